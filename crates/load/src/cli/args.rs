@@ -1,0 +1,281 @@
+//! Every option, declared once: names, units, defaults, limits, help.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::driver;
+use crate::workload::distribution::Choice;
+use crate::workload::oltp::Mix;
+
+/// The program's version, and that of the database which is built into it.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let own = env!("CARGO_PKG_VERSION");
+    format!("{own} ({})", driver::sqlite::version())
+});
+
+/// Loads databases: many connections on few threads, latencies with their whole histogram.
+#[derive(Debug, Parser)]
+#[command(name = "diskproof-load", version = VERSION.as_str(), max_term_width = 100, after_help = EXAMPLE)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  diskproof-load prepare oltp --url 'mysql://root@localhost/test?socket=/run/mysqld/mysqld.sock' --tables 4 --rows 100000
+  diskproof-load run     oltp --url … --tables 4 --rows 100000 --mix complex --clients 8 --seconds 30 --report-interval 1
+  diskproof-load cleanup oltp --url … --tables 4
+
+Passwords come from the environment variable DISKPROOF_PASSWORD or from --password-file.
+Exit codes: 0 done; 1 the run could not go on; 2 wrong arguments; 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Make the workload's tables and fill them
+    #[command(subcommand)]
+    Prepare(Prepare),
+    /// Run the workload and measure it
+    #[command(subcommand)]
+    Run(Run),
+    /// Drop the workload's tables
+    #[command(subcommand)]
+    Cleanup(Cleanup),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Prepare {
+    /// sysbench's OLTP tables sbtest1 to sbtestN
+    Oltp(PrepareOltp),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Run {
+    /// sysbench's OLTP transactions
+    Oltp(RunOltp),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Cleanup {
+    /// sysbench's OLTP tables sbtest1 to sbtestN
+    Oltp(CleanupOltp),
+}
+
+/// Which database, and how to log in.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Connection {
+    /// The database: `mysql://USER@HOST:PORT/DB`, `mysql://USER@localhost/DB?socket=PATH`
+    /// (`mariadb://` alike), `postgresql://USER@HOST/DB` (or `?host=/SOCKET/DIRECTORY`),
+    /// `sqlite:PATH`, or null: which answers at once and shows our own overhead
+    #[arg(long, value_name = "URL")]
+    pub(super) url: String,
+
+    /// A file whose first line is the password; else `DISKPROOF_PASSWORD` is looked at
+    #[arg(long, value_name = "FILE")]
+    pub(super) password_file: Option<PathBuf>,
+}
+
+/// Which tables, and which of their rows are asked for.
+#[derive(Debug, Clone, Args)]
+pub(super) struct OltpTables {
+    /// Tables, named sbtest1, sbtest2, …
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) tables: u16,
+
+    /// Rows in each table (ids are 32-bit integers)
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=2_147_483_647))]
+    pub(super) rows: u64,
+
+    /// What a transaction is; the tables of complex have unsigned numbers, so prepare and run alike
+    #[arg(long, default_value = "read-write")]
+    pub(super) mix: Mix,
+
+    /// Which rows are hot (and, when preparing, which values column k holds)
+    #[arg(long, default_value = "special")]
+    pub(super) distribution: Choice,
+
+    /// The same seed gives the same rows and the same draws [default: 1 to prepare, another one
+    /// each time to run, since the same draws again would update rows to what they hold already]
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct PrepareOltp {
+    #[command(flatten)]
+    pub(super) connection: Connection,
+    #[command(flatten)]
+    pub(super) tables: OltpTables,
+
+    /// The tables' storage engine (MySQL family only)
+    #[arg(long, value_name = "NAME", default_value = "innodb", value_parser = engine_name)]
+    pub(super) engine: String,
+
+    /// Tables loaded at a time [default: twice the cores, at most one per table]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) threads: Option<u16>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct CleanupOltp {
+    #[command(flatten)]
+    pub(super) connection: Connection,
+
+    /// Tables sbtest1 to sbtestN are dropped, those that exist
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) tables: u16,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct RunOltp {
+    #[command(flatten)]
+    pub(super) connection: Connection,
+    #[command(flatten)]
+    pub(super) tables: OltpTables,
+    #[command(flatten)]
+    pub(super) load: Load,
+
+    /// Send parameters as text in the statement, or bind them to statements prepared once
+    /// [default: as sysbench does: text for complex and insert, else prepared]
+    #[arg(long)]
+    pub(super) protocol: Option<Protocol>,
+
+    /// Send no BEGIN and no COMMIT: every statement commits itself
+    #[arg(long)]
+    pub(super) skip_trx: bool,
+}
+
+/// How hard, how long, and what is said of it; the same for every workload.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Load {
+    /// Connections, each with one transaction under way at a time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) clients: u32,
+
+    /// Threads that serve the clients [default: one per core, at most one per client]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) workers: Option<u16>,
+
+    /// Length of the measured phase in seconds [default: 10, or no limit with --transactions]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(super) seconds: Option<Duration>,
+
+    /// End after this many transactions, if that comes before --seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) transactions: Option<u64>,
+
+    /// Seconds of load before the measured phase, which do not count
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    pub(super) warm_up: Duration,
+
+    /// Seconds between two reports, 0.05 or more; 0: only the summary
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = report_interval)]
+    pub(super) report_interval: Duration,
+
+    /// Percentiles of the latency
+    #[arg(long, value_name = "LIST", default_value = "50,95,99", value_delimiter = ',', value_parser = percentile)]
+    pub(super) percentiles: Vec<f64>,
+
+    /// Print JSON lines for a program (docs/protocol.md) instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Wait for a line on standard input before the start and before the summary; end with it
+    #[arg(long, requires = "json")]
+    pub(super) lockstep: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Protocol {
+    Text,
+    Prepared,
+}
+
+impl From<Protocol> for driver::Protocol {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Text => Self::Text,
+            Protocol::Prepared => Self::Prepared,
+        }
+    }
+}
+
+/// Below this, an interval holds too few replies to say anything and reporting disturbs.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(50);
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("{text} s is not a length of time"))
+}
+
+fn positive_seconds(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        Duration::ZERO => Err("must be more than 0 s".into()),
+        duration => Ok(duration),
+    }
+}
+
+fn report_interval(text: &str) -> Result<Duration, String> {
+    let interval = seconds(text)?;
+    if interval.is_zero() || interval >= SHORTEST_INTERVAL {
+        return Ok(interval);
+    }
+    Err(format!(
+        "must be 0 (none) or at least {} s",
+        SHORTEST_INTERVAL.as_secs_f64()
+    ))
+}
+
+fn percentile(text: &str) -> Result<f64, String> {
+    let percentile: f64 = text
+        .trim()
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number"))?;
+    if percentile > 0.0 && percentile <= 100.0 {
+        return Ok(percentile);
+    }
+    Err(format!("{percentile} is not above 0 and at most 100"))
+}
+
+/// The name goes into SQL, where it cannot be bound as a parameter.
+fn engine_name(text: &str) -> Result<String, String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !text.is_empty() && text.chars().all(is_word) {
+        return Ok(text.to_owned());
+    }
+    Err("a storage engine's name has only letters, digits and _".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declaration_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bounds() {
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
+        for wrong in ["-1", "nan", "x", "1e30"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+        assert!(positive_seconds("0").is_err());
+        assert!(report_interval("0").is_ok());
+        assert!(report_interval("0.05").is_ok());
+        assert!(report_interval("0.04").is_err());
+        assert!(percentile("99.9").is_ok());
+        for wrong in ["0", "100.1", "-5", "nan"] {
+            assert!(percentile(wrong).is_err(), "{wrong}");
+        }
+        assert!(engine_name("RocksDB").is_ok());
+        assert!(engine_name("innodb; DROP").is_err());
+    }
+}

@@ -1,0 +1,113 @@
+//! The command line: arguments become a verb on a workload, outcomes become exit codes.
+
+mod args;
+mod connect;
+mod oltp;
+mod outside;
+mod prepare;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::engine::{Failure, RunError};
+use crate::target::TargetError;
+use args::{Cleanup, Cli, Prepare, Run, Verb};
+
+/// Why the program does not end with 0.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// An argument is wrong: exit code 2, before anything was connected.
+    Arguments(String),
+    /// The database, the machine or the output failed: exit code 1.
+    Failed(Failure),
+    /// A signal; whatever was measured has been said. Exit code 130.
+    Interrupted,
+    /// No one listens to us or holds us any more: exit code 1, without a word.
+    Alone,
+}
+
+impl From<TargetError> for Stop {
+    fn from(error: TargetError) -> Self {
+        Self::Arguments(error.to_string())
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<RunError> for Stop {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Failed(failure) => Self::Failed(failure),
+            RunError::Interrupted => Self::Interrupted,
+            RunError::InputClosed | RunError::Output(_) => Self::Alone,
+        }
+    }
+}
+
+/// The whole program.
+#[must_use]
+pub fn main() -> ExitCode {
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    let outcome = match Cli::try_parse() {
+        Ok(cli) => obey(cli.verb),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
+            _ => {
+                // clap's own message names the argument and shows the usage.
+                let _ = error.print();
+                if json {
+                    say_failed("arguments", &error.to_string());
+                }
+                return exit(2);
+            }
+        },
+    };
+    match outcome {
+        Ok(()) => exit(0),
+        Err(Stop::Arguments(message)) => complain("arguments", &message, json, 2),
+        Err(Stop::Failed(failure)) => complain(&failure.code, &failure.message, json, 1),
+        Err(Stop::Interrupted) => exit(130),
+        Err(Stop::Alone) => exit(1),
+    }
+}
+
+fn obey(verb: Verb) -> Result<(), Stop> {
+    match verb {
+        Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
+        Verb::Run(Run::Oltp(args)) => oltp::run(&args),
+        Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
+    }
+}
+
+/// Ends the process even where a worker hangs in a blocking call.
+fn exit(code: u8) -> ExitCode {
+    let _ = std::io::stdout().flush();
+    std::process::exit(i32::from(code))
+}
+
+fn complain(code: &str, message: &str, json: bool, exit_code: u8) -> ExitCode {
+    eprintln!("diskproof-load: {message}");
+    if json {
+        say_failed(code, message);
+    }
+    exit(exit_code)
+}
+
+fn say_failed(code: &str, message: &str) {
+    let failed = crate::report::Event::Failed {
+        code: code.to_owned(),
+        message: message.to_owned(),
+    };
+    // With standard output gone, standard error has said it.
+    let _ = crate::report::Report::event(
+        &mut crate::report::JsonReport::new(std::io::stdout()),
+        &failed,
+    );
+}

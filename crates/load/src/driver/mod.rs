@@ -1,0 +1,259 @@
+//! The seam between a workload and a database: statements go in, replies come out.
+//!
+//! A [`Session`] is one connection as the event loop sees it. It never blocks: `submit` starts
+//! a statement, `poll` goes on with it. A [`Driver`] knows one database and makes sessions; its
+//! [`Admin`] is a plain blocking connection for what is not timed (tables, loading, clean-up).
+
+use std::fmt;
+use std::ops::Range;
+use std::task::Poll;
+
+use crate::target::Endpoint;
+
+pub mod mysql;
+pub mod null;
+pub mod postgres;
+pub(crate) mod socket;
+pub mod sqlite;
+pub mod template;
+
+/// Which family's SQL a workload must speak: types, auto-increment, table options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    Mysql,
+    Postgres,
+    Sqlite,
+}
+
+/// How parameters travel: as literals in the text, or bound to a prepared statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    Text,
+    Prepared,
+}
+
+/// What a statement is for in the accounts: sysbench's read, write and other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Read,
+    Write,
+    Other,
+}
+
+/// One statement of a workload. `?` marks a parameter in every dialect; a driver rewrites it.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    pub sql: String,
+    /// Whether the server may prepare it (BEGIN and COMMIT are sent as text).
+    pub prepare: bool,
+}
+
+/// A statement's index in the catalogue that the driver was given.
+pub type StatementId = usize;
+
+/// One parameter. Text lies in [`Args`]'s own buffer, so that drawing one allocates nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arg {
+    Int(i64),
+    Text(Range<usize>),
+}
+
+/// The parameters of one execution, reused from statement to statement.
+#[derive(Debug, Default)]
+pub struct Args {
+    values: Vec<Arg>,
+    text: Vec<u8>,
+}
+
+impl Args {
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.text.clear();
+    }
+
+    pub fn push_int(&mut self, value: i64) {
+        self.values.push(Arg::Int(value));
+    }
+
+    /// Lets `write` append the text of one parameter to the buffer. ASCII without quotes or
+    /// backslashes is all that the workloads draw; drivers still escape what they must.
+    pub fn push_text(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        self.values.push(Arg::Text(start..self.text.len()));
+    }
+
+    #[must_use]
+    pub fn values(&self) -> &[Arg] {
+        &self.values
+    }
+
+    #[must_use]
+    pub fn text(&self, range: &Range<usize>) -> &[u8] {
+        &self.text[range.clone()]
+    }
+}
+
+/// A completed statement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Rows that the server sent.
+    pub rows: u64,
+    /// Rows that the server says it changed.
+    pub affected: u64,
+}
+
+/// A server's own refusal: the connection lives on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerError {
+    /// The server's own code: `1213`, `40P01`, `SQLITE_BUSY`.
+    pub code: String,
+    pub message: String,
+    /// Deadlock, lock wait time-out, serialization failure, busy: run the transaction again.
+    pub transient: bool,
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+/// What can go wrong with a statement or a connection.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    #[error("{0}")]
+    Server(ServerError),
+    /// There is no connection to begin with; the message says where one was sought.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The connection is gone.
+    #[error("connection lost: {0}")]
+    Lost(#[from] std::io::Error),
+    /// The peer broke its protocol; the connection must be dropped.
+    #[error("not understood from the server: {0}")]
+    Protocol(String),
+}
+
+impl Fault {
+    /// Says that a server could not be reached.
+    #[must_use]
+    pub fn unreachable(endpoint: &Endpoint, error: &std::io::Error) -> Self {
+        if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) {
+            return Self::Unreachable(format!(
+                "no socket for {endpoint} ({error}): this process may open no more files; \
+                 raise the limit (ulimit -Hn) or ask for fewer clients"
+            ));
+        }
+        Self::Unreachable(format!(
+            "{endpoint} cannot be reached ({error}); is the server running there?"
+        ))
+    }
+
+    /// What the fault is counted under: the server's own code, `unreachable`, `lost` or `protocol`.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Server(error) => &error.code,
+            Self::Unreachable(_) => "unreachable",
+            Self::Lost(_) => "lost",
+            Self::Protocol(_) => "protocol",
+        }
+    }
+
+    /// The message without its code.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Self::Server(error) => error.message.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Whether the transaction is to be run again.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Server(error) if error.transient)
+    }
+}
+
+/// One connection, driven by readiness. At most one statement is under way at a time.
+pub trait Session {
+    /// Where readiness is announced (edge-triggered); `None`: `poll` is always ready at once.
+    fn source(&mut self) -> Option<&mut dyn mio::event::Source>;
+
+    /// Starts one statement. What the socket does not take now, `poll` sends later. After an
+    /// error the connection is given up; a mere refusal of the statement is `poll`'s to tell.
+    fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault>;
+
+    /// Goes on with the statement under way; `Ready` when its whole reply has been read.
+    /// `Pending` only after the socket said that it would block, or no new edge would ever come.
+    fn poll(&mut self) -> Poll<Result<Reply, Fault>>;
+
+    /// True while part of a statement still waits to be sent. Only then does the event loop ask
+    /// for writability: on a Unix socket every read by the peer would wake us otherwise.
+    fn wants_write(&self) -> bool {
+        false
+    }
+}
+
+/// A database that can be connected to; shared by all workers.
+pub trait Driver: Sync {
+    type Session: Session + Send;
+
+    fn dialect(&self) -> Dialect;
+
+    /// Connects, logs in and prepares the catalogue; blocking, before anything is timed.
+    fn connect(&self, statements: &[Statement], protocol: Protocol)
+    -> Result<Self::Session, Fault>;
+
+    fn admin(&self) -> Result<Box<dyn Admin>, Fault>;
+
+    /// True where a statement blocks its thread (SQLite): one worker thread per client then.
+    fn blocks(&self) -> bool {
+        false
+    }
+
+    /// Files that one session holds open.
+    fn files_per_client(&self) -> usize {
+        1
+    }
+}
+
+/// A blocking connection for what is not timed.
+pub trait Admin {
+    /// The server's own account of itself, such as `10.11.14-MariaDB`.
+    fn server_version(&mut self) -> Result<String, Fault>;
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Fault>;
+
+    /// One value of one row as text; `None` for SQL NULL or no row.
+    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault>;
+
+    /// Loads rows into a table in the way that is fastest here (multi-row INSERT, COPY, one
+    /// transaction of prepared INSERTs). `next_row` fills the arguments of the next row, in the
+    /// order of `columns`, and returns false after the last.
+    fn load(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next_row: &mut dyn FnMut(&mut Args) -> bool,
+    ) -> Result<u64, Fault>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_open_files_are_not_the_servers_fault() {
+        let endpoint = Endpoint::Unix("/run/x.sock".into());
+        let error = std::io::Error::from(rustix::io::Errno::MFILE);
+        let message = Fault::unreachable(&endpoint, &error).message();
+        assert!(message.contains("ulimit -Hn"), "{message}");
+        let error = std::io::Error::from(rustix::io::Errno::NOENT);
+        let message = Fault::unreachable(&endpoint, &error).message();
+        assert!(message.contains("is the server running"), "{message}");
+    }
+}

@@ -1,0 +1,191 @@
+//! The blocking connection for what is not timed.
+
+use std::task::Poll;
+
+use super::error::server_error;
+use super::insert::{BulkInsert, insert_bytes};
+use super::local_data::LocalData;
+use super::reply::{ReplyReader, parse_number};
+use super::wire::{Wire, protocol};
+use crate::driver::socket::Socket;
+use crate::driver::{Admin, Args, Fault, Reply};
+
+const COM_QUERY: u8 = 0x03;
+const END: u8 = 0xFE;
+const ERROR: u8 = 0xFF;
+const NULL: u8 = 0xFB;
+const LOCAL_FILE: u8 = 0xFB;
+const READ_BYTES: usize = 16 << 10;
+
+/// A logged-in connection that waits for its replies.
+pub(super) struct MysqlAdmin {
+    wire: Wire<Socket>,
+    server_version: String,
+}
+
+impl MysqlAdmin {
+    pub(super) fn new(mut wire: Wire<Socket>, server_version: String) -> Result<Self, Fault> {
+        // Building an index takes as long as it takes.
+        wire.get_mut().lift_limit()?;
+        Ok(Self {
+            wire,
+            server_version,
+        })
+    }
+
+    fn query(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        let mut command = Vec::with_capacity(sql.len() + 1);
+        command.push(COM_QUERY);
+        command.extend_from_slice(sql);
+        self.wire.command(&command)
+    }
+
+    /// Reads a whole reply, whatever it holds. Its packets go on with the numbers of the
+    /// command's, of which there is one below 16 MiB.
+    fn reply(&mut self) -> Result<Reply, Fault> {
+        let mut replies = ReplyReader::default();
+        let mut buffer = vec![0; READ_BYTES];
+        replies.begin();
+        loop {
+            let read = self.wire.read_some(&mut buffer)?;
+            if replies.feed(&buffer[..read])?
+                && let Poll::Ready(reply) = replies.take()
+            {
+                return reply;
+            }
+        }
+    }
+
+    /// The next packet of a result; an error ends it.
+    fn packet(&mut self) -> Result<&[u8], Fault> {
+        match self.wire.receive()? {
+            error @ [ERROR, ..] => Err(server_error(error)),
+            packet => Ok(packet),
+        }
+    }
+
+    /// INSERTs of many rows each, a few to a transaction.
+    fn insert(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next_row: &mut dyn FnMut(&mut Args) -> bool,
+    ) -> Result<u64, Fault> {
+        let longest = self.query_value("SELECT @@max_allowed_packet")?;
+        let longest = longest.and_then(|bytes| bytes.parse().ok());
+        let mut insert = BulkInsert::new(table, columns, insert_bytes(longest));
+        let mut args = Args::default();
+        let mut loaded = 0;
+        let mut statements = 0_u64;
+        self.execute("BEGIN")?;
+        while let Some(sql) = insert.next_statement(&mut args, next_row) {
+            self.wire.command(sql)?;
+            loaded += self.reply()?.affected;
+            statements += 1;
+            if statements.is_multiple_of(STATEMENTS_PER_COMMIT) {
+                self.execute("COMMIT")?;
+                self.execute("BEGIN")?;
+            }
+        }
+        self.execute("COMMIT")?;
+        Ok(loaded)
+    }
+
+    /// LOAD DATA LOCAL, its file made up as it is sent.
+    fn load_data(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next_row: &mut dyn FnMut(&mut Args) -> bool,
+    ) -> Result<u64, Fault> {
+        let columns = columns.join(",");
+        // The file is ours to make up, so its name means nothing.
+        let sql = format!(
+            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET ascii ({columns})"
+        );
+        let mut data = LocalData::new(next_row);
+        let mut loaded = 0;
+        while data.begin_statement() {
+            self.query(sql.as_bytes())?;
+            if self.packet()?.first() != Some(&LOCAL_FILE) {
+                return Err(protocol(
+                    "LOAD DATA was answered without asking for the data",
+                ));
+            }
+            while let Some(chunk) = data.next_chunk() {
+                self.wire.send(chunk)?;
+            }
+            self.wire.send(&[])?;
+            let acknowledged = self.packet()?.get(1..).and_then(parse_number);
+            let (affected, _) =
+                acknowledged.ok_or_else(|| protocol("an acknowledgement that breaks off"))?;
+            loaded += affected;
+        }
+        Ok(loaded)
+    }
+
+    /// Whether the server lets clients send data for LOAD DATA (MySQL 8 does not by default).
+    fn takes_local_data(&mut self) -> Result<bool, Fault> {
+        Ok(self.query_value("SELECT @@local_infile")?.as_deref() == Some("1"))
+    }
+}
+
+/// Few enough to keep the transaction small, enough to make few flushes: about 8 MiB.
+const STATEMENTS_PER_COMMIT: u64 = 8;
+
+impl Admin for MysqlAdmin {
+    fn server_version(&mut self) -> Result<String, Fault> {
+        Ok(self.server_version.clone())
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
+        self.query(sql.as_bytes())?;
+        self.reply()
+    }
+
+    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault> {
+        self.query(sql.as_bytes())?;
+        let head = self.packet()?;
+        let Some((1.., [])) = parse_number(head) else {
+            return Err(protocol(format!("no result came back for: {sql}")));
+        };
+        while self.packet()?.first() != Some(&END) {}
+        let mut value = None;
+        let mut rows = 0;
+        loop {
+            let row = self.packet()?;
+            if row.first() == Some(&END) && row.len() < 9 {
+                return Ok(value);
+            }
+            if rows == 0 {
+                value = first_column(row)?;
+            }
+            rows += 1;
+        }
+    }
+
+    fn load(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next_row: &mut dyn FnMut(&mut Args) -> bool,
+    ) -> Result<u64, Fault> {
+        // No `unique_checks=0`: on MariaDB that turns on a bulk mode which sorts into temporary
+        // files first, and was a fifth slower here on rows that come in order anyway.
+        if self.takes_local_data()? {
+            self.load_data(table, columns, next_row)
+        } else {
+            self.insert(table, columns, next_row)
+        }
+    }
+}
+
+fn first_column(row: &[u8]) -> Result<Option<String>, Fault> {
+    if row.first() == Some(&NULL) {
+        return Ok(None);
+    }
+    let value =
+        parse_number(row).and_then(|(length, rest)| rest.get(..usize::try_from(length).ok()?));
+    let value = value.ok_or_else(|| protocol("a row that breaks off"))?;
+    Ok(Some(String::from_utf8_lossy(value).into_owned()))
+}

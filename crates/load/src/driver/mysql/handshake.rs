@@ -1,0 +1,279 @@
+//! The log-in, without a socket: a packet goes in, what to do comes out.
+
+use std::borrow::Cow;
+
+use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context};
+use mysql_common::constants::CapabilityFlags;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::proto::MySerialize;
+
+use super::error::server_error;
+use super::wire::{LONGEST_CONTENT, protocol};
+use crate::driver::Fault;
+
+/// Who logs in.
+#[derive(Clone)]
+pub struct Login {
+    pub user: String,
+    /// Empty: none.
+    pub password: String,
+    pub database: String,
+    /// No one else can listen (a Unix socket): a password may travel in clear.
+    pub private_channel: bool,
+}
+
+/// What the log-in asks for next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The next packet from the server.
+    Wait,
+    /// This packet to be sent, then the next from the server.
+    Send(Vec<u8>),
+    Done {
+        server_version: String,
+    },
+}
+
+/// A log-in under way.
+#[derive(Debug, Default)]
+pub struct Handshake {
+    offers_local_data: bool,
+    server_version: String,
+    state: State,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Greeting,
+    Authenticating {
+        procedure: AuthProc,
+        scramble: Vec<u8>,
+    },
+    Done,
+}
+
+const OK: u8 = 0x00;
+const MORE_DATA: u8 = 0x01;
+const SWITCH: u8 = 0xFE;
+const ERROR: u8 = 0xFF;
+
+impl Handshake {
+    /// A log-in whose connection may be used for LOAD DATA LOCAL.
+    #[must_use]
+    pub fn offering_local_data() -> Self {
+        Self {
+            offers_local_data: true,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the server's next packet.
+    pub fn on_packet(&mut self, login: &Login, packet: &[u8]) -> Result<Step, Fault> {
+        if packet.first() == Some(&ERROR) {
+            return Err(server_error(packet));
+        }
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Greeting => self.answer_greeting(login, packet),
+            State::Authenticating {
+                procedure,
+                scramble,
+            } => self.authenticate(login, packet, procedure, scramble),
+            State::Done => Err(protocol("a packet after the log-in had ended")),
+        }
+    }
+
+    fn answer_greeting(&mut self, login: &Login, packet: &[u8]) -> Result<Step, Fault> {
+        let greeting = parse_greeting(packet)?;
+        self.server_version = version(&greeting);
+        let mut wanted = wanted_capabilities();
+        wanted.set(CapabilityFlags::CLIENT_LOCAL_FILES, self.offers_local_data);
+        let capabilities = wanted & greeting.capabilities();
+        if !capabilities.contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
+            return Err(protocol(format!(
+                "server {} speaks only the protocol from before MySQL 4.1",
+                self.server_version
+            )));
+        }
+        let scramble = greeting.nonce();
+        // Where the server's own choice is not for us, it will ask to switch.
+        let plugin = greeting
+            .auth_plugin()
+            .filter(|plugin| permitted(plugin, login))
+            .unwrap_or(AuthPlugin::MysqlNativePassword);
+        let mut procedure = plugin.init().map_err(|error| protocol(error.to_string()))?;
+        let answer = respond(&mut procedure, login, &scramble, &scramble)?.unwrap_or_default();
+        let response = HandshakeResponse::new(
+            Some(answer),
+            greeting.server_version_parsed().unwrap_or_default(),
+            Some(login.user.as_bytes()),
+            Some(login.database.as_bytes()),
+            capabilities
+                .contains(CapabilityFlags::CLIENT_PLUGIN_AUTH)
+                .then(|| plugin.borrow()),
+            capabilities,
+            None,
+            u32::try_from(LONGEST_CONTENT).unwrap_or(u32::MAX),
+        );
+        let mut bytes = Vec::new();
+        response.serialize(&mut bytes);
+        self.state = State::Authenticating {
+            procedure,
+            scramble,
+        };
+        Ok(Step::Send(bytes))
+    }
+
+    fn authenticate(
+        &mut self,
+        login: &Login,
+        packet: &[u8],
+        mut procedure: AuthProc,
+        mut scramble: Vec<u8>,
+    ) -> Result<Step, Fault> {
+        let answer = match packet {
+            [OK, ..] => {
+                return Ok(Step::Done {
+                    server_version: std::mem::take(&mut self.server_version),
+                });
+            }
+            [MORE_DATA, challenge @ ..] => respond(&mut procedure, login, &scramble, challenge)?,
+            [SWITCH] => return Err(refused_plugin("mysql_old_password")),
+            [SWITCH, ..] => {
+                let request: AuthSwitchRequest<'_> = ParseBuf(packet)
+                    .parse(())
+                    .map_err(|_| protocol("a request to switch authentication that breaks off"))?;
+                let plugin = request.auth_plugin();
+                if !permitted(&plugin, login) {
+                    return Err(refused_plugin(&String::from_utf8_lossy(plugin.as_bytes())));
+                }
+                procedure = plugin.init().map_err(|error| protocol(error.to_string()))?;
+                scramble = request.plugin_data().to_vec();
+                Some(respond(&mut procedure, login, &scramble, &scramble)?.unwrap_or_default())
+            }
+            _ => return Err(protocol("a packet that has no place in a log-in")),
+        };
+        self.state = State::Authenticating {
+            procedure,
+            scramble,
+        };
+        Ok(answer.map_or(Step::Wait, Step::Send))
+    }
+}
+
+/// What we can do; only what the server can do as well is asked for. No `DEPRECATE_EOF`: replies
+/// then have one form on all servers since 5.1, and sysbench's are of the same length.
+fn wanted_capabilities() -> CapabilityFlags {
+    CapabilityFlags::CLIENT_LONG_PASSWORD
+        | CapabilityFlags::CLIENT_LONG_FLAG
+        | CapabilityFlags::CLIENT_PROTOCOL_41
+        | CapabilityFlags::CLIENT_TRANSACTIONS
+        | CapabilityFlags::CLIENT_SECURE_CONNECTION
+        | CapabilityFlags::CLIENT_MULTI_RESULTS
+        | CapabilityFlags::CLIENT_PS_MULTI_RESULTS
+        | CapabilityFlags::CLIENT_PLUGIN_AUTH
+        | CapabilityFlags::CLIENT_CONNECT_WITH_DB
+}
+
+/// Which methods we take part in. A password goes out readable only where no one can listen; and
+/// the method from before 4.1 is broken.
+fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
+    match plugin {
+        AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password => true,
+        AuthPlugin::MysqlClearPassword => login.private_channel,
+        _ => false,
+    }
+}
+
+fn refused_plugin(name: &str) -> Fault {
+    protocol(format!(
+        "the account demands the authentication method {name}, which is not supported on this \
+         connection; give it mysql_native_password or caching_sha2_password"
+    ))
+}
+
+fn parse_greeting(packet: &[u8]) -> Result<HandshakePacket<'_>, Fault> {
+    /// Offset of the scramble's length after the version's terminator: connection id (4), first
+    /// scramble (8), filler, capabilities (2), collation, status (2), capabilities (2).
+    const LENGTH_AT: usize = 20;
+    let broken = || protocol("a greeting that is not MySQL's");
+    let version_end = packet
+        .iter()
+        .position(|&byte| byte == 0)
+        .ok_or_else(broken)?;
+    // The crate reads this length as a signed number; real ones are 0 or 21.
+    let scramble_length = packet.get(version_end + 1 + LENGTH_AT).ok_or_else(broken)?;
+    if scramble_length.leading_ones() > 0 || packet.first() != Some(&10) {
+        return Err(broken());
+    }
+    ParseBuf(packet).parse(()).map_err(|_| broken())
+}
+
+/// `10.11.14-MariaDB`: MariaDB puts `5.5.5-` before its version, for old replicas' sake.
+fn version(greeting: &HandshakePacket<'_>) -> String {
+    let version = greeting.server_version_str();
+    match version.strip_prefix("5.5.5-") {
+        Some(own) if own.contains("MariaDB") => own.to_owned(),
+        _ => version.into_owned(),
+    }
+}
+
+/// The answer to a challenge; `None` where none is to be sent.
+fn respond(
+    procedure: &mut AuthProc,
+    login: &Login,
+    scramble: &[u8],
+    challenge: &[u8],
+) -> Result<Option<Vec<u8>>, Fault> {
+    let context = Channel { login, scramble };
+    let response = procedure
+        .run(context, challenge)
+        .map_err(|error| protocol(format!("the log-in broke off: {error}")))?;
+    Ok(response.data().map(<[u8]>::to_vec))
+}
+
+/// The log-in as the authentication methods see it.
+struct Channel<'a> {
+    login: &'a Login,
+    scramble: &'a [u8],
+}
+
+impl Context for Channel<'_> {
+    fn pass(&self) -> &[u8] {
+        self.login.password.as_bytes()
+    }
+
+    fn is_ipc_transport(&self) -> bool {
+        self.login.private_channel
+    }
+
+    fn is_tls_transport(&self) -> bool {
+        false
+    }
+
+    fn scramble(&self) -> &[u8] {
+        self.scramble
+    }
+
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// A password never reaches a log or an error message.
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let password: Cow<'_, str> = if self.password.is_empty() {
+            "none".into()
+        } else {
+            "***".into()
+        };
+        f.debug_struct("Login")
+            .field("user", &self.user)
+            .field("password", &password)
+            .field("database", &self.database)
+            .field("private_channel", &self.private_channel)
+            .finish()
+    }
+}

@@ -1,0 +1,250 @@
+//! Replies on the timed path: rows are counted and passed over, never decoded or kept.
+
+use std::task::Poll;
+
+use super::error::server_error;
+use super::wire::{HEADER_BYTES, LONGEST_CONTENT, out_of_order, parse_header, protocol};
+use crate::driver::{Fault, Reply};
+
+/// How much of a packet is looked at, where its content matters: counts, flags, an error's text
+/// (which servers cut at 512 bytes).
+const LONGEST_LOOK: usize = 1024;
+/// The server's own limit of columns in a result.
+const MOST_COLUMNS: u64 = 4096;
+/// A marker of an end is shorter than this; a row that begins with the same byte is longer.
+const END_BELOW: usize = 9;
+
+const OK: u8 = 0x00;
+const LOCAL_FILE: u8 = 0xFB;
+const END: u8 = 0xFE;
+const ERROR: u8 = 0xFF;
+const MORE_RESULTS: u16 = 0x0008;
+
+/// Finds the end of a reply in the bytes that arrive, however they are cut up.
+#[derive(Debug, Default)]
+pub struct ReplyReader {
+    stage: Stage,
+    reply: Reply,
+    /// Set by an error packet, or by the end.
+    outcome: Option<Result<Reply, Fault>>,
+    /// The number that the next packet must bear.
+    sequence: u8,
+    /// The packet before was of the greatest length: the next one goes on with it.
+    continued: bool,
+    /// Bytes of the present packet that are still to come and do not matter.
+    skip: usize,
+    /// The beginning of a packet that did not arrive in one piece.
+    carry: Vec<u8>,
+}
+
+/// What the next packet is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    /// None is due.
+    #[default]
+    Silent,
+    Head,
+    Columns {
+        left: u64,
+    },
+    ColumnsEnd,
+    Rows,
+}
+
+impl ReplyReader {
+    /// A statement has been sent: its reply is due.
+    #[inline]
+    pub fn begin(&mut self) {
+        self.stage = Stage::Head;
+        self.reply = Reply::default();
+        self.outcome = None;
+        // The statement's own packet was number 0.
+        self.sequence = 1;
+        self.continued = false;
+        self.skip = 0;
+        self.carry.clear();
+    }
+
+    /// Takes what has arrived; true once the reply is complete.
+    #[inline]
+    pub fn feed(&mut self, mut input: &[u8]) -> Result<bool, Fault> {
+        while !input.is_empty() {
+            if self.skip > 0 {
+                let skipped = self.skip.min(input.len());
+                self.skip -= skipped;
+                input = &input[skipped..];
+            } else if self.stage == Stage::Silent {
+                return Err(protocol(format!(
+                    "{} bytes that nothing asked for",
+                    input.len()
+                )));
+            } else if let Some(look) = self.look(input).filter(|_| self.carry.is_empty()) {
+                let length = self.on_packet(&input[..look])?;
+                let whole = HEADER_BYTES + length;
+                self.skip = whole.saturating_sub(input.len());
+                input = &input[whole.min(input.len())..];
+            } else {
+                input = self.carry_on(input)?;
+            }
+        }
+        Ok(self.stage == Stage::Silent && self.skip == 0)
+    }
+
+    /// The completed reply.
+    #[inline]
+    pub fn take(&mut self) -> Poll<Result<Reply, Fault>> {
+        self.outcome.take().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// How many bytes of a packet are looked at, its header included; `None` while they have not
+    /// all arrived.
+    #[inline]
+    fn look(&self, bytes: &[u8]) -> Option<usize> {
+        let (length, _) = parse_header(*bytes.first_chunk()?);
+        let content = match self.stage {
+            _ if self.continued => 0,
+            Stage::Columns { .. } => 0,
+            Stage::Rows if length >= END_BELOW && *bytes.get(HEADER_BYTES)? != ERROR => 1,
+            _ => length.min(LONGEST_LOOK),
+        };
+        let look = HEADER_BYTES + content;
+        (bytes.len() >= look).then_some(look)
+    }
+
+    /// A packet is cut up: gathers its beginning byte by byte, which is rare and short.
+    #[cold]
+    fn carry_on<'a>(&mut self, input: &'a [u8]) -> Result<&'a [u8], Fault> {
+        self.carry.push(input[0]);
+        if self.look(&self.carry).is_some() {
+            let carry = std::mem::take(&mut self.carry);
+            let length = self.on_packet(&carry)?;
+            self.skip = HEADER_BYTES + length - carry.len();
+            self.carry = carry;
+            self.carry.clear();
+        }
+        Ok(&input[1..])
+    }
+
+    /// Takes up a packet of which as much is there as `look` asked for; returns its length.
+    #[inline]
+    fn on_packet(&mut self, packet: &[u8]) -> Result<usize, Fault> {
+        let Some((header, content)) = packet.split_first_chunk() else {
+            return Err(protocol("a packet without a header"));
+        };
+        let (length, sequence) = parse_header(*header);
+        if sequence != self.sequence {
+            return Err(out_of_order(sequence, self.sequence));
+        }
+        self.sequence = sequence.wrapping_add(1);
+        let continues = self.continued;
+        self.continued = length == LONGEST_CONTENT;
+        if continues {
+            return Ok(length);
+        }
+        if self.continued && self.stage != Stage::Rows {
+            return Err(protocol("a packet of 16 MiB that is no row"));
+        }
+        match self.stage {
+            Stage::Rows => self.on_row(content, length)?,
+            Stage::Head => self.on_head(content)?,
+            Stage::Columns { left: 1 } => self.stage = Stage::ColumnsEnd,
+            Stage::Columns { left } => self.stage = Stage::Columns { left: left - 1 },
+            Stage::ColumnsEnd => self.on_columns_end(content, length)?,
+            Stage::Silent => return Err(protocol("a packet that nothing asked for")),
+        }
+        Ok(length)
+    }
+
+    #[inline]
+    fn on_row(&mut self, content: &[u8], length: usize) -> Result<(), Fault> {
+        match content {
+            [END, _, _, status @ ..] if length < END_BELOW => self.end_result(status),
+            [ERROR, ..] => self.end(Err(server_error(content))),
+            [_, ..] => {
+                self.reply.rows += 1;
+                Ok(())
+            }
+            [] => Err(protocol("a row without content")),
+        }
+    }
+
+    #[inline]
+    fn on_head(&mut self, content: &[u8]) -> Result<(), Fault> {
+        match content {
+            [OK, counts @ ..] => {
+                let broken = || protocol("an acknowledgement that breaks off");
+                let (affected, rest) = parse_number(counts).ok_or_else(broken)?;
+                let (_last_insert_id, rest) = parse_number(rest).ok_or_else(broken)?;
+                // A server that lies about its counts must not end the program.
+                self.reply.affected = self.reply.affected.saturating_add(affected);
+                self.end_result(rest)
+            }
+            [ERROR, ..] => self.end(Err(server_error(content))),
+            [LOCAL_FILE, ..] => Err(protocol(
+                "the server asks for a local file, which none was offered",
+            )),
+            _ => match parse_number(content) {
+                Some((columns @ 1..=MOST_COLUMNS, [])) => {
+                    self.stage = Stage::Columns { left: columns };
+                    Ok(())
+                }
+                _ => Err(protocol(
+                    "a reply that begins with neither a result nor an error",
+                )),
+            },
+        }
+    }
+
+    fn on_columns_end(&mut self, content: &[u8], length: usize) -> Result<(), Fault> {
+        match content {
+            [END, ..] if length < END_BELOW => {
+                self.stage = Stage::Rows;
+                Ok(())
+            }
+            [ERROR, ..] => self.end(Err(server_error(content))),
+            _ => Err(protocol("column definitions without an end")),
+        }
+    }
+
+    /// One result has ended; its status tells whether another follows (a stored procedure's).
+    #[inline]
+    fn end_result(&mut self, status: &[u8]) -> Result<(), Fault> {
+        let Some(status) = status.first_chunk() else {
+            return Err(protocol("a result's end without its status"));
+        };
+        if u16::from_le_bytes(*status) & MORE_RESULTS != 0 {
+            self.stage = Stage::Head;
+            return Ok(());
+        }
+        self.end(Ok(self.reply))
+    }
+
+    /// The reply has ended. A fault of the protocol in an error packet is one of the connection.
+    #[inline]
+    fn end(&mut self, outcome: Result<Reply, Fault>) -> Result<(), Fault> {
+        if let Err(fault @ Fault::Protocol(_)) = outcome {
+            return Err(fault);
+        }
+        self.stage = Stage::Silent;
+        self.outcome = Some(outcome);
+        Ok(())
+    }
+}
+
+/// A number of one, three, four or nine bytes, and what comes after it.
+pub(super) fn parse_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (&first, rest) = bytes.split_first()?;
+    let width = match first {
+        0..=0xFA => return Some((u64::from(first), rest)),
+        0xFC => 2,
+        0xFD => 3,
+        0xFE => 8,
+        _ => return None,
+    };
+    let (digits, rest) = rest.split_at_checked(width)?;
+    let number = digits
+        .iter()
+        .rev()
+        .fold(0, |number, &digit| number << 8 | u64::from(digit));
+    Some((number, rest))
+}

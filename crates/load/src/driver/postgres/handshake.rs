@@ -1,0 +1,212 @@
+//! Logging in, without a socket: a message comes in, perhaps an answer goes out.
+//!
+//! The order is that of the PostgreSQL manual, "Message Flow / Start-up": the server asks for
+//! a proof of identity, grants entry, tells its parameters and is ready. Each state accepts
+//! only what may come next, so that no server can talk its way past the SCRAM exchange, in
+//! which the server proves that it knows the password too.
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
+use postgres_protocol::message::frontend;
+
+use super::error::Refusal;
+use crate::driver::Fault;
+
+/// Who logs in, where to.
+#[derive(Debug, Clone)]
+pub struct Login {
+    pub user: String,
+    pub password: Option<String>,
+    pub database: String,
+    /// Nobody else can listen (a unix socket): a password may travel in clear if asked for.
+    pub private_channel: bool,
+}
+
+/// What the caller does after a message.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Send what was written, if anything was, and wait for the next message.
+    Continue,
+    /// The server is ready for statements.
+    Ready,
+}
+
+/// How far the log-in has come.
+pub struct Handshake {
+    state: State,
+}
+
+enum State {
+    /// The startup message is out; the server says how it wants to be convinced.
+    Asked,
+    /// The first SCRAM message is out.
+    ScramBegun(Box<ScramSha256>),
+    /// Our SCRAM proof is out; the server still owes its own.
+    ScramProven(Box<ScramSha256>),
+    /// Nothing more can be proven: the server grants entry or refuses.
+    Proven,
+    /// Entry granted; parameters follow until the server is ready.
+    Entered,
+    Done,
+}
+
+impl Handshake {
+    /// Writes the startup message to `out` and begins.
+    pub fn begin(login: &Login, out: &mut BytesMut) -> Result<Self, Fault> {
+        let parameters = [
+            ("user", login.user.as_str()),
+            ("database", login.database.as_str()),
+            ("client_encoding", "UTF8"),
+            ("application_name", "diskproof-load"),
+            // Literals are escaped by doubling quotes alone, which is right only with this.
+            ("standard_conforming_strings", "on"),
+        ];
+        frontend::startup_message(parameters, out).map_err(|error| {
+            Fault::Protocol(format!("the user or database name cannot be sent: {error}"))
+        })?;
+        Ok(Self {
+            state: State::Asked,
+        })
+    }
+
+    /// Takes one message of the server and writes the answer, if there is one, to `out`.
+    ///
+    /// A refusal (wrong password, no such database) is `Fault::Server` with its SQLSTATE.
+    pub fn on_message(
+        &mut self,
+        login: &Login,
+        message: Message,
+        out: &mut BytesMut,
+    ) -> Result<Step, Fault> {
+        let state = std::mem::replace(&mut self.state, State::Done);
+        self.state = match (state, message) {
+            (_, Message::ErrorResponse(body)) => {
+                return Err(Fault::Server(Refusal::read(&body)?.into_server_error()));
+            }
+            (state, Message::NoticeResponse(_)) => state,
+            (State::Asked, request) => answer_request(login, &request, out)?,
+            (State::ScramBegun(mut scram), Message::AuthenticationSaslContinue(body)) => {
+                scram.update(body.data()).map_err(scram_fault)?;
+                write(frontend::sasl_response(scram.message(), out))?;
+                State::ScramProven(scram)
+            }
+            (State::ScramProven(mut scram), Message::AuthenticationSaslFinal(body)) => {
+                scram.finish(body.data()).map_err(scram_fault)?;
+                State::Proven
+            }
+            (State::Proven, Message::AuthenticationOk) => State::Entered,
+            (State::Entered, Message::ParameterStatus(_) | Message::BackendKeyData(_)) => {
+                State::Entered
+            }
+            (State::Entered, Message::ReadyForQuery(_)) => return Ok(Step::Ready),
+            (state, _) => {
+                return Err(Fault::Protocol(format!(
+                    "a message that does not belong {}",
+                    state.place()
+                )));
+            }
+        };
+        Ok(Step::Continue)
+    }
+}
+
+impl State {
+    fn place(&self) -> &'static str {
+        match self {
+            Self::Asked => "at the start of a log-in",
+            Self::ScramBegun(_) | Self::ScramProven(_) => "into a SCRAM exchange",
+            Self::Proven => "where the log-in is granted or refused",
+            Self::Entered => "between log-in and the first statement",
+            Self::Done => "after a log-in that had ended",
+        }
+    }
+}
+
+/// Answers the server's demand for a proof of identity.
+fn answer_request(login: &Login, request: &Message, out: &mut BytesMut) -> Result<State, Fault> {
+    match request {
+        Message::AuthenticationOk => Ok(State::Entered),
+        Message::AuthenticationMd5Password(body) => {
+            let password = password(login)?;
+            let proof = md5_hash(login.user.as_bytes(), password, body.salt());
+            write(frontend::password_message(proof.as_bytes(), out))?;
+            Ok(State::Proven)
+        }
+        Message::AuthenticationCleartextPassword => {
+            if !login.private_channel {
+                return Err(Fault::Protocol(
+                    "the server wants the password in clear over the network; \
+                     set scram-sha-256 for this host in its pg_hba.conf"
+                        .into(),
+                ));
+            }
+            write(frontend::password_message(password(login)?, out))?;
+            Ok(State::Proven)
+        }
+        Message::AuthenticationSasl(body) => begin_scram(login, body, out),
+        Message::AuthenticationGss
+        | Message::AuthenticationSspi
+        | Message::AuthenticationKerberosV5
+        | Message::AuthenticationScmCredential => Err(Fault::Protocol(
+            "the server wants a log-in that is not spoken here (GSSAPI, SSPI, Kerberos); \
+             allow scram-sha-256, md5, peer or trust for this user in its pg_hba.conf"
+                .into(),
+        )),
+        _ => Err(Fault::Protocol(
+            "no demand for a log-in came; is this a PostgreSQL server?".into(),
+        )),
+    }
+}
+
+fn begin_scram(
+    login: &Login,
+    body: &AuthenticationSaslBody,
+    out: &mut BytesMut,
+) -> Result<State, Fault> {
+    let offers_scram = body
+        .mechanisms()
+        .any(|mechanism| Ok(mechanism == SCRAM_SHA_256))
+        .map_err(scram_fault)?;
+    if !offers_scram {
+        return Err(Fault::Protocol(
+            "the server offers SASL without SCRAM-SHA-256, the only mechanism spoken here".into(),
+        ));
+    }
+    let scram = Box::new(ScramSha256::new(
+        password(login)?,
+        ChannelBinding::unsupported(),
+    ));
+    write(frontend::sasl_initial_response(
+        SCRAM_SHA_256,
+        scram.message(),
+        out,
+    ))?;
+    Ok(State::ScramBegun(scram))
+}
+
+fn password(login: &Login) -> Result<&[u8], Fault> {
+    match &login.password {
+        Some(password) => Ok(password.as_bytes()),
+        None => Err(Fault::Protocol(format!(
+            "the server wants a password for user \"{}\"; \
+             set DISKPROOF_PASSWORD or give --password-file",
+            login.user
+        ))),
+    }
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape that map_err wants"
+)]
+fn scram_fault(error: std::io::Error) -> Fault {
+    Fault::Protocol(format!("the SCRAM exchange failed: {error}"))
+}
+
+/// Writing a message fails only where a string holds a zero byte or passes the protocol's limit.
+fn write(written: std::io::Result<()>) -> Result<(), Fault> {
+    written.map_err(|error| Fault::Protocol(format!("the log-in cannot be written: {error}")))
+}

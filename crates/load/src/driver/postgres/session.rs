@@ -1,0 +1,145 @@
+//! One connection as the event loop drives it.
+
+use std::cell::RefCell;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::task::Poll;
+
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+use super::reply::ReplyReader;
+use super::statement::Execution;
+use super::wire::closed_by_server;
+use crate::driver::socket::Stream;
+use crate::driver::{Args, Fault, Reply, Session, StatementId};
+
+/// What one `recv` takes at most. Replies of the workloads are far shorter; a long result costs
+/// one system call per so many bytes.
+const READ_BYTES: usize = 64 << 10;
+
+thread_local! {
+    /// Where a worker reads to, whichever connection it serves: the reply is taken up before the
+    /// next read, so that thousands of connections need no buffers of their own.
+    static READ_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into_boxed_slice());
+}
+
+/// A logged-in connection with its catalogue prepared.
+pub struct PostgresSession {
+    stream: Stream,
+    executions: Arc<[Execution]>,
+    /// The statement under way; empty once it has been sent.
+    outbound: BytesMut,
+    sent_bytes: usize,
+    replies: ReplyReader,
+}
+
+impl PostgresSession {
+    /// `early` is what the server had said beyond its readiness when the login ended.
+    pub(super) fn new(
+        stream: Stream,
+        executions: Arc<[Execution]>,
+        early: &[u8],
+    ) -> Result<Self, Fault> {
+        let mut replies = ReplyReader::default();
+        replies.feed(early)?;
+        Ok(Self {
+            stream,
+            executions,
+            outbound: BytesMut::new(),
+            sent_bytes: 0,
+            replies,
+        })
+    }
+
+    /// Sends as much as the socket takes.
+    #[inline]
+    fn send(&mut self) -> Result<(), Fault> {
+        while self.sent_bytes < self.outbound.len() {
+            match self.stream.write(&self.outbound[self.sent_bytes..]) {
+                Ok(0) => return Err(self.lost(ErrorKind::WriteZero.into())),
+                Ok(sent) => self.sent_bytes += sent,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.lost(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads until the reply is complete or there is nothing more to read. Having the whole
+    /// reply, it does not ask for more: the next reply makes an edge of its own.
+    #[inline]
+    fn receive(&mut self, buffer: &mut [u8]) -> Poll<Result<Reply, Fault>> {
+        loop {
+            match self.stream.read(buffer) {
+                Ok(0) => return Poll::Ready(Err(Fault::Lost(closed_by_server()))),
+                Ok(read) => match self.replies.feed(&buffer[..read]) {
+                    Ok(true) => return Poll::Ready(self.replies.take()),
+                    Ok(false) => {}
+                    Err(fault) => return Poll::Ready(Err(fault)),
+                },
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(Fault::Lost(error))),
+            }
+        }
+    }
+
+    /// The fault of a failed send: a server that shuts down says so before it closes, and its
+    /// words, still unread, tell more than a broken pipe.
+    #[cold]
+    fn lost(&mut self, error: io::Error) -> Fault {
+        let read = READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer));
+        match read {
+            Poll::Ready(Err(fault)) => fault,
+            Poll::Ready(Ok(_)) | Poll::Pending => Fault::Lost(error),
+        }
+    }
+}
+
+impl Session for PostgresSession {
+    fn source(&mut self) -> Option<&mut dyn mio::event::Source> {
+        Some(self.stream.source())
+    }
+
+    #[inline]
+    fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault> {
+        if let Some(fault) = self.replies.take_parting() {
+            return Err(fault);
+        }
+        self.outbound.clear();
+        self.sent_bytes = 0;
+        if let Err(fault) = self.executions[statement].write(args, &mut self.outbound) {
+            self.outbound.clear();
+            return Err(fault);
+        }
+        self.replies.begin();
+        self.send()
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Poll<Result<Reply, Fault>> {
+        if self.wants_write()
+            && let Err(fault) = self.send()
+        {
+            return Poll::Ready(Err(fault));
+        }
+        READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer))
+    }
+
+    #[inline]
+    fn wants_write(&self) -> bool {
+        self.sent_bytes < self.outbound.len()
+    }
+}
+
+impl Drop for PostgresSession {
+    /// Says goodbye, so that the server's log holds no broken connection. A server that is gone
+    /// or stuck needs none.
+    fn drop(&mut self) {
+        let mut goodbye = BytesMut::new();
+        frontend::terminate(&mut goodbye);
+        let _ = self.stream.write(&goodbye);
+    }
+}

@@ -1,0 +1,141 @@
+//! Whole messages over a blocking socket: what log-in, preparation and administration share.
+
+use std::io::{ErrorKind, Read, Write};
+
+use bytes::BytesMut;
+use postgres_protocol::message::backend::{Header, Message};
+use postgres_protocol::message::frontend;
+
+use crate::driver::Fault;
+use crate::driver::socket::Socket;
+use crate::target::Endpoint;
+
+/// The longest message that is held whole in memory. Errors, tags and parameters are short;
+/// 1 MiB leaves room for an error that quotes a long statement, and stops a peer that is not
+/// PostgreSQL (its first bytes read as a length) from making us wait for gigabytes.
+pub(super) const MAX_HELD_BYTES: usize = 1 << 20;
+
+/// Read and write sizes of the blocking side: enough for one system call per round trip.
+const CHUNK_BYTES: usize = 8 << 10;
+
+/// A blocking connection that sends and receives whole messages.
+pub(super) struct Wire {
+    socket: Socket,
+    inbound: BytesMut,
+    /// What is written here goes out with the next [`Wire::send`].
+    pub(super) out: BytesMut,
+}
+
+impl Wire {
+    /// Connects; what follows must be over within the limit that [`Socket::connect`] sets.
+    pub(super) fn connect(endpoint: &Endpoint) -> std::io::Result<Self> {
+        Ok(Self {
+            socket: Socket::connect(endpoint)?,
+            inbound: BytesMut::new(),
+            out: BytesMut::new(),
+        })
+    }
+
+    /// Sends all of `out` and empties it.
+    pub(super) fn send(&mut self) -> Result<(), Fault> {
+        self.socket.write_all(&self.out)?;
+        self.out.clear();
+        Ok(())
+    }
+
+    /// Gives the server its time anew, for another step of the preparation.
+    pub(super) fn renew_limit(&mut self) {
+        self.socket.renew_limit();
+    }
+
+    /// Statements may take as long as they need.
+    pub(super) fn lift_limit(&mut self) -> std::io::Result<()> {
+        self.socket.lift_limit()
+    }
+
+    /// Waits for one message.
+    pub(super) fn receive(&mut self) -> Result<Message, Fault> {
+        loop {
+            if let Some(message) = next_message(&mut self.inbound)? {
+                return Ok(message);
+            }
+            match self.read_some() {
+                Ok(0) => return Err(Fault::Lost(closed_by_server())),
+                Ok(_) => {}
+                Err(error) => return Err(Fault::Lost(error)),
+            }
+        }
+    }
+
+    /// One message if the server has sent one, without waiting for it.
+    pub(super) fn try_receive(&mut self) -> Result<Option<Message>, Fault> {
+        self.socket.set_nonblocking(true)?;
+        let read = self.read_some();
+        self.socket.set_nonblocking(false)?;
+        match read {
+            Ok(0) => Err(Fault::Lost(closed_by_server())),
+            Err(error) if error.kind() != ErrorKind::WouldBlock => Err(Fault::Lost(error)),
+            Ok(_) | Err(_) => next_message(&mut self.inbound),
+        }
+    }
+
+    /// The socket, and what had been read from it beyond the last message.
+    pub(super) fn into_parts(self) -> (Socket, BytesMut) {
+        (self.socket, self.inbound)
+    }
+
+    /// Says goodbye, so that the server's log holds no broken connection.
+    pub(super) fn close(&mut self) {
+        self.out.clear();
+        frontend::terminate(&mut self.out);
+        // A server that is gone needs no goodbye.
+        let _ = self.send();
+    }
+
+    fn read_some(&mut self) -> std::io::Result<usize> {
+        let mut chunk = [0; CHUNK_BYTES];
+        loop {
+            match self.socket.read(&mut chunk) {
+                Ok(read) => {
+                    self.inbound.extend_from_slice(&chunk[..read]);
+                    return Ok(read);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Takes the first message out of `inbound`, or `None` while it is incomplete.
+pub fn next_message(inbound: &mut BytesMut) -> Result<Option<Message>, Fault> {
+    if let Some(header) = Header::parse(inbound).map_err(not_postgres)? {
+        check_length(header, MAX_HELD_BYTES)?;
+    }
+    Message::parse(inbound).map_err(not_postgres)
+}
+
+/// Refuses a header whose length is past `limit_bytes`.
+pub(super) fn check_length(header: Header, limit_bytes: usize) -> Result<(), Fault> {
+    let length = usize::try_from(header.len()).unwrap_or(usize::MAX);
+    if length > limit_bytes {
+        return Err(Fault::Protocol(format!(
+            "a message of type {:?} with {length} bytes, where at most {limit_bytes} make sense; \
+             is this a PostgreSQL server?",
+            char::from(header.tag()),
+        )));
+    }
+    Ok(())
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape that map_err wants"
+)]
+pub(super) fn not_postgres(error: std::io::Error) -> Fault {
+    Fault::Protocol(format!("{error}; is this a PostgreSQL server?"))
+}
+
+pub(super) fn closed_by_server() -> std::io::Error {
+    std::io::Error::new(ErrorKind::UnexpectedEof, "the server closed the connection")
+}

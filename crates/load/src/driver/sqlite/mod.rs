@@ -1,0 +1,133 @@
+//! SQLite, embedded: a statement runs in the calling thread, so every client has a thread.
+//!
+//! `BEGIN` or `BEGIN IMMEDIATE` is the workload's choice and nothing is rewritten here. It
+//! matters: a plain `BEGIN` that reads first and writes later cannot wait for another writer
+//! (its snapshot would be stale) and fails with `SQLITE_BUSY` at once, whatever the time-out;
+//! `BEGIN IMMEDIATE` takes the write lock at the start and waits for it. Transactions that write
+//! want the latter, those that only read the former.
+
+mod admin;
+mod error;
+mod execute;
+mod options;
+mod session;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+pub use session::SqliteSession;
+
+use self::options::Setting;
+use super::{Admin, Dialect, Driver, Fault, Protocol, Statement};
+use crate::target::{SqliteFile, TargetError};
+
+/// How long a statement waits for another connection's lock where the URL does not say:
+/// transactions of a benchmark last milliseconds, so a wait this long is a fault worth counting.
+const DEFAULT_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Administration waits its turn: while one thread loads its table, the others' loads must not
+/// fail, and loading a large table takes minutes.
+const ADMIN_BUSY_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// One database file and the PRAGMAs for every connection to it.
+#[derive(Debug)]
+pub struct SqliteDriver {
+    path: PathBuf,
+    settings: Vec<Setting>,
+    creates: bool,
+}
+
+/// The database that is built in: `SQLite 3.53.2`.
+#[must_use]
+pub fn version() -> String {
+    format!("SQLite {}", rusqlite::version())
+}
+
+impl SqliteDriver {
+    /// Checks the target; opens nothing.
+    pub fn new(file: SqliteFile) -> Result<Self, TargetError> {
+        if file.path.as_os_str() == ":memory:" {
+            return Err(TargetError::Malformed {
+                url: "sqlite::memory:".into(),
+                reason: "every connection would have a database of its own; \
+                         use a file on a RAM disk, such as sqlite:/dev/shm/bench.db"
+                    .into(),
+            });
+        }
+        Ok(Self {
+            settings: options::settings(&file)?,
+            path: file.path,
+            creates: false,
+        })
+    }
+
+    /// Lets connections create the file if it is missing. Without this a misspelt path would
+    /// silently become an empty database.
+    #[must_use]
+    pub fn creating(self) -> Self {
+        Self {
+            creates: true,
+            ..self
+        }
+    }
+
+    fn open(&self) -> Result<Connection, Fault> {
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        flags.set(OpenFlags::SQLITE_OPEN_CREATE, self.creates);
+        let connection =
+            Connection::open_with_flags(&self.path, flags).map_err(|error| self.unopened(error))?;
+        connection
+            .busy_timeout(DEFAULT_BUSY_TIMEOUT)
+            .map_err(error::fault)?;
+        for setting in &self.settings {
+            setting.apply(&connection)?;
+        }
+        Ok(connection)
+    }
+
+    fn unopened(&self, error: rusqlite::Error) -> Fault {
+        let mut error = error::server_error(error);
+        let path = self.path.display();
+        error.message = if self.path.exists() {
+            format!("{path}: {}", error.message)
+        } else {
+            format!("there is no database at {path}; create and fill it with `prepare` first")
+        };
+        Fault::Server(error)
+    }
+}
+
+impl Driver for SqliteDriver {
+    type Session = SqliteSession;
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn connect(
+        &self,
+        statements: &[Statement],
+        protocol: Protocol,
+    ) -> Result<Self::Session, Fault> {
+        SqliteSession::new(self.open()?, statements, protocol)
+    }
+
+    fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
+        let connection = self.open()?;
+        connection
+            .busy_timeout(ADMIN_BUSY_TIMEOUT)
+            .map_err(error::fault)?;
+        Ok(Box::new(admin::SqliteAdmin::new(connection)))
+    }
+
+    fn blocks(&self) -> bool {
+        true
+    }
+
+    /// The database, its write-ahead log or rollback journal, the log's shared memory.
+    fn files_per_client(&self) -> usize {
+        3
+    }
+}

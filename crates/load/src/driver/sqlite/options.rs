@@ -1,0 +1,231 @@
+//! The URL's parameters as PRAGMAs: set on every connection, and read back.
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use super::error;
+use crate::driver::{Fault, ServerError};
+use crate::target::{SqliteFile, TargetError};
+
+/// One PRAGMA that the URL may ask for.
+struct Pragma {
+    /// Its name in the URL: the PRAGMA's, with the unit last.
+    option: &'static str,
+    name: &'static str,
+    values: Values,
+}
+
+enum Values {
+    /// Words that read back as themselves.
+    Words(&'static [&'static str]),
+    /// Words that read back as their position in this list.
+    Levels(&'static [&'static str]),
+    /// A number, given to the PRAGMA times this factor.
+    Number { factor: i64 },
+}
+
+/// In the order in which they must be set: the time-out before what may have to wait, the page
+/// size before the journal mode (a database in WAL mode keeps the size it has).
+const PRAGMAS: [Pragma; 9] = [
+    Pragma {
+        option: "busy_timeout_ms",
+        name: "busy_timeout",
+        values: Values::Number { factor: 1 },
+    },
+    Pragma {
+        option: "page_size_bytes",
+        name: "page_size",
+        values: Values::Number { factor: 1 },
+    },
+    Pragma {
+        option: "journal_mode",
+        name: "journal_mode",
+        values: Values::Words(&["delete", "truncate", "persist", "memory", "wal", "off"]),
+    },
+    Pragma {
+        option: "synchronous",
+        name: "synchronous",
+        values: Values::Levels(&["off", "normal", "full", "extra"]),
+    },
+    Pragma {
+        option: "cache_size_kib",
+        name: "cache_size",
+        // A negative cache size counts KiB, a positive one pages.
+        values: Values::Number { factor: -1 },
+    },
+    Pragma {
+        option: "mmap_size_bytes",
+        name: "mmap_size",
+        values: Values::Number { factor: 1 },
+    },
+    Pragma {
+        option: "temp_store",
+        name: "temp_store",
+        values: Values::Levels(&["default", "file", "memory"]),
+    },
+    Pragma {
+        option: "wal_autocheckpoint_pages",
+        name: "wal_autocheckpoint",
+        values: Values::Number { factor: 1 },
+    },
+    Pragma {
+        option: "journal_size_limit_bytes",
+        name: "journal_size_limit",
+        values: Values::Number { factor: 1 },
+    },
+];
+
+/// A PRAGMA with the value that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Setting {
+    name: &'static str,
+    /// What it is set to: a word or a number, checked, so that it can stand in SQL.
+    value: String,
+    /// What it reads as once it has taken effect.
+    expected: String,
+}
+
+/// The settings that a URL asks for, in the order in which they must be set.
+pub(super) fn settings(file: &SqliteFile) -> Result<Vec<Setting>, TargetError> {
+    file.refuse_options_except(&PRAGMAS.map(|pragma| pragma.option))?;
+    PRAGMAS
+        .iter()
+        .filter_map(|pragma| Some((pragma, file.options.get(pragma.option)?)))
+        .map(|(pragma, text)| pragma.setting(text))
+        .collect()
+}
+
+impl Pragma {
+    fn setting(&self, text: &str) -> Result<Setting, TargetError> {
+        let text = text.to_ascii_lowercase();
+        let expected = match self.values {
+            Values::Words(words) if words.contains(&text.as_str()) => Some(text.clone()),
+            Values::Levels(levels) => levels
+                .iter()
+                .position(|&level| level == text)
+                .map(|level| level.to_string()),
+            Values::Number { factor } => text
+                .parse::<u32>()
+                .ok()
+                .map(|number| (i64::from(number) * factor).to_string()),
+            Values::Words(_) => None,
+        };
+        let Some(expected) = expected else {
+            return Err(TargetError::Malformed {
+                url: format!("{}={text}", self.option),
+                reason: format!("{} takes {}", self.option, self.values.describe()),
+            });
+        };
+        Ok(Setting {
+            name: self.name,
+            value: match self.values {
+                Values::Number { .. } => expected.clone(),
+                Values::Words(_) | Values::Levels(_) => text,
+            },
+            expected,
+        })
+    }
+}
+
+impl Values {
+    fn describe(&self) -> String {
+        match self {
+            Self::Words(words) | Self::Levels(words) => format!("one of {}", words.join(", ")),
+            Self::Number { .. } => format!("a whole number up to {}", u32::MAX),
+        }
+    }
+}
+
+impl Setting {
+    /// Sets the PRAGMA and reads it back: SQLite passes over what it cannot do in silence (WAL
+    /// on a file system without shared memory, another page size for an existing database).
+    pub(super) fn apply(&self, connection: &Connection) -> Result<(), Fault> {
+        connection
+            .execute_batch(&format!("PRAGMA {} = {}", self.name, self.value))
+            .map_err(error::fault)?;
+        let found = connection
+            .query_row(&format!("PRAGMA {}", self.name), [], |row| {
+                row.get::<_, Value>(0)
+            })
+            .map_err(error::fault)
+            .map(|value| as_text(&value))?;
+        if found.eq_ignore_ascii_case(&self.expected) {
+            return Ok(());
+        }
+        Err(Fault::Server(ServerError {
+            code: "SQLITE_PRAGMA".into(),
+            message: format!(
+                "PRAGMA {} = {} had no effect: it reads {found} where {} was expected",
+                self.name, self.value, self.expected
+            ),
+            transient: false,
+        }))
+    }
+}
+
+/// A value as SQLite's shell would print it.
+pub(super) fn as_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn file(options: &[(&str, &str)]) -> SqliteFile {
+        SqliteFile {
+            path: "x.db".into(),
+            options: options
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+                .collect::<BTreeMap<_, _>>(),
+        }
+    }
+
+    #[test]
+    fn settings_come_in_the_order_that_sqlite_needs() {
+        let settings = settings(&file(&[
+            ("cache_size_kib", "64"),
+            ("journal_mode", "WAL"),
+            ("page_size_bytes", "8192"),
+            ("synchronous", "full"),
+        ]));
+        let shown: Vec<_> = settings
+            .unwrap()
+            .into_iter()
+            .map(|setting| (setting.name, setting.value, setting.expected))
+            .collect();
+        let expected = [
+            ("page_size", "8192", "8192"),
+            ("journal_mode", "wal", "wal"),
+            ("synchronous", "full", "2"),
+            ("cache_size", "-64", "-64"),
+        ];
+        assert_eq!(
+            shown,
+            expected.map(|(name, value, reads)| (name, value.to_owned(), reads.to_owned()))
+        );
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for (name, value, hint) in [
+            ("journal_mode", "wall", "one of delete, truncate"),
+            ("synchronous", "2", "one of off, normal, full, extra"),
+            ("cache_size_kib", "64M", "a whole number"),
+            ("busy_timeout_ms", "-1", "a whole number"),
+            ("jornal_mode", "wal", "known are: busy_timeout_ms"),
+        ] {
+            let error = settings(&file(&[(name, value)])).unwrap_err().to_string();
+            assert!(error.contains(hint) && error.contains(name), "{error}");
+        }
+    }
+}

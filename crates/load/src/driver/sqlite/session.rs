@@ -1,0 +1,139 @@
+//! One connection whose statements run while they are submitted.
+
+use std::task::Poll;
+
+use rusqlite::Connection;
+
+use super::error;
+use super::execute::{check_count, run};
+use crate::driver::template::Template;
+use crate::driver::{Arg, Args, Fault, Protocol, Reply, Session, Statement, StatementId};
+
+/// A connection with its catalogue; `poll` hands over what `submit` has brought.
+pub struct SqliteSession {
+    connection: Connection,
+    statements: Vec<Execution>,
+    /// The text of the statement under way, where it is spliced.
+    text: String,
+    outcome: Option<Result<Reply, Fault>>,
+}
+
+/// How a statement is run.
+enum Execution {
+    /// Parsed once and kept in the connection's cache under its text.
+    Cached(String),
+    /// Its parameters become literals and it is parsed anew each time.
+    Spliced(Template),
+    /// SQLite has often rolled back by itself (disk full, I/O error) or never begun (busy at
+    /// BEGIN); rolling back then is nothing to do, not an error.
+    Rollback,
+}
+
+impl SqliteSession {
+    pub(super) fn new(
+        connection: Connection,
+        statements: &[Statement],
+        protocol: Protocol,
+    ) -> Result<Self, Fault> {
+        // No statement of the catalogue ever pushes another out of the cache.
+        connection.set_prepared_statement_cache_capacity(statements.len() + 1);
+        let session = Self {
+            statements: statements
+                .iter()
+                .map(|statement| Execution::new(statement, protocol))
+                .collect(),
+            connection,
+            text: String::new(),
+            outcome: None,
+        };
+        session.prepare()?;
+        Ok(session)
+    }
+
+    /// Parses what is to be kept, so that a missing table is found before anything is timed.
+    fn prepare(&self) -> Result<(), Fault> {
+        for statement in &self.statements {
+            if let Execution::Cached(sql) = statement {
+                self.connection.prepare_cached(sql).map_err(error::fault)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, statement: StatementId, args: &Args) -> Result<Reply, Fault> {
+        match &self.statements[statement] {
+            Execution::Cached(sql) => {
+                let mut prepared = self.connection.prepare_cached(sql).map_err(error::fault)?;
+                run(&self.connection, &mut prepared, args)
+            }
+            Execution::Spliced(template) => {
+                check_count(args, template.parameter_count()).map_err(error::fault)?;
+                splice(template, args, &mut self.text);
+                let mut parsed = self.connection.prepare(&self.text).map_err(error::fault)?;
+                run(&self.connection, &mut parsed, &Args::default())
+            }
+            Execution::Rollback if self.connection.is_autocommit() => Ok(Reply::default()),
+            Execution::Rollback => {
+                let mut rollback = self
+                    .connection
+                    .prepare_cached("ROLLBACK")
+                    .map_err(error::fault)?;
+                run(&self.connection, &mut rollback, args)
+            }
+        }
+    }
+}
+
+impl Execution {
+    /// `prepare` says what a server can prepare; SQLite can keep every statement, BEGIN too.
+    fn new(statement: &Statement, protocol: Protocol) -> Self {
+        if statement.sql.trim().eq_ignore_ascii_case("rollback") {
+            return Self::Rollback;
+        }
+        match protocol {
+            Protocol::Prepared => Self::Cached(statement.sql.clone()),
+            Protocol::Text => Self::Spliced(Template::new(&statement.sql)),
+        }
+    }
+}
+
+/// The statement with its arguments as literals.
+fn splice(template: &Template, args: &Args, sql: &mut String) {
+    sql.clear();
+    let mut values = args.values().iter();
+    for piece in template.pieces() {
+        sql.push_str(piece);
+        match values.next() {
+            // In parentheses, or `k-?` with -1 would become a comment.
+            Some(Arg::Int(value)) => {
+                sql.push('(');
+                sql.push_str(&value.to_string());
+                sql.push(')');
+            }
+            Some(Arg::Text(range)) => {
+                let text = String::from_utf8_lossy(args.text(range));
+                sql.push('\'');
+                sql.push_str(&text.replace('\'', "''"));
+                sql.push('\'');
+            }
+            None => {}
+        }
+    }
+}
+
+impl Session for SqliteSession {
+    fn source(&mut self) -> Option<&mut dyn mio::event::Source> {
+        None
+    }
+
+    #[inline]
+    fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault> {
+        self.outcome = Some(self.execute(statement, args));
+        Ok(())
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Poll<Result<Reply, Fault>> {
+        self.outcome.take().map_or(Poll::Pending, Poll::Ready)
+    }
+}

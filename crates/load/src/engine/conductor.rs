@@ -1,0 +1,384 @@
+//! The conductor: starts the workers, keeps the phases, adds up, reports.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mio::{Poll, Waker};
+
+use super::crew::WAKE;
+use super::message::{Control, Failure, Message, Outside, Start};
+use super::resources::Cpu;
+use super::summary::{interval_event, ready_event, summary_event};
+use super::totals::Totals;
+use super::worker::Worker;
+use crate::driver::{Driver, Protocol};
+use crate::measure::{Clock, Schedule};
+use crate::report::{ClientCost, Event, Report};
+use crate::workload::Workload;
+
+/// How a run is to go.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The workload's name and that of its mix, for the reports.
+    pub workload: &'static str,
+    pub mix: &'static str,
+    /// Of the clients' draws; reported, so that a run can be repeated.
+    pub seed: u64,
+    pub clients: usize,
+    /// Threads; one for each client where the driver blocks.
+    pub workers: usize,
+    pub protocol: Protocol,
+    pub warm_up: Duration,
+    /// `None`: until the transactions are done.
+    pub seconds: Option<Duration>,
+    /// Ends the measured phase after so many transactions.
+    pub transactions: Option<u64>,
+    /// `None`: no intervals.
+    pub report_interval: Option<Duration>,
+    pub percentiles: Vec<f64>,
+    pub lockstep: bool,
+}
+
+/// How a run ended that has a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Complete,
+    /// By a signal; what was measured until then has been reported.
+    Interrupted,
+}
+
+/// Why a run has no summary.
+#[derive(Debug)]
+pub enum RunError {
+    Failed(Failure),
+    /// By a signal, before anything was measured.
+    Interrupted,
+    /// The end of standard input: whoever started us in lockstep is gone.
+    InputClosed,
+    /// Standard output takes no more.
+    Output(io::Error),
+}
+
+impl From<Failure> for RunError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// Runs a workload from connecting to the summary. `mailbox` is the two ends of one channel: who
+/// started the run may send what comes from outside.
+///
+/// Workers may still hold their connections when this returns an error; the process is to end.
+pub fn run<D, W>(
+    driver: &Arc<D>,
+    workload: &Arc<W>,
+    options: &RunOptions,
+    mailbox: (Sender<Message>, Receiver<Message>),
+    report: &mut dyn Report,
+) -> Result<Ending, RunError>
+where
+    D: Driver + Send + 'static,
+    W: Workload,
+{
+    let server_version = driver
+        .admin()
+        .and_then(|mut admin| admin.server_version())
+        .map_err(|fault| Failure::from_fault("connecting", &fault))?;
+    let connecting = Instant::now();
+    let types = workload.catalogue().types().len();
+    let mut conductor = Conductor {
+        clock: Clock::start(),
+        control: Arc::new(Control::new(options.transactions, options.clients)),
+        options,
+        inbox: mailbox.1,
+        workers: Vec::new(),
+        totals: Totals::new(options.workers, types),
+        report,
+        ending: Ending::Complete,
+    };
+    conductor.start_workers(driver, workload, &mailbox.0)?;
+    conductor.await_connected()?;
+    let connect_s = connecting.elapsed().as_secs_f64();
+    let ready = ready_event(options, workload.catalogue(), server_version, connect_s);
+    conductor.report.event(&ready)?;
+    conductor.await_line()?;
+    let (schedule, cpu_start) = conductor.begin()?;
+    let cost = conductor.measure(&schedule, cpu_start)?;
+    let seconds = conductor.drain(&schedule)?;
+    conductor.await_line()?;
+    if let Some(failure) = conductor.nothing_but_errors() {
+        return Err(failure.into());
+    }
+    let summary = summary_event(
+        options,
+        workload.catalogue(),
+        &conductor.totals,
+        seconds,
+        cost,
+    );
+    conductor.report.event(&summary)?;
+    Ok(conductor.dismiss())
+}
+
+struct Conductor<'a> {
+    clock: Clock,
+    control: Arc<Control>,
+    options: &'a RunOptions,
+    inbox: Receiver<Message>,
+    workers: Vec<Reins>,
+    totals: Totals,
+    report: &'a mut dyn Report,
+    ending: Ending,
+}
+
+/// What the conductor holds of a worker.
+struct Reins {
+    start: Sender<Start>,
+    waker: Arc<Waker>,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Conductor<'_> {
+    fn start_workers<D, W>(
+        &mut self,
+        driver: &Arc<D>,
+        workload: &Arc<W>,
+        outbox: &Sender<Message>,
+    ) -> Result<(), Failure>
+    where
+        D: Driver + Send + 'static,
+        W: Workload,
+    {
+        let RunOptions {
+            clients, workers, ..
+        } = *self.options;
+        for number in 0..workers {
+            let poll = Poll::new().map_err(Failure::internal)?;
+            let registry = poll.registry().try_clone().map_err(Failure::internal)?;
+            let waker = Arc::new(Waker::new(&registry, WAKE).map_err(Failure::internal)?);
+            let (start, inbox) = channel();
+            let worker = Worker {
+                number,
+                clients: (number..clients).step_by(workers).collect(),
+                driver: Arc::clone(driver),
+                workload: Arc::clone(workload),
+                protocol: self.options.protocol,
+                clock: self.clock,
+                control: Arc::clone(&self.control),
+                registry,
+                waker: Arc::clone(&waker),
+                inbox,
+                outbox: outbox.clone(),
+            };
+            let thread = thread::Builder::new()
+                .name(format!("worker {number}"))
+                .spawn(move || answer_for(&worker, poll))
+                .map_err(Failure::internal)?;
+            self.workers.push(Reins {
+                start,
+                waker,
+                thread,
+            });
+        }
+        Ok(())
+    }
+
+    fn await_connected(&mut self) -> Result<(), RunError> {
+        let mut connected = 0;
+        while connected < self.workers.len() {
+            match self.receive(None)? {
+                Some(Message::Connected) => connected += 1,
+                Some(Message::FromOutside(Outside::Interrupt)) => {
+                    return Err(RunError::Interrupted);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// In lockstep, waits until the other side says to go on.
+    fn await_line(&mut self) -> Result<(), RunError> {
+        while self.options.lockstep {
+            match self.receive(None)? {
+                Some(Message::FromOutside(Outside::Line)) => break,
+                Some(Message::FromOutside(Outside::Interrupt)) if self.totals.all_finished() => {
+                    self.ending = Ending::Interrupted;
+                    break;
+                }
+                Some(Message::FromOutside(Outside::Interrupt)) => {
+                    return Err(RunError::Interrupted);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the workers go; returns when the measured phase has begun.
+    fn begin(&mut self) -> Result<(Schedule, Cpu), RunError> {
+        let start_ns = self.clock.now_ns();
+        let measure_ns = start_ns.saturating_add(nanoseconds(self.options.warm_up));
+        let schedule = Schedule {
+            start_ns,
+            measure_ns,
+            end_ns: self.options.seconds.map_or(u64::MAX, |seconds| {
+                measure_ns.saturating_add(nanoseconds(seconds))
+            }),
+            interval_ns: self.options.report_interval.map(nanoseconds),
+        };
+        for worker in &self.workers {
+            // A worker that is gone has said why, and is heard below.
+            let _ = worker.start.send(Start(schedule));
+        }
+        if !self.options.warm_up.is_zero() {
+            let seconds = self.options.warm_up.as_secs_f64();
+            self.report.event(&Event::Warming { seconds })?;
+        }
+        while !self.clock.until(measure_ns).is_zero() && self.ending == Ending::Complete {
+            self.attend(&schedule, Some(measure_ns))?;
+        }
+        if self.ending == Ending::Interrupted {
+            return Err(RunError::Interrupted);
+        }
+        self.report.event(&Event::Measuring {
+            unix_s: self.clock.unix_s(measure_ns),
+            seconds: self.options.seconds.map(|seconds| seconds.as_secs_f64()),
+        })?;
+        Ok((schedule, Cpu::now()))
+    }
+
+    /// Takes up the workers' accounts until the measured phase is over, and says that it is; what
+    /// is under way then still ends. Returns what the phase cost us.
+    fn measure(&mut self, schedule: &Schedule, cpu_start: Cpu) -> Result<ClientCost, RunError> {
+        let over = |conductor: &Self| {
+            conductor.clock.until(schedule.end_ns).is_zero()
+                || conductor.ending == Ending::Interrupted
+                || conductor.totals.all_finished()
+        };
+        while !over(self) {
+            self.attend(schedule, Some(schedule.end_ns))?;
+        }
+        let cost = Cpu::now().cost_since(cpu_start);
+        let end_ns = if self.totals.all_finished() {
+            self.totals.end_ns
+        } else {
+            let planned_ns = schedule.end_ns.min(self.control.cut_ns());
+            self.clock.now_ns().min(planned_ns)
+        };
+        self.report.event(&Event::Measured {
+            unix_s: self.clock.unix_s(end_ns),
+            seconds: end_ns.saturating_sub(schedule.measure_ns) as f64 / 1e9,
+        })?;
+        Ok(cost)
+    }
+
+    /// Waits until every client is idle; returns the length of the measured phase in seconds.
+    fn drain(&mut self, schedule: &Schedule) -> Result<f64, RunError> {
+        while !self.totals.all_finished() {
+            self.attend(schedule, None)?;
+        }
+        self.report.event(&Event::Idle)?;
+        Ok(self.totals.end_ns.saturating_sub(schedule.measure_ns) as f64 / 1e9)
+    }
+
+    /// Takes up one message, and reports the intervals that are complete with it.
+    fn attend(&mut self, schedule: &Schedule, until_ns: Option<u64>) -> Result<(), RunError> {
+        match self.receive(until_ns)? {
+            Some(Message::FromOutside(Outside::Interrupt)) => self.cut(),
+            Some(message) => self.totals.take(message),
+            None => {}
+        }
+        while let Some((period, tally)) = self.totals.next_complete() {
+            if self.options.report_interval.is_some() {
+                let event = interval_event(&period, schedule, &tally, &self.options.percentiles);
+                self.report.event(&event)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a run is no good in which transactions failed and none completed.
+    fn nothing_but_errors(&self) -> Option<Failure> {
+        let failed = self.totals.phase.failed_transactions;
+        let completed = self.totals.measured.transactions.count();
+        if self.ending == Ending::Interrupted || failed == 0 || completed > 0 {
+            return None;
+        }
+        let errors = self.totals.phase.errors.iter();
+        let ((code, _), entry) = errors.max_by_key(|(_, entry)| entry.count)?;
+        Some(Failure::new(
+            "errors",
+            format!(
+                "no transaction completed and {failed} failed; the most frequent error, met {} times: {} ({code})",
+                entry.count, entry.message
+            ),
+        ))
+    }
+
+    /// Ends the run now: the workers finish what is under way.
+    fn cut(&mut self) {
+        self.ending = Ending::Interrupted;
+        self.control.cut_at(self.clock.now_ns());
+        for worker in &self.workers {
+            // One that cannot be woken looks at the clock soon enough.
+            let _ = worker.waker.wake();
+        }
+    }
+
+    /// Lets the workers close their connections.
+    fn dismiss(self) -> Ending {
+        for Reins { start, thread, .. } in self.workers {
+            drop(start);
+            // A worker answers for its own panic.
+            let _ = thread.join();
+        }
+        self.ending
+    }
+
+    /// The next message; `None` when `until_ns` has passed.
+    fn receive(&mut self, until_ns: Option<u64>) -> Result<Option<Message>, RunError> {
+        let received = match until_ns {
+            None => self
+                .inbox
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
+            Some(until_ns) => self.inbox.recv_timeout(self.clock.until(until_ns)),
+        };
+        match received {
+            Ok(Message::Failed(failure)) => Err(failure.into()),
+            Ok(Message::FromOutside(Outside::InputClosed)) if self.options.lockstep => {
+                Err(RunError::InputClosed)
+            }
+            Ok(message) => Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(Failure::internal("every worker has ended without a word").into())
+            }
+        }
+    }
+}
+
+/// Runs a worker; whatever ends it before its time, the conductor hears of it.
+fn answer_for<D: Driver + Send + 'static, W: Workload>(worker: &Worker<D, W>, poll: Poll) {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker.run(poll)));
+    let failure = match outcome {
+        Ok(Ok(())) => return,
+        Ok(Err(failure)) => failure,
+        Err(_) => Failure::internal("a worker panicked; its message is on standard error"),
+    };
+    let _ = worker.outbox.send(Message::Failed(failure));
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

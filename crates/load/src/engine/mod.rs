@@ -1,0 +1,22 @@
+//! The engine: runs a workload's clients against a driver and tells what happened.
+//!
+//! One conductor (the calling thread) and a few workers. A worker multiplexes its clients on an
+//! event loop; it shares nothing with the others but a control word. The conductor adds up what
+//! the workers send and reports.
+
+mod client;
+mod conductor;
+mod crew;
+mod message;
+mod reconnector;
+mod recorder;
+mod resources;
+mod scheduling;
+mod summary;
+mod totals;
+mod trouble;
+mod worker;
+
+pub use conductor::{Ending, RunError, RunOptions, run};
+pub use message::{Failure, Message, Outside};
+pub use resources::allow_open_files;

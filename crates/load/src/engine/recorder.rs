@@ -1,0 +1,219 @@
+//! One worker's accounts, cut into intervals by the time of each reply.
+
+use std::sync::mpsc::Sender;
+
+use super::message::Message;
+use super::resources::waited_for_cpu_ns;
+use crate::driver::{Fault, Reply};
+use crate::measure::{IntervalTally, Period, Phase, PhaseTally, Schedule};
+use crate::workload::Catalogue;
+
+/// Counts what one worker's clients do. Intervals end at instants that all workers share, so
+/// nothing has to be locked: a worker sends its part as soon as its clock passes the end.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    worker: usize,
+    outbox: Sender<Message>,
+    types: usize,
+    schedule: Schedule,
+    /// `None`: the measured phase is over, nothing counts any more.
+    period: Option<Period>,
+    interval: IntervalTally,
+    phase: PhaseTally,
+    /// When a transaction last completed or was given up.
+    last_end_ns: u64,
+    /// What this thread had waited for a core when the measured phase began, and within it.
+    waited_before_ns: Option<u64>,
+    waited_ns: Option<u64>,
+}
+
+impl Recorder {
+    pub(super) fn new(
+        worker: usize,
+        outbox: Sender<Message>,
+        catalogue: &Catalogue,
+        schedule: Schedule,
+    ) -> Self {
+        let types = catalogue.types().len();
+        Self {
+            worker,
+            outbox,
+            types,
+            schedule,
+            period: schedule.first(),
+            interval: IntervalTally::default(),
+            phase: PhaseTally::new(types),
+            last_end_ns: schedule.start_ns,
+            waited_before_ns: waited_for_cpu_ns(),
+            waited_ns: None,
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.period.is_none()
+    }
+
+    pub(super) fn is_measuring(&self) -> bool {
+        self.period
+            .is_some_and(|period| period.phase == Phase::Measure)
+    }
+
+    /// Where the present interval ends; once over, where the phase ended.
+    pub(super) fn boundary_ns(&self) -> u64 {
+        self.period
+            .map_or(self.schedule.end_ns, |period| period.end_ns)
+    }
+
+    /// Moves on to the interval that `now_ns` lies in.
+    #[inline]
+    pub(super) fn advance(&mut self, now_ns: u64) {
+        while self.period.is_some_and(|period| now_ns >= period.end_ns) {
+            self.close_period();
+        }
+    }
+
+    /// Ends the run earlier than planned.
+    pub(super) fn cut(&mut self, end_ns: u64) {
+        if end_ns >= self.schedule.end_ns {
+            return;
+        }
+        self.schedule.cut(end_ns);
+        if let Some(period) = &mut self.period {
+            period.end_ns = period.end_ns.min(end_ns).max(period.start_ns);
+        }
+    }
+
+    #[inline]
+    pub(super) fn statement(
+        &mut self,
+        catalogue: &Catalogue,
+        type_index: usize,
+        latency_ns: u64,
+        reply: Reply,
+    ) {
+        if self.is_over() {
+            return;
+        }
+        self.interval.count(catalogue.types()[type_index].kind);
+        self.phase.statements[type_index].record(latency_ns, reply);
+    }
+
+    #[inline]
+    pub(super) fn transaction(&mut self, latency_ns: u64, now_ns: u64) {
+        if self.is_over() {
+            return;
+        }
+        self.interval.transactions.record(latency_ns);
+        self.last_end_ns = now_ns;
+    }
+
+    #[inline]
+    pub(super) fn delay(&mut self, delay_ns: u64) {
+        if !self.is_over() {
+            self.phase.delay.record(delay_ns);
+        }
+    }
+
+    pub(super) fn error(&mut self, fault: &Fault, type_index: Option<usize>) {
+        if self.is_over() {
+            return;
+        }
+        self.interval.errors += 1;
+        self.phase.errors.record(fault, type_index);
+        if let Some(type_index) = type_index {
+            self.phase.statements[type_index].errors += 1;
+        }
+    }
+
+    pub(super) fn retry(&mut self) {
+        if !self.is_over() {
+            self.interval.retries += 1;
+        }
+    }
+
+    pub(super) fn failed_transaction(&mut self, now_ns: u64) {
+        if !self.is_over() {
+            self.phase.failed_transactions += 1;
+            self.last_end_ns = now_ns;
+        }
+    }
+
+    pub(super) fn reconnect(&mut self) {
+        if !self.is_over() {
+            self.interval.reconnects += 1;
+        }
+    }
+
+    /// Sends the last accounts. Where a number of transactions ended the phase before its time,
+    /// it ended with the last of them.
+    pub(super) fn finish(mut self) {
+        if let Some(period) = self.period {
+            self.cut(self.last_end_ns.max(period.start_ns));
+            self.advance(u64::MAX);
+        }
+        let finished = Message::Finished {
+            worker: self.worker,
+            end_ns: self.schedule.end_ns,
+            waited_ns: self.waited_ns,
+            tally: Box::new(self.phase),
+        };
+        // A conductor that has gone needs no accounts.
+        let _ = self.outbox.send(finished);
+    }
+
+    fn close_period(&mut self) {
+        let Some(period) = self.period.take() else {
+            return;
+        };
+        // One that an early end has left no length is none: it would have no rate.
+        if period.start_ns < period.end_ns {
+            let sent = Message::Interval {
+                worker: self.worker,
+                period,
+                tally: Box::new(std::mem::take(&mut self.interval)),
+            };
+            let _ = self.outbox.send(sent);
+        }
+        self.period = self.schedule.after(&period);
+        if period.phase == Phase::WarmUp {
+            // Harmless within the warm-up; at its end, the measured phase begins from nothing.
+            self.phase = PhaseTally::new(self.types);
+            self.waited_before_ns = waited_for_cpu_ns();
+        }
+        if self.is_over() {
+            let waited = waited_for_cpu_ns().zip(self.waited_before_ns);
+            self.waited_ns = waited.map(|(now, before)| now.saturating_sub(before));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn an_interval_without_length_is_not_sent() {
+        let (outbox, inbox) = channel();
+        let schedule = Schedule {
+            start_ns: 100,
+            measure_ns: 100,
+            end_ns: 200,
+            interval_ns: Some(10),
+        };
+        let mut recorder = Recorder::new(0, outbox, &Catalogue::default(), schedule);
+        recorder.advance(115);
+        recorder.cut(110);
+        recorder.advance(116);
+        assert!(recorder.is_over(), "what completes now is not counted");
+        recorder.finish();
+        let periods: Vec<_> = inbox
+            .iter()
+            .filter_map(|message| match message {
+                Message::Interval { period, .. } => Some((period.start_ns, period.end_ns)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(periods, [(100, 110)]);
+    }
+}

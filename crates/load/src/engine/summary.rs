@@ -1,0 +1,145 @@
+//! Accounts become events.
+
+use super::conductor::RunOptions;
+use super::totals::Totals;
+use crate::measure::{Delay, IntervalTally, Period, Schedule};
+use crate::report::{
+    ClientCost, DelaySummary, ErrorSummary, Event, Interval, PROTOCOL, Ready, StatementSummary,
+    StatementTypeInfo, Summary,
+};
+use crate::workload::Catalogue;
+
+pub(super) fn ready_event(
+    options: &RunOptions,
+    catalogue: &Catalogue,
+    server_version: String,
+    connect_s: f64,
+) -> Event {
+    let statements = catalogue.types().iter().enumerate();
+    Event::Ready(Ready {
+        program: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        protocol: PROTOCOL,
+        workload: options.workload,
+        mix: options.mix,
+        server_version,
+        seed: options.seed,
+        clients: options.clients,
+        workers: options.workers,
+        connect_s,
+        statements: statements
+            .map(|(index, statement_type)| StatementTypeInfo {
+                name: statement_type.name,
+                kind: statement_type.kind,
+                sql: catalogue.example(index).to_owned(),
+            })
+            .collect(),
+    })
+}
+
+pub(super) fn interval_event(
+    period: &Period,
+    schedule: &Schedule,
+    tally: &IntervalTally,
+    percentiles: &[f64],
+) -> Event {
+    let phase_start_ns = schedule.phase_start_ns(period.phase);
+    let since_s = |at_ns: u64| at_ns.saturating_sub(phase_start_ns) as f64 / 1e9;
+    Event::Interval(Interval {
+        phase: period.phase,
+        start_s: since_s(period.start_ns),
+        end_s: since_s(period.end_ns),
+        transactions: tally.transactions.count(),
+        reads: tally.reads,
+        writes: tally.writes,
+        others: tally.others,
+        errors: tally.errors,
+        retries: tally.retries,
+        reconnects: tally.reconnects,
+        latency_us: tally.transactions.summary(percentiles),
+    })
+}
+
+pub(super) fn summary_event(
+    options: &RunOptions,
+    catalogue: &Catalogue,
+    totals: &Totals,
+    seconds: f64,
+    cost: ClientCost,
+) -> Event {
+    let measured = &totals.measured;
+    // A phase that was cut at its very beginning has no rate.
+    let per_s = |count: u64| {
+        if seconds > 0.0 {
+            count as f64 / seconds
+        } else {
+            0.0
+        }
+    };
+    Event::Summary(Box::new(Summary {
+        workload: options.workload,
+        mix: options.mix,
+        clients: options.clients,
+        workers: options.workers,
+        seconds,
+        transactions: measured.transactions.count(),
+        transactions_per_s: per_s(measured.transactions.count()),
+        statements: measured.statements(),
+        reads: measured.reads,
+        writes: measured.writes,
+        others: measured.others,
+        statements_per_s: per_s(measured.statements()),
+        latency_us: measured
+            .transactions
+            .summary_with_histogram(&options.percentiles),
+        statement_types: statement_types(catalogue, totals, &options.percentiles),
+        errors: errors(catalogue, totals),
+        failed_transactions: totals.phase.failed_transactions,
+        retries: measured.retries,
+        reconnects: measured.reconnects,
+        client: ClientCost {
+            delay_us: delay_us(totals.phase.delay),
+            waited_for_cpu_s: totals.waited_ns.map(|waited_ns| waited_ns as f64 / 1e9),
+            ..cost
+        },
+    }))
+}
+
+fn statement_types(
+    catalogue: &Catalogue,
+    totals: &Totals,
+    percentiles: &[f64],
+) -> Vec<StatementSummary> {
+    let types = catalogue.types().iter().zip(&totals.phase.statements);
+    types
+        .map(|(statement_type, tally)| StatementSummary {
+            name: statement_type.name,
+            kind: statement_type.kind,
+            count: tally.latencies.count(),
+            rows: tally.rows,
+            affected: tally.affected,
+            errors: tally.errors,
+            latency_us: tally.latencies.summary(percentiles),
+        })
+        .collect()
+}
+
+fn errors(catalogue: &Catalogue, totals: &Totals) -> Vec<ErrorSummary> {
+    let entries = totals.phase.errors.iter();
+    entries
+        .map(|((code, type_index), entry)| ErrorSummary {
+            code: code.clone(),
+            statement: type_index.map(|index| catalogue.types()[index].name),
+            message: entry.message.clone(),
+            transient: entry.transient,
+            count: entry.count,
+        })
+        .collect()
+}
+
+fn delay_us(delay: Delay) -> Option<DelaySummary> {
+    (delay.count > 0).then(|| DelaySummary {
+        mean: delay.sum_ns as f64 / delay.count as f64 / 1e3,
+        max: delay.max_ns as f64 / 1e3,
+    })
+}

@@ -1,0 +1,150 @@
+//! Puts the workers' parts together: interval by interval, and for the measured phase.
+
+use std::collections::BTreeMap;
+
+use super::message::Message;
+use crate::measure::{IntervalTally, Period, Phase, PhaseTally};
+
+/// The workers' parts of a run.
+#[derive(Debug)]
+pub(super) struct Totals {
+    /// Intervals that some worker has not sent yet.
+    open: BTreeMap<(Phase, u64), Open>,
+    /// Which workers will send no more.
+    finished: Vec<bool>,
+    /// All intervals of the measured phase together.
+    pub(super) measured: IntervalTally,
+    pub(super) phase: PhaseTally,
+    pub(super) end_ns: u64,
+    /// Of all workers together; `None` where one of them has none.
+    pub(super) waited_ns: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Open {
+    period: Period,
+    tally: IntervalTally,
+    sent: Vec<bool>,
+}
+
+impl Totals {
+    pub(super) fn new(workers: usize, types: usize) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            finished: vec![false; workers],
+            measured: IntervalTally::default(),
+            phase: PhaseTally::new(types),
+            end_ns: 0,
+            waited_ns: Some(0),
+        }
+    }
+
+    /// Takes up a worker's accounts; other messages are none of its business.
+    pub(super) fn take(&mut self, message: Message) {
+        match message {
+            Message::Interval {
+                worker,
+                period,
+                tally,
+            } => self.take_interval(worker, period, &tally),
+            Message::Finished {
+                worker,
+                end_ns,
+                waited_ns,
+                tally,
+            } => {
+                self.finished[worker] = true;
+                self.end_ns = self.end_ns.max(end_ns);
+                self.waited_ns = self.waited_ns.zip(waited_ns).map(|(sum, one)| sum + one);
+                self.phase.add(&tally);
+            }
+            _ => {}
+        }
+    }
+
+    fn take_interval(&mut self, worker: usize, period: Period, tally: &IntervalTally) {
+        if period.phase == Phase::Measure {
+            self.measured.add(tally);
+        }
+        let workers = self.finished.len();
+        let open = self
+            .open
+            .entry((period.phase, period.index))
+            .or_insert_with(|| Open {
+                period,
+                tally: IntervalTally::default(),
+                sent: vec![false; workers],
+            });
+        open.tally.add(tally);
+        open.period.end_ns = open.period.end_ns.max(period.end_ns);
+        open.sent[worker] = true;
+    }
+
+    /// The next interval that every worker has sent; in order.
+    pub(super) fn next_complete(&mut self) -> Option<(Period, IntervalTally)> {
+        let first = self.open.first_entry()?;
+        let mut workers = first.get().sent.iter().zip(&self.finished);
+        if !workers.all(|(sent, finished)| *sent || *finished) {
+            return None;
+        }
+        let open = first.remove();
+        Some((open.period, open.tally))
+    }
+
+    pub(super) fn all_finished(&self) -> bool {
+        self.finished.iter().all(|finished| *finished)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(worker: usize, index: u64, latency_ns: u64) -> Message {
+        let mut tally = IntervalTally::default();
+        tally.transactions.record(latency_ns);
+        tally.reads = 1;
+        Message::Interval {
+            worker,
+            period: Period {
+                phase: Phase::Measure,
+                index,
+                start_ns: index * 10,
+                end_ns: index * 10 + 10,
+            },
+            tally: Box::new(tally),
+        }
+    }
+
+    fn finished(worker: usize) -> Message {
+        Message::Finished {
+            worker,
+            end_ns: 15,
+            waited_ns: (worker == 0).then_some(3),
+            tally: Box::new(PhaseTally::new(1)),
+        }
+    }
+
+    #[test]
+    fn an_interval_is_complete_with_its_last_worker() {
+        let mut totals = Totals::new(2, 1);
+        totals.take(interval(0, 0, 5));
+        totals.take(interval(0, 1, 5));
+        assert!(totals.next_complete().is_none());
+        totals.take(interval(1, 0, 7));
+        let (period, tally) = totals.next_complete().unwrap();
+        assert_eq!((period.index, tally.reads), (0, 2));
+        assert!(totals.next_complete().is_none());
+        totals.take(finished(1));
+        assert_eq!(
+            totals.next_complete().unwrap().0.index,
+            1,
+            "no one else will send it"
+        );
+        assert!(!totals.all_finished());
+        totals.take(finished(0));
+        assert!(totals.all_finished());
+        assert_eq!(totals.measured.transactions.count(), 3);
+        assert_eq!(totals.waited_ns, None, "one worker's is not known");
+    }
+}

@@ -1,0 +1,13 @@
+//! diskproof-load: a load generator for databases.
+//!
+//! `cli` reads the arguments and puts the parts together: a `driver` that knows a database, a
+//! `workload` that draws transactions, the `engine` that lets clients run them, `measure` that
+//! keeps the accounts, and `report` that says what came of it.
+
+pub mod cli;
+pub mod driver;
+pub mod engine;
+pub mod measure;
+pub mod report;
+pub mod target;
+pub mod workload;

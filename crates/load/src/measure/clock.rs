@@ -1,0 +1,40 @@
+//! One clock for the whole program.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Monotonic nanoseconds since the program's own start, with that start's place in calendar time.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    epoch: Instant,
+    epoch_unix_s: f64,
+}
+
+impl Clock {
+    #[must_use]
+    pub fn start() -> Self {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            epoch: Instant::now(),
+            epoch_unix_s: unix.map_or(0.0, |since| since.as_secs_f64()),
+        }
+    }
+
+    #[must_use]
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        let elapsed = self.epoch.elapsed();
+        elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos())
+    }
+
+    /// Calendar time of an instant of this clock, in seconds since 1970.
+    #[must_use]
+    pub fn unix_s(&self, at_ns: u64) -> f64 {
+        self.epoch_unix_s + at_ns as f64 / 1e9
+    }
+
+    /// How long it is from now until `at_ns`; zero if that has passed.
+    #[must_use]
+    pub fn until(&self, at_ns: u64) -> Duration {
+        Duration::from_nanos(at_ns.saturating_sub(self.now_ns()))
+    }
+}

@@ -1,0 +1,172 @@
+//! Latencies: an HDR histogram and an exact sum.
+
+use base64::Engine;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+use serde::{Serialize, Serializer};
+
+/// One hour: what takes longer is counted as one hour.
+const HIGHEST_NS: u64 = 3_600_000_000_000;
+/// A bucket's width is below a thousandth of its value.
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Latencies in nanoseconds. The histogram takes about 0.3 MiB: one per worker, not per client.
+#[derive(Debug, Clone)]
+pub struct Latencies {
+    histogram: Histogram<u64>,
+    /// Exact, because the mean is held against Little's law. 2^64 ns are 584 years.
+    sum_ns: u64,
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        let histogram = Histogram::new_with_bounds(1, HIGHEST_NS, SIGNIFICANT_DIGITS);
+        Self {
+            histogram: histogram.expect("1 ns to 1 h with three digits is a valid range"),
+            sum_ns: 0,
+        }
+    }
+}
+
+impl Latencies {
+    #[inline]
+    pub fn record(&mut self, latency_ns: u64) {
+        self.histogram.saturating_record(latency_ns);
+        self.sum_ns = self.sum_ns.saturating_add(latency_ns);
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        if other.count() > 0 {
+            let added = self.histogram.add(&other.histogram);
+            added.expect("all histograms have the same bounds");
+            self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.histogram.reset();
+        self.sum_ns = 0;
+    }
+
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// `None` where nothing was recorded: there is no mean of nothing.
+    #[must_use]
+    pub fn summary(&self, percentiles: &[f64]) -> Option<LatencySummary> {
+        (self.count() > 0).then(|| LatencySummary {
+            count: self.count(),
+            mean: self.sum_ns as f64 / self.count() as f64 / 1e3,
+            stdev: self.histogram.stdev() / 1e3,
+            min: self.histogram.min() as f64 / 1e3,
+            max: self.histogram.max() as f64 / 1e3,
+            percentiles: percentiles
+                .iter()
+                .map(|&p| (p, self.percentile_us(p)))
+                .collect(),
+            histogram: None,
+        })
+    }
+
+    /// As [`Self::summary`], with the whole histogram in its interchange form.
+    #[must_use]
+    pub fn summary_with_histogram(&self, percentiles: &[f64]) -> Option<LatencySummary> {
+        let mut summary = self.summary(percentiles)?;
+        summary.histogram = Some(self.encoded());
+        Some(summary)
+    }
+
+    fn percentile_us(&self, percentile: f64) -> f64 {
+        self.histogram.value_at_percentile(percentile) as f64 / 1e3
+    }
+
+    fn encoded(&self) -> String {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.histogram, &mut bytes)
+            .expect("a histogram in memory serialises");
+        base64::engine::general_purpose::STANDARD.encode(bytes)
+    }
+}
+
+/// Latencies as they are reported, in microseconds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LatencySummary {
+    pub count: u64,
+    pub mean: f64,
+    pub stdev: f64,
+    pub min: f64,
+    pub max: f64,
+    /// Percentile and value, in the order asked for.
+    #[serde(serialize_with = "as_object")]
+    pub percentiles: Vec<(f64, f64)>,
+    /// HDR V2, deflated, base64; values in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<String>,
+}
+
+fn as_object<S: Serializer>(percentiles: &[(f64, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(
+        percentiles
+            .iter()
+            .map(|(percentile, us)| (percentile.to_string(), us)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+
+    #[test]
+    fn a_summary_holds_microseconds() {
+        let mut latencies = Latencies::default();
+        for us in 1..=1000_u64 {
+            latencies.record(us * 1000);
+        }
+        let summary = latencies.summary(&[50.0, 99.9]).unwrap();
+        assert_eq!(summary.count, 1000);
+        assert!(
+            (summary.mean - 500.5).abs() < 1e-9,
+            "the mean is exact: {}",
+            summary.mean
+        );
+        assert!((summary.percentiles[0].1 - 500.0).abs() < 0.5);
+        let json = serde_json::to_value(&summary).unwrap();
+        let tail = json["percentiles"]["99.9"].as_f64().unwrap();
+        assert!((998.0..1001.0).contains(&tail), "{tail}");
+        assert!(json.get("histogram").is_none());
+    }
+
+    #[test]
+    fn nothing_has_no_summary() {
+        assert_eq!(Latencies::default().summary(&[50.0]), None);
+    }
+
+    #[test]
+    fn an_endless_latency_counts_as_an_hour() {
+        let mut latencies = Latencies::default();
+        latencies.record(u64::MAX);
+        let max_us = latencies.summary(&[]).unwrap().max;
+        assert!((max_us / 3.6e9 - 1.0).abs() < 0.002, "{max_us}");
+    }
+
+    #[test]
+    fn the_encoded_histogram_is_readable() {
+        let mut latencies = Latencies::default();
+        latencies.record(123_456);
+        let text = latencies
+            .summary_with_histogram(&[])
+            .unwrap()
+            .histogram
+            .unwrap();
+        assert!(text.starts_with("HISTFAAA"), "{text}");
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(text)
+            .unwrap();
+        let decoded: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+        assert_eq!(decoded, latencies.histogram);
+    }
+}

@@ -1,0 +1,13 @@
+//! What is measured: time, latencies, counts. Nothing here knows a database.
+
+mod clock;
+mod latencies;
+mod schedule;
+mod tally;
+
+pub use clock::Clock;
+pub use latencies::{Latencies, LatencySummary};
+pub use schedule::{Period, Phase, Schedule};
+pub use tally::{
+    Delay, ErrorEntry, ErrorKey, ErrorTally, IntervalTally, PhaseTally, StatementTally,
+};

@@ -1,0 +1,169 @@
+//! Counts: of an interval, of a phase, of one statement type; all of them can be added up.
+
+use std::collections::BTreeMap;
+
+use super::Latencies;
+use crate::driver::{Fault, Kind, Reply};
+
+/// What happened in one interval.
+#[derive(Debug, Clone, Default)]
+pub struct IntervalTally {
+    /// Latencies of the transactions that completed; their count is the transactions.
+    pub transactions: Latencies,
+    pub reads: u64,
+    pub writes: u64,
+    pub others: u64,
+    pub errors: u64,
+    pub retries: u64,
+    pub reconnects: u64,
+}
+
+impl IntervalTally {
+    pub fn count(&mut self, kind: Kind) {
+        match kind {
+            Kind::Read => self.reads += 1,
+            Kind::Write => self.writes += 1,
+            Kind::Other => self.others += 1,
+        }
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.transactions.add(&other.transactions);
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.others += other.others;
+        self.errors += other.errors;
+        self.retries += other.retries;
+        self.reconnects += other.reconnects;
+    }
+
+    #[must_use]
+    pub fn statements(&self) -> u64 {
+        self.reads + self.writes + self.others
+    }
+}
+
+/// What happened in the measured phase, beyond what its intervals hold.
+#[derive(Debug, Clone, Default)]
+pub struct PhaseTally {
+    /// In the order of the catalogue's types.
+    pub statements: Vec<StatementTally>,
+    pub errors: ErrorTally,
+    pub failed_transactions: u64,
+    pub delay: Delay,
+}
+
+impl PhaseTally {
+    #[must_use]
+    pub fn new(types: usize) -> Self {
+        Self {
+            statements: vec![StatementTally::default(); types],
+            ..Self::default()
+        }
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
+            mine.add(theirs);
+        }
+        self.errors.add(&other.errors);
+        self.failed_transactions += other.failed_transactions;
+        self.delay.add(other.delay);
+    }
+}
+
+/// One statement type's executions.
+#[derive(Debug, Clone, Default)]
+pub struct StatementTally {
+    /// Of the executions that succeeded; their count is the executions.
+    pub latencies: Latencies,
+    pub rows: u64,
+    pub affected: u64,
+    pub errors: u64,
+}
+
+impl StatementTally {
+    #[inline]
+    pub fn record(&mut self, latency_ns: u64, reply: Reply) {
+        self.latencies.record(latency_ns);
+        // The counts are the server's words: absurd ones must not overflow.
+        self.rows = self.rows.saturating_add(reply.rows);
+        self.affected = self.affected.saturating_add(reply.affected);
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.latencies.add(&other.latencies);
+        self.rows = self.rows.saturating_add(other.rows);
+        self.affected = self.affected.saturating_add(other.affected);
+        self.errors += other.errors;
+    }
+}
+
+/// How long replies lay before they were taken up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Delay {
+    pub count: u64,
+    pub sum_ns: u64,
+    pub max_ns: u64,
+}
+
+impl Delay {
+    #[inline]
+    pub fn record(&mut self, delay_ns: u64) {
+        self.count += 1;
+        self.sum_ns += delay_ns;
+        self.max_ns = self.max_ns.max(delay_ns);
+    }
+
+    fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+}
+
+/// Which error, and of which statement type; `None`: of the connection itself.
+pub type ErrorKey = (String, Option<usize>);
+
+/// An error as it was first seen, and how often it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorEntry {
+    pub message: String,
+    pub transient: bool,
+    pub count: u64,
+}
+
+/// Errors by code and statement type.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ErrorTally(BTreeMap<ErrorKey, ErrorEntry>);
+
+impl ErrorTally {
+    pub fn record(&mut self, fault: &Fault, statement_type: Option<usize>) {
+        let key = (fault.code().to_owned(), statement_type);
+        let entry = self.0.entry(key).or_insert_with(|| ErrorEntry {
+            message: fault.message(),
+            transient: fault.is_transient(),
+            count: 0,
+        });
+        entry.count += 1;
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        for (key, theirs) in &other.0 {
+            self.0
+                .entry(key.clone())
+                .and_modify(|mine| mine.count += theirs.count)
+                .or_insert_with(|| theirs.clone());
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&ErrorKey, &ErrorEntry)> {
+        self.0.iter()
+    }
+
+    /// All errors together.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.values().map(|entry| entry.count).sum()
+    }
+}

@@ -1,0 +1,19 @@
+//! What a run says: events, as JSON lines or as text for a person.
+
+mod event;
+mod json;
+mod text;
+
+pub use event::{
+    ClientCost, DelaySummary, ErrorSummary, Event, Interval, PROTOCOL, Ready, StatementSummary,
+    StatementTypeInfo, Summary,
+};
+pub use json::JsonReport;
+pub use text::TextReport;
+
+use std::io;
+
+/// Where the events of a run go. An error ends the run: no one is listening any more.
+pub trait Report {
+    fn event(&mut self, event: &Event) -> io::Result<()>;
+}

@@ -1,0 +1,234 @@
+//! Text for a person who knows sysbench: a line per interval, a block at the end.
+
+use std::io::{self, Write};
+
+use super::{Event, Interval, Ready, Report, Summary};
+use crate::measure::{LatencySummary, Phase};
+
+/// The column heads come again after so many lines, so that they are on the screen.
+const LINES_PER_HEAD: usize = 20;
+
+/// Writes intervals as a table and the summary as a block.
+pub struct TextReport<W> {
+    out: W,
+    /// Intervals are shown only where the user asked for them.
+    intervals: bool,
+    lines: usize,
+    clients: usize,
+    server_version: String,
+}
+
+impl<W: Write> TextReport<W> {
+    pub fn new(out: W, intervals: bool) -> Self {
+        Self {
+            out,
+            intervals,
+            lines: 0,
+            clients: 0,
+            server_version: String::new(),
+        }
+    }
+
+    fn ready(&mut self, ready: &Ready) -> io::Result<()> {
+        self.clients = ready.clients;
+        self.server_version.clone_from(&ready.server_version);
+        writeln!(
+            self.out,
+            "{} {} on {}: {} on {} connected in {:.3} s",
+            ready.workload,
+            ready.mix,
+            ready.server_version,
+            counted(ready.clients, "client"),
+            counted(ready.workers, "thread"),
+            ready.connect_s
+        )
+    }
+
+    fn interval(&mut self, interval: &Interval) -> io::Result<()> {
+        if !self.intervals {
+            return Ok(());
+        }
+        if self.lines.is_multiple_of(LINES_PER_HEAD) {
+            let tail = interval.latency_us.as_ref().and_then(tail);
+            let tail = tail.map_or("p95".to_owned(), |(percentile, _)| format!("p{percentile}"));
+            writeln!(
+                self.out,
+                "{:>9} {:>7} {:>11} {:>11} {:>34} {:>12} {:>8} {:>8}",
+                "time s",
+                "clients",
+                "tps",
+                "qps",
+                "reads / writes / others per s",
+                format!("{tail} ms"),
+                "err/s",
+                "reconn/s"
+            )?;
+        }
+        self.lines += 1;
+        let seconds = interval.end_s - interval.start_s;
+        let rate = |count: u64| count as f64 / seconds;
+        let statements = interval.reads + interval.writes + interval.others;
+        let kinds = format!(
+            "{:.1} / {:.1} / {:.1}",
+            rate(interval.reads),
+            rate(interval.writes),
+            rate(interval.others)
+        );
+        let tail = interval.latency_us.as_ref().and_then(tail);
+        let tail = tail.map_or("-".to_owned(), |(_, us)| format!("{:.3}", us / 1e3));
+        let warm_up = if interval.phase == Phase::WarmUp {
+            "  warm-up"
+        } else {
+            ""
+        };
+        writeln!(
+            self.out,
+            "{:>9.2} {:>7} {:>11.2} {:>11.2} {kinds:>34} {tail:>12} {:>8.2} {:>8.2}{warm_up}",
+            interval.end_s,
+            self.clients,
+            rate(interval.transactions),
+            rate(statements),
+            rate(interval.errors),
+            rate(interval.reconnects),
+        )
+    }
+
+    fn summary(&mut self, summary: &Summary) -> io::Result<()> {
+        let per_s = |count: u64| count as f64 / summary.seconds.max(f64::MIN_POSITIVE);
+        let errors: u64 = summary.errors.iter().map(|error| error.count).sum();
+        writeln!(
+            self.out,
+            "\n{} {}, {}, {:.3} s measured",
+            summary.workload,
+            summary.mix,
+            counted(summary.clients, "client"),
+            summary.seconds
+        )?;
+        let rated = |count: u64| format!("{count:>14} {:>14.2} per s", per_s(count));
+        writeln!(self.out, "  transactions   {}", rated(summary.transactions))?;
+        writeln!(
+            self.out,
+            "  queries        {}   (read {}, write {}, other {})",
+            rated(summary.statements),
+            summary.reads,
+            summary.writes,
+            summary.others
+        )?;
+        writeln!(
+            self.out,
+            "  errors         {}   (transactions retried {}, given up {})",
+            rated(errors),
+            summary.retries,
+            summary.failed_transactions
+        )?;
+        writeln!(self.out, "  reconnects     {}", rated(summary.reconnects))?;
+        self.errors(summary)?;
+        self.latencies(summary)?;
+        self.client(summary)
+    }
+
+    fn errors(&mut self, summary: &Summary) -> io::Result<()> {
+        for error in &summary.errors {
+            writeln!(
+                self.out,
+                "    {} x {} at {}: {}",
+                error.count,
+                error.code,
+                error.statement.unwrap_or("connecting"),
+                error.message
+            )?;
+        }
+        Ok(())
+    }
+
+    fn latencies(&mut self, summary: &Summary) -> io::Result<()> {
+        let Some(whole) = &summary.latency_us else {
+            return writeln!(self.out, "  no transaction was completed");
+        };
+        write!(
+            self.out,
+            "\n  {:<18} {:>11} {:>10} {:>10} {:>10}",
+            "latency in ms", "count", "mean", "min", "max"
+        )?;
+        for (percentile, _) in &whole.percentiles {
+            write!(self.out, " {:>10}", format!("p{percentile}"))?;
+        }
+        writeln!(self.out)?;
+        self.latency_row("transaction", whole)?;
+        for statement in &summary.statement_types {
+            if let Some(latencies) = &statement.latency_us {
+                self.latency_row(&format!("  {}", statement.name), latencies)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn latency_row(&mut self, name: &str, latency_us: &LatencySummary) -> io::Result<()> {
+        let ms = |us: f64| format!("{:>10.3}", us / 1e3);
+        write!(
+            self.out,
+            "  {name:<18} {:>11} {} {} {}",
+            latency_us.count,
+            ms(latency_us.mean),
+            ms(latency_us.min),
+            ms(latency_us.max)
+        )?;
+        for (_, us) in &latency_us.percentiles {
+            write!(self.out, " {}", ms(*us))?;
+        }
+        writeln!(self.out)
+    }
+
+    fn client(&mut self, summary: &Summary) -> io::Result<()> {
+        let cost = &summary.client;
+        let cpu_s = cost.cpu_user_s + cost.cpu_system_s;
+        write!(
+            self.out,
+            "\n  load generator: {cpu_s:.2} s CPU ({:.2} user, {:.2} system), {:.2} us per query, {:.1} MiB",
+            cost.cpu_user_s,
+            cost.cpu_system_s,
+            cpu_s * 1e6 / (summary.statements as f64).max(1.0),
+            cost.max_rss_bytes as f64 / f64::from(1 << 20)
+        )?;
+        if let Some(delay) = &cost.delay_us {
+            write!(
+                self.out,
+                "; replies waited {:.1} us on average, {:.0} us at most",
+                delay.mean, delay.max
+            )?;
+        }
+        writeln!(self.out)
+    }
+}
+
+impl<W: Write> Report for TextReport<W> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            Event::Ready(ready) => self.ready(ready),
+            Event::Warming { seconds } => writeln!(self.out, "warm-up of {seconds} s"),
+            Event::Interval(interval) => self.interval(interval),
+            Event::Summary(summary) => self.summary(summary),
+            // A failure is said on standard error; the phases are seen from the intervals.
+            Event::Failed { .. }
+            | Event::Measuring { .. }
+            | Event::Measured { .. }
+            | Event::Idle => Ok(()),
+        }?;
+        self.out.flush()
+    }
+}
+
+/// The percentile that an interval line shows: the 95th if asked for, else the highest.
+fn tail(latency_us: &LatencySummary) -> Option<(f64, f64)> {
+    let percentiles = &latency_us.percentiles;
+    let is_95 = |(percentile, _): &&(f64, f64)| (percentile - 95.0).abs() < f64::EPSILON;
+    percentiles
+        .iter()
+        .find(is_95)
+        .or(percentiles.last())
+        .copied()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

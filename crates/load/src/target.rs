@@ -1,0 +1,315 @@
+//! Which database is meant: the URL of the command line, resolved and checked.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use percent_encoding::percent_decode_str;
+use url::{Url, form_urlencoded};
+
+/// A database, as the user named it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    Mysql(Server),
+    Postgres(Server),
+    Sqlite(SqliteFile),
+    /// Answers at once without a database: what is left is our own cost.
+    Null,
+}
+
+/// A server's address and account.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Server {
+    pub endpoint: Endpoint,
+    pub user: String,
+    /// Never from the URL: from `DISKPROOF_PASSWORD` or a file.
+    pub password: Option<String>,
+    pub database: String,
+    /// The URL's other parameters. Drivers refuse what they do not know.
+    pub options: BTreeMap<String, String>,
+}
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// For PostgreSQL also the directory that holds `.s.PGSQL.<port>`.
+    Unix(PathBuf),
+    Tcp {
+        host: String,
+        port: u16,
+    },
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(f, "{}", path.display()),
+            Self::Tcp { host, port } => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
+/// An SQLite database and the PRAGMAs to set on every connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqliteFile {
+    pub path: PathBuf,
+    pub options: BTreeMap<String, String>,
+}
+
+const FORMS: &str = "mysql://USER@HOST/DB, mysql://USER@localhost/DB?socket=PATH, \
+                     postgresql://USER@HOST/DB, sqlite:PATH or null:";
+
+/// Why a URL was refused, and what to write instead.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum TargetError {
+    #[error("{url:?} is not a database URL ({reason}); write {FORMS}")]
+    Malformed { url: String, reason: String },
+    #[error("the scheme {scheme:?} names no database that is known here; write {FORMS}")]
+    UnknownScheme { scheme: String },
+    #[error(
+        "a password in the URL would be seen by every user of this machine; \
+         put it in the environment variable DISKPROOF_PASSWORD or in a file given by --password-file"
+    )]
+    Password,
+    #[error("a file has no host, but the URL names {host:?}; write sqlite:PATH or sqlite:///PATH")]
+    HostOfFile { host: String },
+    #[error("the URL's # would begin a fragment, which no server has; write %23 where # is meant")]
+    Fragment,
+    #[error("the URL names no {what}; write {example}")]
+    Missing {
+        what: &'static str,
+        example: &'static str,
+    },
+    #[error("the URL's parameter {name:?} is not known to this driver; known are: {known}")]
+    UnknownOption { name: String, known: String },
+}
+
+impl Target {
+    /// Reads a URL; `password` comes from where passwords may come from.
+    pub fn parse(text: &str, password: Option<String>) -> Result<Self, TargetError> {
+        if let Some((scheme, file)) = text.split_once(':')
+            && scheme.eq_ignore_ascii_case("sqlite")
+        {
+            return SqliteFile::from_text(file).map(Self::Sqlite);
+        }
+        let url = Url::parse(text).map_err(|error| TargetError::Malformed {
+            url: text.to_owned(),
+            reason: error.to_string(),
+        })?;
+        if url.password().is_some() {
+            return Err(TargetError::Password);
+        }
+        match url.scheme() {
+            "mysql" | "mariadb" => Server::from_url(&url, 3306, password).map(Self::Mysql),
+            "postgresql" | "postgres" => Server::from_url(&url, 5432, password).map(Self::Postgres),
+            "null" => Ok(Self::Null),
+            other => Err(TargetError::UnknownScheme {
+                scheme: other.to_owned(),
+            }),
+        }
+    }
+}
+
+impl Server {
+    fn from_url(
+        url: &Url,
+        default_port: u16,
+        password: Option<String>,
+    ) -> Result<Self, TargetError> {
+        if url.fragment().is_some() {
+            return Err(TargetError::Fragment);
+        }
+        let mut options: BTreeMap<_, _> = url.query_pairs().into_owned().collect();
+        let socket = options.remove("socket").map(PathBuf::from);
+        // libpq's way: `host=/run/postgresql` names the directory of the socket.
+        let directory = match options.get("host") {
+            Some(host) if host.starts_with('/') => options.remove("host").map(PathBuf::from),
+            _ => None,
+        };
+        let endpoint = match (socket.or(directory), url.host_str()) {
+            (Some(path), _) => Endpoint::Unix(path),
+            (None, Some(host)) => Endpoint::Tcp {
+                host: host.trim_matches(['[', ']']).to_owned(),
+                port: url.port().unwrap_or(default_port),
+            },
+            (None, None) => {
+                return Err(TargetError::Missing {
+                    what: "host and no socket",
+                    example: "SCHEME://USER@HOST/DB or SCHEME://USER@localhost/DB?socket=PATH",
+                });
+            }
+        };
+        let user = decoded(url.username());
+        if user.is_empty() {
+            return Err(TargetError::Missing {
+                what: "user",
+                example: "SCHEME://USER@HOST/DB",
+            });
+        }
+        let database = decoded(url.path().trim_start_matches('/'));
+        if database.is_empty() {
+            return Err(TargetError::Missing {
+                what: "database",
+                example: "SCHEME://USER@HOST/DB",
+            });
+        }
+        Ok(Self {
+            endpoint,
+            user,
+            password,
+            database,
+            options,
+        })
+    }
+
+    /// Refuses parameters that no one would read: a misspelt option must not pass in silence.
+    pub fn refuse_options_except(&self, known: &[&str]) -> Result<(), TargetError> {
+        refuse_except(&self.options, &[known, &["socket", "host"]].concat())
+    }
+}
+
+impl SqliteFile {
+    /// Reads what follows `sqlite:`. A path is not what a URL's path is (`#` is a letter of it, and
+    /// `..` may follow a symbolic link), so that the rules of URLs would change it.
+    fn from_text(text: &str) -> Result<Self, TargetError> {
+        let (place, query) = text.split_once('?').unwrap_or((text, ""));
+        let path = match place.strip_prefix("//") {
+            None => place,
+            Some(rest) => {
+                let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+                if host.contains('@') {
+                    return Err(TargetError::Password);
+                }
+                if !host.is_empty() {
+                    let host = host.to_owned();
+                    return Err(TargetError::HostOfFile { host });
+                }
+                path
+            }
+        };
+        if path.is_empty() {
+            return Err(TargetError::Missing {
+                what: "file",
+                example: "sqlite:PATH",
+            });
+        }
+        let bytes = percent_decode_str(path).collect();
+        Ok(Self {
+            path: OsString::from_vec(bytes).into(),
+            options: form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        })
+    }
+
+    /// Refuses parameters that no one would read.
+    pub fn refuse_options_except(&self, known: &[&str]) -> Result<(), TargetError> {
+        refuse_except(&self.options, known)
+    }
+}
+
+fn refuse_except(options: &BTreeMap<String, String>, known: &[&str]) -> Result<(), TargetError> {
+    match options.keys().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(TargetError::UnknownOption {
+            name: name.clone(),
+            known: known.join(", "),
+        }),
+    }
+}
+
+fn decoded(part: &str) -> String {
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
+}
+
+/// A password never reaches a log or an error message.
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("endpoint", &self.endpoint)
+            .field("user", &self.user)
+            .field("database", &self.database)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(text: &str) -> Server {
+        match Target::parse(text, None) {
+            Ok(Target::Mysql(server) | Target::Postgres(server)) => server,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_socket_wins_over_the_host() {
+        let server = server("mysql://root@localhost/sbtest?socket=/run/my%20sql.sock");
+        assert_eq!(server.endpoint, Endpoint::Unix("/run/my sql.sock".into()));
+        assert_eq!(
+            (server.user.as_str(), server.database.as_str()),
+            ("root", "sbtest")
+        );
+        assert!(server.options.is_empty());
+    }
+
+    #[test]
+    fn hosts_and_ports() {
+        let tcp = |host: &str, port| Endpoint::Tcp {
+            host: host.into(),
+            port,
+        };
+        assert_eq!(server("mariadb://a@db:3307/x").endpoint, tcp("db", 3307));
+        assert_eq!(server("mysql://a@db/x").endpoint, tcp("db", 3306));
+        assert_eq!(server("postgres://a@[::1]/x").endpoint, tcp("::1", 5432));
+        assert_eq!(
+            server("postgresql://a@localhost/x?host=/run/postgresql").endpoint,
+            Endpoint::Unix("/run/postgresql".into())
+        );
+    }
+
+    #[test]
+    fn sqlite_paths_relative_and_absolute() {
+        for (text, path) in [
+            ("sqlite:bench.db", "bench.db"),
+            ("sqlite:/tmp/a b.db?synchronous=full", "/tmp/a b.db"),
+            ("sqlite:///tmp/x.db", "/tmp/x.db"),
+            ("sqlite:/x#y.db?synchronous=full", "/x#y.db"),
+            ("sqlite:link/../x.db", "link/../x.db"),
+            ("sqlite:a%3Fb%20c.db", "a?b c.db"),
+        ] {
+            match Target::parse(text, None) {
+                Ok(Target::Sqlite(file)) => assert_eq!(file.path, PathBuf::from(path), "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_to_write() {
+        let refusal = |text: &str| Target::parse(text, None).unwrap_err().to_string();
+        assert!(refusal("mysql://root:secret@localhost/x").contains("DISKPROOF_PASSWORD"));
+        assert!(refusal("oracle://a@b/c").contains("\"oracle\""));
+        assert!(refusal("localhost").contains("mysql://USER@HOST/DB"));
+        assert!(refusal("mysql://localhost/x").contains("no user"));
+        assert!(refusal("mysql://a@localhost").contains("no database"));
+        assert!(refusal("sqlite:").contains("no file"));
+        assert!(refusal("sqlite://data/bench.db").contains("\"data\"; write sqlite:PATH"));
+        assert!(refusal("sqlite://bench.db").contains("\"bench.db\""));
+        assert!(!refusal("sqlite://a:secret@host/x").contains("secret"));
+        assert!(refusal("mysql://a@b/c#d").contains("%23"));
+        let misspelt = server("mysql://a@b/c?sokcet=/x").refuse_options_except(&["timeout_s"]);
+        assert!(misspelt.unwrap_err().to_string().contains("sokcet"));
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let target = Target::parse("mysql://a@b/c", Some("geheim".into())).unwrap();
+        assert!(!format!("{target:?}").contains("geheim"));
+    }
+}

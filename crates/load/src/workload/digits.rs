@@ -1,0 +1,101 @@
+//! The strings of random digits that sysbench's tables hold: groups of eleven, joined by '-'.
+
+use rand::Rng;
+
+const GROUP_DIGITS: usize = 11;
+const GROUP_VALUES: u64 = 100_000_000_000;
+
+/// Every two-digit number, so that a division yields two characters.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut tens = 0_u8;
+    while tens < 10 {
+        let mut ones = 0_u8;
+        while ones < 10 {
+            pairs[(tens * 10 + ones) as usize] = [b'0' + tens, b'0' + ones];
+            ones += 1;
+        }
+        tens += 1;
+    }
+    pairs
+};
+
+/// Appends column `c`: ten groups, 119 characters.
+pub fn push_c(rng: &mut impl Rng, out: &mut Vec<u8>) {
+    push_groups::<10>(rng, out);
+}
+
+/// Appends column `pad`: five groups, 59 characters.
+pub fn push_pad(rng: &mut impl Rng, out: &mut Vec<u8>) {
+    push_groups::<5>(rng, out);
+}
+
+fn push_groups<const GROUPS: usize>(rng: &mut impl Rng, out: &mut Vec<u8>) {
+    out.extend_from_slice(&group(rng.next_u64()));
+    for _ in 1..GROUPS {
+        out.push(b'-');
+        out.extend_from_slice(&group(rng.next_u64()));
+    }
+}
+
+/// Eleven digits from 64 random bits, scaled down by a multiplication: the bias is below 1e-8.
+fn group(random: u64) -> [u8; GROUP_DIGITS] {
+    let scaled = (u128::from(random) * u128::from(GROUP_VALUES)) >> 64;
+    let mut rest = u64::try_from(scaled).unwrap_or(0);
+    let mut digits = [b'0'; GROUP_DIGITS];
+    for pair in digits.rchunks_exact_mut(2) {
+        pair.copy_from_slice(&PAIRS[(rest % 100) as usize]);
+        rest /= 100;
+    }
+    digits[0] = PAIRS[(rest % 10) as usize][1];
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    #[test]
+    fn groups_of_eleven_digits() {
+        assert_eq!(&group(0), b"00000000000");
+        assert_eq!(&group(u64::MAX), b"99999999999");
+        assert_eq!(&group(1 << 63), b"50000000000");
+    }
+
+    #[test]
+    fn c_has_119_characters_and_pad_59() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (mut c, mut pad) = (Vec::new(), Vec::new());
+        push_c(&mut rng, &mut c);
+        push_pad(&mut rng, &mut pad);
+        assert_eq!((c.len(), pad.len()), (119, 59));
+        for text in [c, pad] {
+            for (at, byte) in text.iter().enumerate() {
+                assert_eq!(*byte == b'-', at % 12 == 11, "{at}");
+                assert!(*byte == b'-' || byte.is_ascii_digit());
+            }
+        }
+    }
+
+    #[test]
+    fn every_digit_is_as_likely_as_every_other() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+        let mut text = Vec::new();
+        for _ in 0..2000 {
+            push_c(&mut rng, &mut text);
+        }
+        let expected = 220_000.0 / 10.0;
+        for digit in b'0'..=b'9' {
+            let seen = text
+                .iter()
+                .fold(0, |seen, byte| seen + u32::from(*byte == digit));
+            // Five standard deviations of a binomial count: a false alarm in 10^6 seeds.
+            assert!(
+                (f64::from(seen) - expected).abs() < 5.0 * (expected * 0.9).sqrt(),
+                "{digit}"
+            );
+        }
+    }
+}

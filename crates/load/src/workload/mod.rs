@@ -1,0 +1,105 @@
+//! What is asked of a database: a catalogue of statements, and clients that draw transactions.
+
+use crate::driver::{Args, Kind, ServerError, Statement, StatementId};
+
+pub mod digits;
+pub mod distribution;
+pub mod oltp;
+
+/// A named kind of statement, as it is accounted for; one type may stand for many statements,
+/// such as the same SELECT on each of ten tables.
+#[derive(Debug, Clone)]
+pub struct StatementType {
+    pub name: &'static str,
+    pub kind: Kind,
+}
+
+/// All statements that a workload will ever send, fixed before any client connects.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    types: Vec<StatementType>,
+    statements: Vec<Statement>,
+    type_of: Vec<usize>,
+    rollback: Option<StatementId>,
+}
+
+impl Catalogue {
+    /// Adds a type with its statements; their ids follow one another from the one returned.
+    pub fn add(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        statements: impl IntoIterator<Item = Statement>,
+    ) -> StatementId {
+        let first = self.statements.len();
+        self.statements.extend(statements);
+        self.type_of.resize(self.statements.len(), self.types.len());
+        self.types.push(StatementType { name, kind });
+        first
+    }
+
+    /// Says how an explicit transaction is given up after an error. It is no type of the
+    /// workload and is never counted as one of its statements.
+    pub fn roll_back_with(&mut self, sql: &str) {
+        debug_assert!(self.rollback.is_none());
+        self.rollback = Some(self.statements.len());
+        self.statements.push(Statement {
+            sql: sql.to_owned(),
+            prepare: false,
+        });
+    }
+
+    #[must_use]
+    pub fn types(&self) -> &[StatementType] {
+        &self.types
+    }
+
+    #[must_use]
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
+    }
+
+    /// The type of a workload's statement (not of the rollback, which has none).
+    #[must_use]
+    pub fn type_of(&self, statement: StatementId) -> usize {
+        self.type_of[statement]
+    }
+
+    /// `None`: every statement commits itself and there is nothing to roll back.
+    #[must_use]
+    pub fn rollback(&self) -> Option<StatementId> {
+        self.rollback
+    }
+
+    /// One statement of a type, to show what the type means.
+    #[must_use]
+    pub fn example(&self, type_index: usize) -> &str {
+        let first = self.type_of.iter().position(|&index| index == type_index);
+        first.map_or("", |id| self.statements[id].sql.as_str())
+    }
+}
+
+/// A workload: shared by all workers, it makes the clients' scripts.
+pub trait Workload: Send + Sync + 'static {
+    type Script: Script;
+
+    fn catalogue(&self) -> &Catalogue;
+
+    /// The script of one client; a pure function of the workload's seed and the client's number.
+    fn script(&self, client: usize) -> Self::Script;
+
+    /// Whether an error that servers hold final comes from two clients' draws that met, so that
+    /// new draws may succeed: the transaction is then run again, as after a deadlock.
+    fn collides(&self, _error: &ServerError) -> bool {
+        false
+    }
+}
+
+/// One client's source of transactions.
+pub trait Script: Send {
+    /// Draws a new transaction; what is left of the one before is forgotten.
+    fn begin(&mut self);
+
+    /// The next statement of the transaction, its parameters put into `args`; `None` after the last.
+    fn next(&mut self, args: &mut Args) -> Option<StatementId>;
+}

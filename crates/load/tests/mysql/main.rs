@@ -1,0 +1,7 @@
+//! The MySQL driver against a real MariaDB.
+
+mod oltp;
+#[path = "../support/program.rs"]
+mod program;
+mod server;
+mod trouble;

@@ -1,0 +1,284 @@
+//! The program without a database: the command line, the phases, the accounts.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The program with its streams in our hands.
+struct Program {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Program {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+            .args(["run", "oltp", "--url", "null:"])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let stdout = child.stdout.take().expect("a pipe");
+        Self {
+            stdin: child.stdin.take(),
+            child,
+            lines: BufReader::new(stdout).lines(),
+        }
+    }
+
+    fn event(&mut self) -> Value {
+        let line = self.lines.next().expect("a line").expect("text");
+        serde_json::from_str(&line).expect(&line)
+    }
+
+    fn expect(&mut self, event: &str) -> Value {
+        let found = self.event();
+        assert_eq!(found["event"], event, "{found}");
+        found
+    }
+
+    fn say_go_on(&mut self) {
+        writeln!(self.stdin.as_mut().expect("open")).expect("the program listens");
+    }
+
+    fn interrupt(&self) {
+        let pid = self.child.id().to_string();
+        let status = Command::new("kill").args(["-s", "INT", &pid]).status();
+        assert!(status.expect("kill starts").success());
+    }
+
+    /// Waits for the end, which must come soon.
+    fn end(mut self) -> ExitStatus {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child of ours") {
+                return status;
+            }
+            if Instant::now() > deadline {
+                let _ = self.child.kill();
+                panic!("the program did not end");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn lockstep_waits_twice() {
+    let arguments = [
+        "--json",
+        "--lockstep",
+        "--seconds",
+        "0.2",
+        "--warm-up",
+        "0.1",
+    ];
+    let mut program = Program::start(
+        &[
+            &arguments[..],
+            &["--report-interval", "0.1", "--mix", "complex"],
+        ]
+        .concat(),
+    );
+    let ready = program.expect("ready");
+    assert_eq!(
+        (&ready["mix"], &ready["protocol"]),
+        (&"complex".into(), &1.into())
+    );
+    assert_eq!(ready["statements"].as_array().map(Vec::len), Some(11));
+    program.say_go_on();
+    program.expect("warming");
+    let mut phases = Vec::new();
+    let mut measured_s = Value::Null;
+    let last = loop {
+        let event = program.event();
+        match event["event"].as_str() {
+            Some("measuring") => assert!(event["unix_s"].as_f64() > Some(1.7e9), "{event}"),
+            Some("interval") => phases.push(event["phase"].as_str().expect("a phase").to_owned()),
+            Some("measured") => measured_s = event["seconds"].clone(),
+            _ => break event,
+        }
+    };
+    assert_eq!(phases, ["warm-up", "measure", "measure"]);
+    assert_eq!(measured_s, 0.2);
+    assert_eq!(last["event"], "idle");
+    program.say_go_on();
+    let summary = program.expect("summary");
+    assert!(
+        summary["latency_us"]["histogram"]
+            .as_str()
+            .unwrap()
+            .starts_with("HISTFAAA")
+    );
+    assert_eq!(
+        summary["client"]["delay_us"],
+        Value::Null,
+        "nothing is announced"
+    );
+    assert_eq!(program.end().code(), Some(0));
+}
+
+#[test]
+fn the_end_of_input_ends_the_program() {
+    for after_start in [false, true] {
+        let mut program = Program::start(&["--json", "--lockstep", "--seconds", "600"]);
+        program.expect("ready");
+        if after_start {
+            program.say_go_on();
+            program.expect("measuring");
+        }
+        program.stdin = None;
+        assert_eq!(program.end().code(), Some(1));
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_measured_phase_and_keeps_it() {
+    let mut program = Program::start(&["--json", "--seconds", "600", "--report-interval", "0.1"]);
+    program.expect("ready");
+    program.expect("measuring");
+    let first = program.expect("interval");
+    program.interrupt();
+    let mut transactions = first["transactions"].as_u64().unwrap();
+    let summary = loop {
+        let event = program.event();
+        match event["event"].as_str() {
+            Some("interval") => transactions += event["transactions"].as_u64().unwrap(),
+            Some("measured" | "idle") => {}
+            _ => break event,
+        }
+    };
+    assert_eq!(summary["event"], "summary");
+    assert_eq!(summary["transactions"], transactions);
+    assert!(
+        (0.1..60.0).contains(&summary["seconds"].as_f64().unwrap()),
+        "{summary}"
+    );
+    assert_eq!(program.end().code(), Some(130));
+}
+
+#[test]
+fn an_interrupt_before_the_measured_phase_leaves_nothing_to_say() {
+    let mut program = Program::start(&["--json", "--seconds", "1", "--warm-up", "600"]);
+    program.expect("ready");
+    program.expect("warming");
+    program.interrupt();
+    assert!(program.lines.next().is_none());
+    assert_eq!(program.end().code(), Some(130));
+}
+
+#[test]
+fn output_that_no_one_reads_ends_the_program() {
+    let mut program = Program::start(&["--seconds", "600", "--report-interval", "0.05"]);
+    assert!(program.lines.next().is_some());
+    let Program {
+        child,
+        stdin,
+        lines,
+    } = program;
+    drop(lines);
+    let (reader, _writer) = std::io::pipe().expect("a pipe");
+    let program = Program {
+        child,
+        stdin,
+        lines: BufReader::new(std::process::ChildStdout::from(std::os::fd::OwnedFd::from(
+            reader,
+        )))
+        .lines(),
+    };
+    assert_eq!(program.end().code(), Some(1));
+}
+
+#[test]
+fn a_number_of_transactions_is_exact() {
+    let arguments = [
+        "--json",
+        "--transactions",
+        "1001",
+        "--clients",
+        "5",
+        "--workers",
+        "2",
+    ];
+    let mut program = Program::start(&arguments);
+    program.expect("ready");
+    assert_eq!(program.expect("measuring")["seconds"], Value::Null);
+    program.expect("measured");
+    program.expect("idle");
+    let summary = program.expect("summary");
+    assert_eq!(summary["transactions"], 1001);
+    assert_eq!(summary["statements"], 20 * 1001);
+    assert_eq!(summary["reads"], 14 * 1001);
+    assert_eq!(program.end().code(), Some(0));
+}
+
+#[test]
+fn a_person_sees_intervals_and_a_block() {
+    let output = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+        .args([
+            "run",
+            "oltp",
+            "--url",
+            "null:",
+            "--seconds",
+            "0.2",
+            "--report-interval",
+            "0.1",
+        ])
+        .args(["--percentiles", "50,99.9", "--clients", "2"])
+        .output()
+        .expect("the program starts");
+    let text = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "tps",
+        "p99.9",
+        "point_select",
+        "transactions",
+        "reconn/s",
+        "load generator",
+    ] {
+        assert!(text.contains(part), "no {part} in:\n{text}");
+    }
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn wrong_arguments_are_refused_before_anything_starts() {
+    let refused = |arguments: &[&str], words: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+            .args(["run", "oltp", "--json"])
+            .args(arguments)
+            .output()
+            .expect("the program starts");
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+        assert!(complaint.contains(words), "{arguments:?}: {complaint}");
+        let said: Value = serde_json::from_slice(&output.stdout).expect("one line");
+        assert_eq!(
+            (&said["event"], &said["code"]),
+            (&"failed".into(), &"arguments".into())
+        );
+    };
+    refused(
+        &["--url", "mysql://root:secret@localhost/db"],
+        "DISKPROOF_PASSWORD",
+    );
+    refused(&["--url", "mysql://root@localhost/db?sokcet=/x"], "sokcet");
+    refused(&["--url", "oracle://root@localhost/db"], "oracle");
+    refused(&["--url", "null:", "--mix", "complx"], "complex");
+    refused(&["--url", "null:", "--clients", "0"], "--clients");
+    refused(&["--url", "null:", "--seconds", "0"], "more than 0");
+    refused(&["--url", "null:", "--report-interval", "0.01"], "0.05");
+    refused(&["--url", "null:", "--percentiles", "50,101"], "101");
+    refused(
+        &["--url", "null:", "--clients", "2", "--workers", "3"],
+        "only 2 clients",
+    );
+    refused(&["--url", "null:", "--password-file", "/gone"], "/gone");
+    refused(&[], "--url");
+}

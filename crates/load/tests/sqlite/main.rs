@@ -1,0 +1,7 @@
+//! The SQLite driver on real files.
+
+mod oltp;
+#[path = "../support/program.rs"]
+mod program;
+mod statements;
+mod target;
