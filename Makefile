@@ -1,0 +1,64 @@
+# Each target sets up what it needs, then does one thing.
+
+VENV   ?= .venv
+PYTHON ?= python3
+BIN    := $(VENV)/bin
+# The runtime's own lock, so that `make run` fetches no more than it uses.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null)
+
+.PHONY: run test bench lint lock docs clean-build
+
+## run: build, then a verdict on this machine's disk against main memory
+run: $(VENV)/.installed
+	@scripts/system-packages run
+	@$(BIN)/diskproof run studies/$$($(BIN)/diskproof doctor --quickstart).toml
+
+## test: everything, with real servers, real mounts and a real browser
+test: $(VENV)/.installed-dev
+	@scripts/system-packages test
+	@scripts/test
+
+## bench: the speed goals, side by side with the peers
+bench: $(VENV)/.installed-dev
+	@scripts/system-packages test
+	@$(BIN)/python bench/load.py $(BENCH)
+
+## lint: formatters and checkers, changing nothing
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	cargo fmt --all --check
+	cargo clippy --release --workspace --all-targets --locked -- -D warnings
+
+## lock: renew the lock files from pyproject.toml (needs uv) and Cargo.toml
+lock:
+	uv pip compile pyproject.toml --extra build --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/run.lock
+	uv pip compile pyproject.toml --extra build --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -q -o requirements/dev.lock
+	cargo update --workspace
+
+## docs: renew the reference pages that are generated
+docs: $(VENV)/.installed-dev
+	$(BIN)/python docs/generate.py
+
+$(VENV)/.created:
+	@scripts/system-packages run
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.dependencies: requirements/run.lock $(VENV)/.created
+	@echo "installing the Python libraries (about half a minute)"
+	@$(INSTALL) -r requirements/run.lock
+	@touch $@
+
+$(VENV)/.installed: $(RUST_SOURCES) pyproject.toml $(VENV)/.dependencies
+	@echo "building the load generator and installing the lab (about a minute)"
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: requirements/dev.lock $(VENV)/.installed
+	@$(INSTALL) -r requirements/dev.lock
+	@touch $@

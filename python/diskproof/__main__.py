@@ -1,0 +1,5 @@
+"""``python -m diskproof``: the command line."""
+
+from diskproof.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""From recorded trials to answers: cells, verdicts, findings. Pure: no I/O."""

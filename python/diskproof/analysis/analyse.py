@@ -1,0 +1,57 @@
+"""What the trials of a run say: cells, verdicts, findings, and what the tuning levels really set."""
+
+from collections.abc import Mapping, Sequence
+
+from diskproof.analysis.answers import Analysis, LevelDifference
+from diskproof.analysis.cells import answer_cell
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.verdicts import make_verdicts, varying_factors
+from diskproof.audit.levels import observed_by_level
+from diskproof.results.records import Machine, Plan, Trial
+
+
+def analyse(
+    plan: Plan,
+    machine: Machine | None,
+    trials: Sequence[Trial],
+    series: Mapping[str, Sequence[float]],
+) -> Analysis:
+    """Return everything that the recorded trials of one run say.
+
+    `series` maps a trial's id to its transactions per second in each interval of the measured phase;
+    a trial without one is not asked whether it was steady. Every trial is audited here, so that a
+    run recorded by an older version is judged by today's checks.
+    """
+    gathered = Gathered(plan, machine, trials, series)
+    audited = gathered.all()
+    run = {one.trial.id for one in audited}
+    return Analysis(
+        plan=plan,
+        machine=machine,
+        complete=all(planned.id in run for planned in plan.trials),
+        trials_run=len(audited),
+        trials_valid=sum(one.valid for one in audited),
+        varying=varying_factors(plan),
+        cells=[answer_cell(gathered, cell) for cell in plan.cells],
+        verdicts=make_verdicts(gathered),
+        findings=gathered.findings(),
+        level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
+    )
+
+
+def _level_differences(plan: Plan, valid: Sequence[Trial]) -> list[LevelDifference]:
+    """Return the variables in which the tuning levels of each server differ, as read back."""
+    differences = []
+    for server in dict.fromkeys(cell.server for cell in plan.cells):
+        of_server = {cell.id: cell.tuning for cell in plan.cells if cell.server == server}
+        seen = {of_server[trial.cell] for trial in valid if trial.cell in of_server}
+        tunings = [tuning for tuning in dict.fromkeys(of_server.values()) if tuning in seen]
+        for one in observed_by_level(plan, valid, server):
+            values = {tuning: one.value(tuning) for tuning in tunings}
+            if len(set(values.values())) > 1:
+                differences.append(
+                    LevelDifference(
+                        server=server, variable=one.variable, values=values, declared=one.declared
+                    )
+                )
+    return differences

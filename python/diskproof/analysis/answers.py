@@ -1,0 +1,168 @@
+"""The shapes of an answer: what recorded trials say, ready to be shown."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from diskproof.results.records import Cell, DataFacts, Factor, Finding, Machine, Plan, Record, Setting
+from diskproof.stats.intervals import Interval
+
+__all__ = [
+    "Analysis",
+    "CellAnswer",
+    "CellComparison",
+    "Comparison",
+    "Cost",
+    "FactDifference",
+    "Interval",
+    "LevelDifference",
+    "Outcome",
+    "RunFinding",
+    "Verdict",
+]
+
+
+class Cost(Record):
+    """What one transaction costs, as the median over the cell's valid trials; None: not observed.
+
+    Reads, writes and flushes are those of the block devices below the storage; where the kernel shows
+    none (tmpfs, ZFS), the KiB are those that the server's processes sent to storage and the counts None.
+    """
+
+    server_cpu_us: float | None = None
+    client_cpu_us: float | None = None
+    reads: float | None = None
+    read_kib: float | None = None
+    writes: float | None = None
+    written_kib: float | None = None
+    flushes: float | None = None
+    context_switches: float | None = None
+
+
+class CellAnswer(Record):
+    """One cell over all its valid trials."""
+
+    cell: Cell
+    valid: int
+    """Trials that count."""
+    total: int
+    """Trials that were run."""
+    throughput_per_s: Interval | None
+    """Transactions per second: geometric mean over blocks, t-interval on the logarithms."""
+    latency_mean_us: Interval | None
+    latency_us: dict[str, Interval]
+    """By percentile as text (``"95"``): geometric mean over blocks of each trial's percentile.
+
+    Only percentiles with at least ten observations in their tail in every valid trial.
+    """
+    cost: Cost
+    errors_per_transaction: float | None
+    """Errors that clients met, retried ones included, per completed transaction."""
+    block_throughputs_per_s: dict[int, float] = Field(default_factory=dict)
+    """Transactions per second of each valid trial, by block."""
+    data: DataFacts | None = None
+    """The data set, as the first valid trial had it."""
+    settings: list[Setting] = Field(default_factory=list)
+    """Every requested variable as the first valid trial read it back."""
+
+
+Outcome = Literal["faster", "slower", "the same", "inconclusive", "not comparable"]
+
+
+class Verdict(Record):
+    """One level of one factor against another, everything else held equal."""
+
+    factor: Factor
+    level: str
+    baseline: str
+    held: dict[Factor, str]
+    """The levels of the factors that vary in the study but are equal on both sides."""
+    cell: str
+    baseline_cell: str
+    ratio: Interval | None
+    """Throughput of ``level`` over throughput of ``baseline``, paired by block."""
+    p_adjusted: float | None
+    """Two-sided p of ratio = 1, after Holm over all verdicts of the run."""
+    outcome: Outcome
+    sentence: str
+    """The whole verdict in words a person would say, figures and interval included."""
+    reasons: list[str] = Field(default_factory=list)
+    """Why it is inconclusive or not comparable, each with what would help."""
+
+
+class RunFinding(Record):
+    """A finding together with where it arose; equal findings of several trials are one."""
+
+    finding: Finding
+    trials: list[str]
+    """Ids of the trials it concerns; empty: the whole run."""
+    cells: list[str]
+
+
+class LevelDifference(Record):
+    """A server variable in which two tuning levels of one server really differed, as read back."""
+
+    server: str
+    variable: str
+    values: dict[str, str]
+    """By tuning level; ``not set`` where the level leaves the variable to the server."""
+    declared: bool
+    """False: no level asked for this difference."""
+
+
+class Analysis(Record):
+    """Everything that a report shows, derived from the run folder alone."""
+
+    plan: Plan
+    machine: Machine | None
+    complete: bool
+    """True where every planned trial was run."""
+    trials_run: int
+    trials_valid: int
+    varying: list[Factor]
+    """The factors with more than one level, in the order of FACTORS."""
+    cells: list[CellAnswer]
+    verdicts: list[Verdict]
+    findings: list[RunFinding]
+    level_differences: list[LevelDifference]
+
+
+class FactDifference(Record):
+    """Something besides the storage, the tuning and so on in which two runs differ."""
+
+    fact: str
+    """As a person names it: ``kernel``, ``version of mariadb``."""
+    a: str
+    b: str
+
+
+class CellComparison(Record):
+    """One cell in two runs."""
+
+    cell: Cell
+    a: Interval | None
+    """Transactions per second in the first run; None: no valid trial."""
+    b: Interval | None
+    ratio: Interval | None
+    """Throughput of ``b`` over throughput of ``a``, unpaired; ``n`` is the smaller side's trials."""
+    p_adjusted: float | None
+    """Two-sided p of ratio = 1, after Holm over all cells compared."""
+    outcome: Outcome
+    """``faster``: the second run is."""
+    sentence: str
+    reasons: list[str] = Field(default_factory=list)
+    """Why it is inconclusive or not comparable, and what else differs in this cell."""
+
+
+class Comparison(Record):
+    """The same cells of two runs, the second held against the first."""
+
+    a: str
+    """Name of the first run, the baseline."""
+    b: str
+    cells: list[CellComparison]
+    only_a: list[str]
+    """Ids of the cells that only the first run has."""
+    only_b: list[str]
+    differences: list[FactDifference]
+    """What else changed between the runs: each may be the cause of a difference in speed."""

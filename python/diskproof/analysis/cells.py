@@ -1,0 +1,102 @@
+"""One cell over all its valid trials: throughput, latency, cost."""
+
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from diskproof.analysis.answers import CellAnswer, Cost
+from diskproof.analysis.gather import Audited, Gathered
+from diskproof.results.records import Cell, DeviceUsage, Latency, Usage
+from diskproof.stats.intervals import Interval, geometric_mean_interval
+from diskproof.stats.quantiles import known_percentiles
+
+
+def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
+    """Return what the cell's valid trials say together."""
+    valid = gathered.valid(cell)
+    throughputs = gathered.throughputs(cell)
+    latencies = [one.load.latency_us for one in valid if one.load.latency_us is not None]
+    transactions = sum(one.load.transactions for one in valid)
+    met = sum(error.count for one in valid for error in one.load.errors)
+    return CellAnswer(
+        cell=cell,
+        valid=len(valid),
+        total=len(gathered.of(cell)),
+        throughput_per_s=geometric_mean_interval(list(throughputs.values())) if throughputs else None,
+        latency_mean_us=_interval([latency.mean for latency in latencies]),
+        latency_us=_percentiles(latencies),
+        cost=_cost(valid),
+        errors_per_transaction=met / transactions if transactions else None,
+        block_throughputs_per_s=throughputs,
+        data=valid[0].trial.data if valid else None,
+        settings=valid[0].trial.settings if valid else [],
+    )
+
+
+def _percentiles(latencies: Sequence[Latency]) -> dict[str, Interval]:
+    """Return each percentile that every trial can carry; the trial is the unit, so its scatter counts."""
+    if not latencies:
+        return {}
+    known = [set(known_percentiles(one.count, one.percentiles)) for one in latencies]
+    names = [name for name in latencies[0].percentiles if all(name in one for one in known)]
+    intervals = {name: _interval([one.percentiles[name] for one in latencies]) for name in names}
+    return {name: interval for name, interval in intervals.items() if interval is not None}
+
+
+def _interval(values: Sequence[float]) -> Interval | None:
+    """Return a geometric mean; None where there is nothing to average, or a 0 that has no logarithm."""
+    return geometric_mean_interval(values) if values and min(values) > 0 else None
+
+
+def _cost(valid: Sequence[Audited]) -> Cost:
+    """Return medians over trials of each cost per transaction.
+
+    The legend is Callaghan's: CPU, reads, KB read, writes, KB written per operation
+    (smalldatum.blogspot.com, from 2014 on), with flushes and context switches added.
+    """
+
+    def per_transaction(amount: Callable[[Audited], float | None]) -> float | None:
+        known = [
+            used / one.load.transactions
+            for one in valid
+            if one.load.transactions and (used := amount(one)) is not None
+        ]
+        return median(known) if known else None
+
+    def of_usage(amount: Callable[[Usage], float | None]) -> float | None:
+        return per_transaction(lambda one: amount(one.trial.usage) if one.trial.usage else None)
+
+    return Cost(
+        server_cpu_us=of_usage(lambda usage: _times(usage.server_cpu_s, 1e6)),
+        client_cpu_us=per_transaction(
+            lambda one: (one.load.client.cpu_user_s + one.load.client.cpu_system_s) * 1e6
+        ),
+        reads=of_usage(lambda usage: _devices(usage, lambda device: device.reads)),
+        read_kib=of_usage(lambda usage: _times(_read_bytes(usage), 1 / 1024)),
+        writes=of_usage(lambda usage: _devices(usage, lambda device: device.writes)),
+        written_kib=of_usage(lambda usage: _times(_written_bytes(usage), 1 / 1024)),
+        flushes=of_usage(lambda usage: _devices(usage, lambda device: device.flushes)),
+        context_switches=of_usage(lambda usage: usage.context_switches),
+    )
+
+
+def _read_bytes(usage: Usage) -> float | None:
+    if not usage.devices:
+        return usage.server_read_bytes
+    return _devices(usage, lambda device: device.read_bytes)
+
+
+def _written_bytes(usage: Usage) -> float | None:
+    if not usage.devices:
+        return usage.server_written_bytes
+    return _devices(usage, lambda device: device.written_bytes)
+
+
+def _devices(usage: Usage, amount: Callable[[DeviceUsage], float | None]) -> float | None:
+    """Return the sum over the storage's devices; None where there is none or one does not tell."""
+    amounts = [amount(device) for device in usage.devices.values()]
+    known = [one for one in amounts if one is not None]
+    return sum(known) if known and len(known) == len(amounts) else None
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

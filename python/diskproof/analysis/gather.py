@@ -1,0 +1,139 @@
+"""Trials sorted by cell, each with what the audit says of it: what every answer starts from."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from diskproof.analysis.answers import RunFinding
+from diskproof.audit.check import Evidence, Run
+from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS, audit_run, audit_trial, bars_comparison
+from diskproof.results.records import Cell, Finding, LoadResult, Machine, Plan, Severity, Trial
+
+SEVERITIES: tuple[Severity, ...] = ("invalid", "warning", "note")
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One trial with all findings: those of its record and those of the audit."""
+
+    trial: Trial
+    findings: list[Finding]
+
+    @property
+    def valid(self) -> bool:
+        """Whether the trial's figures are used."""
+        return self.trial.finished and not any(one.severity == "invalid" for one in self.findings)
+
+    @property
+    def load(self) -> LoadResult:
+        """What was measured; only valid trials are asked."""
+        assert self.trial.load is not None
+        return self.trial.load
+
+
+class Gathered:
+    """All trials of a run, audited, by cell and block."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        machine: Machine | None,
+        trials: Sequence[Trial],
+        series: Mapping[str, Sequence[float]],
+    ) -> None:
+        """Audit every trial and the run as a whole; a trial of no planned cell is left aside."""
+        self.plan = plan
+        known = {cell.id: cell for cell in plan.cells}
+        self._by_cell: dict[str, list[Audited]] = {cell.id: [] for cell in plan.cells}
+        for trial in trials:
+            if trial.cell in known:
+                evidence = Evidence(trial, known[trial.cell], plan, machine, series.get(trial.id, ()))
+                self._by_cell[trial.cell].append(Audited(trial, _merged(trial, audit_trial(evidence))))
+        self._of_run = audit_run(Run(plan, machine, [one.trial for one in self.all() if one.valid]))
+
+    def all(self) -> list[Audited]:
+        """Return every trial, by cell."""
+        return [one for trials in self._by_cell.values() for one in trials]
+
+    def of(self, cell: Cell) -> list[Audited]:
+        """Return the cell's trials."""
+        return self._by_cell[cell.id]
+
+    def valid(self, cell: Cell) -> list[Audited]:
+        """Return the cell's valid trials, in the order of their blocks."""
+        return sorted((one for one in self.of(cell) if one.valid), key=lambda one: one.trial.block)
+
+    def throughputs(self, cell: Cell) -> dict[int, float]:
+        """Return transactions per second of the cell's valid trials, by block."""
+        return {one.trial.block: one.load.transactions_per_s for one in self.valid(cell)}
+
+    def bars(self, cell: Cell, other: Cell) -> list[str]:
+        """Return why two cells must not be compared though both have valid trials; empty where they may."""
+        reasons = [reason for side in (cell, other) for reason in self._bars_of(side)]
+        pair = {cell.id, other.id}
+        reasons += [
+            f"{finding.message}; {finding.remedy}"
+            for finding, cells in self._of_run
+            if bars_comparison(finding) and set(cells) == pair
+        ]
+        return reasons
+
+    def _bars_of(self, cell: Cell) -> list[str]:
+        """Return a reason for each check that bars the cell from comparison: one trial is enough."""
+        found: dict[tuple[str, Severity], list[Finding]] = {}
+        for one in self.of(cell):
+            for finding in one.findings:
+                # What an invalid trial is only warned of, no figure in use suffers from.
+                if bars_comparison(finding) and (one.valid or finding.severity == "invalid"):
+                    found.setdefault((finding.check, finding.severity), []).append(finding)
+        trials = len(self.of(cell))
+        return [
+            f"{cell.id}: {findings[0].message}"
+            if severity == "warning"
+            else f"{cell.id}: {len(findings)} of {trials} trials failed `{check}`, which a trial's own speed "
+            f"decides, so the others are a biased choice: {findings[0].message}"
+            for (check, severity), findings in found.items()
+        ]
+
+    def findings(self) -> list[RunFinding]:
+        """Return all findings, the gravest first; those that differ only in their figures are one.
+
+        The first trial's message stands for all.
+        """
+        merged: dict[tuple[str, str, str], RunFinding] = {}
+        for one in sorted(self.all(), key=lambda one: (one.trial.block, one.trial.position)):
+            for finding in one.findings:
+                _add(merged, finding, [one.trial.id], [one.trial.cell])
+        for finding, cells in self._of_run:
+            _add(merged, finding, [], list(cells))
+        return sorted(merged.values(), key=lambda one: _rank(one.finding))
+
+
+def _merged(trial: Trial, audited: list[Finding]) -> list[Finding]:
+    """Return the findings of the record and those of the audit that it does not hold yet."""
+    return [*trial.findings, *(finding for finding in audited if finding not in trial.findings)]
+
+
+def _add(
+    merged: dict[tuple[str, str, str], RunFinding], finding: Finding, trials: list[str], cells: list[str]
+) -> None:
+    key = (finding.check, finding.severity, re.sub(r"[\d.,]+", "#", finding.message))
+    before = merged.get(key)
+    if before is None:
+        merged[key] = RunFinding(finding=finding, trials=trials, cells=cells)
+        return
+    merged[key] = RunFinding(
+        finding=before.finding,
+        trials=[*before.trials, *trials],
+        cells=list(dict.fromkeys([*before.cells, *cells])),
+    )
+
+
+ORDER_OF_CHECKS = {
+    name: at for at, name in enumerate([one.name for one in TRIAL_CHECKS] + [one.name for one in RUN_CHECKS])
+}
+
+
+def _rank(finding: Finding) -> tuple[int, int]:
+    # What the run itself reported (a server that did not start) comes before what the audit found.
+    return SEVERITIES.index(finding.severity), ORDER_OF_CHECKS.get(finding.check, -1)

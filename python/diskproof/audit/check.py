@@ -1,0 +1,133 @@
+"""What a check is, and what it looks at."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from diskproof.results.records import (
+    Cell,
+    Finding,
+    LoadResult,
+    Machine,
+    Place,
+    Plan,
+    Role,
+    ServerFacts,
+    Severity,
+    Trial,
+)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One measured trial and what is known around it."""
+
+    trial: Trial
+    cell: Cell
+    plan: Plan
+    machine: Machine | None = None
+    throughputs_per_s: Sequence[float] = ()
+    """Transactions per second of each interval of the measured phase; empty where none were kept."""
+
+    @property
+    def load(self) -> LoadResult:
+        """What the load generator measured; a trial without it is not asked further."""
+        assert self.trial.load is not None
+        return self.trial.load
+
+    def place(self, role: Role) -> Place | None:
+        """Return where a role of the trial's storage lies; None where the machine's facts are missing."""
+        places = self.machine.places if self.machine else []
+        return next((at for at in places if (at.storage, at.role) == (self.cell.storage, role)), None)
+
+    @property
+    def server(self) -> ServerFacts | None:
+        """The server under test; None where the machine's facts are missing."""
+        servers = self.machine.servers if self.machine else []
+        return next((one for one in servers if one.name == self.cell.server), None)
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the database runs inside the load generator."""
+        return self.server is not None and self.server.family == "sqlite"
+
+
+@dataclass(frozen=True)
+class Run:
+    """All trials of a run that count, and what is known around them."""
+
+    plan: Plan
+    machine: Machine | None
+    valid: Sequence[Trial]
+
+    @cached_property
+    def _by_cell(self) -> dict[str, list[Trial]]:
+        by_cell: dict[str, list[Trial]] = {}
+        for trial in self.valid:
+            by_cell.setdefault(trial.cell, []).append(trial)
+        return by_cell
+
+    def trials_of(self, cell: Cell) -> list[Trial]:
+        """Return the cell's valid trials."""
+        return self._by_cell.get(cell.id, [])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a check found. Its remedy is the check's own unless it knows a better one."""
+
+    severity: Severity
+    message: str
+    remedy: str | None = None
+    cells: tuple[str, ...] = ()
+    """Ids of the cells concerned; of a run's check only, and empty where it is the whole run."""
+
+
+Subject = TypeVar("Subject", Evidence, Run)
+
+
+@dataclass(frozen=True)
+class Check(Generic[Subject]):
+    """One thing that can be wrong with a measurement."""
+
+    name: str
+    reason: str
+    """Why it matters."""
+    remedy: str
+    """What to do, in the words of the study file."""
+    source: str
+    """Who says so."""
+    find: Callable[[Subject], Iterator[Problem]]
+    bars_from: Severity | None = None
+    """The mildest finding that makes a cell incomparable.
+
+    ``warning``: though the trial's own figures stand. ``invalid``: for gates that a trial's own speed
+    decides. They fail at one end of the scatter, so the trials of the cell that passed are a biased choice.
+    """
+
+    def findings(self, subject: Subject) -> list[tuple[Finding, tuple[str, ...]]]:
+        """Return what the check finds, each with the cells it names."""
+        return [
+            (
+                Finding(
+                    check=self.name,
+                    severity=problem.severity,
+                    message=problem.message,
+                    remedy=self.remedy if problem.remedy is None else problem.remedy,
+                ),
+                problem.cells,
+            )
+            for problem in self.find(subject)
+        ]
+
+
+def check(
+    name: str, *, reason: str, remedy: str, source: str, bars_from: Severity | None = None
+) -> Callable[[Callable[[Subject], Iterator[Problem]]], Check[Subject]]:
+    """Make a check of a function that yields problems."""
+
+    def make(find: Callable[[Subject], Iterator[Problem]]) -> Check[Subject]:
+        return Check(name, reason, remedy, source, find, bars_from)
+
+    return make

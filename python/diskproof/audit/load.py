@@ -1,0 +1,288 @@
+"""Checks of what the load generator measured."""
+
+import math
+from collections.abc import Iterator
+
+from diskproof.audit.check import Evidence, Problem, check
+from diskproof.results.records import LoadResult
+from diskproof.stats.quantiles import known_percentiles, observations_for
+from diskproof.stats.series import batch_mean, mser5
+
+LITTLE_TOLERANCE = 0.03
+
+LONG_TRANSACTION = 0.1
+"""Share of the phase from which the longest transaction leaves Little's law without force."""
+
+ERROR_SHARE = 0.01
+
+CLIENT_CPU_SHARE = 0.80
+
+DELAY_NOTED, DELAY_WARNED = 0.01, 0.05
+"""Shares of a transaction's latency that may be the load generator's own."""
+
+FEWEST_TRANSACTIONS = 100
+"""Below this the count alone is uncertain by more than a tenth (Poisson, 1/sqrt(100))."""
+
+ROWS_TOLERANCE = 0.02
+
+SERIES_BINS = 20
+"""What MSER-5 needs: four batches of five."""
+
+
+@check(
+    "finished",
+    reason="A trial that broke off has measured nothing.",
+    remedy="mend the cause, then `diskproof run --resume` runs this trial again",
+    source="METHODOLOGY.md: a trial counts whole or not at all",
+)
+def finished(evidence: Evidence) -> Iterator[Problem]:
+    """Find a trial that broke off without a word."""
+    trial = evidence.trial
+    explained = any(finding.severity == "invalid" for finding in trial.findings)
+    if (not trial.finished or trial.load is None) and not explained:
+        yield Problem("invalid", "the trial broke off before it had measured anything")
+
+
+@check(
+    "littles-law",
+    reason="Clients that are always busy make clients = throughput x mean latency; if that does not "
+    "hold, one of the three figures is not what it claims to be.",
+    remedy="look for errors and reconnects in the trial, measure longer (`measure_s`), "
+    "and keep other work off the machine",
+    source="Little, Operations Research 9(3), 1961; as an audit: Gregg, Systems Performance, 2020",
+    bars_from="invalid",
+)
+def littles_law(evidence: Evidence) -> Iterator[Problem]:
+    """Find throughput and latency that do not account for the clients, within 3 %.
+
+    What is under way at either end of the phase counts whole or not at all: the sum may be off by the
+    longest transaction of each client, and says little where that is long against the phase. Sums of
+    single statements have far smaller ends: if they account for the clients, these were busy.
+    """
+    load = evidence.load
+    if load.latency_us is None or load.seconds <= 0:
+        return
+    in_service = load.transactions_per_s * load.latency_us.mean / 1e6
+    longest = load.latency_us.max / 1e6 / load.seconds
+    tolerance = LITTLE_TOLERANCE + min(longest, LONG_TRANSACTION)
+    if abs(in_service / load.clients - 1) <= tolerance:
+        return
+    noun = "client" if load.clients == 1 else "clients"
+    accounted = f"throughput times mean latency accounts for {in_service:.2f} of {load.clients} {noun}"
+    busy = abs(_in_statements(load) / load.clients - 1) <= tolerance
+    if longest > LONG_TRANSACTION or busy:
+        ends = (
+            "what was still waiting at the end is in no latency: latencies are understated"
+            if in_service < load.clients
+            else "what had waited since before the phase is in the latencies: they are overstated"
+        )
+        yield Problem(
+            "warning",
+            f"{accounted}; transactions took up to {load.latency_us.max / 1e6:.2g} s of the "
+            f"{load.seconds:.3g} s measured, and {ends}, while throughput stands",
+            f"`measure_s = {math.ceil(max(2 * load.seconds, load.latency_us.max / 1e5))}` or more "
+            "in `[design]`, or fewer `clients`",
+        )
+    else:
+        yield Problem("invalid", f"{accounted}, but all were to be busy all the time")
+
+
+def _in_statements(load: LoadResult) -> float:
+    """Return how many clients were, on average, waiting for the reply to a statement."""
+    waited_us = sum(one.latency_us.mean * one.count for one in load.statement_types if one.latency_us)
+    return waited_us / 1e6 / load.seconds
+
+
+@check(
+    "tail",
+    reason="Where the mean lies above the 95th percentile, a few transactions hold most of the time, "
+    "and neither figure describes what a user meets.",
+    remedy="read p99, the maximum and the histogram before the mean; a longer `measure_s` shows "
+    "whether the stalls come regularly",
+    source="arithmetic: mean <= 0.95 p95 + 0.05 x mean of the slowest 5 %",
+)
+def tail(evidence: Evidence) -> Iterator[Problem]:
+    """Find a mean latency above the 95th percentile."""
+    latency = evidence.load.latency_us
+    if latency is None or "95" not in known_percentiles(latency.count, latency.percentiles):
+        return
+    p95 = latency.percentiles["95"]
+    if latency.mean > p95:
+        slowest_ms = (latency.mean - 0.95 * p95) / 0.05 / 1000
+        yield Problem(
+            "warning",
+            f"the mean latency ({latency.mean / 1000:.3g} ms) lies above the 95th percentile "
+            f"({p95 / 1000:.3g} ms): the slowest 5 % take {slowest_ms:.3g} ms or more on average",
+        )
+
+
+@check(
+    "short",
+    reason="A figure from few transactions is mostly chance.",
+    remedy="a longer `measure_s` in `[design]`",
+    source="Poisson counting error; the rule of ten observations in the tail",
+    bars_from="invalid",
+)
+def short(evidence: Evidence) -> Iterator[Problem]:
+    """Find too few transactions for the figures that are reported."""
+    load = evidence.load
+    if load.transactions == 0:
+        yield Problem(
+            "invalid",
+            f"no transaction completed in {load.seconds:g} s",
+            "a longer `measure_s` in `[design]`; if that does not help, the server's log says more",
+        )
+        return
+    asked = list(load.latency_us.percentiles) if load.latency_us else []
+    known = known_percentiles(load.transactions, asked)
+    omitted = [f"p{name}" for name in asked if name not in known]
+    if not omitted and load.transactions >= FEWEST_TRANSACTIONS:
+        return
+    highest = max((float(name) for name in asked if float(name) <= 99), default=99.0)
+    seconds = math.ceil(observations_for(highest) / load.transactions_per_s)
+    remedy = f"`measure_s = {seconds}` or more in `[design]` would carry p{highest:g}"
+    left_out = f"; {', '.join(omitted)} omitted" if omitted else ""
+    if load.transactions < FEWEST_TRANSACTIONS:
+        yield Problem("warning", f"only {load.transactions} transactions were measured{left_out}", remedy)
+    elif any(float(name) <= 99 for name in asked if name not in known):
+        yield Problem("note", f"{load.transactions} transactions were measured{left_out}", remedy)
+
+
+@check(
+    "rows",
+    reason="A select that finds no row is cheaper than one that does: the load ran on another data set "
+    "than it was made for.",
+    remedy="let diskproof load the data again (remove the golden image); `tables` and `rows` must be those "
+    "that the data was loaded with",
+    source="what `point_select` asks for: one row by its primary key",
+)
+def rows(evidence: Evidence) -> Iterator[Problem]:
+    """Find point selects that did not return one row each."""
+    for statement in evidence.load.statement_types:
+        if statement.name != "point_select" or statement.count == 0:
+            continue
+        found = statement.rows / (statement.count - min(statement.errors, statement.count - 1))
+        if abs(found - 1) > ROWS_TOLERANCE:
+            yield Problem(
+                "invalid",
+                f"{statement.count} point selects returned {statement.rows} rows ({found:.2f} each); "
+                "each must find exactly one",
+            )
+
+
+@check(
+    "errors",
+    reason="A failed transaction costs less than one that succeeds, a retried one more: beyond a "
+    "few, throughput is that of another load.",
+    remedy="read the server's log; for deadlocks fewer `clients`, more `rows`, or `distribution = "
+    '"uniform"` in `[workloads.NAME]`',
+    source="TPC-C, clause 5 (what counts as completed); threshold: 1 % of transactions",
+    bars_from="invalid",
+)
+def errors(evidence: Evidence) -> Iterator[Problem]:
+    """Find more than one transaction in a hundred that failed or was begun again."""
+    load = evidence.load
+    asked = load.transactions + load.failed_transactions
+    if asked == 0:
+        return
+    most = max(load.errors, key=lambda error: error.count, default=None)
+    example = f"; most often {most.code} in {most.statement or 'connecting'}: {most.message}" if most else ""
+    failed, retried = load.failed_transactions / asked, load.retries / asked
+    if failed > ERROR_SHARE:
+        yield Problem("invalid", f"{failed:.1%} of the transactions failed{example}")
+    elif failed + retried > ERROR_SHARE:
+        yield Problem(
+            "warning",
+            f"{load.failed_transactions} transactions failed and {load.retries} were begun again, "
+            f"{failed + retried:.1%} together{example}",
+        )
+    elif load.failed_transactions or load.reconnects:
+        yield Problem(
+            "note",
+            f"{load.failed_transactions} transactions failed and {load.reconnects} clients had to "
+            f"connect again{example}",
+        )
+
+
+WAIT_NOTED = 0.05
+WAIT_WARNED = 0.25
+"""Shares of the measured time. On a machine that server and clients share, some waiting is the price of
+keeping the server busy; a quarter is no longer a detail."""
+
+
+@check(
+    "client",
+    reason="A load generator without CPU time to spare measures itself.",
+    remedy="fewer `clients`, a machine with more CPUs, or a workload with more work a statement",
+    source="Gregg, Systems Performance, 2020, section 12.3 (client limits)",
+    bars_from="invalid",
+)
+def client(evidence: Evidence) -> Iterator[Problem]:
+    """Find a load generator without CPU time to spare, or one that let replies wait."""
+    load, account = evidence.load, evidence.load.client
+    if evidence.embedded:
+        return  # the database's own work is in the load generator's account
+    usable = min(account.workers, evidence.machine.cpus if evidence.machine else account.workers)
+    share = (account.cpu_user_s + account.cpu_system_s) / (load.seconds * max(usable, 1))
+    if share > CLIENT_CPU_SHARE:
+        yield Problem(
+            "invalid",
+            f"the client was the bottleneck: the load generator used {share:.0%} of the "
+            f"{usable} {'CPU' if usable == 1 else 'CPUs'} that it can use",
+        )
+    if account.waited_for_cpu_s is not None:
+        waited = account.waited_for_cpu_s / (load.seconds * max(account.workers, 1))
+        if waited > WAIT_NOTED:
+            yield Problem(
+                "warning" if waited > WAIT_WARNED else "note",
+                f"the load generator's threads were ready but without a CPU for {waited:.0%} of the time: "
+                "that much of the latencies may be its own",
+            )
+    if load.latency_us is None or not load.transactions or account.delay_mean_us is None:
+        return
+    delay_us = account.delay_mean_us * load.statements / load.transactions
+    delayed = delay_us / load.latency_us.mean
+    if delayed > DELAY_NOTED:
+        yield Problem(
+            "warning" if delayed > DELAY_WARNED else "note",
+            f"replies lay {account.delay_mean_us:.0f} us each before the load generator took them up, "
+            f"{delayed:.1%} of a transaction's latency",
+        )
+
+
+@check(
+    "steady",
+    reason="The mean of a series that still rises or falls depends on when one looked.",
+    remedy="a longer `warm_up_s`, then a longer `measure_s`, in `[design]`",
+    source="White, Cobb and Spratt, WSC 2000 (MSER-5); Barrett et al., OOPSLA 2017",
+)
+def steady(evidence: Evidence) -> Iterator[Problem]:
+    """Find throughput that had not settled when the measured phase began, or never did."""
+    series = evidence.throughputs_per_s
+    if len(series) < SERIES_BINS:
+        return
+    cut = mser5(series)
+    # MSER-5 always cuts somewhere; what counts is whether the two sides of the cut really differ.
+    at = cut.cut_bins if cut.steady else len(series) // 2
+    if at < 2:
+        return
+    before, after = batch_mean(series[:at]), batch_mean(series[at:])
+    if before.mean <= 0 or after.mean <= 0:
+        return
+    apart = abs(after.mean - before.mean) > before.half_width + after.half_width
+    bin_s = evidence.load.seconds / len(series)
+    if cut.steady:
+        biased = abs(after.mean / evidence.load.transactions_per_s - 1) > evidence.plan.same_within
+        if apart and biased:
+            yield Problem(
+                "warning",
+                f"the first {at * bin_s:.2g} s of the measured phase still belong to the warm-up: "
+                f"throughput after them is {after.mean / before.mean - 1:+.0%}",
+                f"`warm_up_s = {evidence.plan.warm_up_s + at * bin_s:.3g}` or more in `[design]`",
+            )
+    elif apart and abs(after.mean / before.mean - 1) > evidence.plan.same_within:
+        yield Problem(
+            "warning",
+            f"throughput never became steady: the second half of the measured phase is "
+            f"{after.mean / before.mean - 1:+.0%} against the first",
+        )

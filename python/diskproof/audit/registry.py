@@ -1,0 +1,63 @@
+"""Every check, in the order in which findings are told: the table of contents of this room."""
+
+from collections.abc import Sequence
+
+from diskproof.audit import host, load, places, run, server, storage
+from diskproof.audit.check import Check, Evidence, Run
+from diskproof.results.records import Finding, Severity
+
+TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
+    load.finished,
+    server.settings,
+    server.placement,
+    server.engine,
+    load.rows,
+    load.errors,
+    load.littles_law,
+    load.client,
+    storage.physics,
+    storage.bytes_written,
+    host.host_busy,
+    load.steady,
+    load.tail,
+    load.short,
+    storage.data_size,
+)
+
+RUN_CHECKS: tuple[Check[Run], ...] = (
+    run.confounding,
+    places.same_storage,
+    places.unused_place,
+    run.levels,
+    run.common_settings,
+    run.order,
+    run.repeats,
+)
+
+BARS_FROM: dict[str, Severity] = {
+    name: mildest
+    for name, mildest in (
+        *((one.name, one.bars_from) for one in TRIAL_CHECKS),
+        *((one.name, one.bars_from) for one in RUN_CHECKS),
+    )
+    if mildest
+}
+"""The checks that make cells incomparable, each with the mildest of its findings that does."""
+
+
+def bars_comparison(finding: Finding) -> bool:
+    """Tell whether one such finding in one trial is enough to make its cell incomparable."""
+    mildest = BARS_FROM.get(finding.check)
+    return mildest is not None and finding.severity in {"invalid", mildest}
+
+
+def audit_trial(evidence: Evidence) -> list[Finding]:
+    """Return what all checks say about one trial; one that measured nothing is only told to be so."""
+    measured = evidence.trial.finished and evidence.trial.load is not None
+    checks: Sequence[Check[Evidence]] = TRIAL_CHECKS if measured else (load.finished,)
+    return [finding for one in checks for finding, _ in one.findings(evidence)]
+
+
+def audit_run(whole: Run) -> list[tuple[Finding, tuple[str, ...]]]:
+    """Return what the checks say about a run, each with the cells concerned (none: the whole run)."""
+    return [finding for one in RUN_CHECKS for finding in one.findings(whole)]

@@ -1,0 +1,212 @@
+"""Checks over a whole run: repeats, order, and what besides the factors differs between its cells."""
+
+import math
+from collections.abc import Iterator
+
+from diskproof.audit.check import Problem, Run, check
+from diskproof.audit.levels import observed_by_level
+from diskproof.results.records import FACTORS, Cell, Factor, Trial
+from diskproof.stats.intervals import geometric_mean_interval
+from diskproof.stats.order import Observation, Trend, block_drift, position_effect
+
+ENOUGH_BLOCKS = 5
+
+POSITION_LEVEL = 0.01
+DRIFT_LEVEL = 0.05
+"""Five blocks in perfect order have a p of 0.017: a lower level could never be reached."""
+
+
+@check(
+    "repeats",
+    reason="Restarts of a server differ more than seconds within a run do: only repeated trials tell "
+    "a difference from chance.",
+    remedy=f"`blocks = {ENOUGH_BLOCKS}` or more in `[design]`",
+    source="Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013",
+)
+def repeats(run: Run) -> Iterator[Problem]:
+    """Find fewer than five blocks, and say what precision they reached."""
+    blocks = len(run.plan.blocks())
+    if blocks >= ENOUGH_BLOCKS:
+        return
+    widths = [
+        interval.uncertainty
+        for cell in run.plan.cells
+        if (interval := geometric_mean_interval(rates) if (rates := _rates(run, cell)) else None)
+        and interval.uncertainty is not None
+    ]
+    if blocks == 1 or not widths:
+        reached = "no interval can be given"
+    else:
+        reached = (
+            f"throughput is known to within {_within(min(widths))} in the best cell "
+            f"and {_within(max(widths))} in the worst"
+        )
+    yield Problem("warning", f"{blocks} {'block' if blocks == 1 else 'blocks'}: {reached}")
+
+
+@check(
+    "order",
+    reason="Where throughput depends on when a trial was run, the machine changed under the experiment. "
+    "The random order keeps it from favouring a cell, but not from widening every interval.",
+    remedy="a longer `warm_up_s` in `[design]`, a rest before the run, and a look at CPU frequency, "
+    "temperature, and how full the disk is",
+    source="Fisher, The Design of Experiments, 1935; Duplyakin et al. (OrderSage), USENIX ATC 2023",
+)
+def order(run: Run) -> Iterator[Problem]:
+    """Find throughput that the position in a block or the block's number explains."""
+    observations = [
+        Observation(trial.cell, trial.block, trial.position, math.log(trial.load.transactions_per_s))
+        for trial in run.valid
+        if trial.load is not None and trial.load.transactions > 0
+    ]
+    within = position_effect(observations)
+    if within and within.p < POSITION_LEVEL and _matters(run, within):
+        yield Problem(
+            "warning",
+            f"throughput changes by {within.change:+.0%} from the first to the last trial of a block, "
+            "whatever the cell",
+        )
+    over = block_drift(observations)
+    if over and over.p < DRIFT_LEVEL and _matters(run, over):
+        yield Problem(
+            "warning",
+            f"throughput changes by {over.change:+.0%} from the first block to the last, whatever the cell",
+        )
+
+
+@check(
+    "confounding",
+    reason="Two cells that differ in more than the factor under comparison cannot show what the factor does.",
+    remedy="load the data again (remove the golden images) and run all cells on one machine in one run",
+    source="Fisher, The Design of Experiments, 1935, on confounding",
+    bars_from="warning",
+)
+def confounding(run: Run) -> Iterator[Problem]:
+    """Find compared cells that worked on unequal data or with unequal load generators."""
+    for factor, cell, other in compared_cells(run.plan.cells):
+        of_cell, of_other = run.trials_of(cell), run.trials_of(other)
+        for fact, values, others in _facts(factor, of_cell, of_other):
+            if values != others:
+                yield Problem(
+                    "warning",
+                    f"`{cell.level(factor)}` and `{other.level(factor)}` differ in their {fact} too: "
+                    f"{_said(values)} against {_said(others)}",
+                    cells=(cell.id, other.id),
+                )
+
+
+@check(
+    "common-settings",
+    reason="A variable that differs between two storages has a part in the difference between them.",
+    remedy="give the variable one value for both in `[tunings.NAME]`, if both can take it",
+    source="read back from the running servers",
+)
+def common_settings(run: Run) -> Iterator[Problem]:
+    """Find variables that differ between storages though no tuning asked for it."""
+    said = set()
+    for factor, cell, other in compared_cells(run.plan.cells):
+        if factor != "storage" or not (run.trials_of(cell) and run.trials_of(other)):
+            continue
+        one, two = _common(run.trials_of(cell)[0]), _common(run.trials_of(other)[0])
+        for name in sorted(one.keys() & two.keys()):
+            message = (
+                f"`{name}` is {one[name]} on {cell.storage} and {two[name]} on {other.storage}: "
+                "part of a difference between them may be its doing"
+            )
+            if one[name] != two[name] and message not in said:
+                said.add(message)
+                yield Problem("note", message, cells=(cell.id, other.id))
+
+
+@check(
+    "levels",
+    reason="Two tuning levels that are the same settings under two names show only noise.",
+    remedy="see `variables` in `[tunings.NAME]`; a level without effect on this server is better left out",
+    source="read back from the running servers",
+)
+def levels(run: Run) -> Iterator[Problem]:
+    """Find tuning levels that differ in nothing, or in what none of them declares."""
+    tunings = list(dict.fromkeys(cell.tuning for cell in run.plan.cells))
+    for server in dict.fromkeys(cell.server for cell in run.plan.cells):
+        observed = observed_by_level(run.plan, run.valid, server)
+        seen = {tuning for one in observed for tuning in one.values}
+        present = [tuning for tuning in tunings if tuning in seen]
+        for index, tuning in enumerate(present):
+            for other in present[:index]:
+                differing = [one for one in observed if one.value(tuning) != one.value(other)]
+                if not differing:
+                    yield Problem(
+                        "warning", f"tunings `{other}` and `{tuning}` differ in nothing on `{server}`"
+                    )
+                for one in differing:
+                    if not one.declared:
+                        yield Problem(
+                            "warning",
+                            f"tunings `{other}` and `{tuning}` differ in `{one.variable}` on `{server}` "
+                            f"({one.value(other)} and {one.value(tuning)}), which neither declares",
+                        )
+
+
+def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
+    """Yield the pairs that differ in one factor alone: the factor's first level, and each other one."""
+    by_levels = {tuple(cell.level(factor) for factor in FACTORS): cell for cell in cells}
+    for at, factor in enumerate(FACTORS):
+        first = cells[0].level(factor) if cells else ""
+        for at_levels, cell in by_levels.items():
+            baseline = by_levels.get((*at_levels[:at], first, *at_levels[at + 1 :]))
+            if baseline is not None and baseline is not cell:
+                yield factor, baseline, cell
+
+
+def _facts(
+    factor: Factor, trials: list[Trial], others: list[Trial]
+) -> Iterator[tuple[str, set[str], set[str]]]:
+    """Yield each fact that must be equal on both sides of a comparison of a factor's levels."""
+    if not trials or not others:
+        return
+    if factor not in {"workload", "server"}:
+        for name, describe in (("number of rows", _row_count), ("storage engine", _engine)):
+            yield name, {describe(trial) for trial in trials}, {describe(trial) for trial in others}
+    if factor not in {"clients", "server"}:  # an embedded server needs a worker for each client
+        yield "number of load workers", {_workers(one) for one in trials}, {_workers(one) for one in others}
+
+
+def _row_count(trial: Trial) -> str:
+    return str(trial.data.rows if trial.data else None)
+
+
+def _engine(trial: Trial) -> str:
+    return str(trial.data.engine if trial.data else None)
+
+
+def _workers(trial: Trial) -> str:
+    return str(trial.load.client.workers if trial.load else None)
+
+
+def _common(trial: Trial) -> dict[str, str]:
+    """Return the observed settings that no tuning asked for; paths differ by nature."""
+    return {
+        setting.name: setting.observed or "not known to the server"
+        for setting in trial.settings
+        if not setting.level and "/" not in setting.requested
+    }
+
+
+def _said(values: set[str]) -> str:
+    return " or ".join(sorted(values))
+
+
+def _within(uncertainty: float) -> str:
+    return f"{uncertainty:.0%}" if uncertainty < 1 else f"a factor of {1 + uncertainty:.3g}"
+
+
+def _rates(run: Run, cell: Cell) -> list[float]:
+    return [
+        trial.load.transactions_per_s
+        for trial in run.trials_of(cell)
+        if trial.load is not None and trial.load.transactions > 0
+    ]
+
+
+def _matters(run: Run, trend: Trend) -> bool:
+    return abs(trend.change) > run.plan.same_within

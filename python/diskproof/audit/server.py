@@ -1,0 +1,91 @@
+"""Checks of the server under test: that it is what was asked for, with its files where they belong."""
+
+from collections.abc import Iterator
+
+from diskproof.audit.check import Evidence, Problem, check
+from diskproof.results.records import OpenFile
+
+
+@check(
+    "settings",
+    reason="A server that runs with another value than the study's is another experiment.",
+    remedy="give a value that the server takes in `[tunings.NAME]`, or leave the variable out; "
+    "the server's log in the run folder says what it made of it",
+    source="read back from the running server, variable by variable",
+)
+def settings(evidence: Evidence) -> Iterator[Problem]:
+    """Find variables that do not read back as requested."""
+    for setting in evidence.trial.settings:
+        if setting.holds:
+            continue
+        if setting.observed is None:
+            yield Problem(
+                "invalid",
+                f"the server has no variable `{setting.name}`, for which {setting.requested} was requested",
+            )
+        else:
+            yield Problem(
+                "invalid",
+                f"`{setting.name}` reads back as {setting.observed}, but {setting.requested} was requested",
+            )
+
+
+@check(
+    "placement",
+    reason="A file that lies elsewhere was written to another storage than the one under test.",
+    remedy="see that no variable in `[tunings]` moves the file, that nothing is mounted over the "
+    "directory of `[storages.NAME]`, and that no link leads out of it",
+    source="the kernel's list of the server's open files (/proc/PID/fd)",
+)
+def placement(evidence: Evidence) -> Iterator[Problem]:
+    """Find open files of the server that do not lie where their role was declared to lie."""
+    for file in evidence.trial.open_files:
+        if not file.as_declared:
+            yield Problem("invalid", _where_it_should_lie(evidence, file))
+    if not any(file.role for file in evidence.trial.open_files):
+        yield Problem(
+            "warning",
+            "the placement is not proved: no open file of any role was recorded",
+            "run as the user that the server runs as, or as root: others may not see its open files",
+        )
+
+
+def _where_it_should_lie(evidence: Evidence, file: OpenFile) -> str:
+    lies = f"{file.path} lies on {_device(evidence, file.device_number)}"
+    if file.role is None:
+        return f"{lies}; it is no role's file, and outside every directory that the trial was given"
+    place = evidence.place(file.role)
+    if place is None:
+        return f"{lies}, which is not where `{file.role}` of storage `{evidence.cell.storage}` was declared"
+    return (
+        f"{lies}, but {file.role} of storage `{place.storage}` was declared to lie under {place.path} "
+        f"on {_device(evidence, place.device_number)}"
+    )
+
+
+def _device(evidence: Evidence, number: str) -> str:
+    """Return a device as a person finds it again: its number, and the file system if it is a known one."""
+    for place in evidence.machine.places if evidence.machine else []:
+        if place.device_number == number:
+            name = f"{place.filesystem} on {place.device.name}" if place.device else place.filesystem
+            return f"device {number} ({name})"
+    return f"device {number}"
+
+
+@check(
+    "engine",
+    reason="A server may silently make a table with another storage engine than the one it was asked for.",
+    remedy="enable the engine in the server, or name another `engine` in `[workloads.NAME]`",
+    source="information_schema.tables of the running server",
+)
+def engine(evidence: Evidence) -> Iterator[Problem]:
+    """Find tables of another storage engine than the declared one."""
+    data = evidence.trial.data
+    if data is None or data.declared_engine is None:
+        return
+    if (data.engine or "").lower() != data.declared_engine.lower():
+        yield Problem(
+            "invalid",
+            f"the tables' storage engine is {data.engine or 'unknown'}, but {data.declared_engine} "
+            "was declared",
+        )

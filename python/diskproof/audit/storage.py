@@ -1,0 +1,188 @@
+"""Checks of the storage: that the load reached it, and that it did no more than its kind can do."""
+
+from collections.abc import Iterator
+
+from diskproof.audit.check import Evidence, Problem, check
+from diskproof.results.records import ROLES, BlockDevice, Place, format_bytes
+from diskproof.server.durability import LOG_ROLE, commits_wait_for_flush
+
+FASTEST_SPINDLE_RPM = 15_000
+"""No disk sold turns faster; the kernel does not tell a disk's real speed."""
+
+
+WITHOUT_BARRIERS = frozenset({"nobarrier", "barrier=0"})
+"""Mount options with which a file system sends no flushes."""
+
+
+WRITTEN_BACK_S = 60.0
+"""Twice what a page stays dirty before the kernel writes it (vm.dirty_expire_centisecs: 30 s)."""
+
+FEWEST_BYTES = 64 * 2**20
+
+DEVICE_SHARE = 0.25
+"""In the worst case the last 35 of 60 s are still in the page cache; the journal's own writes add to it."""
+
+
+@check(
+    "bytes-written",
+    reason="What the server wrote must arrive at the device that was declared; "
+    "a device that saw far less is perhaps not the one that was written to.",
+    remedy="see that the device named in the run's machine.json is the one under the directory "
+    "(`findmnt --target DIRECTORY`, `lsblk --inverse`), and that no cache lies between",
+    source="/proc/PID/io (write_bytes) against /proc/diskstats; Documentation/filesystems/proc.rst",
+)
+def bytes_written(evidence: Evidence) -> Iterator[Problem]:
+    """Find devices that saw far fewer bytes than a server that waits for its flushes wrote.
+
+    A phase shorter than a minute is not judged: pages written through the page cache reach the device
+    up to half a minute later. Nor is a file system that compresses.
+    """
+    usage = evidence.trial.usage
+    places = [evidence.place(role) for role in ROLES]
+    devices = {place.device.name: place.device for place in places if place and place.device}
+    on_devices = all(place and place.device and "compress" not in place.mount_options for place in places)
+    if usage is None or not on_devices or usage.seconds < WRITTEN_BACK_S or _flushed_place(evidence) is None:
+        return
+    disks = dict.fromkeys(disk for device in devices.values() for disk in device.counted)
+    written = usage.server_written_bytes
+    if written is None or written < FEWEST_BYTES or not disks.keys() <= usage.devices.keys():
+        return
+    arrived = sum(usage.devices[disk].written_bytes for disk in disks)
+    if arrived < DEVICE_SHARE * written:
+        yield Problem(
+            "note",
+            f"the server wrote {format_bytes(written)}, of which {' and '.join(disks)} saw "
+            f"{format_bytes(arrived)}: the rest went elsewhere, or the kernel had not written it back yet",
+        )
+
+
+@check(
+    "data-size",
+    reason="Data that fits in memory is read once: from then on reads test memory, not storage.",
+    remedy="more `rows` or `tables` in `[workloads.NAME]`, or less `memory` in `[design]`, "
+    "if reading from storage is the question",
+    source="TPC and Callaghan's in-memory and IO-bound set-ups: the ratio is part of the result",
+)
+def data_size(evidence: Evidence) -> Iterator[Problem]:
+    """Say what the size of the data against memory means for the result."""
+    data, pool_bytes = evidence.trial.data, evidence.cell.memory_bytes
+    if data is None or data.data_bytes == 0:
+        return
+    compares_storages = len({cell.storage for cell in evidence.plan.cells}) > 1
+    size = format_bytes(data.data_bytes)
+    if data.data_bytes <= pool_bytes:
+        fits = f"the data ({size}) fits in the buffer pool ({format_bytes(pool_bytes)})"
+    elif evidence.machine is not None and data.data_bytes <= evidence.machine.memory_bytes:
+        fits = (
+            f"the data ({size}) fits in the machine's memory "
+            f"({format_bytes(evidence.machine.memory_bytes)}), so the page cache may serve all reads"
+        )
+    else:
+        return
+    if evidence.load.writes == 0 and compares_storages:
+        yield Problem("warning", f"{fits} and nothing is written: this tests memory, not storage")
+    elif evidence.load.writes == 0:
+        yield Problem("note", f"{fits} and nothing is written: storage plays no part")
+    else:
+        yield Problem("note", f"{fits}: storage is tested by commits and page writes, not by reads")
+
+
+@check(
+    "physics",
+    reason="A commit that no disk of the kind could have made so fast was answered by a cache, and may "
+    "be lost with it.",
+    remedy="turn the volatile write cache off or prove it safe, then run again; "
+    "without that, no tuning is durable on this disk, whatever the server's settings say",
+    source="one write to the same place a rotation: rpm/60 a second; flushes: /proc/diskstats",
+    bars_from="warning",
+)
+def physics(evidence: Evidence) -> Iterator[Problem]:
+    """Find durable commits that are faster than the disk can be, or never reached it as flushes."""
+    log = _flushed_place(evidence)
+    writing = min(evidence.load.writes, evidence.load.transactions)
+    if log is None or log.device is None or writing == 0:
+        return
+    yield from _too_fast_for_a_spindle(evidence, log.device, writing)
+    yield from _no_flush(evidence, log, log.device, writing)
+
+
+def _flushed_place(evidence: Evidence) -> Place | None:
+    """Return where each commit is flushed to; None where the server, as it answered, waits for none.
+
+    The settings decide, not the level's name: a study may change any level, and name its own.
+    """
+    if evidence.server is None:
+        return None
+    family = evidence.server.family
+    observed = {setting.name: setting.observed for setting in evidence.trial.settings}
+    return evidence.place(LOG_ROLE[family]) if commits_wait_for_flush(family, observed) else None
+
+
+def _too_fast_for_a_spindle(evidence: Evidence, device: BlockDevice, writing: int) -> Iterator[Problem]:
+    """Hold each client's commits against rotations: it waits for one, however many share the flush."""
+    each_per_s = writing / evidence.load.seconds / evidence.load.clients
+    bound_per_s = FASTEST_SPINDLE_RPM / 60
+    if not device.rotational or each_per_s <= bound_per_s:
+        return
+    said = (
+        f"{each_per_s:.0f} durable commits a second and client, where a spinning disk makes at most "
+        f"{bound_per_s:.0f} (15,000 rpm)"
+    )
+    # Hypervisors call most of their disks rotational; such a disk has no model of its own.
+    if device.model is None or (evidence.machine and evidence.machine.virtualised):
+        yield Problem(
+            "note",
+            f"{device.name} calls itself a spinning disk but is a virtual one: {said}",
+            "find out what lies behind the virtual disk, and whether its cache survives a power cut",
+        )
+    else:
+        yield Problem("invalid", f"a cache answered for {device.name}: {said}")
+
+
+def _no_flush(evidence: Evidence, log: Place, device: BlockDevice, writing: int) -> Iterator[Problem]:
+    """Find durable commits without a flush, where the kernel is known to count flushes at all."""
+    if _flushes(evidence, device) != 0:
+        return
+    disks = " or ".join(device.counted)
+    said = f"{writing} transactions that wait for a flush, and not one flush reached {disks}"
+    without_barriers = WITHOUT_BARRIERS & set(log.mount_options.split(","))
+    if device.write_cache == "write through":
+        yield Problem(
+            "note",
+            f"{said}: it claims to have no volatile cache, and durability rests on that claim",
+            "a power-cut experiment on this device would tell",
+        )
+    elif without_barriers:
+        yield Problem(
+            "warning",
+            f"{said}: the durability was not paid for",
+            f"mount {log.mount_point} without `{min(without_barriers)}`, and run again",
+        )
+    elif not device.counts_flushes:
+        yield Problem(
+            "note",
+            f"{said}, but the kernel had counted none there before either: "
+            "whether commits were flushed cannot be seen",
+            "a power-cut experiment on this device would tell",
+        )
+    elif device.fua:
+        yield Problem(
+            "note",
+            f"{said}: commits were durable only if each log write was one that needs no flush (FUA), "
+            "and the kernel counts those as any other write",
+            "a server that flushes with fdatasync or fsync, its default, shows its flushes",
+        )
+    else:
+        yield Problem(
+            "warning",
+            f"{said}, nor does it take writes that need none (FUA): the durability was not paid for",
+            f"see that {log.mount_point} is not mounted with barriers off (now: {log.mount_options})",
+        )
+
+
+def _flushes(evidence: Evidence, device: BlockDevice) -> int | None:
+    """Return the flushes of all disks below a device; None where one of them was not seen."""
+    usage = evidence.trial.usage
+    seen = [usage.devices.get(name) if usage else None for name in device.counted]
+    counts = [one.flushes if one else None for one in seen]
+    return sum(count for count in counts if count is not None) if None not in counts else None

@@ -1,0 +1,65 @@
+"""The command line: one file a verb. Results go to stdout, progress and warnings to stderr."""
+
+import errno
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError, Parameter
+
+from diskproof import __version__
+from diskproof.cli.completion import completion_for
+from diskproof.cli.exits import INTERRUPTED, REFUSED
+from diskproof.cli.screen import complain
+from diskproof.refusal import RefusalError
+
+VERBS = {
+    "run": "Run a study, show progress, print the verdict.",
+    "plan": "Show the cells of a study, their order, the time and the bytes to be written.",
+    "report": "Print the report of a run, from its folder alone.",
+    "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
+    "doctor": "Say what this machine can do, with a remedy for what is missing.",
+    "clean": "End processes, unmount and remove what a killed run left behind.",
+    "schema": "Print the JSON Schema of study files; editors complete and check with it.",
+}
+
+app = App(
+    name="diskproof",
+    help="How fast, how safe and how expensive a database is on the storage under it, with proof.",
+    help_epilogue="Begin with: diskproof doctor, then: diskproof run studies/quickstart.toml",
+    help_format="plaintext",
+    version=__version__,
+    version_flags=["--version", "-V"],
+    default_parameter=Parameter(negative=""),
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+for verb, purpose in VERBS.items():
+    # Named, not imported: `--help` must not wait for the libraries behind the reports.
+    app.command(f"diskproof.cli.{verb}:{verb}", help=purpose)
+app.command(completion_for(app), name="completion")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 internal error, 2 refused, 10, 12 and 130 as `exits` says."""
+    sys.exit(call(sys.argv[1:] if arguments is None else arguments))
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        code = app(list(arguments) or ["--help"], exit_on_error=False)
+    except CycloptsError:
+        return REFUSED  # cyclopts has said what is wrong
+    except RefusalError as refusal:
+        complain(str(refusal))
+        return REFUSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has left; there is nobody to tell
+        return 0
+    except OSError as error:
+        if error.errno != errno.EIO or sys.stderr.isatty():
+            raise
+        return INTERRUPTED  # the terminal closed while something was being said to it
+    return code if isinstance(code, int) else 0

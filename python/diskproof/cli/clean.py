@@ -1,0 +1,30 @@
+"""`diskproof clean`: undo what a killed run left behind."""
+
+from pathlib import Path
+
+from diskproof.cli.exits import DONE, REFUSED
+from diskproof.cli.screen import results
+from diskproof.run.dataset import IMAGES, remove_images
+from diskproof.system.journal import clean as undo_everything
+
+
+def clean(*, images: bool = False, out: Path = Path("runs")) -> int:
+    """End processes, unmount and remove what a killed run left behind.
+
+    Parameters
+    ----------
+    images
+        Remove the loaded data sets as well; the next run loads them again.
+    out
+        Folder for runs and loaded data sets.
+
+    """
+    undone = undo_everything()
+    for item in undone:
+        results.print(f"{'cleared away' if item.done else 'still there'}: {item.what}", markup=False)
+    removed = remove_images(out / IMAGES) if images else []
+    for folder in removed:
+        results.print(f"cleared away: loaded data set {folder.name}", markup=False)
+    if not undone and not removed:
+        results.print("nothing was left behind")
+    return DONE if all(item.done for item in undone) else REFUSED

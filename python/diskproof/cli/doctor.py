@@ -1,0 +1,118 @@
+"""`diskproof doctor`: what this machine can do, and a remedy for what is missing."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from rich.table import Table
+
+from diskproof import load
+from diskproof.cli.exits import DONE, REFUSED
+from diskproof.cli.screen import results
+from diskproof.results.records import format_bytes
+from diskproof.server.registry import installed
+from diskproof.storage.places import can_mount
+from diskproof.system.machine import usable_cpus
+from diskproof.system.mounts import block_device, mount_of
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line: what was looked at, what was found, and what to do where it is not well."""
+
+    what: str
+    found: str
+    remedy: str = ""
+    needed: bool = False
+    """Without it nothing can be run at all."""
+
+
+def doctor(*, quickstart: bool = False) -> int:
+    """Say what this machine can do, with a remedy for what is missing.
+
+    Parameters
+    ----------
+    quickstart
+        Print only the name of the quickstart study that suits this machine.
+
+    """
+    if quickstart:
+        print(_quickstart())
+        return DONE
+    checks = [_load_program(), *_servers(), _privileges(), _setpriv(), _memory(), _working_directory()]
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for check in checks:
+        table.add_row("!" if check.remedy else "ok", check.what, check.found)
+        if check.remedy:
+            table.add_row("", "", f"-> {check.remedy}")
+    results.print(table)
+    return REFUSED if any(check.needed and check.remedy for check in checks) else DONE
+
+
+def _quickstart() -> str:
+    """Return the study for `make run`: MariaDB where there is one, else the embedded SQLite."""
+    mysql = any(found.family == "mysql" and found.facts for found in installed())
+    return "quickstart" if mysql else "quickstart-sqlite"
+
+
+def _load_program() -> Check:
+    try:
+        return Check("load generator", f"diskproof-load {load.version()}, {load.program()}")
+    except load.LoadFailedError as error:
+        return Check("load generator", "missing", remedy=str(error), needed=True)
+
+
+def _servers() -> list[Check]:
+    return [
+        Check(
+            found.family, f"{found.facts.flavour} {found.facts.version}, {found.facts.binary or 'embedded'}"
+        )
+        if found.facts
+        else Check(found.family, "missing", remedy=found.remedy)
+        for found in installed()
+    ]
+
+
+def _privileges() -> Check:
+    who = "root" if os.geteuid() == 0 else "not root"
+    if can_mount():
+        return Check("privileges", f"{who}: can mount a tmpfs of a stated size")
+    return Check(
+        "privileges",
+        f"{who}, and may not mount: main memory is /dev/shm",
+        remedy="run as root (in a container with CAP_SYS_ADMIN) for a tmpfs of a stated size",
+    )
+
+
+def _setpriv() -> Check:
+    if shutil.which("setpriv"):
+        return Check("setpriv", "a killed run takes its servers with it")
+    return Check(
+        "setpriv", "missing", remedy="install util-linux; until then use `diskproof clean` after a kill"
+    )
+
+
+def _memory() -> Check:
+    memory = psutil.virtual_memory()
+    found = f"{format_bytes(memory.available)} of {format_bytes(memory.total)} free, {usable_cpus()} CPUs"
+    if usable_cpus() < 2:
+        return Check(
+            "machine", found, remedy="with one CPU the load generator takes its share from the server"
+        )
+    return Check("machine", found)
+
+
+def _working_directory() -> Check:
+    here = Path.cwd()
+    mount = mount_of(here)
+    device = block_device(mount)
+    disk = f"disk {device.name}" if device else "no single disk below it"
+    free = format_bytes(shutil.disk_usage(here).free)
+    found = f"{mount.filesystem}, {disk}, {free} free"
+    if mount.filesystem in ("tmpfs", "ramfs"):
+        return Check(
+            "working directory", found, remedy="this is main memory; name a directory on a disk in the study"
+        )
+    return Check("working directory", found)

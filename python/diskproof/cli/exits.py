@@ -1,0 +1,11 @@
+"""Exit codes, as documented in the README."""
+
+DONE = 0
+REFUSED = 2
+"""The study file, an argument or a missing prerequisite."""
+THRESHOLD_FAILED = 10
+"""A threshold of the study was not proved."""
+TRIAL_INVALID = 12
+"""At least one trial was invalid; what the others say stands."""
+INTERRUPTED = 130
+"""Ctrl-C, SIGTERM or a closed terminal; the finished trials are kept."""

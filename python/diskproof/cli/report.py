@@ -1,0 +1,50 @@
+"""`diskproof report`: a run's report again, in any form, from the run folder alone."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from diskproof.analysis.folder import analyse_folder
+from diskproof.cli.screen import results, say
+from diskproof.refusal import RefusalError
+from diskproof.report import csv, html, json, markdown, text
+from diskproof.results.folder import RunFolder
+
+
+def report(
+    run: Path,
+    /,
+    *,
+    format: Literal["text", "markdown", "csv", "json"] = "text",  # noqa: A002 - the option's own name
+    page: Annotated[Path | None, Parameter(name="--html")] = None,
+) -> None:
+    """Print the report of a run, from its folder alone.
+
+    Parameters
+    ----------
+    run
+        The run folder.
+    format
+        What to print.
+    page
+        Write the page to this file as well.
+
+    """
+    folder = RunFolder.open(run)
+    analysis = analyse_folder(folder)
+    if page:
+        try:
+            page.write_text(html.render(folder, analysis))
+        except OSError as error:
+            raise RefusalError(f"the page cannot be written: {error}") from None
+        say(f"page: {page}")
+    match format:
+        case "text":
+            text.render(analysis, results)
+        case "markdown":
+            print(markdown.render(analysis), end="")
+        case "csv":
+            print(csv.render(folder, analysis), end="")
+        case "json":
+            print(json.render(analysis), end="")

@@ -1,0 +1,25 @@
+"""The two consoles: results on stdout, everything else on stderr."""
+
+import io
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+for stream in (sys.stdout, sys.stderr):
+    # A study may ask its question in any script; a terminal that cannot show it must not end the run.
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
+
+results = Console(highlight=False)
+messages = Console(stderr=True, highlight=False)
+
+
+def complain(text: str) -> None:
+    """Say on stderr what is wrong; the text is shown as it is, brackets and all."""
+    messages.print(Text.assemble(("diskproof: ", "bold red"), text), soft_wrap=True)
+
+
+def say(text: str) -> None:
+    """Say something in passing on stderr."""
+    messages.print(Text(text), soft_wrap=True)

@@ -1,0 +1,223 @@
+"""Starting diskproof-load and reading what it reports: the lab's end of docs/protocol.md."""
+
+import json
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from diskproof.refusal import RefusalError
+from diskproof.results.records import ClientAccount, Latency, LoadError, LoadResult, StatementType
+from diskproof.system.processes import Starter
+
+PROTOCOL = 1
+"""The version of docs/protocol.md that this end speaks."""
+
+WATCH_S = 0.5
+
+SILENCE_S = 60.0
+"""A load that reports nothing for this long beyond what it was asked to do has hung."""
+
+Event = dict[str, Any]
+
+
+class LoadFailedError(RefusalError):
+    """The load generator could not do what was asked; the message is its own."""
+
+
+def program() -> Path:
+    """Return the load generator that was installed with this lab; LoadFailedError if there is none."""
+    beside = Path(sys.executable).with_name("diskproof-load")
+    found = beside if beside.is_file() else shutil.which("diskproof-load")
+    if not found:
+        raise LoadFailedError(
+            "diskproof-load is not installed; `make run` builds it, as does `pip install .`"
+        )
+    return Path(found)
+
+
+def version() -> str:
+    """Return the load generator's version."""
+    result = subprocess.run([str(program()), "--version"], capture_output=True, text=True, check=True)
+    return result.stdout.split()[1]  # diskproof-load 0.1.0 (SQLite 3.50.2)
+
+
+def prepare(
+    starter: Starter,
+    url: str,
+    kind: str,
+    arguments: list[str],
+    log_file: Path,
+    watch: Callable[[], str | None],
+) -> None:
+    """Load a data set; LoadFailedError carries the program's last words.
+
+    `watch` is asked now and then whether there is a reason to end it: a server whose disk is full
+    may wait for room for ever.
+    """
+    argv = [str(program()), "prepare", kind, "--url", url, *arguments]
+    process = starter.start(argv, log_file=log_file)
+    while True:
+        try:
+            process.wait(timeout=WATCH_S)
+            break
+        except subprocess.TimeoutExpired:
+            if reason := watch():
+                process.kill()
+                process.wait()
+                raise LoadFailedError(reason) from None
+    if process.returncode != 0:
+        words = log_file.read_text(errors="replace").strip().splitlines()
+        raise LoadFailedError("\n".join(words[-5:]) or f"diskproof-load ended with {process.returncode}")
+
+
+class Load:
+    """One load under way, in lockstep: it waits twice until `go_on` is called."""
+
+    def __init__(self, starter: Starter, url: str, kind: str, arguments: list[str], log_file: Path) -> None:
+        """Start the load; it connects and then waits."""
+        self.argv = [str(program()), "run", kind, "--url", url, *arguments]
+        self._log_file = log_file
+        self._process = starter.start(
+            [*self.argv, "--json", "--lockstep"],
+            log_file=log_file,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        # A pipe has no read with a time limit; a thread that feeds a queue has.
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The program's process id."""
+        return self._process.pid
+
+    def go_on(self) -> None:
+        """Let the program pass the point at which it waits."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has failed; its `failed` line says why
+
+    def events(self, longest_s: float) -> Iterator[Event]:
+        """Yield the program's events until its summary; LoadFailedError if it fails, ends early or hangs.
+
+        `longest_s` is the longest time for which it may rightly be silent.
+        """
+        while True:
+            try:
+                line = self._lines.get(timeout=longest_s + SILENCE_S)
+            except queue.Empty:
+                raise LoadFailedError(
+                    f"diskproof-load has been silent for {longest_s + SILENCE_S:.0f} s"
+                ) from None
+            if not line:
+                raise LoadFailedError(self._last_words())
+            event = self._parse(line)
+            if event["event"] == "ready" and event["protocol"] != PROTOCOL:
+                raise LoadFailedError(
+                    f"{program()} speaks version {event['protocol']} of the protocol and this lab version "
+                    f"{PROTOCOL}: they come from two installations; build again with `make run`"
+                )
+            if event["event"] == "failed":
+                raise LoadFailedError(str(event["message"]))
+            yield event
+            if event["event"] == "summary":
+                self._process.wait()
+                return
+
+    def _parse(self, line: bytes) -> Event:
+        try:
+            event: Event = json.loads(line)
+        except ValueError:  # killed in the middle of a line
+            raise LoadFailedError(self._last_words()) from None
+        return event
+
+    def end(self) -> None:
+        """End the program if it is still there."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                pipe.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            for line in self._process.stdout:
+                self._lines.put(line)
+        except ValueError:
+            pass  # closed by `end` while this thread was reading
+        self._lines.put(b"")
+
+    def _last_words(self) -> str:
+        words = self._log_file.read_text(errors="replace").strip().splitlines()
+        code = self._process.poll()
+        return f"diskproof-load ended early (exit code {code}): {words[-1] if words else 'no message'}"
+
+
+def to_result(summary: Event) -> LoadResult:
+    """Turn the `summary` event into a record."""
+    client = summary["client"]
+    delay_us = client["delay_us"] or {"mean": None, "max": None}
+    return LoadResult(
+        workload=summary["workload"],
+        mix=summary.get("mix"),
+        clients=summary["clients"],
+        seconds=summary["seconds"],
+        transactions=summary["transactions"],
+        transactions_per_s=summary["transactions_per_s"],
+        statements=summary["statements"],
+        reads=summary["reads"],
+        writes=summary["writes"],
+        others=summary["others"],
+        latency_us=_latency(summary["latency_us"]),
+        statement_types=[
+            StatementType(**{**statement, "latency_us": _latency(statement["latency_us"])})
+            for statement in summary["statement_types"]
+        ],
+        errors=[LoadError(**error) for error in summary["errors"]],
+        failed_transactions=summary["failed_transactions"],
+        retries=summary["retries"],
+        reconnects=summary["reconnects"],
+        client=ClientAccount(
+            workers=summary["workers"],
+            cpu_user_s=client["cpu_user_s"],
+            cpu_system_s=client["cpu_system_s"],
+            max_rss_bytes=client["max_rss_bytes"],
+            delay_mean_us=delay_us["mean"],
+            delay_max_us=delay_us["max"],
+            waited_for_cpu_s=client.get("waited_for_cpu_s"),
+        ),
+    )
+
+
+def interval_rows(event: Event) -> list[tuple[float, str, float]]:
+    """Turn an `interval` event into series rows (t_s, metric, value); the warm-up's times are negative.
+
+    `t_s` is the interval's end, counted from the start of its phase: the caller moves the warm-up.
+    """
+    seconds = event["end_s"] - event["start_s"]
+    rows = [
+        (event["end_s"], "transactions_per_s", event["transactions"] / seconds),
+        (event["end_s"], "errors_per_s", event["errors"] / seconds),
+    ]
+    latency = event["latency_us"]
+    if latency:
+        rows.append((event["end_s"], "latency_mean_us", latency["mean"]))
+        rows += [
+            (event["end_s"], f"latency_p{name}_us", value) for name, value in latency["percentiles"].items()
+        ]
+    return rows
+
+
+def _latency(fields: Event | None) -> Latency | None:
+    return None if fields is None else Latency(**fields)

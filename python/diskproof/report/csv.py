@@ -1,0 +1,102 @@
+"""The report as CSV: one row a trial, for a spreadsheet or a data frame."""
+
+import csv
+import io
+
+from diskproof.analysis.answers import Analysis
+from diskproof.report.validity import counting, findings_by_trial
+from diskproof.results.folder import RunFolder
+from diskproof.results.records import Cell, Latency, LoadResult, Trial, Usage
+
+Value = str | int | float | None
+Row = dict[str, Value]
+
+PERCENTILES = ("50", "95", "99")
+
+
+def render(folder: RunFolder, analysis: Analysis) -> str:
+    """Return a heading and one row a trial that was run, in the order of the run.
+
+    Columns name their units; what a trial cost is the total over its measured ``seconds``. A figure
+    that was not observed is an empty field. Nothing is rounded; 1 stands for yes, 0 for no.
+    """
+    trials = folder.trials()
+    valid, findings = counting(analysis, trials), findings_by_trial(analysis)
+    rows = [
+        {
+            **_place_in_run(trial),
+            "valid": int(trial.id in valid),
+            **_factors(analysis.plan.cell(trial.cell)),
+            **_load(trial.load),
+            **_latency(trial.load.latency_us if trial.load else None),
+            **_cost(trial.usage, trial.load),
+            "findings": "; ".join(f"{one.severity} {one.check}" for one in findings.get(trial.id, [])),
+        }
+        for trial in trials
+    ]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else ["trial"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _place_in_run(trial: Trial) -> Row:
+    return {
+        "trial": trial.id,
+        "block": trial.block,
+        "position": trial.position,
+        "started_at": trial.started_at,
+        "finished": int(trial.finished),
+    }
+
+
+def _factors(cell: Cell) -> Row:
+    return {
+        "cell": cell.id,
+        "server": cell.server,
+        "storage": cell.storage,
+        "tuning": cell.tuning,
+        "workload": cell.workload,
+        "memory_bytes": cell.memory_bytes,
+        "clients": cell.clients,
+    }
+
+
+def _load(load: LoadResult | None) -> Row:
+    return {
+        "seconds": load.seconds if load else None,
+        "transactions": load.transactions if load else None,
+        "transactions_per_s": load.transactions_per_s if load else None,
+        "failed_transactions": load.failed_transactions if load else None,
+        "retries": load.retries if load else None,
+        "errors": sum(error.count for error in load.errors) if load else None,
+    }
+
+
+def _latency(latency: Latency | None) -> Row:
+    percentiles = {
+        f"latency_p{key}_us": latency.percentiles.get(key) if latency else None for key in PERCENTILES
+    }
+    return {
+        "latency_mean_us": latency.mean if latency else None,
+        **percentiles,
+        "latency_max_us": latency.max if latency else None,
+    }
+
+
+def _cost(usage: Usage | None, load: LoadResult | None) -> Row:
+    devices = list(usage.devices.values()) if usage else []
+    flushes = [device.flushes for device in devices if device.flushes is not None]
+    return {
+        "server_cpu_s": usage.server_cpu_s if usage else None,
+        "client_cpu_s": load.client.cpu_user_s + load.client.cpu_system_s if load else None,
+        "server_read_bytes": usage.server_read_bytes if usage else None,
+        "server_written_bytes": usage.server_written_bytes if usage else None,
+        "device_reads": sum(device.reads for device in devices) if devices else None,
+        "device_read_bytes": sum(device.read_bytes for device in devices) if devices else None,
+        "device_writes": sum(device.writes for device in devices) if devices else None,
+        "device_written_bytes": sum(device.written_bytes for device in devices) if devices else None,
+        "device_flushes": sum(flushes) if devices and len(flushes) == len(devices) else None,
+        "context_switches": usage.context_switches if usage else None,
+    }

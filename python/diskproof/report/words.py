@@ -1,0 +1,221 @@
+"""How figures, intervals and cells are worded: the same in every report."""
+
+import re
+from collections.abc import Sequence
+
+from diskproof.analysis.answers import Analysis, CellAnswer, Interval, Outcome, RunFinding, Verdict
+from diskproof.analysis.words import listed, percent
+from diskproof.results.records import Plan, Severity, format_bytes
+
+NOT_OBSERVED = "n/a"
+
+OUTCOME_MARKS: dict[Outcome, str] = {
+    "faster": "▲",
+    "slower": "▼",
+    "the same": "=",
+    "inconclusive": "?",
+    "not comparable": "✕",
+}
+"""A mark stands beside the word that it abbreviates, never alone."""
+
+PLAIN_OUTCOME_MARKS: dict[Outcome, str] = {
+    **OUTCOME_MARKS,
+    "faster": "+",
+    "slower": "-",
+    "not comparable": "x",
+}
+"""For terminals that cannot show more than ASCII."""
+
+_OUTCOME_ORDER: tuple[Outcome, ...] = ("faster", "slower", "the same", "inconclusive", "not comparable")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""C0 and C1 controls but the line feed, and what turns the direction of writing."""
+
+_SEVERITY_ORDER: tuple[Severity, ...] = ("invalid", "warning", "note")
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def number(value: float | None) -> str:
+    """Return a figure with about three significant digits; a whole number from 100 on."""
+    if value is None:
+        return NOT_OBSERVED
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size >= 99.95:
+        return f"{value:,.0f}"
+    if size >= 9.995:
+        return f"{value:.1f}"
+    if size >= 0.9995:
+        return f"{value:.2f}"
+    return f"{value:#.3g}" if size >= 1e-4 else f"{value:.1e}"
+
+
+def count(value: int, noun: str, plural: str | None = None) -> str:
+    """Return a count with its noun: ``1 trial``, ``40 trials``."""
+    return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
+
+
+def milliseconds(microseconds: float | None) -> str:
+    """Return a latency in milliseconds, without its unit."""
+    return NOT_OBSERVED if microseconds is None else number(microseconds / 1000)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: ``0.25 s``, ``6 min 12 s``, ``2 h 5 min``."""
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, rest_s = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest_s} s" if rest_s else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def size(size_bytes: float | None) -> str:
+    """Return a size in binary units."""
+    return NOT_OBSERVED if size_bytes is None else format_bytes(size_bytes)
+
+
+# ---------------------------------------------------------------- intervals
+
+
+def bounds(interval: Interval | None) -> str:
+    """Return only the interval's ends, or why there are none."""
+    if interval is None:
+        return NOT_OBSERVED
+    if interval.low is None or interval.high is None:
+        return "none: one block" if interval.n == 1 else "none"
+    return f"{number(interval.low)} to {number(interval.high)}"
+
+
+def in_milliseconds(interval_us: Interval) -> Interval:
+    """Return an interval of microseconds in milliseconds."""
+    return interval_us.model_copy(
+        update={
+            end: None if figure is None else figure / 1000
+            for end in ("estimate", "low", "high")
+            for figure in (getattr(interval_us, end),)
+        }
+    )
+
+
+def estimate(interval: Interval | None) -> str:
+    """Return only the estimate."""
+    return NOT_OBSERVED if interval is None else number(interval.estimate)
+
+
+def with_bounds(interval: Interval | None) -> str:
+    """Return an estimate with its interval in brackets, saying so where it has none."""
+    if interval is None:
+        return NOT_OBSERVED
+    if interval.low is None or interval.high is None:
+        return f"{number(interval.estimate)} ({'one block, ' if interval.n == 1 else ''}no interval)"
+    return f"{number(interval.estimate)} ({bounds(interval)})"
+
+
+def confidence(analysis: Analysis) -> str:
+    """Return the confidence that the run's intervals have: ``95%``."""
+    intervals = [answer.throughput_per_s for answer in analysis.cells]
+    levels = [interval.confidence for interval in intervals if interval is not None]
+    return percent(levels[0] if levels else 0.95)
+
+
+# ---------------------------------------------------------------- text
+
+
+def visible(text: str) -> str:
+    """Return a text whose control characters, which could steer a terminal, are shown instead of obeyed."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\t", "    "))
+
+
+# ---------------------------------------------------------------- the run
+
+
+def progress(analysis: Analysis) -> str:
+    """Return how much of the run there is: ``40 of 40 trials, 39 valid``."""
+    planned = len(analysis.plan.trials)
+    text = f"{analysis.trials_run:,} of {count(planned, 'trial')}"
+    if analysis.trials_valid == analysis.trials_run:
+        return f"{text}, all valid" if analysis.trials_run else f"{text} run"
+    return f"{text}, {analysis.trials_valid:,} valid" if analysis.trials_valid else f"{text}, none valid"
+
+
+def design(plan: Plan) -> str:
+    """Return the experiment's shape: ``8 cells in 5 blocks, 10 s measured after 2 s of warm-up``."""
+    shape = f"{count(len(plan.cells), 'cell')} in {count(len(plan.blocks()), 'block')}"
+    warm_up = f" after {duration(plan.warm_up_s)} of warm-up" if plan.warm_up_s else ", no warm-up"
+    return f"{shape}, {duration(plan.measure_s)} measured{warm_up}"
+
+
+def where(found: RunFinding, analysis: Analysis, most: int = 4) -> str:
+    """Return the trials that a finding concerns, the first few by name."""
+    if not found.trials:
+        return "the whole run"
+    if len(found.trials) == analysis.trials_run > 1:
+        return "every trial"
+    return listed(found.trials, most)
+
+
+def has_verdict(analysis: Analysis) -> bool:
+    """Tell whether there is anything to say; where no trial is valid, every verdict would say the same."""
+    return bool(analysis.verdicts) and analysis.trials_valid > 0
+
+
+def why_no_verdict(analysis: Analysis) -> str:
+    """Return the reason why a run has no verdict, and what would give one."""
+    if not analysis.trials_run:
+        return "No verdict: no trial has finished. Go on with `diskproof run --resume`."
+    if not analysis.trials_valid:
+        return "No verdict: no trial is valid. The findings say why."
+    if not analysis.varying:
+        return "No verdict: the study has a single cell. A second storage or tuning level gives it one."
+    return "No verdict: no two levels of a factor could be compared."
+
+
+def by_importance(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Order verdicts: the largest effects first, then the same, the inconclusive and the not comparable."""
+    return sorted(verdicts, key=_importance)
+
+
+def further_reasons(sentence: str, reasons: Sequence[str]) -> list[str]:
+    """Return the reasons that the sentence does not give itself."""
+    return [reason for reason in reasons if reason not in sentence]
+
+
+def by_severity(findings: Sequence[RunFinding]) -> list[RunFinding]:
+    """Order findings: what invalidates trials first, notes last."""
+    return sorted(findings, key=lambda found: _SEVERITY_ORDER.index(found.finding.severity))
+
+
+def _importance(verdict: Verdict) -> tuple[int, float]:
+    ratio = verdict.ratio.estimate if verdict.ratio else 1.0
+    effect = max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+    rank = _OUTCOME_ORDER.index(verdict.outcome)
+    return max(rank, 1), -effect  # faster and slower rank alike: the size of the effect decides
+
+
+def percentiles(cells: Sequence[CellAnswer], wanted: Sequence[str] = ("50", "95", "99")) -> list[str]:
+    """Return the wanted percentiles that at least one cell has, in ascending order."""
+    return [key for key in wanted if any(key in answer.latency_us for answer in cells)]
+
+
+def method(analysis: Analysis) -> str:
+    """Return in a few sentences how the run was made and what its intervals mean."""
+    plan = analysis.plan
+    blocks, cells = count(len(plan.blocks()), "block"), count(len(plan.cells), "cell")
+    warm_up = f"warmed up for {duration(plan.warm_up_s)} " if plan.warm_up_s else ""
+    return (
+        f"{blocks}, each one pass over all {cells} in a fresh random order (seed {plan.seed}). In every "
+        f"trial the data set is restored, the server started anew, {warm_up}and measured for "
+        f"{duration(plan.measure_s)}. A cell's throughput is the geometric mean over its blocks, with a "
+        f"{confidence(analysis)} t-interval on the logarithms. A verdict pairs two cells block by block; "
+        f"“the same” means that the whole interval of the ratio lies within ±{percent(plan.same_within)}, "
+        f"and two cells are called different only after Holm's adjustment over all verdicts of the run."
+    )
+
+
+def moment(iso_time: str) -> str:
+    """Return an ISO 8601 time in UTC to the minute: ``2026-03-14 09:01 UTC``."""
+    return f"{iso_time[:16].replace('T', ' ')} UTC"

@@ -1,0 +1,128 @@
+"""The run folder: the only code that knows where things lie in it and how they are written."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from diskproof.refusal import RefusalError
+from diskproof.results.durable import append_line, make_folder, write_whole
+from diskproof.results.records import Machine, Plan, Trial
+from diskproof.results.series import Row, SeriesWriter, read_series
+
+
+class RunFolderError(RefusalError):
+    """A folder that is not a run, or one that cannot be written."""
+
+
+class RunFolder:
+    """One execution of a study on one machine: ``runs/<study>/<timestamp>/``."""
+
+    def __init__(self, path: Path) -> None:
+        """Name a run folder; nothing is read or written yet."""
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, study_text: str, plan: Plan) -> "RunFolder":
+        """Make a new run folder and write the study and its plan to it."""
+        make_folder(path)
+        folder = cls(path)
+        (path / "series").mkdir()
+        (path / "servers").mkdir()
+        write_whole(path / "study.toml", study_text)
+        write_whole(path / "plan.json", plan.model_dump_json(indent=1))
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> "RunFolder":
+        """Open an existing run; RunFolderError says what is missing."""
+        if not (path / "plan.json").is_file():
+            raise RunFolderError(f"{path} is not a run folder: it has no plan.json")
+        return cls(path)
+
+    # ------------------------------------------------------------ writing
+
+    def write_machine(self, machine: Machine) -> None:
+        """Write the facts of the machine."""
+        write_whole(self.path / "machine.json", machine.model_dump_json(indent=1))
+
+    def append_trial(self, trial: Trial) -> None:
+        """Append one finished trial and flush it to the disk: from then on no kill can take it."""
+        self._drop_torn_line()
+        append_line(self.path / "trials.jsonl", trial.model_dump_json())
+
+    def series_writer(self, trial_id: str) -> SeriesWriter:
+        """Begin one trial's time series; it is there once the writer is closed."""
+        return SeriesWriter(self._series_path(trial_id))
+
+    def write_series(self, trial_id: str, rows: Iterable[Row]) -> None:
+        """Write one trial's time series at once: rows of (t_s, source, metric, value)."""
+        writer = self.series_writer(trial_id)
+        writer.add(rows)
+        writer.close()
+
+    def server_folder(self, trial_id: str) -> Path:
+        """Return the folder for a trial's generated configuration, error log and variables."""
+        path = self.path / "servers" / trial_id
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    # ------------------------------------------------------------ reading
+
+    def plan(self) -> Plan:
+        """Read the plan."""
+        return Plan.model_validate_json((self.path / "plan.json").read_bytes())
+
+    def study_text(self) -> str:
+        """Read the study file as it was when the run began."""
+        return (self.path / "study.toml").read_text(encoding="utf-8")
+
+    def machine(self) -> Machine | None:
+        """Read the machine's facts; None where the run ended before they were gathered."""
+        path = self.path / "machine.json"
+        return Machine.model_validate_json(path.read_bytes()) if path.is_file() else None
+
+    def trials(self) -> list[Trial]:
+        """Read the finished trials in the order they were run.
+
+        Of a trial that was run again (``--resume`` after an invalid one) the last record counts.
+        """
+        latest: dict[str, Trial] = {}
+        for line in self._lines():
+            trial = Trial.model_validate_json(line)
+            latest.pop(trial.id, None)
+            latest[trial.id] = trial
+        return list(latest.values())
+
+    def series(
+        self, trial_id: str, *, source: str | None = None, metric: str | None = None
+    ) -> pa.Table | None:
+        """Read one trial's time series (columns of SERIES_SCHEMA), or one source's or metric's part of it.
+
+        None where none was written, or none that can still be read.
+        """
+        return read_series(self._series_path(trial_id), source, metric)
+
+    def _series_path(self, trial_id: str) -> Path:
+        return self.path / "series" / f"{trial_id}.parquet"
+
+    # ------------------------------------------------------------ the append-only file
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield the whole lines: one without its end was cut off by a kill, and is no trial.
+
+        A line ends with a newline and nothing else. Text inside JSON may hold what Unicode calls a
+        line's end, such as U+2028.
+        """
+        path = self.path / "trials.jsonl"
+        if path.is_file():
+            yield from path.read_bytes().split(b"\n")[:-1]
+
+    def _drop_torn_line(self) -> None:
+        path = self.path / "trials.jsonl"
+        if not path.is_file():
+            return
+        content = path.read_bytes()
+        if content and not content.endswith(b"\n"):
+            with path.open("r+b") as file:
+                file.truncate(content.rfind(b"\n") + 1)

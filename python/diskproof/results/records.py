@@ -1,0 +1,369 @@
+"""What a run leaves behind, as typed records: the plan, the machine, and one record a trial.
+
+Everything that a report or an audit says is derived from these. A figure that was not observed is
+``None``, never 0.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Role = Literal["data", "redo", "binlog", "tmp"]
+"""What a server stores where; ``redo`` is PostgreSQL's WAL."""
+
+ROLES: tuple[Role, ...] = ("data", "redo", "binlog", "tmp")
+
+Percent = Annotated[float, Field(gt=0, lt=100)]
+
+
+class Record(BaseModel):
+    """A record is complete when it is made and never changes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# ---------------------------------------------------------------- the plan
+
+
+class Cell(Record):
+    """One combination of the factors. ``id`` is unique in a study and stable between runs of it."""
+
+    id: str
+    server: str
+    storage: str
+    tuning: str
+    workload: str
+    memory_bytes: int
+    clients: int
+
+    def level(self, factor: "Factor") -> str:
+        """Return the level of one factor, as a person reads it."""
+        if factor == "memory":
+            return format_bytes(self.memory_bytes)
+        return str(getattr(self, factor))
+
+
+Factor = Literal["server", "storage", "tuning", "workload", "memory", "clients"]
+FACTORS: tuple[Factor, ...] = ("server", "storage", "tuning", "workload", "memory", "clients")
+
+
+class PlannedTrial(Record):
+    """One execution of one cell in one block; ``id`` is ``b02-t07-<cell>``'s short form ``b02-t07``."""
+
+    id: str
+    block: int
+    position: int
+    cell: str
+
+
+class Plan(Record):
+    """The cells of a study and the random order of their trials, fixed before the first one starts."""
+
+    study: str
+    question: str
+    expectation: str = ""
+    analysis: str = ""
+    seed: int
+    same_within: float
+    """Half-width of the band that counts as "the same": 0.03 is 3 percent."""
+    warm_up_s: float
+    measure_s: float
+    cells: list[Cell]
+    trials: list[PlannedTrial]
+    estimated_s: float
+    estimated_bytes: int
+    """Bytes that the whole run will write: restores and an allowance for the load."""
+
+    def cell(self, cell_id: str) -> Cell:
+        """Return the cell of that id; KeyError if the plan has none."""
+        for cell in self.cells:
+            if cell.id == cell_id:
+                return cell
+        raise KeyError(cell_id)
+
+    def blocks(self) -> list[int]:
+        """Return the block numbers, ascending."""
+        return sorted({trial.block for trial in self.trials})
+
+
+# ---------------------------------------------------------------- the machine
+
+
+class BlockDevice(Record):
+    """A block device as the kernel describes it."""
+
+    name: str
+    """Kernel name, such as ``nvme0n1`` or ``vda``."""
+    model: str | None = None
+    size_bytes: int | None = None
+    rotational: bool | None = None
+    scheduler: str | None = None
+    write_cache: str | None = None
+    """``write back`` or ``write through``: whether the kernel sends flushes."""
+    fua: bool | None = None
+    """Whether it takes writes that are durable by themselves (FUA), which no counter of flushes shows."""
+    logical_block_bytes: int | None = None
+    leaves: list[str] = []
+    """Kernel names of the disks that a volume (LVM, LUKS, RAID) is made of; empty for a disk."""
+    counts_flushes: bool | None = None
+    """Whether the kernel had counted flushes on every disk below when the run began.
+
+    False: a count of 0 there says nothing. A volume counts none itself; the disks below it do.
+    """
+
+    @property
+    def counted(self) -> list[str]:
+        """The disks whose counters tell what reached this device: those below it, or itself."""
+        return self.leaves or [self.name]
+
+
+class Place(Record):
+    """Where one role of one storage lies."""
+
+    storage: str
+    role: Role
+    kind: Literal["directory", "ram"]
+    path: str
+    filesystem: str
+    mount_point: str
+    mount_options: str
+    device_number: str
+    """``major:minor`` of the file system, as stat(2) gives it."""
+    device: BlockDevice | None = None
+    """The block device below, where the file system has exactly one; None for tmpfs and the like."""
+
+
+class ServerFacts(Record):
+    """A server under test: what its own binary says it is."""
+
+    name: str
+    """As the study names it."""
+    family: Literal["mysql", "postgresql", "sqlite"]
+    flavour: str
+    """``MariaDB``, ``MySQL``, ``Percona Server``, ``PostgreSQL``, ``SQLite``."""
+    version: str
+    binary: str | None = None
+    """Path of the server program; None for an embedded one."""
+
+
+class Machine(Record):
+    """The machine that a run was made on."""
+
+    host: str
+    kernel: str
+    distribution: str
+    cpu_model: str
+    cpus: int
+    """CPUs that the run may use (its affinity)."""
+    host_cpus: int | None = None
+    """CPUs that are online, and that the host's counters cover; more than `cpus` in many a container."""
+    memory_bytes: int
+    virtualised: str | None = None
+    """The hypervisor's name, where one shows itself."""
+    governor: str | None = None
+    diskproof_version: str
+    load_version: str
+    privileged: bool
+    places: list[Place]
+    servers: list[ServerFacts]
+
+
+# ---------------------------------------------------------------- a trial
+
+
+class Latency(Record):
+    """Latencies of completed transactions or statements, in microseconds."""
+
+    count: int
+    mean: float
+    stdev: float
+    min: float
+    max: float
+    percentiles: dict[str, float]
+    """Keyed by the percentile as text: ``"50"``, ``"99.9"``."""
+    histogram: str | None = None
+    """HDR histogram (V2, deflated, base64), values in nanoseconds."""
+
+
+class StatementType(Record):
+    """One statement of the workload, over the measured phase."""
+
+    name: str
+    kind: Literal["read", "write", "other"]
+    count: int
+    rows: int
+    affected: int
+    errors: int
+    latency_us: Latency | None
+
+
+class LoadError(Record):
+    """An error that clients met, counted by the server's own code and the statement."""
+
+    code: str
+    statement: str | None
+    """None for an error of the connection itself."""
+    message: str
+    transient: bool
+    count: int
+
+
+class ClientAccount(Record):
+    """The load generator's own cost over the measured phase."""
+
+    workers: int
+    cpu_user_s: float
+    cpu_system_s: float
+    max_rss_bytes: int
+    delay_mean_us: float | None
+    """Mean time from a worker's waking up until a reply that was announced had been read and understood.
+
+    None where the kernel announces none: a client that blocks, or a database inside the load generator.
+    """
+    delay_max_us: float | None
+    waited_for_cpu_s: float | None = None
+    """How long the workers, all together, were ready to run and had no core.
+
+    None where the kernel keeps no account of it.
+    """
+
+
+class LoadResult(Record):
+    """What the load generator measured. Transactions count when they complete within ``seconds``."""
+
+    workload: str
+    mix: str | None = None
+    clients: int
+    seconds: float
+    transactions: int
+    transactions_per_s: float
+    statements: int
+    reads: int
+    writes: int
+    others: int
+    latency_us: Latency | None
+    statement_types: list[StatementType]
+    errors: list[LoadError]
+    failed_transactions: int
+    retries: int
+    reconnects: int
+    client: ClientAccount
+
+
+class Setting(Record):
+    """A server variable that the study asked for, and what the running server answered."""
+
+    name: str
+    requested: str
+    observed: str | None
+    """None: the server has no such variable."""
+    holds: bool
+    level: bool = False
+    """True: part of the tuning level (or the user's own variables), not of the common configuration."""
+
+
+class OpenFile(Record):
+    """A file that the server held open while it was measured."""
+
+    path: str
+    role: Role | None
+    """The role that the file's name and place say it has; None for what is no role's (error log)."""
+    device_number: str
+    as_declared: bool
+
+
+class Usage(Record):
+    """What happened on the machine during the measured phase (differences of counters)."""
+
+    seconds: float
+    server_cpu_s: float | None = None
+    """CPU time of all the server's processes; None where it runs inside the load generator."""
+    server_read_bytes: int | None = None
+    server_written_bytes: int | None = None
+    """Bytes that the server's processes caused to go to storage (``/proc/PID/io``)."""
+    host_cpu_busy_s: float | None = None
+    host_cpu_iowait_s: float | None = None
+    host_cpu_steal_s: float | None = None
+    context_switches: int | None = None
+    devices: dict[str, "DeviceUsage"] = {}
+    """By kernel name, for each block device that a role lies on."""
+    server_counters: dict[str, float] = {}
+    """The server's own counters (SHOW GLOBAL STATUS, pg_stat_*), as differences."""
+
+
+class DeviceUsage(Record):
+    """One block device over the measured phase (``/proc/diskstats``)."""
+
+    reads: int
+    read_bytes: int
+    writes: int
+    written_bytes: int
+    flushes: int | None
+    busy_s: float
+
+
+class Timings(Record):
+    """How long the parts of a trial took, in seconds."""
+
+    restore_s: float
+    start_s: float
+    warm_up_s: float
+    measure_s: float
+    stop_s: float
+    total_s: float
+
+
+class DataFacts(Record):
+    """The data set at the start of the trial."""
+
+    data_bytes: int
+    """Size of all restored files but the logs."""
+    rows: int | None = None
+    engine: str | None = None
+    """Storage engine that the server reports for the tables (MySQL family)."""
+    declared_engine: str | None = None
+    restored_by: Literal["reflink", "copy"] = "copy"
+
+
+Severity = Literal["invalid", "warning", "note"]
+
+
+class Finding(Record):
+    """What a check says. ``invalid``: the trial's figures are not used."""
+
+    check: str
+    severity: Severity
+    message: str
+    remedy: str = ""
+
+
+class Trial(Record):
+    """One measured execution of one cell: one line of trials.jsonl."""
+
+    id: str
+    cell: str
+    block: int
+    position: int
+    started_at: str
+    """ISO 8601, UTC."""
+    finished: bool
+    """False: the trial broke off; ``findings`` says why and ``load`` is None."""
+    load: LoadResult | None = None
+    usage: Usage | None = None
+    timings: Timings | None = None
+    data: DataFacts | None = None
+    settings: list[Setting] = []
+    open_files: list[OpenFile] = []
+    load_command: str = ""
+    """The command that makes this load by hand against the same server."""
+    findings: list[Finding] = []
+    """What went wrong or was noted while it ran. Whether the trial counts is for the audit to say."""
+
+
+def format_bytes(size_bytes: float) -> str:
+    """Return a size as people write it in a study file: ``256 MiB``."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size_bytes < 1024:
+            return f"{size_bytes:.4g} {unit}"
+        size_bytes /= 1024
+    return f"{size_bytes:.4g} TiB"

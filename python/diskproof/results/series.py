@@ -1,0 +1,99 @@
+"""A trial's time series on its way to the disk and back: one long table in one Parquet file."""
+
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from diskproof.results.durable import sync, sync_folder
+
+# Arrow would take Ctrl-C for itself while it reads or writes, and tell it as a file that cannot be read.
+pa.enable_signal_handlers(False)
+
+Row = tuple[float, str, str, float]
+"""(t_s, source, metric, value)."""
+
+_FIELDS: "list[pa.Field[Any]]" = [  # quoted: pyarrow's Field is generic to mypy alone
+    pa.field("t_s", pa.float64()),  # seconds since the measured phase began; negative in the warm-up
+    pa.field("source", pa.string()),  # load, host, device:<name>, server
+    pa.field("metric", pa.string()),  # named with its unit: transactions_per_s, latency_p95_us
+    pa.field("value", pa.float64()),
+]
+SERIES_SCHEMA = pa.schema(_FIELDS)
+
+BATCH_ROWS = 16_384
+"""Rows that wait in memory for the next row group: a minute or two of a server's counters, 4 MB."""
+
+
+class SeriesWriter:
+    """Writes one series in batches, so that a trial of a day needs no more memory than one of a minute.
+
+    Any thread may add. The file has its name only once it is closed and on the disk: a kill before
+    that leaves no series, never a part of one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Begin the series that will be `path`; what an earlier attempt left half-written is gone."""
+        self._path = path
+        self._scratch = path.with_name(path.name + ".partial")
+        self._writer = pq.ParquetWriter(self._scratch, SERIES_SCHEMA, compression="zstd")
+        self._waiting: list[Row] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows, in any order of time. After `close` nothing is added: the series is what it is."""
+        with self._lock:
+            if self._closed:
+                return
+            for row in rows:
+                self._waiting.append(row)
+                if len(self._waiting) >= BATCH_ROWS:
+                    self._write_batch()
+
+    def close(self) -> None:
+        """Write the rest and have the whole file on the disk before it gets its name."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._write_batch()
+            self._writer.close()
+            sync(self._scratch)
+            self._scratch.rename(self._path)
+            sync_folder(self._path.parent)
+
+    def _write_batch(self) -> None:
+        if self._waiting:
+            columns = [list(column) for column in zip(*self._waiting, strict=True)]
+            self._writer.write_table(pa.table(columns, schema=SERIES_SCHEMA))
+            self._waiting = []
+
+
+def read_series(path: Path, source: str | None, metric: str | None) -> pa.Table | None:
+    """Read a series, or one source's or metric's part of it; None where there is none that can be read.
+
+    A file that a failing disk or a copy cut short has torn is as good as none: the trial's record
+    holds its figures, the series only their course.
+    """
+    if not path.is_file():
+        return None
+    wanted = {"source": source, "metric": metric}
+    try:
+        with pq.ParquetFile(path) as file:
+            # In this thread: a pool of readers may still be ending when a short command does, and abort it.
+            batches = [_part(batch, wanted) for batch in file.iter_batches(use_threads=False)]
+        return pa.Table.from_batches(batches, schema=SERIES_SCHEMA)
+    except (pa.ArrowException, OSError):
+        return None
+
+
+def _part(batch: pa.RecordBatch, wanted: dict[str, str | None]) -> pa.RecordBatch:
+    for column, value in wanted.items():
+        if value is not None:
+            batch = batch.filter(pc.equal(batch.column(column), pa.scalar(value)))
+    return batch

@@ -1,0 +1,1 @@
+"""From a plan to its trials: data sets, one trial, all trials."""

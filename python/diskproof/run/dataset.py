@@ -1,0 +1,157 @@
+"""Data sets as golden images: loaded once per server format and size, copied before every trial."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from diskproof import load
+from diskproof.refusal import RefusalError
+from diskproof.results.records import ROLES
+from diskproof.server.base import Dirs, ServerFailedError, ServerKind
+from diskproof.storage.copy import apparent_bytes
+from diskproof.study.model import Workload
+from diskproof.system.journal import OWNED, Journal
+from diskproof.system.processes import Starter
+from diskproof.workload import oltp
+
+LOADING_MEMORY_BYTES = 512 * 2**20
+"""Buffer pool while loading: enough to sort an index of a small data set in memory."""
+
+LOADING_CLIENTS = 64
+IMAGES = ".golden"
+"""Folder of the images beside the runs; no study's name begins with a dot."""
+
+FORMAT = 1
+"""Raised when images made by an older version can no longer be used."""
+
+FULL_BYTES = 4 * 2**20
+"""A disk with less than this free takes no further extent of a table."""
+
+FACTS = "image.json"
+"""File of a complete image: its size, its rows, the seconds it took to load."""
+
+KEPT_ROLES = ("data", "redo")
+"""A clean stop leaves nothing of worth in a binary log or among temporary files."""
+
+
+class DataSetError(RefusalError):
+    """A data set that could not be loaded."""
+
+
+@dataclass(frozen=True)
+class GoldenImage:
+    """A loaded, cleanly stopped database, ready to be copied."""
+
+    folder: Path
+    data_bytes: int
+    rows: int
+    load_s: float
+
+
+class GoldenImages:
+    """The images of one folder; kept between runs until `diskproof clean --images`."""
+
+    def __init__(self, folder: Path, journal: Journal) -> None:
+        """Keep images in `folder`."""
+        self.folder = folder
+        self._journal = journal
+
+    def has(self, server: ServerKind, workload: Workload, seed: int) -> bool:
+        """Return whether the image of a data set is there already."""
+        return (self.folder / _key(server, workload, seed) / FACTS).is_file()
+
+    def get(self, server: ServerKind, workload: Workload, seed: int) -> GoldenImage:
+        """Return the image of a data set that has been loaded."""
+        folder = self.folder / _key(server, workload, seed)
+        return GoldenImage(folder=folder, **json.loads((folder / FACTS).read_text()))
+
+    def load(
+        self, server: ServerKind, workload: Workload, seed: int, starter: Starter, sockets: Path
+    ) -> GoldenImage:
+        """Load a data set; `sockets` is a short private directory. DataSetError says what went wrong.
+
+        The folder gets its own name only when complete: a kill leaves no half image.
+        """
+        folder = self.folder / _key(server, workload, seed)
+        building = self.folder / f"diskproof-{self._journal.mark}-{folder.name}"
+        self._journal.parents(building)
+        self._journal.directory(building)
+        paths = {role: building / role for role in ROLES}
+        for path in (*paths.values(), building / "log"):
+            path.mkdir()
+        dirs = Dirs(**paths, run=sockets, log=building / "log")
+        began = time.monotonic()
+        _fill(server, workload, seed, dirs, starter)
+        for role in set(ROLES) - set(KEPT_ROLES):
+            shutil.rmtree(paths[role])
+        load_s = round(time.monotonic() - began, 3)
+        _sync(building)
+        facts = {"data_bytes": apparent_bytes(dirs.data), "rows": workload.total_rows, "load_s": load_s}
+        (building / FACTS).write_text(json.dumps(facts))
+        _sync(building)
+        shutil.rmtree(folder, ignore_errors=True)
+        building.rename(folder)
+        return self.get(server, workload, seed)
+
+
+def remove_images(folder: Path) -> list[Path]:
+    """Remove every image in a folder; only what carries our mark and an image's facts is touched."""
+    ours = [path.parent for path in folder.glob(f"*/{FACTS}") if (path.parent / OWNED).is_file()]
+    for image in ours:
+        shutil.rmtree(image)
+    if ours and not any(folder.iterdir()):
+        folder.rmdir()
+    return ours
+
+
+def _sync(folder: Path) -> None:
+    subprocess.run(["sync", "--file-system", str(folder)], check=True)
+
+
+def _fill(server: ServerKind, workload: Workload, seed: int, dirs: Dirs, starter: Starter) -> None:
+    server.check(dirs)
+    server.initialise(dirs, starter)
+    settings = server.loading_settings(dirs, memory_bytes=LOADING_MEMORY_BYTES, max_clients=LOADING_CLIENTS)
+    running = server.start(dirs, settings, starter)
+    try:
+        arguments = oltp.data_arguments(workload, seed)
+        load.prepare(
+            starter,
+            running.url,
+            workload.kind,
+            arguments,
+            dirs.log / "prepare.log",
+            watch=lambda: _full(dirs.data),
+        )
+        running.settle()
+    except load.LoadFailedError as error:
+        tail = running.log_tail()
+        running.kill()
+        why = _full(dirs.data) or str(error)
+        message = f"loading {workload.total_rows:,} rows failed: {why}\n{tail}"
+        raise DataSetError(message.strip()) from None
+    except BaseException:
+        running.kill()
+        raise
+    if not running.stop():
+        raise ServerFailedError("the server did not stop after loading; its data set cannot be trusted")
+
+
+def _full(folder: Path) -> str | None:
+    """Say that the disk below a folder is full; None while there is room."""
+    free = shutil.disk_usage(folder).free
+    if free >= FULL_BYTES:
+        return None
+    return f"the disk is full ({free / 2**20:.0f} MiB free on {folder}): free some space or lower `rows`"
+
+
+def _key(server: ServerKind, workload: Workload, seed: int) -> str:
+    """Return the image's folder name: readable, and different wherever the image must differ."""
+    identity = [FORMAT, server.data_format(), workload.kind, *oltp.data_arguments(workload, seed)]
+    digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:10]
+    flavour = server.facts.flavour.lower().replace(" ", "-")
+    return f"{flavour}-{workload.kind}-{workload.tables}x{workload.rows}-{digest}"

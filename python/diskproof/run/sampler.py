@@ -1,0 +1,221 @@
+"""Counters while a trial is measured: every second into the series, and over the whole into `Usage`."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from diskproof.results.records import DeviceUsage, Usage
+from diskproof.results.series import Row
+from diskproof.server.base import ANSWER_LIMIT_S, Running, ServerError, ServerFailedError, Status
+from diskproof.system.counters import (
+    HostCounters,
+    ProcessCounters,
+    device_counters,
+    host_counters,
+    process_counters,
+)
+
+__all__ = ["PERIOD_S", "Row", "Sample", "Sampler"]
+
+PERIOD_S = 1.0
+
+END_LIMIT_S = ANSWER_LIMIT_S + 10
+"""How long `end` waits for a sample under way: each question to the server has a limit of its own."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """All counters at one moment."""
+
+    at_s: float
+    host: HostCounters
+    processes: ProcessCounters
+    devices: dict[str, DeviceUsage]
+    server: Status
+
+
+class Sampler:
+    """Reads host, device and server counters once a second, from `begin` to `end`.
+
+    Only the first and the last sample are kept. What lies between them goes out at once as rows of
+    the series, so that a trial of a day needs no more memory than one of a minute.
+    """
+
+    def __init__(
+        self, server: Running, devices: list[str], series: Callable[[Iterable[Row]], object] | None = None
+    ) -> None:
+        """Watch a server and the disks that its roles lie on (kernel names).
+
+        `series` takes the rows as they come, a second's at a time and from another thread
+        (`SeriesWriter.add`). Without it they are kept for `rows`.
+        """
+        self._server = server
+        self._devices = devices
+        self._rows: list[Row] = []
+        self._series = series or self._rows.extend
+        self._first: Sample | None = None
+        self._last: Sample | None = None
+        self._failure: ServerError | OSError | None = None
+        self._stop = threading.Event()
+        self._keeping = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Take the first sample and go on in the background."""
+        self._first = self._last = self._sample()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop and take the last sample; nothing happens where it never began.
+
+        What went wrong in the background is raised here; ServerFailedError where the server still
+        owes an answer.
+        """
+        if self._thread is None:
+            return
+        self.abandon()
+        self._thread.join(END_LIMIT_S)
+        if self._thread.is_alive():
+            raise ServerFailedError(
+                f"the server has not answered for {END_LIMIT_S:g} s when asked for its counters; "
+                f"last lines of its log:\n{self._server.log_tail()}"
+            )
+        self._thread = None
+        if self._failure is not None:
+            raise self._failure
+        self._keep(self._sample())
+
+    def abandon(self) -> None:
+        """Stop without a last sample: the server may be gone. No row comes after this."""
+        with self._keeping:
+            self._stop.set()
+
+    def usage(self, embedded: bool) -> Usage:
+        """Return the differences between the last sample and the first.
+
+        An embedded server has no processes of its own, and so no account of its own.
+        """
+        first, last = self._first, self._last
+        assert first is not None
+        assert last is not None
+        return Usage(
+            seconds=last.at_s - first.at_s,
+            server_cpu_s=None if embedded else last.processes.cpu_s - first.processes.cpu_s,
+            server_read_bytes=_minus(last.processes.read_bytes, first.processes.read_bytes, embedded),
+            server_written_bytes=_minus(
+                last.processes.written_bytes, first.processes.written_bytes, embedded
+            ),
+            host_cpu_busy_s=last.host.busy_s - first.host.busy_s,
+            host_cpu_iowait_s=last.host.iowait_s - first.host.iowait_s,
+            host_cpu_steal_s=last.host.steal_s - first.host.steal_s,
+            context_switches=last.host.context_switches - first.host.context_switches,
+            devices={
+                name: _device_minus(used, first.devices[name])
+                for name, used in last.devices.items()
+                if name in first.devices
+            },
+            server_counters=_counters_minus(last.server, first.server),
+        )
+
+    def rows(self) -> list[Row]:
+        """Return the rows that no `series` took: rates since the sample before, levels as they are."""
+        return self._rows
+
+    def _watch(self) -> None:
+        """Sample once a second until told to stop, or until the server does not answer."""
+        assert self._first is not None
+        try:
+            while not self._stop.wait(seconds_to_next(time.monotonic() - self._first.at_s)):
+                sample = self._sample()
+                with self._keeping:
+                    if self._stop.is_set():
+                        return
+                    self._keep(sample)
+        except (ServerError, OSError) as failure:
+            self._failure = failure
+
+    def _keep(self, sample: Sample) -> None:
+        assert self._first is not None
+        assert self._last is not None
+        self._series(_rows(self._last, sample, self._first.at_s))
+        self._last = sample
+
+    def _sample(self) -> Sample:
+        devices = {name: device_counters(name) for name in self._devices}
+        return Sample(
+            at_s=time.monotonic(),
+            host=host_counters(),
+            processes=process_counters(self._server.pids),
+            devices={name: usage for name, usage in devices.items() if usage is not None},
+            server=self._server.status(),
+        )
+
+
+def seconds_to_next(elapsed_s: float) -> float:
+    """Return how long to wait for the next whole period; those that were missed are not made up for.
+
+    Samples in a burst would load a server that has just been slow.
+    """
+    return (math.floor(elapsed_s / PERIOD_S) + 1) * PERIOD_S - elapsed_s
+
+
+def _minus(later: int | None, earlier: int | None, embedded: bool) -> int | None:
+    return None if embedded or later is None or earlier is None else later - earlier
+
+
+def _device_minus(later: DeviceUsage, earlier: DeviceUsage) -> DeviceUsage:
+    flushes = None if later.flushes is None or earlier.flushes is None else later.flushes - earlier.flushes
+    return DeviceUsage(
+        reads=later.reads - earlier.reads,
+        read_bytes=later.read_bytes - earlier.read_bytes,
+        writes=later.writes - earlier.writes,
+        written_bytes=later.written_bytes - earlier.written_bytes,
+        flushes=flushes,
+        busy_s=later.busy_s - earlier.busy_s,
+    )
+
+
+def _counters_minus(later: Status, earlier: Status) -> dict[str, float]:
+    """Return the counters that moved; one that is not there at both ends says nothing."""
+    before = earlier.counters
+    differences = {name: value - before[name] for name, value in later.counters.items() if name in before}
+    return {name: difference for name, difference in differences.items() if difference}
+
+
+def _rows(earlier: Sample, later: Sample, start_s: float) -> list[Row]:
+    """Return what happened between two samples, at the later one's time: rates, and the levels then."""
+    seconds = later.at_s - earlier.at_s
+    t_s = later.at_s - start_s
+    rates = [(t_s, source, metric, amount / seconds) for source, metric, amount in _moves(earlier, later)]
+    levels = [(t_s, "server", name, level) for name, level in later.server.gauges.items()]
+    return rates + levels
+
+
+def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
+    """Return (source, metric of the rate, difference of the counter)."""
+    moves = [
+        ("host", "cpu_busy", later.host.busy_s - earlier.host.busy_s),
+        ("host", "cpu_iowait", later.host.iowait_s - earlier.host.iowait_s),
+        ("host", "context_switches_per_s", later.host.context_switches - earlier.host.context_switches),
+        ("server", "cpu", later.processes.cpu_s - earlier.processes.cpu_s),
+    ]
+    for name in later.devices.keys() & earlier.devices.keys():
+        used = _device_minus(later.devices[name], earlier.devices[name])
+        source = f"device:{name}"
+        moves += [
+            (source, "reads_per_s", used.reads),
+            (source, "writes_per_s", used.writes),
+            (source, "read_kib_per_s", used.read_bytes / 1024),
+            (source, "written_kib_per_s", used.written_bytes / 1024),
+            (source, "utilisation", used.busy_s),
+        ]
+        if used.flushes is not None:
+            moves.append((source, "flushes_per_s", used.flushes))
+    moves += [
+        ("server", f"{name}_per_s", moved)
+        for name, moved in _counters_minus(later.server, earlier.server).items()
+    ]
+    return moves

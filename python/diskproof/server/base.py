@@ -1,0 +1,198 @@
+"""What every database under test can do: the same few verbs, whatever the server.
+
+A :class:`ServerKind` is one installation that was found; a :class:`Running` is one started server.
+The rest of the lab knows no server's options, file names or counters: it asks here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from diskproof.refusal import RefusalError
+from diskproof.results.records import Role, ServerFacts, Setting
+from diskproof.study.model import Level
+from diskproof.system.processes import Starter
+
+DATABASE = "sbtest"
+"""The one database that workloads use; ``initialise`` makes it."""
+
+ANSWER_LIMIT_S = 30.0
+"""How long a server may take over a question of the lab; one under full load takes milliseconds."""
+
+SETTLE_LIMIT_S = 4 * 3600.0
+"""How long a step of `settle` may take: it may read and rewrite all data, 400 GB at 30 MB/s."""
+
+RUN_PATH_LIMIT = 90
+"""Longest path of ``Dirs.run`` in bytes: a socket's address holds 107 (unix(7)), and servers add a name."""
+
+
+class ServerError(RefusalError):
+    """A server that cannot be used. The message says what was wrong, where, and what to do next."""
+
+
+class ServerNotFoundError(ServerError):
+    """No server of that family where it was looked for, or none that can be used here."""
+
+
+class ServerFailedError(ServerError):
+    """A server that did not do what was asked; the message ends with the last lines of its log."""
+
+
+@dataclass(frozen=True)
+class Dirs:
+    """Where a server's files lie: six distinct directories that exist and are ours.
+
+    ``data``, ``redo``, ``binlog`` and ``tmp`` are the four roles, empty or restored from a golden
+    image; they may share a file system but never a directory.
+    """
+
+    data: Path
+    redo: Path
+    binlog: Path
+    tmp: Path
+    run: Path
+    """Short private path (RUN_PATH_LIMIT) for the socket and the pid file."""
+    log: Path
+    """Kept with the results: the generated configuration and the error log."""
+
+    def of(self, role: Role) -> Path:
+        """Return the directory of one role."""
+        return {"data": self.data, "redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}[role]
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a server tells of itself at one moment, under its own names."""
+
+    counters: dict[str, float]
+    """Counted since the server's start: only a difference of two says anything."""
+    gauges: dict[str, float]
+    """Levels: dirty pages, running threads. A difference of two says nothing."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of a server, as its own variables; every one of them is read back."""
+
+    common: dict[str, str]
+    """Equal at every level: derived from memory, clients and the place of each role."""
+    level: dict[str, str]
+    """The tuning level, with the user's own variables on top."""
+    kept: bool = False
+    """True: the data outlive the server, so that a stop writes all of them back. A trial's are thrown
+    away, and its stop only ends the server in good order."""
+    notes: tuple[str, ...] = ()
+    """What this place does not allow, in words: ``tmpfs takes no O_DIRECT …``."""
+
+    def merged(self) -> dict[str, str]:
+        """Return all variables; the level wins."""
+        return self.common | self.level
+
+
+class Running(Protocol):
+    """One started server, ready for connections."""
+
+    @property
+    def pids(self) -> list[int]:
+        """All processes of the server at this moment; empty for an embedded one.
+
+        Those that have outlived its main process are among them.
+        """
+
+    @property
+    def alive(self) -> bool:
+        """False once the server has died or was stopped. An embedded one lives until it is stopped.
+
+        Processes of a dead server may still be there (`pids`): `kill` ends them.
+        """
+
+    @property
+    def url(self) -> str:
+        """Where diskproof-load finds the database ``sbtest``."""
+
+    def read_settings(self) -> list[Setting]:
+        """Read back every requested variable."""
+
+    def status(self) -> Status:
+        """Return the server's own counters and levels; empty where it keeps none."""
+
+    def role_of(self, path: str) -> Role | None:
+        """Return the role of a file that the server holds open, by its name first, then its place.
+
+        A redo log in the data directory is still a redo log: the caller finds that it lies wrong.
+        None: the file is no role's (error log, pid file, socket, a program's own library).
+        """
+
+    def engine(self) -> str | None:
+        """Return the storage engine that the server reports for the workload's tables.
+
+        Several engines are joined with commas; None where there are no tables or no engines.
+        """
+
+    def settle(self) -> None:
+        """Bring freshly loaded tables to rest: statistics gathered, nothing left for the background.
+
+        Without this a server would do it during somebody's measurement.
+        """
+
+    def log_tail(self, lines: int = 20) -> str:
+        """Return the last lines of the server's error log, for messages."""
+
+    def stop(self, deadline_s: float = 60.0) -> bool:
+        """End the server in good order; False where the deadline passed and it was killed instead.
+
+        Where ``Settings.kept`` is False the next start of a server recovers as after a crash.
+        """
+
+    def kill(self) -> None:
+        """Kill every process of the server at once (SIGKILL) and wait until all are gone.
+
+        Also those that have outlived its main process; nothing happens where none is left.
+        """
+
+
+class ServerKind(Protocol):
+    """One installation of a server that was found, and how to use it."""
+
+    @property
+    def facts(self) -> ServerFacts:
+        """What the server's own binary says it is."""
+
+    def data_format(self) -> str:
+        """Return what a golden image depends on: part of the image's key."""
+
+    def check(self, dirs: Dirs) -> None:
+        """Refuse directories that this server cannot use, before anything is started (ServerError)."""
+
+    def settings(
+        self,
+        dirs: Dirs,
+        *,
+        level: Level,
+        memory_bytes: int,
+        max_clients: int,
+        variables: Mapping[str, str],
+    ) -> Settings:
+        """Return the variables for one trial. ``memory_bytes`` is the buffer pool (or cache) alone."""
+
+    def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
+        """Return the variables for filling a golden image: nothing synced, no binary log.
+
+        The image must be complete after a clean stop; the caller syncs the files.
+        """
+
+    def initialise(self, dirs: Dirs, starter: Starter) -> None:
+        """Make an empty database ``sbtest`` on empty directories, and stop cleanly.
+
+        A golden image is ``data`` and ``redo``, copied with symbolic links as links.
+        """
+
+    def place(self, dirs: Dirs) -> None:
+        """Make a restored golden image usable in these directories (links, owners)."""
+
+    def start(self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0) -> Running:
+        """Start the server and wait until it takes connections.
+
+        ServerFailedError, at once, where it dies at start-up or refuses a variable.
+        """

@@ -1,0 +1,145 @@
+"""Finding a server program of the MySQL family, and what its own binary says about itself."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from diskproof.server.base import ServerNotFoundError
+
+PROGRAMS = ("mariadbd", "mysqld")
+FOLDERS = ("bin", "sbin", "libexec")
+"""Where the distributions of fifteen years put the server inside their basedir."""
+
+SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec")
+"""Looked through after PATH: an ordinary user's PATH has no sbin."""
+
+ANSWER_S = 20.0
+"""How long a binary may take to print its version; it answers within 0.2 s from a warm cache."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A server program and what it said."""
+
+    binary: Path
+    basedir: Path | None
+    """As the user named it; None for the system's own, whose compiled-in paths are right."""
+    flavour: str
+    version: tuple[int, int, int]
+    version_text: str
+    known: dict[str, str]
+    """Every option that the binary lists, with its default; dashes as underscores."""
+
+    @property
+    def is_mariadb(self) -> bool:
+        """True for MariaDB, whose version numbers are a series of their own."""
+        return self.flavour == "MariaDB"
+
+    def mysql_since(self, *version: int) -> bool:
+        """Tell whether this is a MySQL or Percona Server of at least this version."""
+        return not self.is_mariadb and self.version >= version
+
+    def share_folder(self) -> Path | None:
+        """Return the folder with the error messages and the system tables' SQL."""
+        share = (self.basedir or self.binary.parent.parent) / "share"
+        candidates = [share, share / "mysql", share / "mariadb"]
+        return next((path for path in candidates if (path / "english" / "errmsg.sys").is_file()), None)
+
+    def plugin_folder(self) -> Path | None:
+        """Return the folder of a named basedir's plugins, where it has one."""
+        if self.basedir is None:
+            return None
+        candidates = [self.basedir / "lib" / name for name in ("plugin", "mysql/plugin", "mariadb/plugin")]
+        return next((path for path in candidates if path.is_dir()), None)
+
+
+def find_mysql(basedir: Path | None = None) -> Installation:
+    """Find the system's server, or the one in a basedir; ServerNotFoundError says where it looked."""
+    binary = _system_binary() if basedir is None else _binary_in(basedir)
+    version_line = _ask(binary, "--version")
+    flavour, version_text = parse_version(version_line)
+    numbers = [int(number) for number in re.findall(r"\d+", version_text)[:3]]
+    known = parse_options(_ask(binary, "--user=root", "--verbose", "--help", may_fail=True))
+    if "datadir" not in known:
+        raise ServerNotFoundError(
+            f"{binary} --verbose --help lists no options: the installation is incomplete"
+        )
+    return Installation(
+        binary=binary,
+        basedir=basedir.resolve() if basedir else None,
+        flavour=flavour,
+        version=(numbers[0], numbers[1], numbers[2]),
+        version_text=version_text,
+        known=known,
+    )
+
+
+def parse_version(line: str) -> tuple[str, str]:
+    """Return (flavour, version) from what ``mysqld --version`` prints; ServerNotFoundError if it is none."""
+    found = re.search(r"\bVer (\d+\.\d+\.\d+\S*)", line)
+    if not found:
+        raise ServerNotFoundError(f"not a server of the MySQL family: its --version printed {line.strip()!r}")
+    text = found[1]
+    if "mariadb" in line.lower():
+        return "MariaDB", text.partition("-")[0]
+    return ("Percona Server" if "percona" in line.lower() else "MySQL"), text
+
+
+def parse_options(help_text: str) -> dict[str, str]:
+    """Return the options and defaults from the table that ends ``mysqld --verbose --help``."""
+    _, _, table = help_text.partition("\n---")
+    options = {}
+    for line in table.splitlines()[1:]:
+        if not line.strip():
+            break
+        name, _, default = line.partition(" ")
+        options[name.replace("-", "_")] = default.strip()
+    return options
+
+
+def _system_binary() -> Path:
+    path = os.pathsep.join([os.environ.get("PATH", ""), *SYSTEM_FOLDERS])
+    for program in PROGRAMS:
+        if found := shutil.which(program, path=path):
+            return Path(found)
+    raise ServerNotFoundError(
+        f"no {' or '.join(PROGRAMS)} on PATH or in {', '.join(SYSTEM_FOLDERS)}; install one "
+        "(apt-get install mariadb-server) or name a basedir"
+    )
+
+
+def _binary_in(basedir: Path) -> Path:
+    candidates = [basedir / folder / program for folder in FOLDERS for program in PROGRAMS]
+    for candidate in candidates:
+        if os.access(candidate, os.X_OK) and candidate.is_file():
+            return candidate.absolute()
+    if not basedir.is_dir():
+        raise ServerNotFoundError(
+            f"basedir {basedir} is not a directory; name the folder of an unpacked server"
+        )
+    looked = ", ".join(str(candidate.relative_to(basedir)) for candidate in candidates)
+    raise ServerNotFoundError(
+        f"basedir {basedir} holds no server: looked for {looked}; "
+        "name the folder of an unpacked MySQL, Percona Server or MariaDB"
+    )
+
+
+def _ask(binary: Path, *options: str, may_fail: bool = False) -> str:
+    """Run the binary for what it prints; it reads no configuration and starts nothing."""
+    command = [str(binary), "--no-defaults", *options]
+    try:
+        result = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=ANSWER_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ServerNotFoundError(f"{binary} cannot be run: {error}") from error
+    if result.returncode != 0 and not may_fail:
+        complaint = result.stderr.strip() or f"exit code {result.returncode}"
+        raise ServerNotFoundError(
+            f"{binary} cannot be run: {complaint}; install what it lacks "
+            f"(ldd {binary} names missing libraries)"
+        )
+    return result.stdout

@@ -1,0 +1,105 @@
+"""Finding PostgreSQL's programs, and what they say about themselves."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from diskproof.server.base import ServerNotFoundError
+
+DEBIAN = Path("/usr/lib/postgresql")
+"""Debian keeps each major version in a folder of its own here, and none of them on PATH."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The folder of PostgreSQL's programs and their version."""
+
+    programs: Path
+    version: tuple[int, ...]
+    version_text: str
+
+    @property
+    def binary(self) -> Path:
+        """The server program."""
+        return self.programs / "postgres"
+
+    def tablespace_folder(self, data: Path) -> str:
+        """Return the folder that this server makes inside a tablespace: ``PG_15_202209061``.
+
+        The second number is the catalog's version, which pg_controldata prints for a cluster.
+        """
+        said = _ask(self.programs / "pg_controldata", "-D", str(data))
+        found = re.search(r"^Catalog version number:\s*(\d+)", said, re.MULTILINE)
+        if not found:
+            raise ServerNotFoundError(
+                f"{self.programs / 'pg_controldata'} prints no catalog version for {data}: "
+                "the programs of several installations are mixed; name the basedir of one"
+            )
+        major = self.version[0] if self.version[0] >= 10 else f"{self.version[0]}.{self.version[1]}"
+        return f"PG_{major}_{found[1]}"
+
+
+def find_postgresql(basedir: Path | None = None) -> Installation:
+    """Find the system's newest PostgreSQL, or a basedir's; ServerNotFoundError says where it looked."""
+    programs = _system_programs() if basedir is None else _programs_in(basedir)
+    said = _ask(programs / "postgres", "--version")
+    found = re.search(r"PostgreSQL\)? (\d+(?:\.\d+)*)", said)
+    if not found:
+        raise ServerNotFoundError(f"{programs / 'postgres'} is no PostgreSQL: its --version printed {said!r}")
+    return Installation(programs, tuple(int(part) for part in found[1].split(".")), found[1])
+
+
+def _system_programs() -> Path:
+    newest = sorted(DEBIAN.glob("*/bin/initdb"), key=lambda path: _as_number(path.parent.parent.name))
+    on_path = shutil.which("initdb")
+    candidates = [path.parent for path in reversed(newest)]
+    if on_path:
+        candidates.append(Path(on_path).resolve().parent)
+    for folder in candidates:
+        if _holds_server(folder):
+            return folder
+    raise ServerNotFoundError(
+        f"no PostgreSQL in {DEBIAN} or on PATH (looked for initdb and postgres); install it "
+        "(apt-get install postgresql) or name a basedir"
+    )
+
+
+def _programs_in(basedir: Path) -> Path:
+    for folder in (basedir / "bin", basedir):
+        if _holds_server(folder):
+            return folder.absolute()
+    raise ServerNotFoundError(
+        f"basedir {basedir} holds no PostgreSQL server: looked for bin/initdb and bin/postgres; "
+        "name a folder such as /usr/lib/postgresql/15"
+    )
+
+
+def _holds_server(folder: Path) -> bool:
+    return all(os.access(folder / name, os.X_OK) for name in ("initdb", "postgres"))
+
+
+def _as_number(name: str) -> float:
+    try:
+        return float(name)
+    except ValueError:
+        return 0.0
+
+
+def _ask(program: Path, *arguments: str) -> str:
+    try:
+        result = subprocess.run(
+            [str(program), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ServerNotFoundError(f"{program} cannot be run: {error}") from error
+    if result.returncode != 0:
+        raise ServerNotFoundError(f"{program} cannot be run: {result.stderr.strip()}; reinstall PostgreSQL")
+    return result.stdout.strip()

@@ -1,0 +1,98 @@
+"""The configuration of a PostgreSQL cluster: which parameters it gets, and why.
+
+What is neither a place, nor memory, nor a difference between versions that would blur a comparison
+stays at the server's default.
+"""
+
+from collections.abc import Mapping
+
+from diskproof.results.records import format_bytes
+from diskproof.server.base import Dirs, ServerError, Settings
+from diskproof.server.postgresql.installation import Installation
+from diskproof.server.tuning import tuned_variables, user_variables
+from diskproof.study.model import Level
+
+KIB = 2**10
+MIB = 2**20
+
+RESERVED_CONNECTIONS = 10
+"""Beside the clients: the lab's own, the server's reserve for its superuser, and a person who looks in."""
+
+TMP_TABLESPACE = "diskproof_tmp"
+"""Temporary tables and sort files go to this tablespace, which lies in the tmp role's directory."""
+
+PLACES = {
+    "config_file",
+    "data_directory",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "listen_addresses",
+    "log_directory",
+    "port",
+    "temp_tablespaces",
+    "unix_socket_directories",
+}
+"""Parameters that decide where things lie: the storage layout's business, not a tuning variable."""
+
+
+def settings(
+    server: Installation,
+    *,
+    level: Level,
+    memory_bytes: int,
+    max_clients: int,
+    variables: Mapping[str, str],
+) -> Settings:
+    """Return the variables for one trial; ServerError for one that is not the user's to set."""
+    own = user_variables(variables, places=PLACES, memory="shared_buffers")
+    tuned = tuned_variables("postgresql", level) | own
+    return Settings(_common(server, memory_bytes, max_clients), tuned)
+
+
+def loading_settings(server: Installation, *, memory_bytes: int, max_clients: int) -> Settings:
+    """Return the variables for filling a golden image: the unsafe level."""
+    common = _common(server, memory_bytes, max_clients)
+    # The lab settles the tables itself when all rows are there; a vacuum half-way would be done again.
+    common["autovacuum"] = "off"
+    common["maintenance_work_mem"] = "128MB"
+    return Settings(common, tuned_variables("postgresql", "unsafe"), kept=True)
+
+
+def _common(server: Installation, memory_bytes: int, max_clients: int) -> dict[str, str]:
+    if memory_bytes < MIB:
+        raise ServerError(
+            f"shared_buffers of {format_bytes(memory_bytes)} is too small: PostgreSQL needs 1 MiB; "
+            "give more memory"
+        )
+    common = {
+        "shared_buffers": f"{memory_bytes // (8 * KIB) * 8}kB",
+        "max_connections": str(max_clients + RESERVED_CONNECTIONS),
+        # The server's own defaults, stated: a checkpoint every 5 minutes or 1 GB of WAL.
+        "checkpoint_timeout": "5min",
+        "max_wal_size": "1GB",
+        # As much ready-made WAL as InnoDB's redo log holds: it comes with the golden image, so that a
+        # short trial does not measure how fast new WAL files are filled with zeros.
+        "min_wal_size": "96MB",
+        # The socket's folder is the lock, and the lab reads the log.
+        "listen_addresses": "",
+        "temp_tablespaces": TMP_TABLESPACE,
+        # Messages that the lab can search, whatever the machine's language.
+        "lc_messages": "C",
+    }
+    if server.version >= (9, 3):
+        common["unix_socket_permissions"] = "0700"
+    return common
+
+
+def configuration(dirs: Dirs, variables: Mapping[str, str]) -> str:
+    """Return the whole postgresql.conf."""
+    parameters = {**variables, "unix_socket_directories": str(dirs.run)}
+    lines = [f"{name} = {quoted(value)}" for name, value in parameters.items()]
+    return "\n".join([*lines, ""])
+
+
+def quoted(value: str) -> str:
+    """Return a value as postgresql.conf takes any of them: in single quotes."""
+    escaped = value.replace("\\", "\\\\").replace("'", "''").replace("\n", "\\n")
+    return f"'{escaped}'"

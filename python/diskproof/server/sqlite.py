@@ -1,0 +1,171 @@
+"""SQLite: a database inside the load generator. No process, no log; settings travel in the URL."""
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from diskproof.results.records import Role, ServerFacts, Setting
+from diskproof.server.base import DATABASE, Dirs, ServerError, ServerFailedError, Settings, Status
+from diskproof.server.tuning import tuned_variables, user_variables
+from diskproof.server.values import same
+from diskproof.study.model import Level
+from diskproof.system.processes import Starter
+
+KIB = 2**10
+
+BUSY_TIMEOUT_MS = 5000
+"""How long a writer waits for another's lock; transactions last milliseconds, so longer is a fault."""
+
+
+class SqliteServer:
+    """The SQLite that is built into diskproof-load."""
+
+    def __init__(self, name: str, version: str) -> None:
+        """Name it as the study does."""
+        self.facts = ServerFacts(name=name, family="sqlite", flavour="SQLite", version=version)
+
+    def data_format(self) -> str:
+        """Return what a golden image depends on: the file format is that of every SQLite 3."""
+        return "SQLite 3, pages of 4096 bytes"
+
+    def check(self, dirs: Dirs) -> None:
+        """Refuse a layout that puts the log elsewhere: SQLite keeps it beside the database."""
+        if dirs.redo.stat().st_dev != dirs.data.stat().st_dev:
+            raise ServerError(
+                f"SQLite keeps its write-ahead log beside the database in {dirs.data} and cannot put it into "
+                f"{dirs.redo} on another file system; give both roles one storage, or compare another server"
+            )
+
+    def settings(
+        self, dirs: Dirs, *, level: Level, memory_bytes: int, max_clients: int, variables: Mapping[str, str]
+    ) -> Settings:
+        """Return the PRAGMAs for one trial, named as the load generator's URL names them."""
+        del dirs
+        own = user_variables(variables, places=(), memory="cache_size_kib")
+        return Settings(_common(memory_bytes, max_clients), tuned_variables("sqlite", level) | own)
+
+    def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
+        """Return the PRAGMAs for filling a golden image: one writer at a time, so one cache is in use."""
+        del dirs, max_clients
+        return Settings(_common(memory_bytes, max_clients=1), tuned_variables("sqlite", "unsafe"), kept=True)
+
+    def initialise(self, dirs: Dirs, starter: Starter) -> None:
+        """Make an empty database file in WAL mode, a mode that the file itself remembers."""
+        del starter  # nothing runs
+        self.check(dirs)
+        with sqlite3.connect(_file(dirs)) as connection:
+            connection.execute("PRAGMA page_size = 4096")
+            connection.execute("PRAGMA journal_mode = wal")
+        connection.close()
+
+    def place(self, dirs: Dirs) -> None:
+        """Do nothing: the one file holds no paths."""
+
+    def start(
+        self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0
+    ) -> "SqliteRunning":
+        """Look that the database is there; it runs in the load generator."""
+        del starter, deadline_s
+        self.check(dirs)
+        if not _file(dirs).is_file():
+            raise ServerFailedError(
+                f"there is no SQLite database at {_file(dirs)}; initialise or restore it first"
+            )
+        return SqliteRunning(dirs, settings)
+
+
+class SqliteRunning:
+    """A SQLite database that is ready to be opened."""
+
+    def __init__(self, dirs: Dirs, settings: Settings) -> None:
+        """Hold the place of a database and what is asked of its connections."""
+        self._dirs = dirs
+        self._settings = settings
+        self.alive = True
+
+    @property
+    def pids(self) -> list[int]:
+        """No processes: the load generator's own are the server's."""
+        return []
+
+    @property
+    def url(self) -> str:
+        """The file and the PRAGMAs that the load generator sets on each connection."""
+        return f"sqlite:{quote(str(_file(self._dirs)))}?{urlencode(self._settings.merged())}"
+
+    def read_settings(self) -> list[Setting]:
+        """Tell what holds, once the load generator has connected.
+
+        It sets each PRAGMA on each connection, reads it back and does not become ready where one does
+        not hold. The journal mode is kept in the file: it is read here again, by another program.
+        """
+        return [self._setting(name, value) for name, value in self._settings.merged().items()]
+
+    def status(self) -> Status:
+        """Return nothing: SQLite counts per connection, inside the load generator."""
+        return Status(counters={}, gauges={})
+
+    def role_of(self, path: str) -> Role | None:
+        """Return ``data`` for the database and for its write-ahead log, which lies beside it."""
+        file = Path(path.removesuffix(" (deleted)"))
+        return "data" if file.is_relative_to(self._dirs.data.resolve()) else None
+
+    def engine(self) -> str | None:
+        """Return None: SQLite has one way to store a table."""
+        return None
+
+    def settle(self) -> None:
+        """Gather statistics for the planner, and empty the write-ahead log into the database."""
+        connection = sqlite3.connect(_file(self._dirs), isolation_level=None)
+        try:
+            connection.execute("ANALYZE")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+
+    def log_tail(self, lines: int = 20) -> str:
+        """Return that there is no log."""
+        del lines
+        return "(SQLite writes no log; its errors are in the load generator's output)"
+
+    def stop(self, deadline_s: float = 60.0) -> bool:
+        """Do nothing but say that it ended: the last connection to close has emptied the log."""
+        del deadline_s
+        self.alive = False
+        return True
+
+    def kill(self) -> None:
+        """Do nothing: whoever kills the load generator has killed the server."""
+        self.alive = False
+
+    def _setting(self, name: str, value: str) -> Setting:
+        observed = self._journal_mode() if name == "journal_mode" else value
+        return Setting(
+            name=name,
+            requested=value,
+            observed=observed,
+            holds=same(value, observed),
+            level=name in self._settings.level,
+        )
+
+    def _journal_mode(self) -> str:
+        connection = sqlite3.connect(f"file:{quote(str(_file(self._dirs)))}?mode=ro", uri=True)
+        try:
+            return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+        finally:
+            connection.close()
+
+
+def _file(dirs: Dirs) -> Path:
+    return dirs.data / f"{DATABASE}.db"
+
+
+def _common(memory_bytes: int, max_clients: int) -> dict[str, str]:
+    return {
+        "busy_timeout_ms": str(BUSY_TIMEOUT_MS),
+        # Each connection has a cache of its own: together they use the memory that was asked for.
+        "cache_size_kib": str(max(memory_bytes // max_clients // KIB, 1)),
+        # Sorts stay in memory, so that no file lies outside the layout.
+        "temp_store": "memory",
+    }

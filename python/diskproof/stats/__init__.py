@@ -1,0 +1,1 @@
+"""Pure functions of numbers; each names its method's source. No I/O, no records of runs."""

@@ -1,0 +1,166 @@
+"""Confidence intervals for rates and for ratios of rates, all on the logarithms.
+
+Rates are positive and their scatter is relative: a machine that is 2 % slower is so at 100 and at
+100,000 transactions per second. On logarithms such scatter is additive and nearly normal, a ratio is
+a difference, and ``a/b`` and ``b/a`` give the same verdict (Fleming and Wallace, "How not to lie with
+statistics", CACM 29(3), 1986, for the geometric mean).
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+from scipy import special
+
+CONFIDENCE = 0.95
+
+POWER = 0.8
+"""What "probably" means where blocks are asked for: four runs of five."""
+
+
+class Interval(BaseModel):
+    """An estimate with its confidence interval. With one observation ``low`` and ``high`` are None."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    estimate: float
+    low: float | None
+    high: float | None
+    n: int
+    """Independent observations (blocks) behind it."""
+    confidence: float = CONFIDENCE
+
+    def excludes(self, value: float) -> bool:
+        """Tell whether there is an interval and `value` lies outside it."""
+        return self.low is not None and self.high is not None and not self.low <= value <= self.high
+
+    def within(self, low: float, high: float) -> bool:
+        """Tell whether there is an interval and all of it lies from `low` to `high`."""
+        return self.low is not None and self.high is not None and low <= self.low and self.high <= high
+
+    @property
+    def uncertainty(self) -> float | None:
+        """How far the truth may be off, relatively: 0.04 is "4 % more or less", 1 is "twice or half"."""
+        if self.low is None or self.high is None or self.low <= 0:
+            return None
+        return math.sqrt(self.high / self.low) - 1
+
+
+class RatioTest(BaseModel):
+    """A ratio with its interval, the p of "the ratio is 1", and the scatter that both rest on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    interval: Interval
+    p: float | None
+    """Two-sided; None with too few observations for a test."""
+    log_deviation: float | None
+    """Standard deviation of one log ratio (one block's, or one pair of independent observations)."""
+
+
+def geometric_mean_interval(values: Sequence[float]) -> Interval:
+    """Return the geometric mean of positive values with Student's t-interval on their logarithms.
+
+    Source: Student, "The probable error of a mean", Biometrika 6, 1908. ValueError for no values or
+    for one that is not above 0.
+    """
+    logs = _logs(values)
+    center = float(logs.mean())
+    if len(logs) == 1:
+        return Interval(estimate=math.exp(center), low=None, high=None, n=1)
+    half = _t_quantile(len(logs) - 1) * float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    return _from_logs(center, half, len(logs))
+
+
+def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> RatioTest:
+    """Return the ratio of two positive quantities that were observed in pairs (blocks).
+
+    What a block does to both sides cancels in its log ratio; the interval and the p are those of the
+    paired t-test on the log ratios (Student 1908; Fisher, "The Design of Experiments", 1935, ch. 3).
+    """
+    if len(numerators) != len(denominators):
+        raise ValueError(f"pairs are needed: {len(numerators)} values against {len(denominators)}")
+    differences = _logs(numerators) - _logs(denominators)
+    n, center = len(differences), float(differences.mean())
+    if n == 1:
+        interval = Interval(estimate=math.exp(center), low=None, high=None, n=1)
+        return RatioTest(interval=interval, p=None, log_deviation=None)
+    deviation = float(differences.std(ddof=1))
+    return _t_test(center, deviation / math.sqrt(n), n - 1, n, deviation)
+
+
+def independent_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> RatioTest:
+    """Return the ratio of two positive quantities that were observed apart (two runs).
+
+    Welch's t-interval on the logarithms: the two sides may scatter differently (Welch, "The
+    generalization of 'Student's' problem", Biometrika 34, 1947). ``n`` is the smaller side's.
+    """
+    above, below = _logs(numerators), _logs(denominators)
+    n, center = min(len(above), len(below)), float(above.mean() - below.mean())
+    if n == 1:
+        interval = Interval(estimate=math.exp(center), low=None, high=None, n=1)
+        return RatioTest(interval=interval, p=None, log_deviation=None)
+    squared = [float(side.var(ddof=1)) / len(side) for side in (above, below)]
+    total = sum(squared)
+    freedom = float(len(above) + len(below) - 2)
+    if total > 0:
+        freedom = total**2 / sum(
+            s**2 / (len(side) - 1) for s, side in zip(squared, (above, below), strict=True)
+        )
+    deviation = math.sqrt(float(above.var(ddof=1)) + float(below.var(ddof=1)))
+    return _t_test(center, math.sqrt(total), freedom, n, deviation)
+
+
+def blocks_needed(
+    ratio: float, log_deviation: float, same_within: float, comparisons: int, most: int = 1000
+) -> int | None:
+    """Return how many blocks would decide a ratio in four of five runs, if all is as seen so far.
+
+    Decided is: the interval lies within ``1 +- same_within``, or it excludes 1 and does so even at
+    the level ``0.05 / comparisons`` that Holm's first step demands. None: not with `most` blocks.
+    The usual sample size of a t-test, ``(t + z)**2 s**2 / d**2`` (Cochran and Cox, "Experimental
+    Designs", 1957, section 2.2), searched upwards because t depends on n.
+    """
+    center, n = math.log(ratio), np.arange(3, most + 1)
+    error = log_deviation / np.sqrt(n)
+    luck = special.ndtri(POWER) * error
+    half = special.stdtrit(n - 1, (1 + CONFIDENCE) / 2) * error + luck
+    same = (math.log1p(-same_within) <= center - half) & (center + half <= math.log1p(same_within))
+    strict = special.stdtrit(n - 1, 1 - (1 - CONFIDENCE) / 2 / max(1, comparisons)) * error + luck
+    decided = n[same | (abs(center) > strict)]
+    return int(decided[0]) if decided.size else None
+
+
+def _t_test(center: float, error: float, freedom: float, n: int, deviation: float) -> RatioTest:
+    # Without any scatter (made-up data, coarse figures) t is endless or, of nothing, 0.
+    t = abs(center) / error if error > 0 else (math.inf if center else 0.0)
+    p = 2 * float(special.stdtr(freedom, -t))
+    interval = _from_logs(center, _t_quantile(freedom) * error, n)
+    return RatioTest(interval=interval, p=p, log_deviation=deviation)
+
+
+def _from_logs(center: float, half: float, n: int) -> Interval:
+    return Interval(
+        estimate=math.exp(center),
+        low=_exp(center - half),
+        high=_exp(center + half),
+        n=n,
+    )
+
+
+def _exp(value: float) -> float:
+    """Return e**value, cut to what a float and JSON can hold: two wild blocks give an endless interval."""
+    return math.exp(max(-700.0, min(700.0, value)))
+
+
+def _t_quantile(freedom: float) -> float:
+    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+
+
+def _logs(values: Sequence[float]) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 0 or not np.all(np.isfinite(array)) or array.min() <= 0:
+        raise ValueError(f"positive values are needed, not {list(values)}")
+    return np.log(array)

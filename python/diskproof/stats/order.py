@@ -1,0 +1,105 @@
+"""Whether the order in which trials were run explains what they measured."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+PERMUTATIONS = 2000
+"""Enough to tell a p of 0.01 from one of 0.02 for certain."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One trial: where it stood in the run, and the logarithm of its throughput."""
+
+    cell: str
+    block: int
+    position: int
+    log_value: float
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A trend and how likely chance alone makes one as strong."""
+
+    change: float
+    """Relative change from the first to the last position (or block): -0.05 is 5 % slower at the end."""
+    p: float
+
+
+def position_effect(observations: Sequence[Observation], seed: int = 1) -> Trend | None:
+    """Return the trend over the positions within a block; None where there is too little to tell.
+
+    Positions were drawn at random in every block, so the test needs no model: it repeats the draw
+    and counts how often the slope of the residuals (cell and block means taken out) is as steep.
+    Source: Fisher, "The Design of Experiments", 1935, section 21 (randomisation test).
+    """
+    blocks = _group(observations)
+    positions = np.array([one.position for one in observations], dtype=np.float64)
+    if len(blocks) < 2 or len(observations) < 8 or np.ptp(positions) == 0:
+        return None
+    residuals = _residuals(observations)
+    # Taking the block's mean position out makes this the slope within blocks.
+    centered = positions.copy()
+    for members in blocks:
+        centered[members] -= centered[members].mean()
+    observed = abs(float(centered @ residuals))
+    random = np.random.default_rng(seed)
+    drawn = np.zeros(PERMUTATIONS)
+    for members in blocks:
+        shuffled = random.permuted(np.tile(centered[members], (PERMUTATIONS, 1)), axis=1)
+        drawn += shuffled @ residuals[members]
+    # Counting the draw that was made keeps p above 0 (Davison and Hinkley, 1997, section 4.2).
+    p = (1 + int(np.sum(np.abs(drawn) >= observed * (1 - 1e-9)))) / (PERMUTATIONS + 1)
+    slope = float(centered @ residuals) / float(centered @ centered)
+    return Trend(change=math.expm1(slope * float(np.ptp(positions))), p=p)
+
+
+def block_drift(observations: Sequence[Observation]) -> Trend | None:
+    """Return the trend from block to block; None with fewer than five blocks, where chance explains any.
+
+    Kendall's tau between a block's number and its mean, with the Theil-Sen slope: Mann,
+    "Nonparametric tests against trend", Econometrica 13, 1945; Sen, JASA 63, 1968.
+    """
+    numbers = sorted({one.block for one in observations})
+    if len(numbers) < 5:
+        return None
+    from scipy import stats  # noqa: PLC0415 - it takes seconds to load, and most commands need none of it
+
+    by_cell = {one.cell: 0.0 for one in observations}
+    for cell in by_cell:
+        by_cell[cell] = float(np.mean([one.log_value for one in observations if one.cell == cell]))
+    means = [
+        float(np.mean([one.log_value - by_cell[one.cell] for one in observations if one.block == number]))
+        for number in numbers
+    ]
+    p = float(stats.kendalltau(numbers, means).pvalue)
+    slope = float(stats.theilslopes(means, numbers).slope)
+    return Trend(change=math.expm1(slope * (numbers[-1] - numbers[0])), p=p if math.isfinite(p) else 1.0)
+
+
+def _group(observations: Sequence[Observation]) -> list[list[int]]:
+    """Return the indices of each block's observations."""
+    blocks: dict[int, list[int]] = {}
+    for index, one in enumerate(observations):
+        blocks.setdefault(one.block, []).append(index)
+    return list(blocks.values())
+
+
+def _residuals(observations: Sequence[Observation]) -> NDArray[np.float64]:
+    """Return what cell and block do not explain: least squares on both, as blocks may be incomplete."""
+    cells = sorted({one.cell for one in observations})
+    blocks = sorted({one.block for one in observations})
+    design = np.array(
+        [
+            [one.cell == cell for cell in cells] + [one.block == block for block in blocks]
+            for one in observations
+        ],
+        dtype=np.float64,
+    )
+    values = np.array([one.log_value for one in observations], dtype=np.float64)
+    solution = np.linalg.lstsq(design, values, rcond=None)[0]
+    return np.asarray(values - design @ solution, dtype=np.float64)

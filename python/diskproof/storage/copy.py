@@ -1,0 +1,67 @@
+"""Copying data sets: by reflink where the file system can, cold in the page cache afterwards."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Literal
+
+from diskproof.storage.places import StorageError
+
+
+def copy_tree(source: Path, target: Path) -> Literal["reflink", "copy"]:
+    """Copy what lies in `source` into the existing directory `target`, owners and all.
+
+    GNU cp does it: it clones where source and target share a file system that can, keeps holes, and
+    copies in the kernel otherwise. Returns which of the two it was.
+    """
+    how: Literal["reflink", "copy"] = "reflink" if _clones(source, target) else "copy"
+    result = subprocess.run(
+        ["cp", "--archive", "--reflink=auto", f"{source}/.", str(target)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        last = result.stderr.strip().splitlines()[-1:] or ["no reason given"]
+        raise StorageError(f"the data set could not be copied from {source} to {target}: {last[0]}")
+    return how
+
+
+def settle(folders: list[Path]) -> None:
+    """Put what was copied on the disk and out of the page cache.
+
+    Otherwise the copy's own write-back would fall into the measurement, and the first reads of a
+    server that uses the page cache would come from memory.
+    """
+    for device_folder in {folder.stat().st_dev: folder for folder in folders}.values():
+        subprocess.run(["sync", "--file-system", str(device_folder)], check=True)
+    for folder in folders:
+        for path in folder.rglob("*"):
+            if path.is_file() and not path.is_symlink():
+                _forget(path)
+
+
+def apparent_bytes(folder: Path) -> int:
+    """Return the bytes that the files below a folder hold, whatever the file system stores of them."""
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _forget(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
+
+
+def _clones(source: Path, target: Path) -> bool:
+    """Try a clone of one real file: only the file system itself knows whether it can."""
+    probe = next((path for path in source.rglob("*") if path.is_file() and path.stat().st_size), None)
+    if probe is None:
+        return False
+    clone = target / ".diskproof-clone"
+    tried = subprocess.run(
+        ["cp", "--reflink=always", str(probe), str(clone)], capture_output=True, check=False
+    )
+    clone.unlink(missing_ok=True)
+    return tried.returncode == 0

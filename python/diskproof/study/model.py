@@ -1,0 +1,274 @@
+"""The study file's declaration. Each option's name, type, limits, default and meaning stand here once."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from diskproof.results.records import ROLES, Factor, Role, format_bytes
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
+"""A name is part of cell ids and file names: letters, digits, dot, dash, underscore; at most 40."""
+
+
+def _whole_size(value: object) -> object:
+    """Refuse what ByteSize would read only the beginning of."""
+    if isinstance(value, str) and not re.fullmatch(r"\s*\d*\.?\d+\s*[A-Za-z]*\s*", value):
+        raise ValueError("a size is a number and a unit, such as `256 MiB`")
+    return value
+
+
+Size = Annotated[
+    ByteSize,
+    BeforeValidator(_whole_size),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}], "format": "size"}),
+]
+"""A size in bytes, written as people do: ``256 MiB``, ``1 GiB``."""
+
+Family = Literal["mysql", "postgresql", "sqlite"]
+
+Level = Literal["safest", "fast", "unsafe"]
+"""The tuning levels that every server family has."""
+
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+MAX_CLIENTS = 10_000
+MAX_TABLES = 1_000
+MAX_ROWS = 1_000_000_000
+MAX_BLOCKS = 1_000
+DAY_S = 86_400.0
+
+
+class Part(BaseModel):
+    """A part of a study file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ServerChoice(Part):
+    """A database server under test."""
+
+    family: Family = Field(
+        description="Server family: `mysql` (MariaDB, MySQL, Percona Server), `postgresql` or `sqlite`"
+    )
+    basedir: Path | None = Field(
+        None, description="Folder of an unpacked server; without it the one installed on the machine is used"
+    )
+
+
+class PlaceChoice(Part):
+    """Where bytes lie: exactly one kind of place."""
+
+    directory: Path | None = Field(
+        None,
+        description="A directory on the storage to test: absent, empty, or left by diskproof. "
+        "A relative path starts at the working directory",
+    )
+    ram: Size | None = Field(
+        None, ge=16 * 2**20, description="Main memory: a tmpfs of this size, such as `1 GiB`"
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.directory is None) == (self.ram is None):
+            raise ValueError('a place is either `directory = "PATH"` or `ram = "SIZE"`')
+        return self
+
+
+class StorageChoice(Part):
+    """A storage layout: one place for everything, or a place for each role."""
+
+    directory: Path | None = Field(None, description="Short for `data = { directory = … }`")
+    ram: Size | None = Field(None, ge=16 * 2**20, description="Short for `data = { ram = … }`")
+    data: PlaceChoice | None = Field(
+        None, description="Tables and indexes; every role not named lies here too"
+    )
+    redo: PlaceChoice | None = Field(None, description="Redo log (InnoDB) or WAL (PostgreSQL)")
+    binlog: PlaceChoice | None = Field(None, description="Binary log (MySQL family)")
+    tmp: PlaceChoice | None = Field(None, description="Temporary files")
+
+    @model_validator(mode="after")
+    def _data_has_one_place(self) -> Self:
+        named = [self.directory is not None, self.ram is not None, self.data is not None]
+        if sum(named) != 1:
+            raise ValueError(
+                "a storage says once where its data lies: `directory`, `ram`, or `data = { directory = … }`"
+            )
+        return self
+
+    def places(self) -> dict[Role, PlaceChoice]:
+        """Return a place for every role; a role that is not named lies where the data lies."""
+        data = self.data or PlaceChoice(directory=self.directory, ram=self.ram)
+        named: dict[Role, PlaceChoice | None] = {"redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}
+        return {role: named.get(role) or data for role in ROLES}
+
+
+class Tuning(Part):
+    """A tuning level of the study's own: a named level and the server variables changed from it."""
+
+    base: Level | None = Field(
+        None, description="Level to start from; a tuning named like a level starts from that level"
+    )
+    variables: dict[str, str | int | float | bool] = Field(
+        {}, description="Server variables on top of the base, as the server itself names them"
+    )
+
+    def variables_as_text(self) -> dict[str, str]:
+        """Return the variables as a server's configuration writes them (booleans as ON and OFF)."""
+        return {
+            name: ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
+            for name, value in self.variables.items()
+        }
+
+
+class Workload(Part):
+    """What is asked of the database: sysbench's OLTP family (docs: `diskproof-load run oltp --help`)."""
+
+    kind: Literal["oltp"] = Field("oltp", description="Kind of workload")
+    mix: Literal[
+        "complex",
+        "read-only",
+        "read-write",
+        "write-only",
+        "point-select",
+        "update-index",
+        "update-non-index",
+        "insert",
+        "delete",
+    ] = Field("complex", description="Statements of a transaction; `complex` is sysbench's legacy oltp.lua")
+    tables: int = Field(1, ge=1, le=MAX_TABLES, description="Number of tables")
+    rows: int = Field(10_000, ge=1, le=MAX_ROWS, description="Rows in each table")
+    distribution: Literal["special", "uniform", "zipfian"] = Field(
+        "special", description="How row ids are drawn; `special`: three quarters fall on 1 % of the rows"
+    )
+    protocol: Literal["text", "prepared"] | None = Field(
+        None, description="Text or prepared statements; without it as sysbench does for the mix"
+    )
+    engine: str | None = Field(
+        None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
+    )
+
+    @property
+    def total_rows(self) -> int:
+        """Rows of all tables together."""
+        return self.tables * self.rows
+
+    @property
+    def writes(self) -> bool:
+        """Whether the mix changes data."""
+        return self.mix not in ("read-only", "point-select")
+
+
+class Design(Part):
+    """How the experiment is made."""
+
+    blocks: int = Field(
+        5, ge=1, le=MAX_BLOCKS, description="Passes over all cells, each in a fresh random order; 5 or more"
+    )
+    warm_up_s: float = Field(
+        10, ge=0, le=DAY_S, description="Seconds of load before the measurement of a trial"
+    )
+    measure_s: float = Field(60, ge=0.5, le=DAY_S, description="Seconds measured in a trial")
+    clients: list[Annotated[int, Field(ge=1, le=MAX_CLIENTS)]] = Field(
+        [8], min_length=1, description="Concurrent clients, each a factor level"
+    )
+    memory: list[Annotated[Size, Field(ge=8 * 2**20)]] = Field(
+        [ByteSize(256 * 2**20)],
+        min_length=1,
+        description="Buffer pool (shared buffers, page cache of SQLite), each a factor level",
+    )
+    same_within: float = Field(
+        0.03, gt=0, lt=0.5, description='A ratio whose whole interval lies within this of 1 is "the same"'
+    )
+    seed: int = Field(1, ge=0, lt=2**63, description="Seed of the random order, the data and the load")
+
+    @field_validator("clients", "memory")
+    @classmethod
+    def _distinct(cls, values: list[int]) -> list[int]:
+        shown = [format_bytes(value) for value in values]
+        if len(set(values)) != len(values) or (max(values) >= 2**20 and len(set(shown)) != len(shown)):
+            raise ValueError("a level stands here twice (sizes are told apart by four digits)")
+        return values
+
+
+class Threshold(Part):
+    """A claim that the run must prove, or `diskproof run` ends with exit code 10."""
+
+    factor: Factor = Field(description="Factor whose levels are compared")
+    level: str = Field(description="Level that the claim is about")
+    baseline: str = Field(description="Level it is compared with: the factor's first")
+    at_least: float | None = Field(None, gt=0, description="The whole interval of the ratio is at least this")
+    at_most: float | None = Field(None, gt=0, description="The whole interval of the ratio is at most this")
+
+    @model_validator(mode="after")
+    def _has_a_bound(self) -> Self:
+        if self.at_least is None and self.at_most is None:
+            raise ValueError("a threshold needs `at_least` or `at_most`: without either it claims nothing")
+        return self
+
+
+class Study(Part):
+    """A question, and the factors that vary."""
+
+    question: str = Field(min_length=1, description="What the study asks, in a sentence")
+    expectation: str = Field("", description="What its author expects, and why, written before it is run")
+    analysis: str = Field("", description="What to make of the outcome; printed in the report")
+    design: Design = Field(default_factory=Design, description="How the experiment is made")
+    servers: dict[Name, ServerChoice] = Field(min_length=1, description="Servers under test, by name")
+    storages: dict[Name, StorageChoice] = Field(min_length=1, description="Storage layouts, by name")
+    tunings: dict[Name, Tuning] = Field(
+        default={"safest": Tuning(base=None, variables={}), "fast": Tuning(base=None, variables={})},
+        min_length=1,
+        description="Tuning levels: `safest`, `fast`, `unsafe`, or your own",
+    )
+    workloads: dict[Name, Workload] = Field(min_length=1, description="Loads, by name")
+    thresholds: list[Threshold] = Field([], description="Claims that the run must prove")
+
+    @field_validator("tunings")
+    @classmethod
+    def _every_tuning_has_a_base(cls, tunings: dict[str, Tuning]) -> dict[str, Tuning]:
+        for name, tuning in tunings.items():
+            if tuning.base is None and name not in LEVELS:
+                raise ValueError(
+                    f"`{name}` is not one of {', '.join(LEVELS)}, so it needs `base`, one of them"
+                )
+        return tunings
+
+    @model_validator(mode="after")
+    def _thresholds_name_levels(self) -> Self:
+        for number, claim in enumerate(self.thresholds, start=1):
+            first, *others = self.levels(claim.factor)
+            if claim.baseline != first or claim.level not in others:
+                raise ValueError(
+                    f"threshold {number}: {claim.factor} compares {', '.join(others) or 'nothing'} "
+                    f"with `{first}`, not `{claim.level}` with `{claim.baseline}`"
+                )
+        return self
+
+    def levels(self, factor: Factor) -> list[str]:
+        """Return a factor's levels in the order in which the study names them."""
+        return {
+            "server": list(self.servers),
+            "storage": list(self.storages),
+            "tuning": list(self.tunings),
+            "workload": list(self.workloads),
+            "memory": [format_bytes(memory) for memory in self.design.memory],
+            "clients": [str(clients) for clients in self.design.clients],
+        }[factor]
+
+    def tuning_level(self, name: str) -> Level:
+        """Return the named level that a tuning starts from."""
+        if base := self.tunings[name].base:
+            return base
+        return next(level for level in LEVELS if level == name)

@@ -1,0 +1,106 @@
+"""From a study to its plan: the cells, and the random order of their trials."""
+
+from itertools import product
+
+import numpy as np
+
+from diskproof.results.records import Cell, Plan, PlannedTrial, format_bytes
+from diskproof.study.model import Study
+from diskproof.study.read import StudyError, StudyFile
+
+ROW_BYTES = 230
+"""One OLTP row on disk with its indexes: 5 million rows are 1.15 GB in InnoDB."""
+
+FIXED_BYTES = 200 * 2**20
+"""What a server writes besides the rows: system tables, logs at their smallest."""
+
+TRIAL_OVERHEAD_S = 2.0
+"""Restore, start and stop of a small data set, as measured on a small machine."""
+
+COPY_BYTES_PER_S = 250e6
+"""A cautious rate of copying a data set."""
+
+WRITE_BYTES_PER_S = 20e6
+"""An allowance for what a writing load itself puts on the disk."""
+
+
+def make_plan(file: StudyFile, only: list[str] | None = None) -> Plan:
+    """Plan a study; `only` keeps the cells whose id contains one of the given texts."""
+    study, design = file.study, file.study.design
+    cells = [cell for cell in _cells(study) if not only or any(text in cell.id for text in only)]
+    if not cells:
+        known = "\n  ".join(cell.id for cell in _cells(study))
+        raise StudyError(f"no cell matches {' or '.join(only or [])}; the cells are:\n  {known}")
+    trials = _order(cells, design.blocks, design.seed)
+    return Plan(
+        study=file.name,
+        question=study.question,
+        expectation=study.expectation.strip(),
+        analysis=study.analysis.strip(),
+        seed=design.seed,
+        same_within=design.same_within,
+        warm_up_s=design.warm_up_s,
+        measure_s=design.measure_s,
+        cells=cells,
+        trials=trials,
+        estimated_s=sum(_trial_seconds(study, cell) for cell in cells) * design.blocks,
+        estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks,
+    )
+
+
+def data_bytes(study: Study, workload: str) -> int:
+    """Estimate the size of a workload's data set on disk, logs included."""
+    return study.workloads[workload].total_rows * ROW_BYTES + FIXED_BYTES
+
+
+def _cells(study: Study) -> list[Cell]:
+    """Return every combination of the factors, in the order in which the study names their levels."""
+    combinations = product(
+        study.servers,
+        study.storages,
+        study.tunings,
+        study.workloads,
+        study.design.memory,
+        study.design.clients,
+    )
+    return [
+        Cell(
+            id="/".join([server, storage, tuning, workload, _compact_bytes(memory), f"{clients}c"]),
+            server=server,
+            storage=storage,
+            tuning=tuning,
+            workload=workload,
+            memory_bytes=int(memory),
+            clients=clients,
+        )
+        for server, storage, tuning, workload, memory, clients in combinations
+    ]
+
+
+def _order(cells: list[Cell], blocks: int, seed: int) -> list[PlannedTrial]:
+    """Return randomised complete blocks: every block is a fresh permutation of all cells."""
+    random = np.random.default_rng(seed)
+    return [
+        PlannedTrial(id=f"b{block:02}-t{position:02}", block=block, position=position, cell=cells[index].id)
+        for block in range(1, blocks + 1)
+        for position, index in enumerate(random.permutation(len(cells)), start=1)
+    ]
+
+
+def _trial_seconds(study: Study, cell: Cell) -> float:
+    copy_s = data_bytes(study, cell.workload) / COPY_BYTES_PER_S
+    return study.design.warm_up_s + study.design.measure_s + TRIAL_OVERHEAD_S + copy_s
+
+
+def _trial_bytes(study: Study, cell: Cell) -> int:
+    """Estimate what a trial writes to storage that wears: nothing where the data lies in memory."""
+    if study.storages[cell.storage].places()["data"].ram is not None:
+        return 0
+    seconds = study.design.warm_up_s + study.design.measure_s
+    load = seconds * WRITE_BYTES_PER_S if study.workloads[cell.workload].writes else 0
+    return round(data_bytes(study, cell.workload) + load)
+
+
+def _compact_bytes(size_bytes: int) -> str:
+    """Return a size fit for a cell id: ``256MiB``."""
+    return format_bytes(size_bytes).replace(" ", "")

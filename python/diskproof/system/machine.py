@@ -1,0 +1,65 @@
+"""What this machine is: the facts that a figure means nothing without."""
+
+import os
+import platform
+from pathlib import Path
+
+import psutil
+
+from diskproof import __version__
+from diskproof.results.records import Machine, Place, ServerFacts
+
+
+def describe_machine(places: list[Place], servers: list[ServerFacts], load_version: str) -> Machine:
+    """Gather the facts of this machine together with the places and servers of a study."""
+    return Machine(
+        host=platform.node(),
+        kernel=f"{platform.system()} {platform.release()}",
+        distribution=_distribution(),
+        cpu_model=_cpu_model(),
+        cpus=usable_cpus(),
+        host_cpus=os.cpu_count(),
+        memory_bytes=psutil.virtual_memory().total,
+        virtualised=_hypervisor(),
+        governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        diskproof_version=__version__,
+        load_version=load_version,
+        privileged=os.geteuid() == 0,
+        places=places,
+        servers=servers,
+    )
+
+
+def usable_cpus() -> int:
+    """Return how many CPUs this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return "unknown"
+
+
+def _cpu_model() -> str:
+    for line in (_read("/proc/cpuinfo") or "").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _hypervisor() -> str | None:
+    """Return the hypervisor's name where the firmware or the CPU shows one."""
+    product = _read("/sys/class/dmi/id/product_name")
+    if product and any(word in product for word in ("KVM", "Virtual", "VMware", "HVM", "Compute Engine")):
+        return product
+    cpu_flags = _read("/proc/cpuinfo") or ""
+    return "a hypervisor" if " hypervisor" in cpu_flags else None
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return None

@@ -1,0 +1,157 @@
+"""Which file system and which block device a path lies on."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from diskproof.results.records import BlockDevice
+
+SYS = Path("/sys")
+
+FLUSHES_FIELD = 15
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One line of /proc/self/mountinfo."""
+
+    mount_point: str
+    device_number: str
+    filesystem: str
+    options: str
+    source: str
+
+
+def device_number(path: Path) -> str:
+    """Return ``major:minor`` of the file system that a path lies on; OSError if it is not there."""
+    device = path.stat().st_dev
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def mounts() -> list[Mount]:
+    """Read the mounts that this process sees, in the order they were made."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        _, _, number, _, mount_point, options, *_ = before.split(" ")
+        filesystem, source, super_options = after.split(" ", 2)
+        joined = ",".join(dict.fromkeys(f"{options},{super_options}".split(",")))
+        found.append(Mount(_unescape(mount_point), number, filesystem, joined, _unescape(source)))
+    return found
+
+
+def mount_of(path: Path) -> Mount:
+    """Return the mount that a path lies on: the longest mount point that leads to it, the last made."""
+    real = str(path.resolve())
+    best: Mount | None = None
+    for mount in mounts():
+        prefix = mount.mount_point.rstrip("/")
+        leads_to = real == prefix or real.startswith(prefix + "/")
+        if leads_to and (best is None or len(mount.mount_point) >= len(best.mount_point)):
+            best = mount
+    if best is None:
+        raise FileNotFoundError(f"no mount leads to {path}")
+    return best
+
+
+def block_device(mount: Mount) -> BlockDevice | None:
+    """Return the whole disk below a mount.
+
+    None where there is not exactly one: tmpfs, ZFS, overlay, a btrfs of several disks.
+    """
+    for number in (mount.device_number, _number_of_source(mount.source)):
+        folder = SYS / "dev/block" / number if number else None
+        if folder and folder.exists():
+            members = _btrfs_members(folder) if mount.filesystem == "btrfs" else [folder]
+            disks = {_disk(member).name for member in members}
+            return describe(disks.pop()) if len(disks) == 1 else None
+    return None
+
+
+def _btrfs_members(folder: Path) -> list[Path]:
+    """Return all devices of the btrfs that one of them belongs to; the mount names but one."""
+    real = folder.resolve()
+    for filesystem in (SYS / "fs/btrfs").glob("*/devices"):
+        members = [member.resolve() for member in filesystem.iterdir()]
+        if real in members:
+            return members
+    return [folder]
+
+
+def describe(name: str, sys: Path = SYS) -> BlockDevice:
+    """Describe a disk or a volume by its kernel name, from /sys/block; what is not told is None.
+
+    A volume has no model of its own: it has those of the disks that it is made of.
+    """
+    folder = sys / "block" / name
+    leaves = _leaves(folder)
+    models = [_read(sys / "block" / leaf / "device/model") for leaf in leaves]
+    sectors = _read(folder / "size")
+    rotational = _read(folder / "queue/rotational")
+    fua = _read(folder / "queue/fua")
+    logical = _read(folder / "queue/logical_block_size")
+    scheduler = _read(folder / "queue/scheduler")
+    return BlockDevice(
+        name=name,
+        model=" + ".join(dict.fromkeys(model for model in models if model)) or None,
+        size_bytes=int(sectors) * 512 if sectors else None,
+        rotational=None if rotational is None else rotational == "1",
+        scheduler=_chosen(scheduler) if scheduler else None,
+        write_cache=_read(folder / "queue/write_cache"),
+        fua=None if fua is None else fua == "1",
+        logical_block_bytes=int(logical) if logical else None,
+        leaves=[] if leaves == [name] else leaves,
+        counts_flushes=all(_has_counted_flushes(sys / "block" / leaf) for leaf in leaves),
+    )
+
+
+def _leaves(folder: Path) -> list[str]:
+    """Return the disks at the bottom of a device, which is itself one where it is made of no other."""
+    below = sorted(folder.glob("slaves/*"))
+    found = [leaf for slave in below for leaf in _leaves(_disk(slave))]
+    return list(dict.fromkeys(found)) or [folder.name]
+
+
+def _disk(folder: Path) -> Path:
+    """Return the folder in /sys of the whole disk that a device or a partition belongs to."""
+    real = folder.resolve()
+    return real.parent if (real / "partition").exists() else real
+
+
+def _has_counted_flushes(folder: Path) -> bool:
+    """Whether the kernel has counted a flush since the disk appeared.
+
+    The 16th field: Documentation/block/stat.rst of the Linux kernel, since 5.5. Volumes pass flushes
+    on without counting them; a disk that was given a file system has had some.
+    """
+    fields = (_read(folder / "stat") or "").split()
+    return len(fields) > FLUSHES_FIELD and int(fields[FLUSHES_FIELD]) > 0
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text().strip() or None
+    except OSError:
+        return None
+
+
+def _number_of_source(source: str) -> str | None:
+    if not source.startswith("/dev/"):
+        return None
+    try:
+        device = Path(source).stat().st_rdev
+    except OSError:
+        return None
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def _chosen(scheduler: str) -> str:
+    """Return the bracketed one of ``none [mq-deadline]``."""
+    return scheduler.partition("[")[2].partition("]")[0] or scheduler
+
+
+def _unescape(text: str) -> str:
+    """Undo the octal escapes of mountinfo for white space and the backslash."""
+    for escaped, plain in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        text = text.replace(escaped, plain)
+    return text

@@ -1,0 +1,76 @@
+"""Starting programs: each marked as the run's own, and none outliving it."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from diskproof.system.journal import Journal
+
+
+class Starter:
+    """Starts the programs of one run."""
+
+    def __init__(self, journal: Journal) -> None:
+        """Start programs for the run that `journal` belongs to."""
+        self._journal = journal
+
+    def start(
+        self,
+        argv: list[str],
+        *,
+        log_file: Path | None = None,
+        user: str | None = None,
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        stdin: int | None = subprocess.DEVNULL,
+        stdout: int | IO[bytes] | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Start a program in a session of its own, so that Ctrl-C reaches the lab alone.
+
+        Its output goes to `log_file` (appended), or nowhere. `user` drops privileges where this
+        process has them. The kernel kills it when the lab's main thread ends, however it ends.
+        """
+        with open(log_file or os.devnull, "ab") as log:  # noqa: PTH123 - devnull is no Path's business
+            return subprocess.Popen(
+                [*_wrapper(user), *argv],
+                stdin=stdin,
+                stdout=log if stdout is None else stdout,
+                stderr=log,
+                cwd=cwd,
+                env={**self._journal.environment(), **(env or {})},
+                start_new_session=True,
+            )
+
+
+def children(pid: int) -> list[int]:
+    """List the live children of a process, as the kernel keeps them (proc(5)); empty where it is gone.
+
+    Costs one small file a thread. psutil reads every process of the machine to the same end, too
+    much for every second beside hundreds of backends; it answers where the kernel keeps no list.
+    """
+    tasks = Path(f"/proc/{pid}/task")
+    try:
+        if not (tasks / str(pid) / "children").exists():
+            return [child.pid for child in psutil.Process(pid).children()]
+        lists = [(task / "children").read_text() for task in tasks.iterdir()]
+    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
+        return []
+    return [int(child) for text in lists for child in text.split()]
+
+
+def _wrapper(user: str | None) -> list[str]:
+    """Return the setpriv call that ties a program to our life and, where asked, to another user."""
+    if shutil.which("setpriv") is None:
+        if user:
+            raise FileNotFoundError("setpriv is missing: install util-linux")
+        return []
+    wrapper = ["setpriv", "--pdeathsig", "KILL"]
+    if user and os.geteuid() == 0:
+        account = pwd.getpwnam(user)
+        wrapper += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--init-groups"]
+    return [*wrapper, "--"]
