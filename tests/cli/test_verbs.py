@@ -1,0 +1,99 @@
+"""The verbs that need no run: help, plan, doctor, clean, schema, completion."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from diskproof.cli import VERBS
+from diskproof.study.model import Study
+
+QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
+
+
+def diskproof(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "diskproof", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+
+
+def test_help_names_every_verb_with_its_purpose() -> None:
+    said = " ".join(diskproof().stdout.replace("│", " ").split())
+    assert all(purpose in said for purpose in VERBS.values())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verbs_own_help_agrees_with_the_list(verb: str) -> None:
+    module = __import__(f"diskproof.cli.{verb}", fromlist=[verb])
+    assert getattr(module, verb).__doc__.splitlines()[0] == VERBS[verb]
+    assert diskproof(verb, "--help").returncode == 0
+
+
+def test_help_does_not_wait_for_the_libraries_of_reports() -> None:
+    code = "import sys, diskproof.cli; sys.exit(bool({'scipy', 'altair', 'pyarrow'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_plan_shows_cells_order_time_and_bytes() -> None:
+    said = diskproof("plan", str(QUICKSTART)).stdout
+    assert "mariadb/dram/safest/complex/128MiB/1c" in said
+    assert "8 cells x 5 blocks = 40 trials; about " in said
+    assert "written to storage (order from seed 1)" in said
+
+
+def test_doctor_says_what_is_there() -> None:
+    result = diskproof("doctor")
+    assert result.returncode == 0, result.stdout
+    assert "diskproof-load" in result.stdout
+    assert diskproof("doctor", "--quickstart").stdout.strip() in ("quickstart", "quickstart-sqlite")
+
+
+def test_clean_has_nothing_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    result = diskproof("clean", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "nothing was left behind\n")
+
+
+def test_clean_removes_loaded_data_sets_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    images = tmp_path / "runs" / ".golden"
+    for name in ("image", "holiday"):
+        (images / name).mkdir(parents=True)
+        (images / name / "image.json").write_text("{}")
+    (images / "image" / ".diskproof-owned").write_text("0badcafe")
+    diskproof("clean", cwd=tmp_path)
+    assert (images / "image").is_dir()
+    diskproof("clean", "--images", cwd=tmp_path)
+    assert [path.name for path in images.iterdir()] == ["holiday"], "what does not carry our mark stays"
+
+
+def test_schema_is_the_declaration() -> None:
+    assert json.loads(diskproof("schema").stdout) == Study.model_json_schema()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_a_script_that_the_shell_takes(shell: str) -> None:
+    script = diskproof("completion", shell).stdout
+    assert "diskproof" in script
+    if shutil.which(shell):
+        checked = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stderr
+
+
+def test_output_is_plain_where_there_is_no_terminal() -> None:
+    assert "\x1b" not in diskproof("doctor").stdout + diskproof("plan", str(QUICKSTART)).stdout
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    script = f"{sys.executable} -m diskproof schema | head -c 10; exit ${{PIPESTATUS[0]}}"
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert "Traceback" not in result.stderr

@@ -1,0 +1,25 @@
+"""Its presence puts this folder on the import path; and where nothing may be skipped, a skip fails."""
+
+import os
+
+import pytest
+
+STRICT = "DISKPROOF_TEST_STRICT"
+"""Set it to 1 on a machine that can run every test."""
+
+_skipped: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped:
+        _skipped.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _skipped and os.environ.get(STRICT) == "1" and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _skipped and os.environ.get(STRICT) == "1":
+        terminalreporter.write_line(f"{STRICT}=1, and {len(_skipped)} tests were skipped", red=True)

@@ -1,0 +1,136 @@
+"""Charts tell every cell apart, choose honest axes, and can be drawn as still pictures."""
+
+import pytest
+
+from diskproof.report import charts
+from diskproof.report.chart_parts import log_ticks, scale
+from diskproof.report.chart_style import COLOURS, DARK, DASHES, LIGHT, SHAPES, Ink, encode
+from diskproof.report.curves import MOST_POINTS, over_time, read_curve, thin
+from diskproof.report.ratio_scale import ratio_scale
+from diskproof.stats.intervals import Interval
+from support.runs import MakeRun, Run
+from support.trials import MIB, make_plan
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of WCAG 2.1."""
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_data_stand_out_from_the_light_and_the_dark_page(colour: str) -> None:
+    for paper in (LIGHT.paper, DARK.paper, "#fbfaf7"):
+        assert contrast(colour, paper) >= 3
+
+
+def test_storage_has_colour_tuning_has_shape_and_the_rest_makes_panels() -> None:
+    plan = make_plan(servers=("mariadb", "postgresql"), memory_bytes=(128 * MIB, 1024 * MIB))
+    encoding = encode(plan.cells)
+    assert (encoding.colour, encoding.shape, encoding.panels) == ("storage", "tuning", ("server", "memory"))
+    assert list(encoding.colours) == ["dram", "disk"]
+    assert list(encoding.shapes) == ["safest", "fast"]
+
+
+@pytest.mark.parametrize("storages", [1, 2, 8, 9, 40])
+def test_cells_are_told_apart_by_colour_shape_and_panel(storages: int) -> None:
+    plan = make_plan(storages=[f"s{number}" for number in range(storages)], blocks=1, clients=(1,))
+    encoding = encode(plan.cells)
+    drawn = {
+        (
+            encoding.colours[cell.level(encoding.colour)],
+            encoding.shapes[cell.level(encoding.shape)] if encoding.shape else None,
+            encoding.panel(cell),
+        )
+        for cell in plan.cells
+    }
+    assert len(drawn) == len(plan.cells)
+
+
+def test_every_shape_has_a_dash() -> None:
+    assert len(SHAPES) == len(DASHES) == len(set(DASHES))
+
+
+def test_an_axis_is_logarithmic_only_where_the_span_demands_it() -> None:
+    assert scale([100, 500]).to_dict()["type"] == "linear"
+    assert scale([100, 500]).to_dict()["domain"][0] == 0
+    assert scale([10, 500]).to_dict()["type"] == "log"
+    assert scale([0, 500]).to_dict()["type"] == "linear"  # zero has no logarithm
+    assert log_ticks(80, 1200) == [100, 200, 500, 1000]
+
+
+def test_ratios_are_drawn_to_scale_with_one_on_it() -> None:
+    bars = ratio_scale([Interval(estimate=0.2, low=0.1, high=0.4, n=5)], same_within=0.03)
+    assert bars.percent(0.1) < bars.percent(0.2) < bars.percent(1) < 100
+    # On a logarithmic scale halving is a step of one size.
+    steps = [bars.percent(0.2) - bars.percent(0.1), bars.percent(0.4) - bars.percent(0.2)]
+    assert steps[0] == pytest.approx(steps[1], abs=0.02)
+    assert 1 in bars.ticks()
+    near = ratio_scale([Interval(estimate=1.01, low=0.99, high=1.03, n=5)], same_within=0.03)
+    assert 1 in near.ticks()
+    assert len(near.ticks()) >= 3
+
+
+def test_thinning_keeps_the_mean_and_the_limit() -> None:
+    curve = [(float(second), float(second % 7)) for second in range(1000)]
+    thinned = thin(curve, 100)
+    assert len(thinned) == 100
+    mean = sum(rate for _, rate in thinned) / 100
+    assert mean == pytest.approx(sum(rate for _, rate in curve) / 1000)
+    assert thin(curve, 1000) == curve
+
+
+def test_curves_come_from_the_loads_throughput_alone_and_in_order(quickstart: Run) -> None:
+    folder, _ = quickstart
+    curve = read_curve(folder, "b01-t01")
+    assert len(curve) == 40  # 10 s of warm-up, 30 s measured
+    assert [second for second, _ in curve] == sorted(second for second, _ in curve)
+    assert all(rate != 50.0 for _, rate in curve)
+    assert read_curve(folder, "b99-t01") == []
+
+
+def test_long_runs_are_drawn_with_a_bounded_number_of_points(make_run: MakeRun) -> None:
+    folder, analysis = make_run(make_plan(measure_s=600.0, blocks=4))
+    figure = over_time(folder, analysis, folder.trials())
+    assert figure
+    assert sum(len(panel.rows) for panel in figure.panels) <= MOST_POINTS
+    assert "averaged" in figure.caption
+
+
+def test_a_trial_that_does_not_count_is_drawn_as_such(quickstart: Run) -> None:
+    folder, analysis = quickstart
+    figure = over_time(folder, analysis, folder.trials())
+    assert figure
+    refused = {
+        row["trial"] for panel in figure.panels for row in panel.rows if row["validity"] == "does not count"
+    }
+    assert refused == {"b02-t04"}
+
+
+@pytest.mark.parametrize("ink", [LIGHT, DARK])
+def test_still_pictures(quickstart: Run, ink: Ink) -> None:
+    _, analysis = quickstart
+    for make in (charts.throughput, charts.latency, charts.cost):
+        figure = make(analysis, legend=True)
+        assert figure
+        picture = charts.png(figure, ink)
+        assert picture.startswith(b"\x89PNG")
+        assert len(picture) > 10_000
+    figure = charts.throughput(analysis, legend=True)
+    assert figure
+    drawing = charts.svg(figure)
+    assert all(name in drawing for name in ("dram", "disk", "safest", "fast", "transactions/s"))
+
+
+def test_resources_that_were_not_observed_are_named(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(storages=("dram",)))  # memory has no device counters
+    figure = charts.cost(analysis)
+    assert figure
+    assert "Not observed: flushes." in figure.caption
+    assert [panel.title for panel in figure.panels] == ["Server CPU", "Client CPU", "Written"]

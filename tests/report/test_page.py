@@ -1,0 +1,286 @@
+"""The page in a real browser, opened from a file, as a reader opens it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page
+
+from diskproof.report import html
+from diskproof.results.records import Finding, Setting
+from support.runs import MakeRun, Run
+from support.trials import MIB, change, make_plan, make_trials
+
+PHONE_PX = 360
+HOSTILE = "<img src=x onerror=alert(1)></script><!--{{7*7}}\"'`<b>x</b>`"
+
+CONTRASTS = """() => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const luminance = (colour) => {
+    const [r, g, b] = numbers(colour).slice(0, 3).map((c) => c / 255)
+      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const opaque = (colour) => { const all = numbers(colour); return all.length < 4 || all[3] === 1; };
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (opaque(colour)) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || element.closest("script, style, noscript, option")) continue;
+    if (!element.getClientRects().length) continue;
+    const style = getComputedStyle(element);
+    const ink = element.namespaceURI.endsWith("svg") ? style.fill : style.color;
+    const [low, high] = [luminance(ink), luminance(behind(element))].sort((a, b) => a - b);
+    found.push([(high + 0.05) / (low + 0.05), element.textContent.trim().slice(0, 40)]);
+  }
+  return found;
+}"""
+
+
+@dataclass
+class Opened:
+    """A page that has finished drawing, and what it said and asked for meanwhile."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+OpenPage = Callable[..., Opened]
+
+
+@pytest.fixture
+def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
+    contexts = []
+
+    def open_it(run: Run, width_px: int = 1200, scheme: str = "light", **analysis_changes: object) -> Opened:
+        folder, analysis = run
+        path = tmp_path / "report.html"
+        path.write_text(html.render(folder, change(analysis, **analysis_changes)))
+        context = browser.new_context(
+            viewport={"width": width_px, "height": 800},
+            color_scheme=scheme,  # type: ignore[arg-type]
+        )
+        contexts.append(context)
+        opened = Opened(context.new_page())
+        opened.page.on("console", lambda message: opened.complaints.append(message.text))
+        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        opened.page.on("dialog", lambda dialog: refuse(dialog, opened))
+        opened.page.on("request", lambda request: opened.requests.append(request.url))
+        opened.page.goto(path.as_uri())
+        opened.page.wait_for_function("document.documentElement.dataset.charts === 'drawn'")
+        return opened
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+def refuse(dialog: Dialog, opened: Opened) -> None:
+    opened.complaints.append(f"dialog: {dialog.message}")
+    dialog.dismiss()
+
+
+def assert_quiet(opened: Opened) -> None:
+    """Hold the page to its promise: no complaint, and no request but for itself."""
+    assert opened.complaints == []
+    assert [url for url in opened.requests if not url.startswith("file:")] == []
+    assert len(opened.requests) == 1
+
+
+# ---------------------------------------------------------------- charts
+
+
+@pytest.mark.parametrize(
+    ("figure", "marks"),
+    [
+        ("throughput", ".mark-symbol.role-mark path"),
+        ("latency", ".mark-symbol.role-mark path"),
+        ("time", ".mark-line.role-mark path"),
+        ("cost", ".mark-rect.role-mark path"),
+    ],
+)
+def test_every_figure_draws_its_marks(quickstart: Run, open_page: OpenPage, figure: str, marks: str) -> None:
+    opened = open_page(quickstart)
+    places = opened.page.query_selector_all(f"#figure-{figure} .chart")
+    expected = {"throughput": [8], "latency": [24], "time": [5] * 8, "cost": [8, 8, 8, 4]}
+    assert [len(place.query_selector_all(marks)) for place in places] == expected[figure]
+    for place in places:
+        drawing = place.query_selector("svg")
+        assert drawing
+        box = drawing.bounding_box()
+        assert box
+        assert box["width"] > 300
+        assert box["height"] > 100
+        assert place.get_attribute("aria-label")
+    assert_quiet(opened)
+
+
+def test_pointing_at_a_mark_tells_its_cell_and_interval(quickstart: Run, open_page: OpenPage) -> None:
+    opened = open_page(quickstart)
+    opened.page.hover("#figure-throughput .mark-symbol.role-mark path >> nth=0")
+    shown = opened.page.inner_text("#vg-tooltip-element.visible")
+    assert "dram, safest, 1 client" in shown
+    assert "596 to 619" in shown
+    assert_quiet(opened)
+
+
+def test_many_cells_are_chosen_from_a_menu(make_run: MakeRun, open_page: OpenPage) -> None:
+    plan = make_plan(
+        servers=("mariadb", "postgresql"),
+        storages=("dram", "nvme", "ebs"),
+        tunings=("safest", "fast", "unsafe"),
+        memory_bytes=(128 * MIB, 1024 * MIB),
+        clients=(1, 4, 16, 64),
+        blocks=2,
+    )
+    opened = open_page(make_run(plan), PHONE_PX)
+    visible = "#figure-time .panel:not([hidden]) .chart"
+    assert len(opened.page.query_selector_all(visible)) == 1
+    opened.page.select_option("#choice-time", "100")
+    opened.page.wait_for_selector(f"{visible}[data-panel='100'] .mark-line.role-mark path")
+    assert len(opened.page.query_selector_all(f"{visible} .mark-line.role-mark path")) == 2
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= PHONE_PX
+    assert len(opened.page.query_selector_all("#figure-throughput .chart svg")) == 4
+    assert_quiet(opened)
+
+
+# ---------------------------------------------------------------- readable everywhere
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width_px", [PHONE_PX, 768, 1600])
+def test_it_is_readable_at_every_width_in_light_and_dark(
+    quickstart: Run, open_page: OpenPage, width_px: int, scheme: str
+) -> None:
+    opened = open_page(quickstart, width_px, scheme)
+    opened.page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width_px
+    contrasts = opened.page.evaluate(CONTRASTS)
+    assert len(contrasts) > 300
+    assert [one for one in contrasts if one[0] < 4.5] == []
+    assert_quiet(opened)
+
+
+def test_light_and_dark_differ(quickstart: Run, open_page: OpenPage) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    papers = {open_page(quickstart, scheme=scheme).page.evaluate(background) for scheme in ("light", "dark")}
+    assert len(papers) == 2
+
+
+def test_paper_shows_what_is_folded_away(quickstart: Run, open_page: OpenPage) -> None:
+    opened = open_page(quickstart)
+    opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    opened.page.emulate_media(media="print")
+    assert opened.page.is_visible("text=diskproof-load run oltp >> nth=0")
+    assert not opened.page.is_visible("nav")
+
+
+def test_tables_have_heads_and_names(quickstart: Run, open_page: OpenPage) -> None:
+    page = open_page(quickstart).page
+    for table in page.query_selector_all("table"):
+        assert table.query_selector_all("thead th[scope=col]")
+        assert table.query_selector_all("tbody th[scope=row]")
+    assert all(
+        box.get_attribute("aria-label") and box.get_attribute("tabindex") == "0"
+        for box in page.query_selector_all(".scroll")
+    )
+
+
+# ---------------------------------------------------------------- inert and alone
+
+
+def test_hostile_text_is_shown_and_does_nothing(make_run: MakeRun, open_page: OpenPage) -> None:
+    plan = make_plan(storages=("dram", HOSTILE), blocks=3)
+    plan = change(plan, study=HOSTILE, question=HOSTILE, expectation=HOSTILE, analysis=HOSTILE)
+    bad = Finding(check=HOSTILE, severity="warning", message=HOSTILE, remedy=HOSTILE)
+    setting = Setting(name=HOSTILE, requested=HOSTILE, observed=HOSTILE, holds=True, level=True)
+    trials = [
+        change(trial, findings=[bad], settings=[*trial.settings, setting], load_command=HOSTILE)
+        for trial in make_trials(plan)
+    ]
+    opened = open_page(make_run(plan, trials, host=HOSTILE, cpu_model=HOSTILE))
+    page = opened.page
+    assert page.query_selector_all("img, iframe, object, #verdicts b") == []
+    assert page.inner_text("h1") == HOSTILE
+    assert page.title() == f"{HOSTILE}: {HOSTILE}"
+    drawn = page.eval_on_selector_all("#figure-latency text", "all => all.map((one) => one.textContent)")
+    assert f"{HOSTILE}, safest, 1 client" in drawn
+    page.hover("#figure-throughput .mark-symbol.role-mark path >> nth=2")
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert page.query_selector_all("img") == []
+    assert_quiet(opened)
+
+
+def test_the_policy_forbids_requests_and_foreign_scripts(quickstart: Run, open_page: OpenPage) -> None:
+    page = open_page(quickstart).page
+    assert page.evaluate("fetch('data:text/plain,x').then(() => 'fetched', () => 'refused')") == "refused"
+    ran = page.evaluate(
+        """() => {
+          const script = document.createElement("script");
+          script.textContent = "window.foreign = true";
+          document.body.append(script);
+          return window.foreign === true;
+        }"""
+    )
+    assert not ran
+
+
+def test_a_page_is_the_same_each_time_and_not_large(quickstart: Run) -> None:
+    page = html.render(*quickstart)
+    assert page == html.render(*quickstart)
+    assert len(page.encode()) < 3_000_000
+
+
+# ---------------------------------------------------------------- little or nothing to show
+
+
+def test_a_run_without_a_valid_trial(make_run: MakeRun, open_page: OpenPage) -> None:
+    plan = make_plan(blocks=2)
+    died = Finding(check="server", severity="invalid", message="ended by signal 9", remedy="Free memory.")
+    trials = [
+        change(trial, finished=False, load=None, usage=None, findings=[died]) for trial in make_trials(plan)
+    ]
+    opened = open_page(make_run(plan, trials))
+    assert "no trial is valid" in opened.page.inner_text("#verdicts")
+    assert "nothing to draw" in opened.page.inner_text("#charts")
+    assert "ended by signal 9" in opened.page.inner_text("#findings")
+    assert_quiet(opened)
+
+
+def test_a_run_without_any_trial_or_machine(make_run: MakeRun, open_page: OpenPage) -> None:
+    opened = open_page(make_run(make_plan(), []), machine=None)
+    assert "no trial has finished" in opened.page.inner_text("#verdicts")
+    assert "Incomplete" in opened.page.inner_text("header")
+    assert_quiet(opened)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"storages": ("disk",), "tunings": ("safest",), "clients": (8,)},
+        {"storages": ("disk",)},
+        {"clients": (8,)},
+        {"blocks": 1},
+        {"servers": ("sqlite",)},
+    ],
+)
+def test_small_studies(make_run: MakeRun, open_page: OpenPage, shape: dict[str, object]) -> None:
+    plan = make_plan(**shape)  # type: ignore[arg-type]
+    trials = [
+        change(trial, usage__server_cpu_s=None, usage__devices={}) if "sqlite" in trial.cell else trial
+        for trial in make_trials(plan)
+    ]
+    opened = open_page(make_run(plan, trials), PHONE_PX)
+    assert len(opened.page.query_selector_all("#figure-latency .mark-symbol.role-mark path")) == 3 * len(
+        plan.cells
+    )
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= PHONE_PX
+    assert_quiet(opened)

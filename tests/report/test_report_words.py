@@ -1,0 +1,104 @@
+"""Figures, intervals and texts read as a person would say them."""
+
+import pytest
+
+from diskproof.analysis.answers import Interval, RunFinding, Verdict
+from diskproof.report import words
+from diskproof.results.records import Finding
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "n/a"),
+        (0, "0"),
+        (0.000012, "1.2e-05"),
+        (0.00351, "0.00351"),
+        (0.2124, "0.212"),
+        (0.99951, "1.00"),
+        (4.7349, "4.73"),
+        (9.996, "10.0"),
+        (99.94, "99.9"),
+        (99.96, "100"),
+        (25131.4, "25,131"),
+    ],
+)
+def test_numbers_have_three_digits_and_no_needless_precision(value: float | None, expected: str) -> None:
+    assert words.number(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0.25, "0.25 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (372, "6 min 12 s"),
+        (3599.7, "1 h"),
+        (7500, "2 h 5 min"),
+    ],
+)
+def test_durations(seconds: float, expected: str) -> None:
+    assert words.duration(seconds) == expected
+
+
+def test_an_interval_says_so_where_it_has_no_ends() -> None:
+    alone = Interval(estimate=1234.5, low=None, high=None, n=1)
+    assert words.with_bounds(alone) == "1,234 (one block, no interval)"
+    assert words.bounds(alone) == "none: one block"
+    assert words.with_bounds(Interval(estimate=0.2, low=0.18, high=0.22, n=5)) == "0.200 (0.180 to 0.220)"
+    assert words.with_bounds(None) == "n/a"
+
+
+def test_the_largest_effect_comes_first_whichever_way_it_goes() -> None:
+    verdicts = [
+        _verdict("the same", 1.0),
+        _verdict("not comparable", None),
+        _verdict("faster", 1.5),
+        _verdict("inconclusive", 9.0),
+        _verdict("slower", 0.2),
+    ]
+    outcomes = [verdict.outcome for verdict in words.by_importance(verdicts)]
+    assert outcomes == ["slower", "faster", "the same", "inconclusive", "not comparable"]
+
+
+def test_control_characters_are_shown_and_not_obeyed() -> None:
+    assert words.visible("a\x1b[2Jb\r\nc\x07\x9b") == "a\N{REPLACEMENT CHARACTER}[2Jb\nc" + "\ufffd" * 2
+    assert words.visible("left\u202eright") == "left\ufffdright"
+
+
+def test_a_reason_is_not_said_twice() -> None:
+    sentence = "disk and dram are not comparable: a single block gives no interval"
+    assert words.further_reasons(sentence, ["a single block gives no interval", "another CPU"]) == [
+        "another CPU"
+    ]
+
+
+def _verdict(outcome: str, ratio: float | None) -> Verdict:
+    return Verdict.model_validate(
+        {
+            "factor": "storage",
+            "level": "disk",
+            "baseline": "dram",
+            "held": {},
+            "cell": "b",
+            "baseline_cell": "a",
+            "ratio": None if ratio is None else {"estimate": ratio, "low": ratio, "high": ratio, "n": 5},
+            "p_adjusted": 0.01,
+            "outcome": outcome,
+            "sentence": "…",
+        }
+    )
+
+
+def test_severe_findings_come_first() -> None:
+    severities = ["note", "invalid", "warning"]
+    findings = [
+        RunFinding(
+            finding=Finding.model_validate({"check": "c", "severity": one, "message": "m"}),
+            trials=[],
+            cells=[],
+        )
+        for one in severities
+    ]
+    assert [one.finding.severity for one in words.by_severity(findings)] == ["invalid", "warning", "note"]

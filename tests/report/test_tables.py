@@ -1,0 +1,64 @@
+"""The tables say where each value was read, and leave nothing out."""
+
+from diskproof.report import tables
+from diskproof.results.records import Setting
+from support.runs import MakeRun, Run
+from support.trials import MIB, change, make_plan, make_trials
+
+
+def test_a_setting_names_the_factor_that_explains_its_value(make_run: MakeRun) -> None:
+    plan = make_plan(memory_bytes=(128 * MIB, 1024 * MIB), blocks=2)
+    folder, _ = make_run(plan)
+    table = tables.settings(plan, folder.trials())
+    where = {(row[1], row[3]): row[4] for row in table.rows}
+    assert where["max_connections", "40"] == "all"
+    assert where["sync_binlog", "1"] == "safest"
+    assert where["sync_binlog", "0"] == "fast"
+    assert where["innodb_buffer_pool_size", str(128 * MIB)] == "128 MiB of memory"
+
+
+def test_a_setting_that_does_not_hold_is_marked(make_run: MakeRun) -> None:
+    plan = make_plan(blocks=2)
+    trials = make_trials(plan)
+    wrong = Setting(name="sync_binlog", requested="1", observed="0", holds=False)
+    gone = Setting(name="query_cache_size", requested="0", observed=None, holds=False)
+    trials[0] = change(trials[0], settings=[wrong, gone])
+    folder, _ = make_run(plan, trials)
+    read_back = {(row[1], row[2], row[3]) for row in tables.settings(plan, folder.trials()).rows}
+    assert ("sync_binlog", "1", "0 (does not hold)") in read_back
+    assert ("query_cache_size", "0", "no such variable (does not hold)") in read_back
+
+
+def test_every_row_has_an_entry_a_column(quickstart: Run) -> None:
+    folder, analysis = quickstart
+    assert analysis.machine
+    made = (
+        tables.cells(analysis),
+        tables.costs(analysis),
+        tables.level_differences(analysis),
+        tables.machine(analysis.machine),
+        tables.servers(analysis.machine),
+        tables.places(analysis.machine),
+        tables.devices(analysis.machine),
+        tables.settings(analysis.plan, folder.trials()),
+        tables.order(analysis),
+        tables.load_commands(analysis, folder.trials()),
+    )
+    for table in made:
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+
+
+def test_the_order_is_the_plans(quickstart: Run) -> None:
+    _, analysis = quickstart
+    first = analysis.plan.trials[0]
+    cell = analysis.plan.cell(first.cell)
+    row = tables.order(analysis).rows[0]
+    assert row[0] == "1"
+    assert row[1].startswith(f"{cell.storage}, {cell.tuning}, {cell.clients} client")
+
+
+def test_a_single_cell_is_still_named(make_run: MakeRun) -> None:
+    _, analysis = make_run(make_plan(storages=("disk",), tunings=("safest",), clients=(8,)))
+    assert tables.cells(analysis).columns[0].title == "Storage"
+    assert tables.cells(analysis).rows[0][0] == "disk"

@@ -1,0 +1,341 @@
+"""Whole runs on real servers, through the command line, as a user makes them."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from diskproof.analysis.folder import invalidating
+from diskproof.results.folder import RunFolder
+from diskproof.results.records import Trial
+from diskproof.system.journal import MARK
+from diskproof.system.mounts import mounts
+from support.command import begin, diskproof, environment
+
+needs_mariadb = pytest.mark.skipif(
+    not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
+    reason="no MariaDB: apt-get install mariadb-server-core",
+)
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts file systems: root")
+
+pytestmark = pytest.mark.timeout(240)
+
+STUDY = """
+question = "Does it run?"
+[design]
+blocks = {blocks}
+warm_up_s = 0.2
+measure_s = {measure_s}
+clients = [2]
+memory = ["32 MiB"]
+[servers.db]
+family = "{family}"
+[storages.disk]
+directory = "place/deep"
+[storages.dram]
+ram = "600 MiB"
+[tunings.safest]
+{tuning}
+[workloads.load]
+mix = "{mix}"
+tables = 2
+rows = 500
+"""
+
+
+def write_study(
+    folder: Path,
+    family: str = "sqlite",
+    *,
+    mix: str = "read-write",
+    blocks: int = 2,
+    measure_s: float = 0.5,
+    tuning: str = "",
+) -> None:
+    text = STUDY.format(family=family, mix=mix, blocks=blocks, measure_s=measure_s, tuning=tuning)
+    (folder / "study.toml").write_text(text)
+
+
+def run_folder(folder: Path) -> RunFolder:
+    [path] = (folder / "runs" / "study").iterdir()
+    return RunFolder.open(path)
+
+
+def processes_in(folder: Path) -> list[psutil.Process]:
+    """Return what runs of this folder left running, by the mark and the state directory they carry."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            variables = process.environ()
+        except psutil.Error:
+            continue
+        if MARK in variables and variables.get("DISKPROOF_STATE") == str(folder / "state"):
+            found.append(process)
+    return found
+
+
+def assert_nothing_left(folder: Path) -> None:
+    assert processes_in(folder) == []
+    assert not (folder / "place").exists()
+    assert list((folder / "state").glob("*.jsonl")) == []
+    assert not [mount for mount in mounts() if str(folder) in mount.mount_point]
+    golden = folder / "runs" / ".golden"
+    assert not golden.exists() or not [
+        path for path in golden.iterdir() if path.name.startswith("diskproof-")
+    ]
+
+
+def wait_for(what: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+
+
+def trials_in(folder: Path) -> list[Trial]:
+    return [trial for path in (folder / "runs" / "study").glob("*") for trial in RunFolder(path).trials()]
+
+
+@pytest.mark.parametrize("family", ["sqlite", "mysql", "postgresql"])
+def test_a_whole_run(tmp_path: Path, family: str) -> None:
+    if not [line for line in doctor_lines(tmp_path) if line.startswith("ok") and family in line]:
+        pytest.skip(f"no {family} server on this machine")
+    write_study(tmp_path, family, measure_s=1)
+    if family == "postgresql":
+        open_for_others(tmp_path)
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    assert "Does it run?" in result.stdout
+    folder = run_folder(tmp_path)
+    trials = folder.trials()
+    assert len(trials) == len(folder.plan().trials) == 4
+    for trial in trials:
+        assert trial.finished, trial.findings
+        assert trial.load is not None
+        assert trial.load.transactions > 0
+        # On PostgreSQL two clients may insert the same row at once; such transactions are run again.
+        assert all(error.transient for error in trial.load.errors), trial.load.errors
+        # 20 statements a transaction, counted by the clients themselves.
+        assert trial.load.statements == pytest.approx(20 * trial.load.transactions, rel=0.2)
+        assert trial.settings
+        assert all(setting.holds for setting in trial.settings), trial.settings
+        assert {file.role for file in trial.open_files} >= {"data"}
+        assert all(file.as_declared for file in trial.open_files), trial.open_files
+        assert (trial.usage is not None) and (trial.usage.server_cpu_s is None) == (family == "sqlite")
+        series = folder.series(trial.id)
+        assert series is not None
+        assert "transactions_per_s" in series.column("metric").to_pylist()
+    machine = folder.machine()
+    assert machine is not None
+    kinds = {(place.storage, place.filesystem == "tmpfs") for place in machine.places}
+    assert ("dram", True) in kinds
+    assert (folder.path / "report.html").stat().st_size > 10_000
+    assert (folder.path / "report.md").read_text().startswith("#")
+    assert_nothing_left(tmp_path)
+    for form in ("text", "markdown", "csv", "json"):
+        again = diskproof(tmp_path, "report", str(folder.path), "--format", form)
+        assert again.returncode == 0, again.stderr
+        assert again.stdout.strip()
+        if form == "json":
+            json.loads(again.stdout)
+    same = diskproof(tmp_path, "compare", str(folder.path), str(folder.path))
+    assert same.returncode == 0, same.stderr
+    assert "faster" not in same.stdout
+
+
+def doctor_lines(folder: Path) -> list[str]:
+    result = diskproof(folder, "doctor")
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+def open_for_others(folder: Path) -> None:
+    """Let PostgreSQL's own user reach a folder that pytest keeps private."""
+    for path in (folder, *folder.parents):
+        if path.owner() == "root" and path != Path("/"):
+            path.chmod(path.stat().st_mode | 0o011)
+
+
+def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> None:
+    write_study(tmp_path, blocks=3, measure_s=0.6)
+    process = begin(tmp_path, "run", "study.toml")
+    wait_for(lambda: len(trials_in(tmp_path)) >= 2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "the finished trials are kept" in err
+    assert "Traceback" not in err
+    kept = trials_in(tmp_path)
+    counted = {trial.started_at for trial in kept if not invalidating(run_folder(tmp_path), trial)}
+    assert 2 <= len(kept) < 6
+    assert_nothing_left(tmp_path)
+    resumed = diskproof(tmp_path, "run", "study.toml", "--resume")
+    assert resumed.returncode in (0, 12), resumed.stderr
+    after = trials_in(tmp_path)
+    assert len(after) == 6
+    assert counted <= {trial.started_at for trial in after}, "what counted was not run again"
+    changed = (tmp_path / "study.toml").read_text().replace("rows = 500", "rows = 501")
+    (tmp_path / "study.toml").write_text(changed)
+    refused = diskproof(tmp_path, "run", "study.toml", "--resume")
+    assert refused.returncode == 2
+    assert "another version of this study" in refused.stderr
+
+
+@needs_mariadb
+@pytest.mark.parametrize("moment", ["loading", "measuring"])
+def test_sigkill_leaves_nothing_that_clean_does_not_clear(tmp_path: Path, moment: str) -> None:
+    write_study(tmp_path, "mysql", measure_s=3)
+    process = begin(tmp_path, "run", "study.toml")
+    wanted = {"loading": "mariadb", "measuring": "diskproof-load"}[moment]
+    wait_for(lambda: any(wanted in found.name() for found in processes_in(tmp_path)))
+    if moment == "measuring":
+        wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
+    process.kill()
+    process.communicate()
+    cleaned = diskproof(tmp_path, "clean")
+    assert cleaned.returncode == 0, cleaned.stdout
+    assert "cleared away" in cleaned.stdout
+    assert_nothing_left(tmp_path)
+    assert diskproof(tmp_path, "clean").stdout == "nothing was left behind\n"
+
+
+@needs_mariadb
+def test_a_server_that_dies_makes_its_trial_invalid_and_the_run_goes_on(tmp_path: Path) -> None:
+    write_study(tmp_path, "mysql", measure_s=3)
+    process = begin(tmp_path, "run", "study.toml")
+    wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
+    time.sleep(1)
+    victim = next(found for found in processes_in(tmp_path) if found.name() == "mariadbd")
+    victim.kill()
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 12, err
+    trials = trials_in(tmp_path)
+    assert [trial.finished for trial in trials] == [False, True, True, True]
+    message = trials[0].findings[0].message
+    assert "the server died during the trial" in message
+    assert "ready for connections" in message  # the last lines of its log
+    assert "the server died" in out
+    assert_nothing_left(tmp_path)
+    resumed = diskproof(tmp_path, "run", "study.toml", "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert all(trial.finished for trial in trials_in(tmp_path))
+
+
+@needs_mariadb
+def test_a_variable_that_the_server_does_not_know_ends_the_run_at_once(tmp_path: Path) -> None:
+    write_study(tmp_path, "mysql", tuning="variables = { innodb_flash_speed = 11 }")
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode == 2
+    assert "innodb_flash_speed" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert_nothing_left(tmp_path)
+
+
+@needs_mariadb
+def test_a_variable_that_the_server_changes_makes_the_trial_invalid(tmp_path: Path) -> None:
+    """MariaDB caps max_connections quietly: what was asked for is not what runs."""
+    write_study(tmp_path, "mysql", blocks=1, tuning="variables = { table_open_cache = 99999999 }")
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode == 12, result.stderr
+    assert "table_open_cache" in result.stdout
+    assert not any(trial.settings and all(s.holds for s in trial.settings) for trial in trials_in(tmp_path))
+
+
+@needs_mariadb
+def test_a_file_that_lands_elsewhere_makes_the_trial_invalid(tmp_path: Path) -> None:
+    stray = tmp_path / "stray.log"
+    tuning = f'variables = {{ slow_query_log = true, slow_query_log_file = "{stray}" }}'
+    write_study(tmp_path, "mysql", blocks=1, tuning=tuning)
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode == 12, result.stderr
+    assert str(stray) in result.stdout.replace("\n", "").replace("  ", "")
+    assert_nothing_left(tmp_path)
+
+
+def fill(folder: Path) -> None:
+    """Leave no byte free, with writes that are not buffered: nothing is left to fail when the file is closed."""
+    with (folder / "ballast").open("wb", buffering=0) as ballast, pytest.raises(OSError, match="No space left"):
+        while True:
+            ballast.write(b"x" * 2**20)
+
+
+@needs_mariadb
+@needs_root
+def test_a_disk_that_fills_up_while_loading_is_said(tmp_path: Path) -> None:
+    write_study(tmp_path, "mysql")
+    study = tmp_path / "study.toml"
+    study.write_text(study.read_text().replace("rows = 500", "rows = 300_000"))
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700m", "none", str(small)], check=True)
+    try:
+        process = begin(tmp_path, "run", "study.toml", "--out", str(small / "runs"))
+        wait_for(lambda: list((small / "runs").glob(".golden/*/data/sbtest/sbtest1.*")))
+        fill(small)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 2, out + err
+        assert "Traceback" not in err
+        assert "free" in err or "space" in err.lower(), err
+        assert not [path for path in (small / "runs").glob(".golden/*") if path.name.startswith("diskproof-")]
+        assert processes_in(tmp_path) == []
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
+    write_study(tmp_path, measure_s=3)
+    first = begin(tmp_path, "run", "study.toml")
+    wait_for(lambda: list((tmp_path / "state").glob("*.jsonl")))
+    second = diskproof(tmp_path, "run", "study.toml")
+    assert second.returncode == 2
+    assert f"a run is under way here: process {first.pid}, study study" in second.stderr
+    first.send_signal(signal.SIGTERM)
+    first.communicate(timeout=30)
+    assert first.returncode == 130
+    assert_nothing_left(tmp_path)
+
+
+def test_a_terminal_that_closes_ends_the_run_in_good_order(tmp_path: Path) -> None:
+    write_study(tmp_path, measure_s=3)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execve(
+            sys.executable, [sys.executable, "-m", "diskproof", "run", "study.toml"], environment(tmp_path)
+        )
+    wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
+    os.close(terminal)
+    ended, status = 0, 0
+    deadline = time.monotonic() + 30
+    while not ended and time.monotonic() < deadline:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.05)
+    assert ended == pid
+    assert os.waitstatus_to_exitcode(status) == 130
+    assert_nothing_left(tmp_path)
+
+
+def test_a_threshold_that_is_not_proved_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    write_study(tmp_path, mix="point-select")
+    claim = '[[thresholds]]\nfactor = "storage"\nlevel = "dram"\nbaseline = "disk"\nat_least = 1000\n'
+    study = tmp_path / "study.toml"
+    study.write_text(study.read_text() + claim)
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode == 10, result.stderr
+    assert "threshold not proved: dram against disk (storage)" in result.stderr
+
+
+def test_a_terminal_shows_progress_and_a_pipe_plain_lines(tmp_path: Path) -> None:
+    write_study(tmp_path, blocks=1)
+    plain = diskproof(tmp_path, "run", "study.toml")
+    assert "[1/2]" in plain.stderr
+    assert "\x1b" not in plain.stdout + plain.stderr

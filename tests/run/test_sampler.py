@@ -1,0 +1,147 @@
+"""The sampler between a server that answers, one that is slow, and one that hangs."""
+
+import gc
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from diskproof.results.series import Row
+from diskproof.run import sampler as module
+from diskproof.run.sampler import Sample, Sampler, seconds_to_next
+from diskproof.server.base import Running, ServerFailedError, Status
+
+PERIOD_S = 0.02
+
+
+class Told:
+    """A server whose status the test tells: ten more statements at each look, and one level."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.before_answer: Callable[[], object] = lambda: None
+
+    @property
+    def pids(self) -> list[int]:
+        return [os.getpid()]
+
+    def status(self) -> Status:
+        self.before_answer()
+        self.looks += 1
+        return Status(counters={"Questions": 10.0 * self.looks}, gauges={"Threads_running": 4.0})
+
+    def log_tail(self) -> str:
+        return "the log's last line"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Told:
+    monkeypatch.setattr(module, "PERIOD_S", PERIOD_S)
+    return Told()
+
+
+def sampler_of(server: Told, rows: list[Row] | None = None) -> Sampler:
+    return Sampler(cast("Running", server), [], None if rows is None else rows.extend)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_rows_go_out_as_they_come_and_samples_are_not_kept(server: Told) -> None:
+    rows: list[Row] = []
+    sampler = sampler_of(server, rows)
+    sampler.begin()
+    wait_for(lambda: server.looks > 20)
+    assert rows
+    gc.collect()
+    kept = [thing for thing in gc.get_objects() if isinstance(thing, Sample)]
+    assert len(kept) <= 4, "the first, the last, and what is being made of the next"
+    sampler.end()
+    assert sampler.rows() == []
+    usage = sampler.usage(embedded=False)
+    assert usage.server_counters == {"Questions": 10.0 * (server.looks - 1)}
+    assert max(t_s for t_s, *_ in rows) == pytest.approx(usage.seconds)
+
+
+def test_counters_become_rates_and_levels_stay_levels(server: Told) -> None:
+    sampler = sampler_of(server)
+    sampler.begin()
+    wait_for(lambda: server.looks > 5)
+    sampler.end()
+    of_server = [(t_s, metric, value) for t_s, source, metric, value in sampler.rows() if source == "server"]
+    assert {metric for _, metric, _ in of_server} <= {"cpu", "Questions_per_s", "Threads_running"}
+    assert {value for _, metric, value in of_server if metric == "Threads_running"} == {4.0}
+    usage = sampler.usage(embedded=False)
+    assert usage.server_counters.keys() == {"Questions"}
+    counted, before_s = 0.0, 0.0
+    for t_s, metric, value in of_server:
+        if metric == "Questions_per_s":
+            counted += value * (t_s - before_s)
+            before_s = t_s
+    assert counted == pytest.approx(usage.server_counters["Questions"])
+
+
+def test_missed_periods_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PERIOD_S", 1.0)
+    assert [seconds_to_next(elapsed_s) for elapsed_s in (0.0, 0.25, 1.0, 7.75)] == [1.0, 0.75, 1.0, 0.25]
+
+
+def test_a_slow_server_is_not_asked_in_a_burst_afterwards(server: Told) -> None:
+    sampler = sampler_of(server)
+    sampler.begin()
+    server.before_answer = lambda: time.sleep(10 * PERIOD_S)
+    wait_for(lambda: server.looks >= 2)
+    server.before_answer = lambda: None
+    looks, began = server.looks, time.monotonic()
+    wait_for(lambda: server.looks >= looks + 5)
+    took_s = time.monotonic() - began
+    sampler.end()
+    assert took_s >= 3 * PERIOD_S
+
+
+def test_the_end_does_not_wait_for_a_server_that_hangs(server: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "END_LIMIT_S", 0.2)
+    rows: list[Row] = []
+    sampler = sampler_of(server, rows)
+    hanging, release = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        hanging.set()
+        release.wait(30)
+
+    sampler.begin()
+    server.before_answer = hang
+    assert hanging.wait(10)
+    began, looks = time.monotonic(), server.looks
+    with pytest.raises(ServerFailedError, match=r"(?s)not answered for 0\.2 s.*the log's last line"):
+        sampler.end()
+    assert time.monotonic() - began < 5
+    written = len(rows)
+    release.set()
+    wait_for(lambda: server.looks > looks)
+    time.sleep(5 * PERIOD_S)
+    assert len(rows) == written, "no row comes after the end"
+    assert server.looks == looks + 1
+
+
+def test_what_failed_in_between_is_said_at_the_end(server: Told) -> None:
+    failed = threading.Event()
+
+    def fail() -> None:
+        failed.set()
+        raise ServerFailedError("it did not answer")
+
+    sampler = sampler_of(server)
+    sampler.begin()
+    server.before_answer = fail
+    assert failed.wait(10)
+    server.before_answer = lambda: None
+    with pytest.raises(ServerFailedError, match="it did not answer"):
+        sampler.end()

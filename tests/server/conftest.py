@@ -1,0 +1,106 @@
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from diskproof.server.base import ServerKind, ServerNotFoundError
+from diskproof.server.mysql import MysqlServer, find_mysql
+from diskproof.server.postgresql import PostgresqlServer, find_postgresql
+from diskproof.server.sqlite import SqliteServer
+from diskproof.system.journal import Journal, processes_of
+from diskproof.system.processes import Starter
+from support.servers import Images
+
+FETCHED = {
+    "mysql-5.6": "DISKPROOF_TEST_MYSQL56_BASEDIR",
+    "mysql-9": "DISKPROOF_TEST_MYSQL9_BASEDIR",
+}
+"""Servers that tests/servers/fetch.sh brings."""
+
+ROOM_BYTES = 2 * 2**30
+"""Four golden images of up to 200 MB, and one restored one."""
+
+
+def find_for_test(name: str) -> ServerKind:
+    """Find one of the servers that the tests know, or skip with the reason."""
+    try:
+        match name:
+            case "mariadb":
+                return MysqlServer(find_mysql(), name)
+            case "postgresql":
+                return PostgresqlServer(find_postgresql(), name)
+            case "sqlite":
+                return SqliteServer(name, "unknown")
+    except ServerNotFoundError as error:
+        pytest.skip(str(error))
+    basedir = os.environ.get(FETCHED[name])
+    if basedir is None:
+        pytest.skip(f"{FETCHED[name]} is not set; tests/servers/fetch.sh brings that server")
+    return MysqlServer(find_mysql(Path(basedir)), name)
+
+
+@pytest.fixture(params=["mariadb", "mysql-5.6", "mysql-9", "postgresql", "sqlite"])
+def kind(request: pytest.FixtureRequest) -> ServerKind:
+    return find_for_test(request.param)
+
+
+@pytest.fixture(params=["mariadb", "mysql-5.6", "mysql-9", "postgresql"])
+def process_kind(request: pytest.FixtureRequest) -> ServerKind:
+    """A server that is a process of its own."""
+    return find_for_test(request.param)
+
+
+@pytest.fixture(scope="session")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journal]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISKPROOF_STATE", str(tmp_path_factory.mktemp("state")))
+        journal = Journal.begin("tests of servers")
+    yield journal
+    journal.finish()
+
+
+@pytest.fixture
+def starter(journal: Journal) -> Iterator[Starter]:
+    yield Starter(journal)
+    left = list(processes_of(journal.mark))
+    for process in left:
+        process.kill()
+    assert not left, "the test left a server running"
+
+
+def _short_folder(parent: Path) -> Path:
+    """Make a directory with a short name that every user may enter, as PostgreSQL's user must."""
+    path = Path(tempfile.mkdtemp(prefix="dp-", dir=parent))
+    path.chmod(0o755)
+    return path
+
+
+def _memory_or_disk() -> Path:
+    """Return /dev/shm where it is roomy: the tests ask what servers do, not how fast a disk is."""
+    memory = Path("/dev/shm")
+    roomy = memory.is_dir() and shutil.disk_usage(memory).free > ROOM_BYTES
+    return memory if roomy else Path(tempfile.gettempdir())
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    path = _short_folder(_memory_or_disk())
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def disk_root() -> Iterator[Path]:
+    path = _short_folder(Path(tempfile.gettempdir()))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="session")
+def images(journal: Journal) -> Iterator[Images]:
+    folder = _short_folder(_memory_or_disk())
+    yield Images(folder, Starter(journal))
+    shutil.rmtree(folder)

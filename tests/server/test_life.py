@@ -1,0 +1,214 @@
+"""Every verb of every server, on real ones: loaded, copied, started, asked, stopped, killed, recovered."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from diskproof.server.base import Running, ServerFailedError, ServerKind
+from diskproof.study.model import LEVELS
+from diskproof.system.counters import open_files
+from diskproof.system.processes import Starter
+from support.servers import Client, Images, connect, make_dirs, start
+
+
+def test_a_golden_image_serves_every_level_elsewhere(
+    kind: ServerKind, disk_root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(kind, disk_root)
+    for level in LEVELS:
+        running = start(kind, dirs, starter, level)
+        settings = running.read_settings()
+        wrong = [setting for setting in settings if not setting.holds]
+        assert not wrong
+        assert {setting.level for setting in settings} == {True, False}
+        with connect(running) as client:
+            assert client.run("SELECT COUNT(*) FROM sbtest3") == [(images.ROWS,)]
+        assert running.engine() == ("InnoDB" if kind.facts.family == "mysql" else None)
+        assert running.stop(), running.log_tail()
+        assert not running.alive
+
+
+def test_open_files_have_their_roles(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    running = start(process_kind, dirs, starter)
+    try:
+        with connect(running) as writer, connect(running) as sorter:
+            writer.run("UPDATE sbtest1 SET c = 'changed'")
+            hold_temporary_files(process_kind, sorter)
+            found: dict[str | None, set[str]] = {}
+            for path, _device in open_files(running.pids):
+                role = running.role_of(path)
+                folder = dirs.log if role is None else dirs.of(role)
+                assert Path(path).is_relative_to(folder), (path, role)
+                found.setdefault(role, set()).add(Path(path).name)
+    finally:
+        assert running.stop()
+    expected = {None, "data", "redo", "tmp"} | ({"binlog"} if process_kind.facts.family == "mysql" else set())
+    assert set(found) == expected
+    assert found[None] == {"error.log"}
+
+
+def hold_temporary_files(kind: ServerKind, client: Client) -> None:
+    """Leave a connection with a file open that belongs to the tmp role, whatever the server."""
+    if kind.facts.family == "postgresql":
+        client.run("SET work_mem = '64kB'")
+        client.run(
+            "DECLARE held CURSOR WITH HOLD FOR "
+            "SELECT c, s FROM sbtest1, generate_series(1, 50) s ORDER BY c, s DESC"
+        )
+        client.run("FETCH 1 FROM held")
+    else:
+        client.run("CREATE TEMPORARY TABLE held ENGINE = InnoDB SELECT * FROM sbtest1")
+
+
+def test_counters_follow_the_work(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    running = start(process_kind, dirs, starter)
+    try:
+        before = running.status().counters
+        with connect(running) as client:
+            client.run("UPDATE sbtest1 SET c = 'changed'")
+        name = "Handler_update" if process_kind.facts.family == "mysql" else "pg_stat_database.tup_updated"
+        assert rises_by(running, name, before[name]) >= images.ROWS
+    finally:
+        running.kill()
+
+
+def rises_by(running: Running, name: str, before: float) -> float:
+    """Wait up to two seconds: PostgreSQL's backends hand in their counts once a second."""
+    end = time.monotonic() + 2
+    while running.status().counters[name] == before and time.monotonic() < end:
+        time.sleep(0.05)
+    return running.status().counters[name] - before
+
+
+def test_commits_survive_a_kill_at_the_safest_level(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    running = start(process_kind, dirs, starter)
+    pids = running.pids
+    committed = 0
+    died = threading.Event()
+
+    def write() -> None:
+        nonlocal committed
+        try:
+            with connect(running) as client:
+                for row in range(images.ROWS, 100_000):
+                    client.run(f"INSERT INTO sbtest1 VALUES ({row}, 'late')")
+                    committed = row - images.ROWS + 1
+        except Exception:  # noqa: BLE001 - each driver has its own error for a server that is gone
+            died.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while committed < 20:
+        time.sleep(0.01)
+    running.kill()
+    writer.join(10)
+    assert died.is_set()
+    assert not running.alive
+    assert not any(psutil.pid_exists(pid) for pid in pids)
+
+    again = start(process_kind, make_dirs(root, log="again"), starter)
+    try:
+        with connect(again) as client:
+            ((rows,),) = client.run("SELECT COUNT(*) FROM sbtest1")
+        # One more may have been committed without its answer being seen.
+        assert rows - images.ROWS in {committed, committed + 1}
+    finally:
+        again.kill()
+
+
+def test_a_server_that_dies_is_noticed(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    running = start(process_kind, dirs, starter)
+    for pid in running.pids:
+        os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + 5
+    while running.alive and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not running.alive
+    with pytest.raises(ServerFailedError, match=r"killed by signal 9"):
+        running.status()
+    assert running.log_tail()
+    assert running.pids == []
+
+
+def test_nothing_listens_on_the_network(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    running = start(process_kind, dirs, starter)
+    try:
+        for pid in running.pids:
+            assert psutil.Process(pid).net_connections(kind="inet") == []
+        assert dirs.run.stat().st_mode & 0o077 == 0
+    finally:
+        running.kill()
+
+
+def test_an_unknown_variable_is_named(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    began = time.monotonic()
+    with pytest.raises(
+        ServerFailedError, match=r"refuses flush_everything_twice = 1: .*flush_everything_twice"
+    ):
+        start(process_kind, dirs, starter, variables={"flush_everything_twice": "1"})
+    assert time.monotonic() - began < 20, "a death is noticed at once, not at the deadline"
+
+
+def test_a_broken_data_directory_shows_the_log(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    victim = "ibdata1" if process_kind.facts.family == "mysql" else "global/pg_control"
+    (dirs.data / victim).write_bytes(b"nonsense" * 4096)
+    with pytest.raises(ServerFailedError, match=r"ended while it started.*last lines of"):
+        start(process_kind, dirs, starter)
+
+
+def test_a_user_variable_wins_over_its_level(
+    kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(kind, root)
+    name, value = {
+        "mysql": ("innodb-flush-log-at-trx-commit", "2"),
+        "postgresql": ("WAL_Writer_Delay", "250ms"),
+        "sqlite": ("synchronous", "extra"),
+    }[kind.facts.family]
+    running = start(kind, dirs, starter, variables={name: value})
+    try:
+        found = {setting.name: setting for setting in running.read_settings()}
+    finally:
+        running.kill()
+    setting = found[name.replace("-", "_").lower()]
+    assert (setting.requested, setting.holds, setting.level) == (value, True, True)
+
+
+def test_a_value_arrives_whole(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    name = "init_connect" if process_kind.facts.family == "mysql" else "application_name"
+    value = """SET @a = '#1', @b = "\\\\" """.strip()
+    running = start(process_kind, dirs, starter, variables={name: value})
+    try:
+        found = {setting.name: setting for setting in running.read_settings()}
+    finally:
+        running.kill()
+    assert found[name].observed == value

@@ -1,0 +1,194 @@
+"""Which options a server gets, by what its binary lists; and which the user may not set."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from diskproof.server.account import check_reach
+from diskproof.server.base import Dirs, ServerError, Settings
+from diskproof.server.mysql import MysqlServer
+from diskproof.server.mysql import options as mysql
+from diskproof.server.mysql.installation import Installation
+from diskproof.server.postgresql import options as postgresql
+from diskproof.server.postgresql.installation import Installation as PostgresqlInstallation
+from diskproof.server.sqlite import SqliteServer
+from diskproof.study.model import Level
+from support.servers import make_dirs
+
+GIB = 2**30
+MIB = 2**20
+
+OLD = {"innodb_log_file_size": "", "innodb_log_files_in_group": "", "binlog_format": "STATEMENT"}
+MYSQL_5_6 = OLD | {"innodb_buffer_pool_instances": "0"}
+MYSQL_9 = {
+    "innodb_redo_log_capacity": "",
+    "innodb_buffer_pool_instances": "0",
+    "innodb_buffer_pool_chunk_size": "",
+    "mysqlx": "ON",
+    "binlog_format": "ROW",
+}
+MARIADB = {"innodb_log_file_size": "", "aria_log_dir_path": "", "binlog_format": "MIXED"}
+ALL = dict.fromkeys(
+    [
+        "datadir",
+        "socket",
+        "innodb_buffer_pool_size",
+        "innodb_fast_shutdown",
+        "innodb_flush_method",
+        "innodb_log_group_home_dir",
+        "tmpdir",
+    ],
+    "",
+)
+
+
+def installation(flavour: str, version: tuple[int, int, int], known: Mapping[str, str]) -> Installation:
+    return Installation(Path("/x/bin/mysqld"), None, flavour, version, "x", {**ALL, **known})
+
+
+SERVERS = {
+    "5.1": installation("MySQL", (5, 1, 73), OLD),
+    "5.6": installation("MySQL", (5, 6, 24), MYSQL_5_6),
+    "9": installation("MySQL", (9, 7, 4), MYSQL_9),
+    "mariadb": installation("MariaDB", (10, 11, 19), MARIADB),
+}
+
+
+def mysql_settings(
+    server: Installation, dirs: Dirs, *, level: Level = "safest", memory: int = GIB, **variables: str
+) -> Settings:
+    return mysql.settings(server, dirs, level=level, memory_bytes=memory, max_clients=8, variables=variables)
+
+
+@pytest.fixture
+def dirs(tmp_path: Path) -> Dirs:
+    return make_dirs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("server", "redo"),
+    [
+        ("5.1", {"innodb_log_file_size": str(48 * MIB), "innodb_log_files_in_group": "2"}),
+        ("9", {"innodb_redo_log_capacity": str(96 * MIB)}),
+        ("mariadb", {"innodb_log_file_size": str(96 * MIB)}),
+    ],
+)
+def test_every_server_has_the_same_redo_log_in_its_own_words(
+    server: str, redo: dict[str, str], dirs: Dirs
+) -> None:
+    common = mysql_settings(SERVERS[server], dirs).common
+    assert {name: value for name, value in common.items() if "log_file" in name or "redo" in name} == redo
+
+
+def test_a_buffer_pool_has_exactly_the_size_asked_for(dirs: Dirs) -> None:
+    large = mysql_settings(SERVERS["9"], dirs, memory=3 * GIB).common
+    assert large["innodb_buffer_pool_size"] == str(3 * GIB)
+    assert int(large["innodb_buffer_pool_chunk_size"]) * int(large["innodb_buffer_pool_instances"]) == 3 * GIB
+    small = mysql_settings(SERVERS["9"], dirs, memory=200 * MIB).common
+    assert small["innodb_buffer_pool_chunk_size"] == small["innodb_buffer_pool_size"] == str(200 * MIB)
+    with pytest.raises(ServerError, match=r"buffer pool of 1 MiB is too small.*give more memory"):
+        mysql_settings(SERVERS["9"], dirs, memory=MIB)
+
+
+def test_levels_differ_in_the_level_alone(dirs: Dirs) -> None:
+    safest, fast = (mysql_settings(SERVERS["mariadb"], dirs, level=level) for level in ("safest", "fast"))
+    assert safest.common == fast.common
+    assert safest.level["innodb_flush_log_at_trx_commit"] == "1"
+    assert fast.level["innodb_flush_log_at_trx_commit"] == "2"
+
+
+def test_a_place_without_direct_io_is_told(dirs: Dirs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mysql, "takes_direct_io", lambda _directory: False)
+    settings = mysql_settings(SERVERS["5.6"], dirs)
+    assert settings.common["innodb_flush_method"] == "fsync"
+    assert "takes no O_DIRECT" in settings.notes[0]
+    old = mysql_settings(SERVERS["5.1"], dirs)
+    assert "innodb_flush_method" not in old.common, "5.1 flushes with fsync, but has no word for it"
+
+
+def test_the_binary_log_goes_to_its_role_and_only_where_it_is_wanted(dirs: Dirs) -> None:
+    on = mysql_settings(SERVERS["mariadb"], dirs)
+    assert f"log_bin = {dirs.binlog}/binlog\n" in mysql.configuration(SERVERS["mariadb"], dirs, on.merged())
+    assert on.common["binlog_format"] == "ROW"
+    off = mysql_settings(SERVERS["9"], dirs, log_bin="OFF")
+    text = mysql.configuration(SERVERS["9"], dirs, off.merged())
+    assert "skip_log_bin\n" in text, "MySQL 8 and later have it on unless told otherwise"
+    assert str(dirs.binlog) not in text
+    loading = mysql.loading_settings(SERVERS["mariadb"], dirs, memory_bytes=GIB, max_clients=1)
+    assert loading.kept
+    assert str(dirs.binlog) not in mysql.configuration(SERVERS["mariadb"], dirs, loading.merged())
+
+
+def test_only_known_options_are_written(dirs: Dirs) -> None:
+    for server in SERVERS.values():
+        text = mysql.configuration(server, dirs, mysql_settings(server, dirs).common)
+        names = {line.split(" = ")[0] for line in text.splitlines()[1:]}
+        assert names - {"user", "skip_networking", "skip_name_resolve"} <= set(server.known)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("datadir", "/var/lib/mysql", "says where something lies"),
+        ("innodb-log-group-home-dir", "/fast", "says where something lies"),
+        ("innodb_buffer_pool_size", "1G", "memory factor"),
+        ("log_bin", "/fast/binlog", "log_bin is ON or OFF"),
+        ("a = 1\nb", "1", "is not the name of a server variable"),
+    ],
+)
+def test_places_and_memory_are_not_tuning(name: str, value: str, words: str, dirs: Dirs) -> None:
+    with pytest.raises(ServerError, match=words):
+        mysql.settings(
+            SERVERS["mariadb"], dirs, level="fast", memory_bytes=GIB, max_clients=1, variables={name: value}
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("shared_buffers", "memory factor"), ("Data_Directory", "says where something lies")]
+)
+def test_postgresql_guards_the_same(name: str, words: str) -> None:
+    server = PostgresqlInstallation(Path("/x"), (15, 1), "15.1")
+    with pytest.raises(ServerError, match=words):
+        postgresql.settings(server, level="safest", memory_bytes=GIB, max_clients=1, variables={name: "1GB"})
+
+
+def test_a_value_cannot_leave_its_line(dirs: Dirs) -> None:
+    text = postgresql.configuration(dirs, {"application_name": "it's\\\nfsync = off"})
+    assert text.splitlines()[0] == r"application_name = 'it''s\\\nfsync = off'"
+    text = mysql.configuration(SERVERS["5.6"], dirs, {"init_connect": 'SET @a = "#1"\n'})
+    assert text.splitlines()[-1] == r'init_connect = "SET @a = \"#1\"\n"'
+
+
+def test_sqlite_shares_the_memory_among_its_connections(dirs: Dirs) -> None:
+    server = SqliteServer("sqlite", "unknown")
+    settings = server.settings(dirs, level="fast", memory_bytes=64 * MIB, max_clients=8, variables={})
+    assert settings.common["cache_size_kib"] == str(8 * 1024)
+
+
+def test_sqlite_refuses_a_log_elsewhere(tmp_path: Path) -> None:
+    memory = Path("/dev/shm")
+    if not memory.is_dir() or memory.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("this machine has no second file system at /dev/shm")
+    dirs = make_dirs(tmp_path)
+    elsewhere = Dirs(dirs.data, memory, dirs.binlog, dirs.tmp, dirs.run, dirs.log)
+    with pytest.raises(ServerError, match=r"beside the database.*give both roles one storage"):
+        SqliteServer("sqlite", "unknown").check(elsewhere)
+
+
+def test_a_folder_that_bars_the_way_is_named(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    dirs = make_dirs(closed / "deep" / "er")
+    for parent in [tmp_path, *tmp_path.parents][:-2]:
+        parent.chmod(parent.stat().st_mode | 0o001)  # pytest closes its own folders, further up
+    closed.chmod(0o700)
+    with pytest.raises(
+        ServerError, match=rf"user nobody.*: {closed} does not let it through.*chmod o\+x {closed}"
+    ):
+        check_reach("nobody", dirs)
+
+
+def test_a_socket_folder_must_have_a_short_name(tmp_path: Path) -> None:
+    dirs = make_dirs(tmp_path / ("long" * 20))
+    with pytest.raises(ServerError, match=r"bytes long.*use a shorter one"):
+        MysqlServer(SERVERS["mariadb"], "mariadb").check(dirs)

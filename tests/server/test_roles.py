@@ -1,0 +1,55 @@
+"""What a file is, by its name first: a redo log in the wrong directory is still a redo log."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.records import Role
+from diskproof.server.mysql.roles import role_of as mysql_role
+from diskproof.server.postgresql.cluster import role_of as postgresql_role
+from support.servers import make_dirs
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("data/ib_logfile0", "redo"),
+        ("data/#innodb_redo/#ib_redo6", "redo"),
+        ("data/#innodb_redo/#ib_redo7_tmp", "redo"),
+        ("data/aria_log.00000001", "redo"),
+        ("redo/ibdata1", "data"),
+        ("redo/undo_001", "data"),
+        ("redo/sbtest/sbtest1.ibd", "data"),
+        ("data/#ib_16384_0.dblwr", "data"),
+        ("data/sbtest/#sql-ib1234-56.ibd", "data"),
+        ("tmp/#sql3e54_2_0.ibd", "tmp"),
+        ("data/ibtmp1", "tmp"),
+        ("data/#innodb_temp/temp_10.ibt", "tmp"),
+        ("tmp/ibXy12Ab (deleted)", "tmp"),
+        ("data/mysql-bin.000003", "binlog"),
+        ("data/binlog.index", "binlog"),
+        ("data/vm-relay-bin.000001", "binlog"),
+        ("log/error.log", None),
+        ("run/mysqld.pid", None),
+    ],
+)
+def test_mysql(path: str, role: Role | None, tmp_path: Path) -> None:
+    assert mysql_role(str(tmp_path / path), make_dirs(tmp_path)) == role
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("data/pg_wal/000000010000000000000004", "redo"),
+        ("data/pg_wal/xlogtemp.12345", "redo"),
+        ("redo/archive_status/x.ready", "redo"),
+        ("data/base/pgsql_tmp/pgsql_tmp24847.2", "tmp"),
+        ("tmp/PG_15_202209061/16385/t3_16400", "tmp"),
+        ("data/base/16385/16387_fsm", "data"),
+        ("data/global/1262", "data"),
+        ("log/error.log", None),
+        ("run/.s.PGSQL.5432.lock", None),
+    ],
+)
+def test_postgresql(path: str, role: Role | None, tmp_path: Path) -> None:
+    assert postgresql_role(str(tmp_path / path), make_dirs(tmp_path)) == role

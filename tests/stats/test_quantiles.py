@@ -1,0 +1,17 @@
+import pytest
+
+from diskproof.stats.quantiles import known_percentiles, observations_for, tail_is_known
+
+
+@pytest.mark.parametrize(
+    ("percentile", "needed"), [(50, 20), (90, 100), (95, 200), (99, 1000), (99.9, 10_000)]
+)
+def test_ten_observations_must_lie_in_the_tail(percentile: float, needed: int) -> None:
+    assert observations_for(percentile) == needed
+    assert tail_is_known(needed, percentile)
+    assert not tail_is_known(needed - 1, percentile)
+
+
+def test_only_percentiles_that_are_known_are_kept_in_their_order() -> None:
+    assert known_percentiles(999, ["50", "95", "99", "99.9"]) == ["50", "95"]
+    assert known_percentiles(0, ["50"]) == []

@@ -1,0 +1,61 @@
+"""Plans: all combinations, complete random blocks, and the same ones from the same seed."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from diskproof.study.plan import make_plan
+from diskproof.study.read import StudyError, StudyFile, parse_study, read_study
+
+QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
+
+
+def study(old: str = "", new: str = "") -> StudyFile:
+    text = QUICKSTART.read_text().replace(old, new) if old else QUICKSTART.read_text()
+    return StudyFile("quickstart", text, parse_study(text, "quickstart.toml"))
+
+
+def test_the_quickstart_has_every_combination_once() -> None:
+    plan = make_plan(study())
+    assert len(plan.cells) == len({cell.id for cell in plan.cells}) == 2 * 2 * 2
+    assert plan.cells[0].id == "mariadb/dram/safest/complex/128MiB/1c"
+
+
+def test_every_block_has_every_cell_once_in_a_fresh_order() -> None:
+    plan = make_plan(study())
+    orders = [[trial.cell for trial in plan.trials if trial.block == block] for block in plan.blocks()]
+    assert all(Counter(order) == Counter(cell.id for cell in plan.cells) for order in orders)
+    assert len({tuple(order) for order in orders}) == len(orders)
+
+
+def test_the_order_comes_from_the_seed() -> None:
+    assert make_plan(study()) == make_plan(study())
+    assert make_plan(study()).trials != make_plan(study("[design]", "[design]\nseed = 2")).trials
+
+
+def test_positions_vary_between_blocks() -> None:
+    """No cell is always first: over 40 blocks each cell takes most positions."""
+    plan = make_plan(study("blocks = 5", "blocks = 40"))
+    for cell in plan.cells:
+        assert len({trial.position for trial in plan.trials if trial.cell == cell.id}) >= 6
+
+
+def test_only_keeps_the_named_cells() -> None:
+    plan = make_plan(study(), ["dram/safest"])
+    assert [cell.id for cell in plan.cells] == [
+        "mariadb/dram/safest/complex/128MiB/1c",
+        "mariadb/dram/safest/complex/128MiB/8c",
+    ]
+    with pytest.raises(StudyError, match="no cell matches tape; the cells are:\n  mariadb/dram"):
+        make_plan(study(), ["tape"])
+
+
+def test_main_memory_wears_nothing_out() -> None:
+    on_disk, in_memory = (make_plan(study(), [name]).estimated_bytes for name in ("disk", "dram"))
+    assert in_memory == 0 < on_disk
+
+
+def test_every_shipped_study_can_be_planned() -> None:
+    for path in QUICKSTART.parent.glob("*.toml"):
+        assert make_plan(read_study(path)).trials

@@ -1,0 +1,127 @@
+"""Every mistake in a study file is named with its line, its key, and what would be right."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.study.read import StudyError, parse_study, read_study
+
+QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
+
+
+def complaint(text: str) -> str:
+    with pytest.raises(StudyError) as refused:
+        parse_study(text, "study.toml")
+    return str(refused.value)
+
+
+def changed(old: str, new: str) -> str:
+    text = QUICKSTART.read_text()
+    assert old in text
+    return text.replace(old, new)
+
+
+@pytest.mark.parametrize("path", sorted(QUICKSTART.parent.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_shipped_study_is_read(path: Path) -> None:
+    assert read_study(path).study.question
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("blocks = 5", "bloks = 5", "study.toml:{line}: unknown key `design.bloks`; did you mean `blocks`?"),
+        ("mix = ", "mixture = ", "unknown key `workloads.complex.mixture`"),
+        ("[design]", "[desing]", "unknown key `desing`; did you mean `design`?"),
+        ('"mysql"', '"msql"', "input should be 'mysql', 'postgresql' or 'sqlite', not 'msql'"),
+        ("blocks = 5", 'blocks = "five"', "`design.blocks`: input should be a valid integer"),
+        (
+            "rows = 10_000",
+            "rows = 0",
+            "`workloads.complex.rows`: input should be greater than or equal to 1, not 0",
+        ),
+        ("rows = 10_000", "rows = 99_000_000_000", "less than or equal to 1000000000"),
+        ('ram = "1 GiB"', 'ram = "1 GB iB"', "a size is a number and a unit, such as `256 MiB`"),
+        ('ram = "1 GiB"', 'ram = "1 PeB"', "`storages.dram.ram`: could not interpret byte unit: PeB"),
+        ('ram = "1 GiB"', 'ram = "1 KiB"', "greater than or equal to 16777216"),
+        ('ram = "1 GiB"', 'ram = "1 GiB"\ndirectory = "x"', "a storage says once where its data lies"),
+        ("clients = [1, 8]", "clients = [8, 8]", "`design.clients`: a level stands here twice"),
+        ("clients = [1, 8]", "clients = []", "`design.clients`: list should have at least 1 item"),
+        ("clients = [1, 8]", "clients = [1, 0]", "`design.clients.1`"),
+        (
+            "measure_s = 1.5",
+            "measure_s = -1",
+            "`design.measure_s`: input should be greater than or equal to 0.5",
+        ),
+        ("measure_s = 1.5", "measure_s = nan", "`design.measure_s`"),
+        ("[tunings.fast]", "[tunings.mine]", "`mine` is not one of safest, fast, unsafe, so it needs `base`"),
+        ("[servers.mariadb]", '[servers."../x"]', "a name has letters, digits"),
+    ],
+)
+def test_a_wrong_value_is_named(old: str, new: str, said: str) -> None:
+    text = changed(old, new)
+    line = 1 + next((n for n, content in enumerate(text.splitlines()) if content == new), 0)
+    assert said.format(line=line) in complaint(text)
+
+
+def test_a_missing_part_is_named() -> None:
+    assert "`question` is missing" in complaint("[design]\nblocks = 5\n")
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    text = changed("blocks = 5", "bloks = 5").replace("rows = 10_000", "rows = 0")
+    assert len(complaint(text).splitlines()) == 2
+
+
+def test_broken_toml_is_named_with_its_place() -> None:
+    assert "study.toml is not valid TOML" in complaint("[design\n")
+    assert "line 1" in complaint("[design\n")
+
+
+def test_a_missing_file_suggests_a_near_one(tmp_path: Path) -> None:
+    (tmp_path / "disk.toml").write_text("")
+    with pytest.raises(StudyError, match=r"there is no file .*dsik.toml; did you mean .*disk.toml\?"):
+        read_study(tmp_path / "dsik.toml")
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * 2_000_000])
+def test_what_is_no_study_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "study.toml").write_bytes(content)
+    with pytest.raises(StudyError, match=r"study\.toml"):
+        read_study(tmp_path / "study.toml")
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="cannot be read"):
+        read_study(tmp_path)
+
+
+def test_roles_that_are_not_named_lie_with_the_data() -> None:
+    study = parse_study(
+        changed('directory = ".diskproof/disk"', 'data = { directory = "d" }\nredo = { ram = "64 MiB" }'), "x"
+    )
+    places = study.storages["disk"].places()
+    assert places["redo"].ram == 64 * 2**20
+    assert places["binlog"] == places["tmp"] == places["data"]
+
+
+THRESHOLD = '\n[[thresholds]]\nfactor = "storage"\nlevel = "disk"\nbaseline = "dram"\n'
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (THRESHOLD, "a threshold needs `at_least` or `at_most`"),
+        (
+            THRESHOLD.replace("disk", "dsik") + "at_least = 1\n",
+            "storage compares disk with `dram`, not `dsik`",
+        ),
+        (THRESHOLD.replace('"dram"', '"disk"') + "at_least = 1\n", "not `disk` with `disk`"),
+        (THRESHOLD.replace('"storage"', '"server"') + "at_least = 1\n", "server compares nothing"),
+    ],
+)
+def test_a_threshold_that_claims_nothing_is_refused_before_the_run(claim: str, said: str) -> None:
+    assert said in complaint(QUICKSTART.read_text() + claim)
+
+
+def test_memory_levels_must_be_told_apart() -> None:
+    assert "a level stands here twice" in complaint(changed('["128 MiB"]', '["100 MiB", "100.01 MiB"]'))

@@ -1,0 +1,30 @@
+"""The command line as a user has it: in a folder of its own, with a state directory of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment for a command whose journals lie in `folder`."""
+    return {**os.environ, "DISKPROOF_STATE": str(folder / "state"), "COLUMNS": "200"}
+
+
+def begin(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start `diskproof` with its output piped."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "diskproof", *arguments],
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def diskproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `diskproof` to its end."""
+    process = begin(folder, *arguments)
+    out, err = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)

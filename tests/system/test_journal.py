@@ -1,0 +1,219 @@
+"""What a run starts, mounts and makes can be undone after any kill."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from diskproof.system.journal import AnotherRunError, Journal, Undone, clean, processes_of, state_folder
+from diskproof.system.processes import Starter
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a tmpfs needs root")
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+def journals() -> list[Path]:
+    return list(state_folder().glob("*.jsonl"))
+
+
+def test_a_run_that_ends_leaves_nothing(tmp_path: Path) -> None:
+    journal = Journal.begin("test")
+    folder = journal.directory(tmp_path / "work")
+    (folder / "file").write_text("x")
+    process = Starter(journal).start(["sleep", "60"])
+    assert [found.pid for found in processes_of(journal.mark)] == [process.pid]
+    assert all(item.done for item in journal.finish())
+    assert not psutil.pid_exists(process.pid)
+    assert not folder.exists()
+    assert journals() == []
+
+
+def test_children_of_children_are_ended_too() -> None:
+    journal = Journal.begin("test")
+    process = Starter(journal).start(["sh", "-c", "sleep 60 & sleep 60 & wait"])
+    deadline = time.monotonic() + 5
+    while len(list(processes_of(journal.mark))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    found = list(processes_of(journal.mark))
+    assert len(found) == 3
+    journal.finish()
+    process.wait()
+    assert not any(child.is_running() for child in found)
+
+
+def test_a_second_run_is_refused_and_told_of_the_first() -> None:
+    journal = Journal.begin("study alpha")
+    with pytest.raises(AnotherRunError, match=f"process {os.getpid()}, study alpha"):
+        Journal.begin("study beta")
+    with pytest.raises(AnotherRunError, match="cleans up by itself"):
+        clean()
+    journal.finish()
+    Journal.begin("study beta").finish()
+
+
+KILLED_RUN = """
+    import os, signal, sys
+    from pathlib import Path
+    from diskproof.system.journal import Journal
+    from diskproof.system.processes import Starter
+    journal = Journal.begin("doomed")
+    journal.parents(Path(sys.argv[1]) / "made" / "on" / "the-way")
+    journal.directory(Path(sys.argv[1]) / "made" / "on" / "the-way")
+    if os.geteuid() == 0:
+        ram = journal.directory(Path(sys.argv[1]) / "ram")
+        journal.mounted(ram)
+        os.system(f"mount -t tmpfs none {ram}")
+        (ram / "file").write_text("x")
+    # A server that made itself a daemon: not our child any more, and deaf to our death.
+    Starter(journal).start(["sh", "-c", "setsid sleep 600 & sleep 600 & wait"])
+    print(journal.mark, flush=True)
+    sys.stdin.read()
+"""
+
+
+def killed_run(tmp_path: Path) -> str:
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(KILLED_RUN), str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    mark = process.stdout.readline().strip()
+    deadline = time.monotonic() + 5
+    while len(list(processes_of(mark))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    return mark
+
+
+def test_clean_undoes_a_killed_run(tmp_path: Path) -> None:
+    mark = killed_run(tmp_path)
+    assert len(journals()) == 1
+    undone = clean()
+    assert undone
+    assert all(item.done for item in undone)
+    assert not list(processes_of(mark))
+    assert not (tmp_path / "made").exists()
+    assert not (tmp_path / "ram").exists()
+    assert journals() == []
+    assert clean() == []
+
+
+def test_the_direct_child_dies_with_the_run_itself(tmp_path: Path) -> None:
+    mark = killed_run(tmp_path)
+    deadline = time.monotonic() + 5
+    while [p.name() for p in processes_of(mark)] != ["sleep", "sleep"] and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "sh" not in [process.name() for process in processes_of(mark)]
+    clean()
+
+
+def test_what_is_not_ours_stays(tmp_path: Path) -> None:
+    """A journal that names a directory without our mark in it removes nothing."""
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("x")
+    state_folder().mkdir(parents=True)
+    (state_folder() / "0badcafe.jsonl").write_text(json.dumps({"directory": str(precious)}) + "\n")
+    undone = clean()
+    assert (precious / "file").exists()
+    assert [item.done for item in undone] == [False]
+
+
+def test_parents_that_somebody_else_uses_stay(tmp_path: Path) -> None:
+    journal = Journal.begin("test")
+    journal.parents(tmp_path / "made" / "work")
+    journal.directory(tmp_path / "made" / "work")
+    (tmp_path / "made" / "letter").write_text("from somebody else")
+    journal.finish()
+    assert (tmp_path / "made" / "letter").exists()
+    assert not (tmp_path / "made" / "work").exists()
+
+
+def test_a_torn_last_line_does_no_harm(tmp_path: Path) -> None:
+    state_folder().mkdir(parents=True)
+    (tmp_path / "half").mkdir()
+    journal = state_folder() / "0badcafe.jsonl"
+    journal.write_text(json.dumps({"directory": str(tmp_path / "half")}) + '\n{"mount": "/')
+    assert [item.done for item in clean()] == [True]
+    assert not (tmp_path / "half").exists()
+
+
+def test_processes_without_the_mark_are_left_alone() -> None:
+    stranger = psutil.Popen(["sleep", "60"])
+    journal = Journal.begin("test")
+    Starter(journal).start(["sleep", "60"])
+    journal.finish()
+    assert stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
+
+
+def begin_without_environment(folder: Path) -> psutil.Popen:
+    """Start what PostgreSQL's children look like: no environment left to read, at work in a folder."""
+    process = psutil.Popen(["sleep", "60"], env={}, cwd=folder)
+    end = time.monotonic() + 5
+    while process.name() != "sleep" and time.monotonic() < end:
+        time.sleep(0.01)
+    return process
+
+
+def test_processes_that_lost_their_mark_are_known_by_where_they_work(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    journal = Journal.begin("test")
+    folder = journal.directory(tmp_path / "work")
+    (folder / "data").mkdir()
+    ours = begin_without_environment(folder / "data")
+    stranger = begin_without_environment(elsewhere)
+    shell = psutil.Popen(["sleep", "60"], cwd=folder / "data")  # with an environment, and no mark in it
+    undone = journal.finish()
+    try:
+        assert Undone(f"process {ours.pid}", done=True) in undone
+        assert not ours.is_running()
+        assert stranger.is_running()
+        assert shell.is_running()
+    finally:
+        for process in (stranger, shell):
+            process.kill()
+            process.wait()
+
+
+def test_processes_in_a_directory_that_is_not_ours_are_left_alone(tmp_path: Path) -> None:
+    """A kill may fall between writing a directory down and finding that somebody else has it."""
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    stranger = begin_without_environment(precious)
+    state_folder().mkdir(parents=True)
+    (state_folder() / "0badcafe.jsonl").write_text(json.dumps({"directory": str(precious)}) + "\n")
+    clean()
+    try:
+        assert stranger.is_running()
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+@needs_root
+def test_processes_on_a_mount_of_ours_are_ended_before_it_goes(tmp_path: Path) -> None:
+    journal = Journal.begin("test")
+    ram = journal.directory(tmp_path / "ram")
+    journal.mounted(ram)
+    subprocess.run(["mount", "-t", "tmpfs", "none", str(ram)], check=True)
+    process = begin_without_environment(ram)
+    assert all(item.done for item in journal.finish())
+    assert not process.is_running()
+    assert not ram.exists()
