@@ -1,0 +1,153 @@
+"""Writes the reference pages that are made from the code itself; `--check` only compares them.
+
+A page that a person keeps up to date by hand is wrong sooner or later; a test runs `--check`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from diskproof import load
+from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS
+from diskproof.server.tuning import TUNING
+from diskproof.study.model import Study
+
+DOCS = Path(__file__).parent
+NOTE = "<!-- made by `make docs`; do not edit -->"
+
+
+def study_page() -> str:
+    """Return the reference of the study file from its JSON Schema: a table for each part."""
+    schema = Study.model_json_schema()
+    parts = [
+        "# The study file",
+        NOTE,
+        "TOML. A key that is not listed here is refused.",
+        *_part("Study", schema),
+    ]
+    for name, definition in schema["$defs"].items():
+        if "properties" in definition:
+            parts += _part(name, definition)
+    return "\n\n".join(parts) + "\n"
+
+
+def _part(name: str, schema: dict[str, Any]) -> list[str]:
+    required = schema.get("required", [])
+    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, field in schema["properties"].items():
+        default = "required" if key in required else _default(field.get("default"))
+        rows.append(f"| `{key}` | {_value(field)} | {default} | {field.get('description', '')} |")
+    return [f"## {name}", schema.get("description", ""), "\n".join(rows)]
+
+
+def _value(field: dict[str, Any]) -> str:
+    """Say what a key takes, from its JSON Schema."""
+    if "$ref" in field:
+        name = field["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if field.get("format") in ("path", "size"):
+        return str(field["format"])
+    if "anyOf" in field:
+        return " or ".join(_value(choice) for choice in field["anyOf"] if choice.get("type") != "null")
+    if "enum" in field or "const" in field:
+        return ", ".join(f"`{choice}`" for choice in field.get("enum", [field.get("const")]))
+    match field.get("type"):
+        case "array":
+            return f"list of {_value(field['items'])}"
+        case "object":
+            inner: dict[str, Any] = field.get("additionalProperties") or next(
+                iter(field.get("patternProperties", {}).values()), {}
+            )
+            return f"table by name, each {_value(inner)}"
+        case "integer" | "number" as kind:
+            limits = [f"{words} {field[key]:,g}" for key, words in LIMITS.items() if key in field]
+            return f"{kind}{' ' if limits else ''}{', '.join(limits)}"
+        case kind:
+            return str(kind)
+
+
+LIMITS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
+
+
+def _default(value: object) -> str:
+    if value is None or value in ({}, []):
+        return ""
+    if isinstance(value, dict):
+        return ", ".join(f"`{name}`" for name in value)
+    return f"`{json.dumps(value)}`"
+
+
+def tuning_page() -> str:
+    """Return what each tuning level sets, per server family, with the reasons."""
+    parts = [
+        "# Tuning levels",
+        NOTE,
+        "`safest` loses no acknowledged commit; `fast` may lose the last moments in a crash of the operating "
+        "system or a power cut; `unsafe` may not come up again. Every variable is read back in every trial.",
+    ]
+    for family, variables in TUNING.items():
+        rows = ["| variable | safest | fast | unsafe | why |", "|---|---|---|---|---|"]
+        for tuned in variables:
+            values = " | ".join(value or "-" for value in (tuned.safest, tuned.fast, tuned.unsafe))
+            rows.append(f"| `{tuned.name}` | {values} | {tuned.reason} |")
+        parts += [f"## {family}", "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def checks_page() -> str:
+    """Return every check of the audit with its reason and remedy."""
+    rows = ["| check | why | remedy | source |", "|---|---|---|---|"]
+    for checks in (TRIAL_CHECKS, RUN_CHECKS):
+        rows += [f"| `{one.name}` | {one.reason} | {one.remedy} | {one.source} |" for one in checks]
+    intro = "What every trial and every run is held against. A failed gate prints a reason, never a ranking."
+    return "\n\n".join(["# Checks", NOTE, intro, "\n".join(rows)]) + "\n"
+
+
+def commands_page() -> str:
+    """Return the help of every command, as the programs print it."""
+    parts = ["# Commands", NOTE]
+    for verb in ("", "run", "plan", "report", "compare", "doctor", "clean", "schema", "completion"):
+        parts += [f"## diskproof {verb}".rstrip(), _help([sys.executable, "-m", "diskproof", *verb.split()])]
+    program = str(load.program())
+    for words in ("prepare oltp", "run oltp", "cleanup oltp"):
+        parts += [f"## diskproof-load {words}", _help([program, *words.split()])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _help(argv: list[str]) -> str:
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    said = subprocess.run([*argv, "--help"], capture_output=True, text=True, check=True, env=environment)
+    lines = [line.rstrip() for line in said.stdout.strip().splitlines()]
+    return "```\n" + "\n".join(lines) + "\n```"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "study.md": study_page,
+    "tuning.md": tuning_page,
+    "checks.md": checks_page,
+    "commands.md": commands_page,
+}
+
+
+def main() -> int:
+    """Write the pages, or tell which differ."""
+    stale = [name for name, page in PAGES.items() if not _is_current(name, page())]
+    if "--check" in sys.argv:
+        print(f"stale: {', '.join(stale)}; run `make docs`" if stale else "the reference pages are current")
+        return 1 if stale else 0
+    for name in stale:
+        (DOCS / name).write_text(PAGES[name]())
+    return 0
+
+
+def _is_current(name: str, text: str) -> bool:
+    path = DOCS / name
+    return path.is_file() and path.read_text() == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
