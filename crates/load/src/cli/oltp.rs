@@ -141,7 +141,7 @@ impl RunTask<'_> {
         let protocol = self.args.protocol.map(Into::into);
         Ok(RunOptions {
             workload: "oltp",
-            mix: tables.mix.name(),
+            mix: tables.mix.name().into(),
             clients,
             workers,
             seed: tables.seed.unwrap_or_else(fresh_seed),

@@ -84,6 +84,18 @@ impl Args {
         self.values.push(Arg::Text(start..self.text.len()));
     }
 
+    /// Begins the text of a statement that is drawn whole ([`Next::Sql`](crate::workload::Next)).
+    pub fn begin_sql(&mut self) -> &mut Vec<u8> {
+        self.clear();
+        &mut self.text
+    }
+
+    /// The statement that was drawn whole.
+    #[must_use]
+    pub fn sql(&self) -> &[u8] {
+        &self.text
+    }
+
     #[must_use]
     pub fn values(&self) -> &[Arg] {
         &self.values
@@ -187,6 +199,16 @@ pub trait Session {
     /// error the connection is given up; a mere refusal of the statement is `poll`'s to tell.
     fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault>;
 
+    /// Sends one statement of no fixed shape, whole, as text; the rest is as with `submit`.
+    fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault>;
+
+    /// Goes on with a connection that [`Driver::open`] began; `Ready` when it is logged in and its
+    /// catalogue is prepared. As with `poll`, `Pending` only after the socket said that it would
+    /// block, and `wants_write` says whether writability is to be announced.
+    fn poll_open(&mut self) -> Poll<Result<(), Fault>> {
+        Poll::Ready(Ok(()))
+    }
+
     /// Goes on with the statement under way; `Ready` when its whole reply has been read.
     /// `Pending` only after the socket said that it would block, or no new edge would ever come.
     fn poll(&mut self) -> Poll<Result<Reply, Fault>>;
@@ -203,6 +225,11 @@ pub trait Driver: Sync {
     type Session: Session + Send;
 
     fn dialect(&self) -> Dialect;
+
+    /// Begins to connect, to log in and to prepare the catalogue; `poll_open` goes on with it.
+    fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<Self::Session, Fault> {
+        self.connect(statements, protocol)
+    }
 
     /// Connects, logs in and prepares the catalogue; blocking, before anything is timed.
     fn connect(&self, statements: &[Statement], protocol: Protocol)

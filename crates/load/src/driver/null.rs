@@ -46,6 +46,11 @@ impl Session for NullSession {
         Ok(())
     }
 
+    fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        std::hint::black_box(sql);
+        Ok(())
+    }
+
     fn poll(&mut self) -> Poll<Result<Reply, Fault>> {
         Poll::Ready(Ok(ONE_ROW))
     }

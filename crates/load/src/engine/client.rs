@@ -1,6 +1,6 @@
 //! One client: a connection, a script, and where it stands.
 
-use crate::driver::{Driver, StatementId};
+use crate::driver::Driver;
 use crate::workload::Workload;
 
 /// A simulated client of the database.
@@ -10,8 +10,8 @@ pub(super) struct Client<S, C> {
     pub(super) session: Option<S>,
     pub(super) script: C,
     pub(super) state: State,
-    /// The statement under way, and when it was begun.
-    pub(super) statement: StatementId,
+    /// The type of the statement under way, and when it was begun.
+    pub(super) type_index: usize,
     pub(super) statement_start_ns: u64,
     /// When the transaction was first begun: retries do not move it.
     pub(super) transaction_start_ns: u64,
@@ -66,7 +66,7 @@ impl<S, C> Client<S, C> {
             session: Some(session),
             script,
             state: State::Idle,
-            statement: 0,
+            type_index: 0,
             statement_start_ns: 0,
             transaction_start_ns: 0,
             failures: 0,

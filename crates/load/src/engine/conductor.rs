@@ -1,5 +1,6 @@
 //! The conductor: starts the workers, keeps the phases, adds up, reports.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -24,7 +25,7 @@ use crate::workload::Workload;
 pub struct RunOptions {
     /// The workload's name and that of its mix, for the reports.
     pub workload: &'static str,
-    pub mix: &'static str,
+    pub mix: Cow<'static, str>,
     /// Of the clients' draws; reported, so that a run can be repeated.
     pub seed: u64,
     pub clients: usize,

@@ -11,7 +11,7 @@ use super::reconnector::Reconnector;
 use super::recorder::Recorder;
 use super::worker::Worker;
 use crate::driver::{Args, Driver, Fault, Reply, Session, StatementId};
-use crate::workload::{Catalogue, Script, Workload};
+use crate::workload::{Catalogue, Next, Script, Workload};
 
 /// Wakes a worker that sleeps although nothing has arrived: the run is to end early.
 pub(super) const WAKE: Token = Token(usize::MAX);
@@ -213,7 +213,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         let client = &self.clients[index];
         match (outcome, client.state) {
             (Ok(reply), State::InTransaction) => {
-                let type_index = self.catalogue.type_of(client.statement);
+                let type_index = client.type_index;
                 let latency_ns = now_ns - client.statement_start_ns;
                 self.recorder
                     .statement(self.catalogue, type_index, latency_ns, reply);
@@ -235,8 +235,8 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     #[inline]
     fn go_on(&mut self, index: usize, now_ns: u64) {
         let client = &mut self.clients[index];
-        if let Some(statement) = client.script.next(&mut self.args) {
-            self.submit(index, statement, now_ns);
+        if let Some(next) = client.script.next(&mut self.args) {
+            self.take_step(index, next, now_ns);
         } else {
             let latency_ns = now_ns - client.transaction_start_ns;
             client.failures = 0;
@@ -263,22 +263,54 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     pub(super) fn draw(&mut self, index: usize, now_ns: u64) {
         let client = &mut self.clients[index];
         client.state = State::InTransaction;
-        client.script.begin();
-        match client.script.next(&mut self.args) {
-            Some(statement) => self.submit(index, statement, now_ns),
+        let next = client
+            .script
+            .begin()
+            .then(|| client.script.next(&mut self.args));
+        match next.flatten() {
+            Some(next) => self.take_step(index, next, now_ns),
             None => self.rest(index),
         }
     }
 
     #[inline]
-    pub(super) fn submit(&mut self, index: usize, statement: StatementId, now_ns: u64) {
+    fn take_step(&mut self, index: usize, next: Next, now_ns: u64) {
+        match next {
+            Next::Statement(statement) => {
+                self.clients[index].type_index = self.catalogue.type_of(statement);
+                self.submit(index, now_ns, |session, args| {
+                    session.submit(statement, args)
+                });
+            }
+            Next::Sql { type_index } => {
+                self.clients[index].type_index = type_index;
+                self.submit(index, now_ns, |session, args| {
+                    session.submit_text(args.sql())
+                });
+            }
+            Next::Reconnect { type_index } => unimplemented!("{type_index}"),
+        }
+    }
+
+    pub(super) fn roll_back(&mut self, index: usize, rollback: StatementId, now_ns: u64) {
+        self.submit(index, now_ns, |session, args| {
+            session.submit(rollback, args)
+        });
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        index: usize,
+        now_ns: u64,
+        send: impl FnOnce(&mut D::Session, &Args) -> Result<(), Fault>,
+    ) {
         let client = &mut self.clients[index];
-        client.statement = statement;
         client.statement_start_ns = now_ns;
         let Some(session) = client.session.as_mut() else {
             return;
         };
-        match session.submit(statement, &self.args) {
+        match send(session, &self.args) {
             Ok(()) => {
                 if session.wants_write() {
                     self.ask_for_writability(index);

@@ -20,8 +20,8 @@ pub(super) fn ready_event(
         program: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
         protocol: PROTOCOL,
-        workload: options.workload,
-        mix: options.mix,
+        workload: options.workload.into(),
+        mix: options.mix.clone(),
         server_version,
         seed: options.seed,
         clients: options.clients,
@@ -29,7 +29,7 @@ pub(super) fn ready_event(
         connect_s,
         statements: statements
             .map(|(index, statement_type)| StatementTypeInfo {
-                name: statement_type.name,
+                name: statement_type.name.clone(),
                 kind: statement_type.kind,
                 sql: catalogue.example(index).to_owned(),
             })
@@ -77,8 +77,8 @@ pub(super) fn summary_event(
         }
     };
     Event::Summary(Box::new(Summary {
-        workload: options.workload,
-        mix: options.mix,
+        workload: options.workload.into(),
+        mix: options.mix.clone(),
         clients: options.clients,
         workers: options.workers,
         seconds,
@@ -113,7 +113,7 @@ fn statement_types(
     let types = catalogue.types().iter().zip(&totals.phase.statements);
     types
         .map(|(statement_type, tally)| StatementSummary {
-            name: statement_type.name,
+            name: statement_type.name.clone(),
             kind: statement_type.kind,
             count: tally.latencies.count(),
             rows: tally.rows,
@@ -129,7 +129,7 @@ fn errors(catalogue: &Catalogue, totals: &Totals) -> Vec<ErrorSummary> {
     entries
         .map(|((code, type_index), entry)| ErrorSummary {
             code: code.clone(),
-            statement: type_index.map(|index| catalogue.types()[index].name),
+            statement: type_index.map(|index| catalogue.types()[index].name.clone()),
             message: entry.message.clone(),
             transient: entry.transient,
             count: entry.count,

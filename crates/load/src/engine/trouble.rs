@@ -17,7 +17,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     /// begun again with new draws if the refusal was transient, or given up.
     #[cold]
     pub(super) fn refused(&mut self, index: usize, mut error: ServerError, now_ns: u64) {
-        let type_index = self.catalogue.type_of(self.clients[index].statement);
+        let type_index = self.clients[index].type_index;
         error.transient |= self.worker.workload.collides(&error);
         let again = error.transient;
         self.recorder.error(&Fault::Server(error), Some(type_index));
@@ -30,7 +30,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
             Some(rollback) => {
                 self.clients[index].state = State::RollingBack { again };
                 self.args.clear();
-                self.submit(index, rollback, now_ns);
+                self.roll_back(index, rollback, now_ns);
             }
             None => self.rolled_back(index, again, now_ns),
         }
@@ -66,7 +66,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     pub(super) fn lost(&mut self, index: usize, fault: &Fault, now_ns: u64) {
         let client = &mut self.clients[index];
         let type_index = match client.state {
-            State::InTransaction => Some(self.catalogue.type_of(client.statement)),
+            State::InTransaction => Some(client.type_index),
             _ => None,
         };
         self.recorder.error(fault, type_index);

@@ -1,5 +1,7 @@
 //! The events of a run, as docs/protocol.md describes them.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::driver::Kind;
@@ -28,8 +30,8 @@ pub struct Ready {
     pub program: &'static str,
     pub version: &'static str,
     pub protocol: u32,
-    pub workload: &'static str,
-    pub mix: &'static str,
+    pub workload: Cow<'static, str>,
+    pub mix: Cow<'static, str>,
     pub server_version: String,
     /// Of the clients' draws: given again, they draw the same.
     pub seed: u64,
@@ -43,7 +45,7 @@ pub struct Ready {
 /// A statement type and one statement of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct StatementTypeInfo {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub kind: Kind,
     pub sql: String,
 }
@@ -67,8 +69,8 @@ pub struct Interval {
 /// The measured phase as a whole.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
-    pub workload: &'static str,
-    pub mix: &'static str,
+    pub workload: Cow<'static, str>,
+    pub mix: Cow<'static, str>,
     pub clients: usize,
     pub workers: usize,
     pub seconds: f64,
@@ -91,7 +93,7 @@ pub struct Summary {
 /// One statement type in the measured phase.
 #[derive(Debug, Clone, Serialize)]
 pub struct StatementSummary {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub kind: Kind,
     pub count: u64,
     pub rows: u64,
@@ -104,7 +106,7 @@ pub struct StatementSummary {
 #[derive(Debug, Clone, Serialize)]
 pub struct ErrorSummary {
     pub code: String,
-    pub statement: Option<&'static str>,
+    pub statement: Option<Cow<'static, str>>,
     pub message: String,
     pub transient: bool,
     pub count: u64,

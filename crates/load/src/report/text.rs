@@ -134,7 +134,7 @@ impl<W: Write> TextReport<W> {
                 "    {} x {} at {}: {}",
                 error.count,
                 error.code,
-                error.statement.unwrap_or("connecting"),
+                error.statement.as_deref().unwrap_or("connecting"),
                 error.message
             )?;
         }

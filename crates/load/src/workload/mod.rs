@@ -1,5 +1,7 @@
 //! What is asked of a database: a catalogue of statements, and clients that draw transactions.
 
+use std::borrow::Cow;
+
 use crate::driver::{Args, Kind, ServerError, Statement, StatementId};
 
 pub mod digits;
@@ -10,7 +12,7 @@ pub mod oltp;
 /// such as the same SELECT on each of ten tables.
 #[derive(Debug, Clone)]
 pub struct StatementType {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub kind: Kind,
 }
 
@@ -27,14 +29,17 @@ impl Catalogue {
     /// Adds a type with its statements; their ids follow one another from the one returned.
     pub fn add(
         &mut self,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         kind: Kind,
         statements: impl IntoIterator<Item = Statement>,
     ) -> StatementId {
         let first = self.statements.len();
         self.statements.extend(statements);
         self.type_of.resize(self.statements.len(), self.types.len());
-        self.types.push(StatementType { name, kind });
+        self.types.push(StatementType {
+            name: name.into(),
+            kind,
+        });
         first
     }
 
@@ -95,11 +100,23 @@ pub trait Workload: Send + Sync + 'static {
     }
 }
 
+/// What a client does next in its transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// A statement of the catalogue, its parameters in the arguments.
+    Statement(StatementId),
+    /// A statement of no fixed shape, whole in [`Args::sql`]; accounted for under this type.
+    Sql { type_index: usize },
+    /// Leave the server and come again, logged in and prepared; accounted for under this type.
+    Reconnect { type_index: usize },
+}
+
 /// One client's source of transactions.
 pub trait Script: Send {
-    /// Draws a new transaction; what is left of the one before is forgotten.
-    fn begin(&mut self);
+    /// Draws a new transaction; what is left of the one before is forgotten. False: this client
+    /// has done all that it had to do.
+    fn begin(&mut self) -> bool;
 
-    /// The next statement of the transaction, its parameters put into `args`; `None` after the last.
-    fn next(&mut self, args: &mut Args) -> Option<StatementId>;
+    /// The next step of the transaction, its parameters put into `args`; `None` after the last.
+    fn next(&mut self, args: &mut Args) -> Option<Next>;
 }

@@ -89,6 +89,10 @@ impl Session for Echo {
         Ok(self.stream.write_all(b"?")?)
     }
 
+    fn submit_text(&mut self, _: &[u8]) -> Result<(), Fault> {
+        self.submit(0, &Args::default())
+    }
+
     fn poll(&mut self) -> Poll<Result<Reply, Fault>> {
         match self.stream.read_exact(&mut [0]) {
             Ok(()) => Poll::Ready(Ok(Reply::default())),
@@ -130,7 +134,7 @@ fn run(again: Option<Duration>, workers: usize, seconds: f64) -> Summary {
     };
     let options = RunOptions {
         workload: "oltp",
-        mix: "point-select",
+        mix: "point-select".into(),
         seed: 1,
         clients: CLIENTS,
         workers,

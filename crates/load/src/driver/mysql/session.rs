@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::reply::ReplyReader;
-use super::statement::{Form, Handle};
+use super::statement::{Form, Handle, write_sql};
 use super::wire::{closed_by_server, header};
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
@@ -88,6 +88,13 @@ impl Session for MysqlSession {
     fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault> {
         let handle = &mut self.handles[statement];
         self.forms[statement].write(handle, args, &mut self.outbound)?;
+        self.sent_bytes = 0;
+        self.replies.begin();
+        self.send()
+    }
+
+    fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        write_sql(sql, &mut self.outbound)?;
         self.sent_bytes = 0;
         self.replies.begin();
         self.send()

@@ -70,14 +70,7 @@ impl Form {
             Self::Text { pieces } => write_text(pieces, args, out),
             Self::Prepared { .. } => write_prepared(handle, args, out),
         }
-        let length = out.len() - 4;
-        if length >= LONGEST_CONTENT {
-            return Err(protocol(format!(
-                "a statement of {length} bytes does not fit into one packet"
-            )));
-        }
-        out[..4].copy_from_slice(&header(length, 0));
-        Ok(())
+        finish_packet(out)
     }
 
     fn parameters(&self) -> usize {
@@ -86,6 +79,27 @@ impl Form {
             Self::Prepared { parameters } => *parameters,
         }
     }
+}
+
+/// Puts a statement of no fixed shape into `out`, which is emptied before.
+pub(super) fn write_sql(sql: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    out.clear();
+    out.extend_from_slice(&header(0, 0));
+    out.push(COM_QUERY);
+    out.extend_from_slice(sql);
+    finish_packet(out)
+}
+
+/// Fills in the header of the packet that `out` holds.
+fn finish_packet(out: &mut [u8]) -> Result<(), Fault> {
+    let length = out.len() - 4;
+    if length >= LONGEST_CONTENT {
+        return Err(protocol(format!(
+            "a statement of {length} bytes does not fit into one packet"
+        )));
+    }
+    out[..4].copy_from_slice(&header(length, 0));
+    Ok(())
 }
 
 fn write_text(pieces: &[Vec<u8>], args: &Args, out: &mut Vec<u8>) {

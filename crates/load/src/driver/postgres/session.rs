@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use super::reply::ReplyReader;
-use super::statement::Execution;
+use super::statement::{Execution, write_sql};
 use super::wire::closed_by_server;
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
@@ -86,6 +86,23 @@ impl PostgresSession {
         }
     }
 
+    #[inline]
+    fn clear_outbound(&mut self) -> Result<(), Fault> {
+        self.outbound.clear();
+        self.sent_bytes = 0;
+        self.replies.take_parting().map_or(Ok(()), Err)
+    }
+
+    #[inline]
+    fn send_outbound(&mut self, written: Result<(), Fault>) -> Result<(), Fault> {
+        if let Err(fault) = written {
+            self.outbound.clear();
+            return Err(fault);
+        }
+        self.replies.begin();
+        self.send()
+    }
+
     /// The fault of a failed send: a server that shuts down says so before it closes, and its
     /// words, still unread, tell more than a broken pipe.
     #[cold]
@@ -105,17 +122,15 @@ impl Session for PostgresSession {
 
     #[inline]
     fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault> {
-        if let Some(fault) = self.replies.take_parting() {
-            return Err(fault);
-        }
-        self.outbound.clear();
-        self.sent_bytes = 0;
-        if let Err(fault) = self.executions[statement].write(args, &mut self.outbound) {
-            self.outbound.clear();
-            return Err(fault);
-        }
-        self.replies.begin();
-        self.send()
+        self.clear_outbound()?;
+        let written = self.executions[statement].write(args, &mut self.outbound);
+        self.send_outbound(written)
+    }
+
+    fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        self.clear_outbound()?;
+        let written = write_sql(sql, &mut self.outbound);
+        self.send_outbound(written)
     }
 
     #[inline]

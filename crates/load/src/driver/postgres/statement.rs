@@ -140,11 +140,19 @@ fn write_bind(
     Ok(())
 }
 
+/// A simple Query of a statement that is drawn whole. A zero byte would end the message early.
+pub(super) fn write_sql(sql: &[u8], out: &mut BytesMut) -> Result<(), Fault> {
+    if sql.contains(&0) {
+        return Err(zero_byte());
+    }
+    let base = begin_query(out);
+    out.put_slice(sql);
+    finish_query(base, out)
+}
+
 /// A simple Query, written in place: the text never exists as a string of its own.
 fn write_query(template: &Template, args: &Args, out: &mut BytesMut) -> Result<(), Fault> {
-    let base = out.len();
-    out.put_u8(b'Q');
-    out.put_i32(0);
+    let base = begin_query(out);
     let mut values = args.values().iter();
     for piece in template.pieces() {
         out.put_slice(piece.as_bytes());
@@ -154,6 +162,17 @@ fn write_query(template: &Template, args: &Args, out: &mut BytesMut) -> Result<(
             None => {}
         }
     }
+    finish_query(base, out)
+}
+
+fn begin_query(out: &mut BytesMut) -> usize {
+    let base = out.len();
+    out.put_u8(b'Q');
+    out.put_i32(0);
+    base
+}
+
+fn finish_query(base: usize, out: &mut BytesMut) -> Result<(), Fault> {
     out.put_u8(0);
     let length = i32::try_from(out.len() - base - 1)
         .map_err(|_| Fault::Protocol("a statement of 2 GiB or more cannot be sent".into()))?;
@@ -176,11 +195,7 @@ fn put_literal_int(value: i64, out: &mut BytesMut) {
 /// end the message early; PostgreSQL stores none, so it is refused with the server's own code.
 fn put_literal_text(text: &[u8], out: &mut BytesMut) -> Result<(), Fault> {
     if text.contains(&0) {
-        return Err(Fault::Server(ServerError {
-            code: "22021".into(),
-            message: "a text argument holds a zero byte, which PostgreSQL cannot store".into(),
-            transient: false,
-        }));
+        return Err(zero_byte());
     }
     out.put_u8(b'\'');
     for (index, part) in text.split(|&byte| byte == b'\'').enumerate() {
@@ -191,6 +206,14 @@ fn put_literal_text(text: &[u8], out: &mut BytesMut) -> Result<(), Fault> {
     }
     out.put_u8(b'\'');
     Ok(())
+}
+
+fn zero_byte() -> Fault {
+    Fault::Server(ServerError {
+        code: "22021".into(),
+        message: "a text argument holds a zero byte, which PostgreSQL cannot store".into(),
+        transient: false,
+    })
 }
 
 fn put_decimal(value: i64, out: &mut BytesMut) {

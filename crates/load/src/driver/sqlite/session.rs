@@ -84,6 +84,13 @@ impl SqliteSession {
     }
 }
 
+impl SqliteSession {
+    fn execute_text(&self, sql: &str) -> Result<Reply, Fault> {
+        let mut parsed = self.connection.prepare(sql).map_err(error::fault)?;
+        run(&self.connection, &mut parsed, &Args::default())
+    }
+}
+
 impl Execution {
     /// `prepare` says what a server can prepare; SQLite can keep every statement, BEGIN too.
     fn new(statement: &Statement, protocol: Protocol) -> Self {
@@ -129,6 +136,11 @@ impl Session for SqliteSession {
     #[inline]
     fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault> {
         self.outcome = Some(self.execute(statement, args));
+        Ok(())
+    }
+
+    fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
+        self.outcome = Some(self.execute_text(&String::from_utf8_lossy(sql)));
         Ok(())
     }
 

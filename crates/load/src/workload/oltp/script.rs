@@ -8,9 +8,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::mix::Step;
 use super::statements::Query;
 use crate::driver::{Args, StatementId};
-use crate::workload::Script;
 use crate::workload::digits::{push_c, push_pad};
 use crate::workload::distribution::Distribution;
+use crate::workload::{Next, Script};
 
 /// Rows that a range SELECT asks for: id to id + 99, sysbench's `--range_size`.
 const RANGE_ROWS: u64 = 100;
@@ -82,11 +82,12 @@ impl OltpScript {
 }
 
 impl Script for OltpScript {
-    fn begin(&mut self) {
+    fn begin(&mut self) -> bool {
         self.position = 0;
+        true
     }
 
-    fn next(&mut self, args: &mut Args) -> Option<StatementId> {
+    fn next(&mut self, args: &mut Args) -> Option<Next> {
         let PlannedStep {
             step,
             first_statement,
@@ -101,7 +102,8 @@ impl Script for OltpScript {
         args.clear();
         self.push_args(step.query, args);
         let on_table = !matches!(step.query, Query::Begin | Query::Commit);
-        Some(first_statement + if on_table { self.table } else { 0 })
+        let table = if on_table { self.table } else { 0 };
+        Some(Next::Statement(first_statement + table))
     }
 }
 
@@ -136,7 +138,7 @@ mod tests {
         let mut args = Args::default();
         let mut statements = Vec::new();
         script.begin();
-        while let Some(id) = script.next(&mut args) {
+        while let Some(Next::Statement(id)) = script.next(&mut args) {
             let sql = workload.catalogue().statements()[id].sql.clone();
             statements.push((sql, args.values().to_vec()));
         }
