@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
 use crate::driver;
-use crate::workload::distribution::Choice;
-use crate::workload::oltp::Mix;
 
 /// The program's version, and that of the database which is built into it.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -76,76 +75,6 @@ pub(super) struct Connection {
     /// A file whose first line is the password; else `DISKPROOF_PASSWORD` is looked at
     #[arg(long, value_name = "FILE")]
     pub(super) password_file: Option<PathBuf>,
-}
-
-/// Which tables, and which of their rows are asked for.
-#[derive(Debug, Clone, Args)]
-pub(super) struct OltpTables {
-    /// Tables, named sbtest1, sbtest2, …
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) tables: u16,
-
-    /// Rows in each table (ids are 32-bit integers)
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=2_147_483_647))]
-    pub(super) rows: u64,
-
-    /// What a transaction is; the tables of complex have unsigned numbers, so prepare and run alike
-    #[arg(long, default_value = "read-write")]
-    pub(super) mix: Mix,
-
-    /// Which rows are hot (and, when preparing, which values column k holds)
-    #[arg(long, default_value = "special")]
-    pub(super) distribution: Choice,
-
-    /// The same seed gives the same rows and the same draws [default: 1 to prepare, another one
-    /// each time to run, since the same draws again would update rows to what they hold already]
-    #[arg(long, value_name = "N")]
-    pub(super) seed: Option<u64>,
-}
-
-#[derive(Debug, Clone, Args)]
-pub(super) struct PrepareOltp {
-    #[command(flatten)]
-    pub(super) connection: Connection,
-    #[command(flatten)]
-    pub(super) tables: OltpTables,
-
-    /// The tables' storage engine (MySQL family only)
-    #[arg(long, value_name = "NAME", default_value = "innodb", value_parser = engine_name)]
-    pub(super) engine: String,
-
-    /// Tables loaded at a time [default: twice the cores, at most one per table]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) threads: Option<u16>,
-}
-
-#[derive(Debug, Clone, Args)]
-pub(super) struct CleanupOltp {
-    #[command(flatten)]
-    pub(super) connection: Connection,
-
-    /// Tables sbtest1 to sbtestN are dropped, those that exist
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(super) tables: u16,
-}
-
-#[derive(Debug, Clone, Args)]
-pub(super) struct RunOltp {
-    #[command(flatten)]
-    pub(super) connection: Connection,
-    #[command(flatten)]
-    pub(super) tables: OltpTables,
-    #[command(flatten)]
-    pub(super) load: Load,
-
-    /// Send parameters as text in the statement, or bind them to statements prepared once
-    /// [default: as sysbench does: text for complex and insert, else prepared]
-    #[arg(long)]
-    pub(super) protocol: Option<Protocol>,
-
-    /// Send no BEGIN and no COMMIT: every statement commits itself
-    #[arg(long)]
-    pub(super) skip_trx: bool,
 }
 
 /// How hard, how long, and what is said of it; the same for every workload.
@@ -243,7 +172,7 @@ fn percentile(text: &str) -> Result<f64, String> {
 }
 
 /// The name goes into SQL, where it cannot be bound as a parameter.
-fn engine_name(text: &str) -> Result<String, String> {
+pub(super) fn engine_name(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !text.is_empty() && text.chars().all(is_word) {
         return Ok(text.to_owned());

@@ -4,7 +4,7 @@ mod args;
 mod connect;
 mod oltp;
 mod outside;
-mod prepare;
+mod run;
 
 use std::io::Write;
 use std::process::ExitCode;

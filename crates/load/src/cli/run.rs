@@ -1,0 +1,135 @@
+//! Running a workload under load: from the options that all workloads share to the outcome.
+
+use std::borrow::Cow;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, stdout};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use super::args::Load;
+use super::{Stop, outside};
+use crate::driver::{Driver, Protocol};
+use crate::engine::{self, Ending, RunOptions};
+use crate::report::{JsonReport, Report, TextReport};
+use crate::workload::Workload;
+
+/// Where neither a time nor a number of transactions is given.
+const DEFAULT_SECONDS: Duration = Duration::from_secs(10);
+
+/// What is run, as the reports name it.
+pub(super) struct Kind {
+    pub(super) workload: &'static str,
+    pub(super) mix: Cow<'static, str>,
+    pub(super) protocol: Protocol,
+    /// Of the clients' draws.
+    pub(super) seed: u64,
+}
+
+/// Runs a workload as the options say, and reports.
+pub(super) fn run_load<D, W>(driver: D, workload: W, kind: Kind, load: &Load) -> Result<(), Stop>
+where
+    D: Driver + Send + 'static,
+    W: Workload,
+{
+    let options = run_options(&driver, kind, load)?;
+    let (outbox, inbox) = channel();
+    outside::watch_signals(outbox.clone())?;
+    if load.lockstep {
+        outside::watch_input(outbox.clone());
+    }
+    let mut report = report(load);
+    let mailbox = (outbox, inbox);
+    let (driver, workload) = (Arc::new(driver), Arc::new(workload));
+    match engine::run(&driver, &workload, &options, mailbox, &mut *report)? {
+        Ending::Complete => Ok(()),
+        Ending::Interrupted => Err(Stop::Interrupted),
+    }
+}
+
+fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOptions, Stop> {
+    let clients =
+        usize::try_from(load.clients).map_err(|error| Stop::Arguments(error.to_string()))?;
+    let workers = workers(driver, clients, load.workers)?;
+    engine::allow_open_files(clients, driver.files_per_client(), workers).map_err(
+        |(wanted, limit)| {
+            Stop::Arguments(format!(
+                "--clients {clients} needs {wanted} open files, and this process may have {limit}; \
+                 raise the limit (ulimit -Hn) or ask for fewer clients"
+            ))
+        },
+    )?;
+    Ok(RunOptions {
+        workload: kind.workload,
+        mix: kind.mix,
+        clients,
+        workers,
+        seed: kind.seed,
+        protocol: kind.protocol,
+        warm_up: load.warm_up,
+        seconds: load
+            .seconds
+            .or_else(|| load.transactions.is_none().then_some(DEFAULT_SECONDS)),
+        transactions: load.transactions,
+        report_interval: (!load.report_interval.is_zero()).then_some(load.report_interval),
+        percentiles: in_order(&load.percentiles),
+        lockstep: load.lockstep,
+    })
+}
+
+/// The seed that was asked for, or one that no other run had: from the randomness of the standard
+/// library's hash tables, of 53 bits, so that every reader of JSON keeps it exactly.
+pub(super) fn seed(asked: Option<u64>) -> u64 {
+    asked.unwrap_or_else(|| RandomState::new().hash_one(std::process::id()) >> 11)
+}
+
+pub(super) fn cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+fn workers<D: Driver>(driver: &D, clients: usize, asked: Option<u16>) -> Result<usize, Stop> {
+    match asked {
+        Some(_) if driver.blocks() => Err(Stop::Arguments(
+            "this database runs inside its client's thread, so every client has a thread of its own; \
+             leave --workers out"
+                .into(),
+        )),
+        None if driver.blocks() => Ok(clients),
+        Some(workers) if usize::from(workers) > clients => Err(Stop::Arguments(format!(
+            "--workers {workers} would leave threads without work: there are only {clients} clients"
+        ))),
+        Some(workers) => Ok(usize::from(workers)),
+        None => Ok(cores().min(clients)),
+    }
+}
+
+/// Each percentile once: its number is its name in the report.
+fn in_order(percentiles: &[f64]) -> Vec<f64> {
+    let mut percentiles = percentiles.to_vec();
+    percentiles.sort_by(f64::total_cmp);
+    percentiles.dedup();
+    percentiles
+}
+
+fn report(load: &Load) -> Box<dyn Report> {
+    if load.json {
+        Box::new(JsonReport::new(stdout()))
+    } else {
+        Box::new(TextReport::new(
+            io::BufWriter::new(stdout()),
+            !load.report_interval.is_zero(),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_percentile_asked_for_twice_is_told_once() {
+        assert_eq!(
+            super::in_order(&[99.0, 50.0, 50.0, 95.0]),
+            [50.0, 95.0, 99.0]
+        );
+    }
+}
