@@ -38,6 +38,10 @@ pub(super) enum State {
     Pausing {
         until_ns: u64,
     },
+    /// In a transaction that asked to wait.
+    Sleeping {
+        until_ns: u64,
+    },
     /// Without connection until the next attempt.
     Down {
         retry_ns: u64,
@@ -80,6 +84,13 @@ impl<S, C> Client<S, C> {
         self.failures = self.failures.saturating_add(1);
         self.state = State::Pausing {
             until_ns: now_ns + pause_ns,
+        };
+    }
+
+    /// Does nothing for so long, in the middle of a transaction.
+    pub(super) fn sleep(&mut self, now_ns: u64, us: u64) {
+        self.state = State::Sleeping {
+            until_ns: now_ns.saturating_add(us.saturating_mul(1000)),
         };
     }
 

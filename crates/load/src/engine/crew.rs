@@ -31,8 +31,10 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     pub(super) args: Args,
     /// Clients that are not idle.
     busy: usize,
-    /// Clients that pause after a failure.
+    /// Clients that pause after a failure, or sleep because their transaction asks for it.
     pub(super) pausing: usize,
+    /// Why a client's script cannot go on.
+    mistake: Option<Failure>,
     /// Clients without connection.
     pub(super) down: usize,
     /// Started with the first connection that is lost.
@@ -55,6 +57,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             args: Args::default(),
             busy: 0,
             pausing: 0,
+            mistake: None,
             down: 0,
             reconnector: None,
             cut_off_since_ns: None,
@@ -73,10 +76,12 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             session.is_some_and(|session| session.source().is_none())
         });
         if at_once {
-            self.work_at_once()
+            self.work_at_once()?;
         } else {
-            self.work_by_events(poll)
+            self.work_by_events(poll)?;
         }
+        // Where no client got as far as the loop.
+        self.mistake.take().map_or(Ok(()), Err)
     }
 
     /// Sends the last accounts; the clients come back with their connections open.
@@ -115,7 +120,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             if self.down > 0 {
                 self.await_connection(self.next_duty())?;
                 now_ns = self.worker.clock.now_ns();
-            } else if self.pausing > 0 {
+            } else if self.pausing > 0 && self.pausing == self.busy {
                 std::thread::sleep(self.next_duty());
                 now_ns = self.worker.clock.now_ns();
             }
@@ -126,6 +131,9 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
 
     /// What has to be looked after between replies.
     fn attend(&mut self, now_ns: u64) -> Result<(), Failure> {
+        if let Some(mistake) = self.mistake.take() {
+            return Err(mistake);
+        }
         if self.down > 0 {
             self.pass_time(now_ns);
             self.bring_back(now_ns)?;
@@ -167,7 +175,8 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             State::Down {
                 retry_ns: at_ns, ..
             }
-            | State::Pausing { until_ns: at_ns } => Some(at_ns),
+            | State::Pausing { until_ns: at_ns }
+            | State::Sleeping { until_ns: at_ns } => Some(at_ns),
             _ => None,
         });
         if self.down + self.pausing > 0 {
@@ -191,7 +200,10 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     #[inline]
     fn proceed(&mut self, index: usize) -> Option<u64> {
         let client = &mut self.clients[index];
-        if matches!(client.state, State::Idle | State::Pausing { .. }) {
+        if matches!(
+            client.state,
+            State::Idle | State::Pausing { .. } | State::Sleeping { .. }
+        ) {
             return None;
         }
         match client.session.as_mut()?.poll() {
@@ -233,7 +245,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
 
     /// The transaction's next statement, or the next transaction.
     #[inline]
-    fn go_on(&mut self, index: usize, now_ns: u64) {
+    pub(super) fn go_on(&mut self, index: usize, now_ns: u64) {
         let client = &mut self.clients[index];
         if let Some(next) = client.script.next(&mut self.args) {
             self.take_step(index, next, now_ns);
@@ -252,21 +264,19 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             && (!self.recorder.is_measuring() || self.worker.control.take_transaction());
         if allowed {
             self.clients[index].transaction_start_ns = now_ns;
-            self.draw(index, now_ns);
+            let begun = self.clients[index].script.begin();
+            self.take_first_step(index, begun, now_ns);
         } else {
             self.rest(index);
         }
     }
 
-    /// Draws a transaction's content and sends its first statement.
+    /// Sends the first statement of a transaction, if the script has begun one.
     #[inline]
-    pub(super) fn draw(&mut self, index: usize, now_ns: u64) {
+    pub(super) fn take_first_step(&mut self, index: usize, begun: bool, now_ns: u64) {
         let client = &mut self.clients[index];
         client.state = State::InTransaction;
-        let next = client
-            .script
-            .begin()
-            .then(|| client.script.next(&mut self.args));
+        let next = begun.then(|| client.script.next(&mut self.args));
         match next.flatten() {
             Some(next) => self.take_step(index, next, now_ns),
             None => self.rest(index),
@@ -289,6 +299,15 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
                 });
             }
             Next::Reconnect { type_index } => unimplemented!("{type_index}"),
+            Next::Sleep { us } => {
+                self.clients[index].sleep(now_ns, us);
+                self.pausing += 1;
+            }
+            Next::Fail => {
+                let mistake = self.clients[index].script.mistake();
+                self.mistake = Some(Failure::new("script", mistake));
+                self.rest(index);
+            }
         }
     }
 

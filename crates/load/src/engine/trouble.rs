@@ -7,7 +7,7 @@ use super::crew::Crew;
 use super::message::Failure;
 use super::reconnector::Reconnector;
 use crate::driver::{Driver, Fault, ServerError};
-use crate::workload::Workload;
+use crate::workload::{Script, Workload};
 
 /// How long it is tried to bring back at least one client of the whole run.
 const GIVE_UP_NS: u64 = 3_000_000_000;
@@ -41,22 +41,30 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         if self.recorder.is_over() {
             self.rest(index);
         } else if again {
-            self.draw(index, now_ns);
+            let begun = self.clients[index].script.begin_again();
+            self.take_first_step(index, begun, now_ns);
         } else {
             self.clients[index].pause(now_ns);
             self.pausing += 1;
         }
     }
 
-    /// Lets those clients begin again whose pause is over; all of them, once the phase is.
+    /// Lets those clients go on whose pause or sleep is over; all of them, once the phase is.
     #[cold]
     pub(super) fn end_pauses(&mut self, now_ns: u64) {
+        let is_over = self.recorder.is_over();
         for index in 0..self.clients.len() {
-            if let State::Pausing { until_ns } = self.clients[index].state
-                && (now_ns >= until_ns || self.recorder.is_over())
-            {
-                self.pausing -= 1;
-                self.begin(index, now_ns);
+            match self.clients[index].state {
+                State::Pausing { until_ns } if now_ns >= until_ns || is_over => {
+                    self.pausing -= 1;
+                    self.begin(index, now_ns);
+                }
+                State::Sleeping { until_ns } if now_ns >= until_ns || is_over => {
+                    self.pausing -= 1;
+                    self.clients[index].state = State::InTransaction;
+                    self.go_on(index, now_ns);
+                }
+                _ => {}
             }
         }
     }

@@ -109,6 +109,12 @@ pub enum Next {
     Sql { type_index: usize },
     /// Leave the server and come again, logged in and prepared; accounted for under this type.
     Reconnect { type_index: usize },
+    /// Do nothing for so long, which counts as part of the transaction and as no statement. The
+    /// event loop wakes in whole milliseconds; where it does not (SQLite, null) it is more exact.
+    Sleep { us: u64 },
+    /// There is no next step, for a reason of the workload's own that [`Script::mistake`] tells;
+    /// the run fails.
+    Fail,
 }
 
 /// One client's source of transactions.
@@ -117,6 +123,18 @@ pub trait Script: Send {
     /// has done all that it had to do.
     fn begin(&mut self) -> bool;
 
+    /// Begins the same transaction again after the server has rolled it back. Only a workload that
+    /// chooses between transactions of different kinds needs to say that it stays with its choice:
+    /// new draws would favour the kind that is seldom rolled back.
+    fn begin_again(&mut self) -> bool {
+        self.begin()
+    }
+
     /// The next step of the transaction, its parameters put into `args`; `None` after the last.
     fn next(&mut self, args: &mut Args) -> Option<Next>;
+
+    /// Why the last step was [`Next::Fail`]: what was wrong, and where.
+    fn mistake(&self) -> String {
+        String::new()
+    }
 }
