@@ -20,7 +20,7 @@ test: $(VENV)/.installed-dev
 	@scripts/system-packages test
 	@scripts/test
 
-## bench: the speed goals, side by side with the peers
+## bench: the speed goals, side by side with the peers; BENCH=--smoke for the shortest run
 bench: $(VENV)/.installed-dev
 	@scripts/system-packages test
 	@$(BIN)/python bench/load.py $(BENCH)

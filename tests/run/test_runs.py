@@ -262,8 +262,9 @@ def test_a_file_that_lands_elsewhere_makes_the_trial_invalid(tmp_path: Path) -> 
 
 
 def fill(folder: Path) -> None:
-    """Leave no byte free, with writes that are not buffered: nothing is left to fail when the file is closed."""
-    with (folder / "ballast").open("wb", buffering=0) as ballast, pytest.raises(OSError, match="No space left"):
+    """Leave no byte free. The writes are not buffered: nothing is left to fail when the file is closed."""
+    full = pytest.raises(OSError, match="No space left")
+    with (folder / "ballast").open("wb", buffering=0) as ballast, full:
         while True:
             ballast.write(b"x" * 2**20)
 

@@ -25,15 +25,23 @@ impl Cpu {
 
     /// The cost between two instants; the delays are filled in by who knows them.
     pub(super) fn cost_since(self, start: Self) -> ClientCost {
-        let max_rss_kib = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.max_rss());
         ClientCost {
             cpu_user_s: (self.user_us - start.user_us) as f64 / 1e6,
             cpu_system_s: (self.system_us - start.system_us) as f64 / 1e6,
-            max_rss_bytes: max_rss_kib.unsigned_abs() << 10,
+            max_rss_bytes: max_rss_bytes(),
             delay_us: None,
             waited_for_cpu_s: None,
         }
     }
+}
+
+/// The most memory that the process has held: `VmHWM` of `/proc/self/status` (proc(5)).
+/// `ru_maxrss` would be that of whoever started us where theirs was more: it outlives exec.
+fn max_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
 }
 
 /// How long the calling thread has been ready to run and had no core, since it was started:

@@ -1,0 +1,183 @@
+"""The comparisons: each makes lines of the table."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from diskproof import load
+from speed.pairs import AGREES, Goal, Row, alternate, row
+from speed.programs import (
+    COMPLEX,
+    Shot,
+    Tables,
+    need,
+    ours,
+    summary,
+    sysbench,
+    sysbench_argv,
+    timed,
+)
+from speed.servers import Server
+
+EVERY_QUERY_CHEAPER = Goal(at_most=0.60)
+CHEAPER = Goal(at_most=0.75)
+NO_SLOWER = Goal(at_least=1.0)
+
+STATEMENTS = {"point-select": 1, "read-write": 20, "complex": 20}
+"""Queries of one transaction, BEGIN and COMMIT too."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How long and how often."""
+
+    pairs: int
+    agreement_pairs: int
+    """More of them: three per cent are to be told from the machine's own scatter."""
+    seconds: float
+    data: Tables
+    connections: int
+    slap_queries: int
+
+
+FULL = Size(
+    pairs=5,
+    agreement_pairs=16,
+    seconds=4,
+    data=Tables(tables=4, rows=100_000),
+    connections=10_000,
+    slap_queries=4_000,
+)
+SMOKE = Size(
+    pairs=1,
+    agreement_pairs=1,
+    seconds=1,
+    data=Tables(tables=2, rows=1_000),
+    connections=200,
+    slap_queries=200,
+)
+
+
+def loading(server: Server, size: Size) -> Iterator[Row]:
+    """Compare the time to load the tables, and leave them loaded by us."""
+    need("sysbench")
+    data = size.data
+    program = str(load.program())
+    argv = ["--url", server.url, "--tables", str(data.tables)]
+    prepare = [program, "prepare", "oltp", *argv, "--rows", str(data.rows), "--mix", "read-write"]
+    cleanup = [program, "cleanup", "oltp", *argv]
+    peer = sysbench_argv(server, data, "oltp_read_write", 8)
+
+    def seconds_of(make: list[str], drop: list[str]) -> float:
+        began = time.monotonic()
+        timed(make)
+        took_s = time.monotonic() - began
+        timed(drop)
+        return took_s
+
+    pairs = alternate(
+        size.pairs,
+        lambda: seconds_of(prepare, cleanup),
+        lambda: seconds_of([*peer, "prepare"], [*peer, "cleanup"]),
+    )
+    yield row("loading", f"{data.tables} x {data.rows:,} rows", "s", pairs, Goal(at_most=1.0))
+    timed(prepare)
+
+
+def lightness(server: Server, size: Size) -> Iterator[Row]:
+    """Compare throughput and what the client itself takes, both tools free to use every core."""
+    for clients in (1, 2, 8, 64):
+        goal = EVERY_QUERY_CHEAPER if clients == 64 else CHEAPER
+        shots = pairs_of(server, size, "point-select", "oltp_point_select", clients)
+        yield from lines("point-select", clients, shots, goal, NO_SLOWER)
+    shots = pairs_of(server, size, "read-write", "oltp_read_write", 64)
+    yield from lines("read-write", 64, shots, EVERY_QUERY_CHEAPER, None)
+
+
+def pairs_of(
+    server: Server, size: Size, mix: str, script: str, clients: int, cpus: set[int] | None = None
+) -> list[tuple[Shot, Shot]]:
+    """Run both tools in turn; where they are held to some CPUs, for an agreement."""
+    return alternate(
+        size.agreement_pairs if cpus else size.pairs,
+        lambda: ours(server, size.data, mix, clients, size.seconds, cpus),
+        lambda: sysbench(server, size.data, script, clients, size.seconds, cpus),
+    )
+
+
+def lines(
+    mix: str, clients: int, shots: list[tuple[Shot, Shot]], cpu: Goal, throughput: Goal | None
+) -> Iterator[Row]:
+    """Make the two lines of one comparison."""
+    what = f"{mix}, {clients} client{'s' if clients > 1 else ''}"
+    rates = [(mine.per_s, theirs.per_s) for mine, theirs in shots]
+    yield row("throughput", what, "transactions/s", rates, throughput)
+    statements = STATEMENTS[mix]
+    costs = [(mine.client_cpu_us / statements, theirs.client_cpu_us / statements) for mine, theirs in shots]
+    yield row("client CPU", what, "us/query", costs, cpu)
+
+
+def agreement(server: Server, size: Size) -> Iterator[Row]:
+    """Compare the throughput where the server alone decides it: on a core of its own, always busy."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        return
+    with server.on({cpus[0]}):
+        for mix, script, clients in (
+            ("complex", COMPLEX, 8),
+            ("read-write", "oltp_read_write", 8),
+            ("point-select", "oltp_point_select", 8),
+            ("update-non-index", "oltp_update_non_index", 8),
+        ):
+            shots = alternate(
+                size.agreement_pairs,
+                lambda mix=mix, clients=clients: ours(  # type: ignore[misc]
+                    server, size.data, mix, clients, size.seconds, {cpus[1]}
+                ),
+                lambda script=script, clients=clients: sysbench(  # type: ignore[misc]
+                    server, size.data, script, clients, size.seconds, {cpus[1]}
+                ),
+            )
+            rates = [(mine.per_s, theirs.per_s) for mine, theirs in shots]
+            note = "server on one core, client on another"
+            yield row("agreement", f"{mix}, {clients} clients", "transactions/s", rates, AGREES, note)
+
+
+def overhead(size: Size) -> Iterator[Row]:
+    """Measure ourselves with nothing behind: transactions of one statement per second and core."""
+    rates = []
+    for _ in range(size.pairs):
+        argv = [str(load.program()), "run", "oltp", "--url", "null:", "--json", "--mix", "point-select"]
+        said, cpu_s = timed([*argv, "--clients", "1", "--seconds", str(size.seconds)])
+        rates.append(summary(said)["transactions"] / cpu_s)
+    goal_per_s = 5e6
+    yield row(
+        "overhead",
+        "null driver",
+        "transactions/CPU s",
+        [(rate, goal_per_s) for rate in rates],
+        NO_SLOWER,
+        "the peer's column is the goal: 5 million",
+    )
+
+
+def memory(server: Server, size: Size) -> Iterator[Row]:
+    """Measure what one open connection takes of the client's memory: that of many over that of one."""
+
+    def rss_bytes(clients: int) -> float:
+        argv = [str(load.program()), "run", "oltp", "--url", server.url, "--json", "--mix", "point-select"]
+        argv += ["--tables", str(size.data.tables), "--rows", str(size.data.rows)]
+        # Each has worked once, then all stay open to the end.
+        argv += ["--clients", str(clients), "--transactions", str(clients)]
+        return float(summary(timed(argv)[0])["client"]["max_rss_bytes"])
+
+    each_kib = (rss_bytes(size.connections) - rss_bytes(1)) / (size.connections - 1) / 2**10
+    yield row(
+        "memory",
+        f"{size.connections:,} open connections",
+        "KiB each",
+        [(each_kib, 16.0)],
+        Goal(at_most=1.0),
+        "the peer's column is the goal: 16 KiB; sysbench has a thread each",
+    )

@@ -1,0 +1,102 @@
+"""The load generators as programs: their arguments, what they print, what they cost."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from diskproof import load
+from speed.servers import Server
+
+COMPLEX = str(Path(__file__).with_name("complex.lua"))
+"""sysbench 1.0 no longer brings the transaction of its older OLTP script."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The data set of one comparison; both tools ask for its rows evenly."""
+
+    tables: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One execution of one load generator."""
+
+    per_s: float
+    client_cpu_us: float
+    """CPU time of the whole client process, user and system, per transaction."""
+
+
+def need(*programs: str) -> None:
+    """End with words if a peer is missing."""
+    missing = [program for program in programs if not shutil.which(program)]
+    if missing:
+        sys.exit(f"missing: {', '.join(missing)}; `scripts/system-packages test` installs them as root")
+
+
+def timed(argv: Sequence[str], cpus: set[int] | None = None) -> tuple[str, float]:
+    """Run a program, on these CPUs; return what it printed and the CPU seconds that it took."""
+    with tempfile.TemporaryFile("w+") as out:
+        pinned = ["taskset", "--cpu-list", ",".join(map(str, sorted(cpus)))] if cpus else []
+        process = subprocess.Popen([*pinned, *argv], stdout=out, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        said = out.read()
+    if process.returncode:
+        sys.exit(f"{' '.join(argv)} ended with {process.returncode}:\n{said}")
+    return said, usage.ru_utime + usage.ru_stime
+
+
+def summary(said: str) -> dict[str, Any]:
+    """Return the last line of our JSON."""
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    return found
+
+
+def ours(  # what a person would type
+    server: Server, data: Tables, mix: str, clients: int, seconds: float, cpus: set[int] | None = None
+) -> Shot:
+    """Run diskproof-load once."""
+    argv = [str(load.program()), "run", "oltp", "--url", server.url, "--json", "--mix", mix]
+    argv += ["--tables", str(data.tables), "--rows", str(data.rows), "--distribution", "uniform"]
+    argv += ["--clients", str(clients), "--seconds", str(seconds)]
+    said, cpu_s = timed(argv, cpus)
+    end = summary(said)
+    return Shot(end["transactions_per_s"], cpu_s / end["transactions"] * 1e6)
+
+
+def sysbench(  # the same of the peer
+    server: Server, data: Tables, script: str, clients: int, seconds: float, cpus: set[int] | None = None
+) -> Shot:
+    """Run sysbench once."""
+    said, cpu_s = timed([*sysbench_argv(server, data, script, clients), f"--time={seconds:.0f}", "run"], cpus)
+    events = re.search(r"total number of events:\s+(\d+)", said)
+    took_s = re.search(r"total time:\s+([\d.]+)s", said)
+    assert events
+    assert took_s
+    return Shot(int(events[1]) / float(took_s[1]), cpu_s / int(events[1]) * 1e6)
+
+
+def sysbench_argv(server: Server, data: Tables, script: str, clients: int) -> list[str]:
+    """Return a sysbench command without its last word."""
+    return [
+        "sysbench",
+        script,
+        f"--mysql-socket={server.socket}",
+        "--mysql-user=root",
+        f"--mysql-db={server.database}",
+        f"--tables={data.tables}",
+        f"--table-size={data.rows}",
+        f"--threads={clients}",
+        "--rand-type=uniform",
+    ]

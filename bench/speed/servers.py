@@ -1,0 +1,68 @@
+"""A server in main memory, so that the client is what is compared and not the disk."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from diskproof.server.base import Dirs, Running
+from diskproof.server.registry import find
+from diskproof.storage.layout import Layout
+from diskproof.study.model import StorageChoice
+from diskproof.system.journal import Journal
+from diskproof.system.processes import Starter
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that runs, and where it is reached."""
+
+    running: Running
+    socket: Path
+    database: str = "sbtest"
+
+    @property
+    def url(self) -> str:
+        """As diskproof-load is given it."""
+        return self.running.url
+
+    @contextmanager
+    def on(self, cpus: set[int]) -> Iterator[None]:
+        """Hold every thread of the server to these CPUs for a while."""
+        before = os.sched_getaffinity(0)
+        self._hold(cpus)
+        try:
+            yield
+        finally:
+            self._hold(before)
+
+    def _hold(self, cpus: set[int]) -> None:
+        # A new thread has the CPUs of the one that made it, which is among these.
+        for pid in self.running.pids:
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                os.sched_setaffinity(int(thread.name), cpus)
+
+
+@contextmanager
+def mariadb_in_memory(max_clients: int) -> Iterator[Server]:
+    """Start MariaDB on a tmpfs at the unsafe level; it is gone at the end."""
+    journal = Journal.begin("bench")
+    try:
+        starter = Starter(journal)
+        layout = Layout("bench", StorageChoice.model_validate({"ram": "4 GiB"}), journal)
+        runtime = journal.directory(Path(tempfile.gettempdir()) / f"diskproof-{journal.mark}")
+        for name in ("run", "log"):
+            (runtime / name).mkdir()
+        dirs = Dirs(**layout.fresh(), run=runtime / "run", log=runtime / "log")
+        kind = find("mysql")
+        kind.initialise(dirs, starter)
+        settings = kind.loading_settings(dirs, memory_bytes=2**30, max_clients=max_clients)
+        running = kind.start(dirs, settings, starter)
+        try:
+            yield Server(running, next(path for path in dirs.run.iterdir() if path.is_socket()))
+        finally:
+            running.stop()
+    finally:
+        journal.finish()
