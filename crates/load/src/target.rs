@@ -84,6 +84,12 @@ pub enum TargetError {
     },
     #[error("the URL's parameter {name:?} is not known to this driver; known are: {known}")]
     UnknownOption { name: String, known: String },
+    #[error("the URL's parameter {name}={value} {reason}")]
+    Option {
+        name: &'static str,
+        value: String,
+        reason: String,
+    },
 }
 
 impl Target {

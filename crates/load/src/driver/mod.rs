@@ -5,6 +5,7 @@
 //! [`Admin`] is a plain blocking connection for what is not timed (tables, loading, clean-up).
 
 use std::fmt;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::task::Poll;
 
@@ -13,7 +14,7 @@ use crate::target::Endpoint;
 pub mod mysql;
 pub mod null;
 pub mod postgres;
-pub(crate) mod socket;
+mod socket;
 pub mod sqlite;
 pub mod template;
 
@@ -140,9 +141,15 @@ pub enum Fault {
     /// There is no connection to begin with; the message says where one was sought.
     #[error("{0}")]
     Unreachable(String),
+    /// The server's queue of new connections is full: it may take one in a moment.
+    #[error("{0}")]
+    Busy(String),
+    /// There is no encrypted connection as the URL demands it.
+    #[error("{0}")]
+    Tls(String),
     /// The connection is gone.
     #[error("connection lost: {0}")]
-    Lost(#[from] std::io::Error),
+    Lost(io::Error),
     /// The peer broke its protocol; the connection must be dropped.
     #[error("not understood from the server: {0}")]
     Protocol(String),
@@ -151,11 +158,16 @@ pub enum Fault {
 impl Fault {
     /// Says that a server could not be reached.
     #[must_use]
-    pub fn unreachable(endpoint: &Endpoint, error: &std::io::Error) -> Self {
+    pub fn unreachable(endpoint: &Endpoint, error: &io::Error) -> Self {
         if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) {
             return Self::Unreachable(format!(
                 "no socket for {endpoint} ({error}): this process may open no more files; \
                  raise the limit (ulimit -Hn) or ask for fewer clients"
+            ));
+        }
+        if error.kind() == ErrorKind::WouldBlock {
+            return Self::Busy(format!(
+                "{endpoint} takes no more connections for now: its queue of new ones is full"
             ));
         }
         Self::Unreachable(format!(
@@ -163,12 +175,14 @@ impl Fault {
         ))
     }
 
-    /// What the fault is counted under: the server's own code, `unreachable`, `lost` or `protocol`.
+    /// What the fault is counted under: the server's own code, `unreachable`, `tls`, `lost` or
+    /// `protocol`.
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
             Self::Server(error) => &error.code,
-            Self::Unreachable(_) => "unreachable",
+            Self::Unreachable(_) | Self::Busy(_) => "unreachable",
+            Self::Tls(_) => "tls",
             Self::Lost(_) => "lost",
             Self::Protocol(_) => "protocol",
         }
@@ -187,6 +201,15 @@ impl Fault {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Server(error) if error.transient)
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        match error.downcast::<socket::TlsFailure>() {
+            Ok(failure) => Self::Tls(failure.to_string()),
+            Err(error) => Self::Lost(error),
+        }
     }
 }
 
@@ -276,10 +299,10 @@ mod tests {
     #[test]
     fn too_many_open_files_are_not_the_servers_fault() {
         let endpoint = Endpoint::Unix("/run/x.sock".into());
-        let error = std::io::Error::from(rustix::io::Errno::MFILE);
+        let error = io::Error::from(rustix::io::Errno::MFILE);
         let message = Fault::unreachable(&endpoint, &error).message();
         assert!(message.contains("ulimit -Hn"), "{message}");
-        let error = std::io::Error::from(rustix::io::Errno::NOENT);
+        let error = io::Error::from(rustix::io::Errno::NOENT);
         let message = Fault::unreachable(&endpoint, &error).message();
         assert!(message.contains("is the server running"), "{message}");
     }

@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context};
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::packets::{
+    AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse, SslRequest,
+};
 use mysql_common::proto::MySerialize;
 
 use super::error::server_error;
-use super::wire::{LONGEST_CONTENT, protocol};
+use super::wire::protocol;
 use crate::driver::Fault;
 
 /// Who logs in.
@@ -21,6 +23,8 @@ pub struct Login {
     pub database: String,
     /// No one else can listen (a Unix socket): a password may travel in clear.
     pub private_channel: bool,
+    /// The connection is to be encrypted before anything of the account is told.
+    pub encrypt: bool,
 }
 
 /// What the log-in asks for next.
@@ -30,6 +34,11 @@ pub enum Step {
     Wait,
     /// This packet to be sent, then the next from the server.
     Send(Vec<u8>),
+    /// The request to be sent as it is, everything from there on encrypted, the answer first.
+    Encrypt {
+        request: Vec<u8>,
+        answer: Vec<u8>,
+    },
     Done {
         server_version: String,
     },
@@ -40,6 +49,8 @@ pub enum Step {
 pub struct Handshake {
     offers_local_data: bool,
     server_version: String,
+    /// Whether the server would encrypt a connection.
+    offers_encryption: bool,
     state: State,
 }
 
@@ -53,6 +64,9 @@ enum State {
     },
     Done,
 }
+
+/// The longest packet that we say we send and take: all that the protocol allows.
+const LONGEST_SENT: u32 = 0xFF_FFFF;
 
 const OK: u8 = 0x00;
 const MORE_DATA: u8 = 0x01;
@@ -72,7 +86,7 @@ impl Handshake {
     /// Takes the server's next packet.
     pub fn on_packet(&mut self, login: &Login, packet: &[u8]) -> Result<Step, Fault> {
         if packet.first() == Some(&ERROR) {
-            return Err(server_error(packet));
+            return Err(self.refused(login, packet));
         }
         match std::mem::replace(&mut self.state, State::Done) {
             State::Greeting => self.answer_greeting(login, packet),
@@ -89,10 +103,20 @@ impl Handshake {
         self.server_version = version(&greeting);
         let mut wanted = wanted_capabilities();
         wanted.set(CapabilityFlags::CLIENT_LOCAL_FILES, self.offers_local_data);
-        let capabilities = wanted & greeting.capabilities();
+        wanted.set(CapabilityFlags::CLIENT_SSL, login.encrypt);
+        let offered = greeting.capabilities();
+        let capabilities = wanted & offered;
         if !capabilities.contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
             return Err(protocol(format!(
                 "server {} speaks only the protocol from before MySQL 4.1",
+                self.server_version
+            )));
+        }
+        self.offers_encryption = offered.contains(CapabilityFlags::CLIENT_SSL);
+        if login.encrypt && !self.offers_encryption {
+            return Err(Fault::Tls(format!(
+                "server {} offers no TLS; give it a certificate (ssl_cert and ssl_key), or leave \
+                 ssl-mode out of the URL",
                 self.server_version
             )));
         }
@@ -114,15 +138,38 @@ impl Handshake {
                 .then(|| plugin.borrow()),
             capabilities,
             None,
-            u32::try_from(LONGEST_CONTENT).unwrap_or(u32::MAX),
+            LONGEST_SENT,
         );
-        let mut bytes = Vec::new();
-        response.serialize(&mut bytes);
+        let collation = response.collation();
         self.state = State::Authenticating {
             procedure,
             scramble,
         };
-        Ok(Step::Send(bytes))
+        let answer = serialized(&response);
+        if login.encrypt {
+            let request = serialized(&SslRequest::new(capabilities, LONGEST_SENT, collation));
+            return Ok(Step::Encrypt { request, answer });
+        }
+        Ok(Step::Send(answer))
+    }
+
+    /// What the server refuses, with a hint where it may be for want of encryption.
+    fn refused(&self, login: &Login, packet: &[u8]) -> Fault {
+        const ACCESS_DENIED: &str = "1045";
+        const ENCRYPTION_REQUIRED: &str = "3159";
+        let mut fault = server_error(packet);
+        if let Fault::Server(error) = &mut fault
+            && !login.encrypt
+        {
+            match error.code.as_str() {
+                ENCRYPTION_REQUIRED => error.message.push_str("; add ssl-mode=required to the URL"),
+                ACCESS_DENIED if self.offers_encryption => error
+                    .message
+                    .push_str("; should the account demand TLS, add ssl-mode=required to the URL"),
+                _ => {}
+            }
+        }
+        fault
     }
 
     fn authenticate(
@@ -162,6 +209,12 @@ impl Handshake {
     }
 }
 
+fn serialized(packet: &impl MySerialize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    packet.serialize(&mut bytes);
+    bytes
+}
+
 /// What we can do; only what the server can do as well is asked for. No `DEPRECATE_EOF`: replies
 /// then have one form on all servers since 5.1, and sysbench's are of the same length.
 fn wanted_capabilities() -> CapabilityFlags {
@@ -181,7 +234,7 @@ fn wanted_capabilities() -> CapabilityFlags {
 fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
     match plugin {
         AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password => true,
-        AuthPlugin::MysqlClearPassword => login.private_channel,
+        AuthPlugin::MysqlClearPassword => login.private_channel || login.encrypt,
         _ => false,
     }
 }
@@ -249,7 +302,7 @@ impl Context for Channel<'_> {
     }
 
     fn is_tls_transport(&self) -> bool {
-        false
+        self.login.encrypt
     }
 
     fn scramble(&self) -> &[u8] {
@@ -274,6 +327,7 @@ impl std::fmt::Debug for Login {
             .field("password", &password)
             .field("database", &self.database)
             .field("private_channel", &self.private_channel)
+            .field("encrypt", &self.encrypt)
             .finish()
     }
 }

@@ -26,18 +26,20 @@ use handshake::{Handshake, Login, Step};
 use statement::{Form, forms};
 use wire::Wire;
 
-use super::socket::Socket;
+use super::socket::{Socket, Tls, Vocabulary};
 use super::{Admin, Dialect, Driver, Fault, Protocol, Statement};
 use crate::target::{Endpoint, Server, TargetError};
 
-/// No parameters of the URL are read here (`socket` was, for all servers).
-const OPTIONS: [&str; 0] = [];
+/// The parameters of the URL that are read here (`socket` was, for all servers).
+const OPTIONS: [&str; 2] = Vocabulary::MYSQL.names();
 
 /// One database of a MySQL server and the account that is used there.
 #[derive(Debug)]
 pub struct MysqlDriver {
     endpoint: Endpoint,
     login: Login,
+    /// `None`: connections are not encrypted.
+    tls: Option<Tls>,
     /// The catalogue as the last connection had it: the next one, whose catalogue is the same,
     /// shares it. Ten thousand connections would hold ten thousand copies otherwise.
     shared: Mutex<Arc<[Form]>>,
@@ -47,7 +49,9 @@ impl MysqlDriver {
     /// Checks the target; does not connect.
     pub fn new(server: Server) -> Result<Self, TargetError> {
         server.refuse_options_except(&OPTIONS)?;
+        let tls = Tls::from_options(&server, &Vocabulary::MYSQL)?;
         let login = Login {
+            encrypt: tls.is_some(),
             private_channel: matches!(server.endpoint, Endpoint::Unix(_)),
             user: server.user,
             password: server.password.unwrap_or_default(),
@@ -56,6 +60,7 @@ impl MysqlDriver {
         Ok(Self {
             endpoint: server.endpoint,
             login,
+            tls,
             shared: Mutex::default(),
         })
     }
@@ -70,6 +75,13 @@ impl MysqlDriver {
             match handshake.on_packet(&self.login, packet)? {
                 Step::Wait => {}
                 Step::Send(packet) => wire.send(&packet)?,
+                Step::Encrypt { request, answer } => {
+                    wire.send(&request)?;
+                    if let Some(tls) = &self.tls {
+                        wire.get_mut().encrypt(tls)?;
+                    }
+                    wire.send(&answer)?;
+                }
                 Step::Done { server_version } => return Ok((wire, server_version)),
             }
         }
@@ -93,15 +105,15 @@ impl Driver for MysqlDriver {
 
     fn connect(&self, statements: &[Statement], protocol: Protocol) -> Result<MysqlSession, Fault> {
         let (mut wire, _) = self.log_in(Handshake::default())?;
-        wire.get_mut().limit_each_wait();
+        wire.get_mut().renew_limit();
         let forms = forms(statements, protocol);
         let handles = preparation::prepare(&mut wire, statements, &forms)?;
-        let stream = wire.into_inner().into_stream()?;
+        let stream = wire.into_inner().into_stream();
         Ok(MysqlSession::new(stream, self.share(forms), handles))
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
         let (wire, server_version) = self.log_in(Handshake::offering_local_data())?;
-        Ok(Box::new(admin::MysqlAdmin::new(wire, server_version)?))
+        Ok(Box::new(admin::MysqlAdmin::new(wire, server_version)))
     }
 }

@@ -100,7 +100,7 @@ impl<S: Read + Write> Wire<S> {
             .read_exact(buffer)
             .map_err(|error| match error.kind() {
                 ErrorKind::UnexpectedEof => closed_by_server(),
-                _ => Fault::Lost(error),
+                _ => error.into(),
             })
     }
 }

@@ -115,12 +115,12 @@ impl Driver for PostgresDriver {
         }
         let (socket, early) = wire.into_parts();
         let executions = self.share(preparation.into_executions());
-        PostgresSession::new(socket.into_stream()?, executions, &early)
+        PostgresSession::new(socket.into_stream(), executions, &early)
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
         let mut wire = self.log_in()?;
-        wire.lift_limit()?;
+        wire.lift_limit();
         Ok(Box::new(admin::PostgresAdmin::new(wire)))
     }
 }

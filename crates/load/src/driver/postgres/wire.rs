@@ -49,8 +49,8 @@ impl Wire {
     }
 
     /// Statements may take as long as they need.
-    pub(super) fn lift_limit(&mut self) -> std::io::Result<()> {
-        self.socket.lift_limit()
+    pub(super) fn lift_limit(&mut self) {
+        self.socket.lift_limit();
     }
 
     /// Waits for one message.
@@ -59,7 +59,7 @@ impl Wire {
             if let Some(message) = next_message(&mut self.inbound)? {
                 return Ok(message);
             }
-            match self.read_some() {
+            match self.read_some(Socket::read) {
                 Ok(0) => return Err(Fault::Lost(closed_by_server())),
                 Ok(_) => {}
                 Err(error) => return Err(Fault::Lost(error)),
@@ -69,10 +69,7 @@ impl Wire {
 
     /// One message if the server has sent one, without waiting for it.
     pub(super) fn try_receive(&mut self) -> Result<Option<Message>, Fault> {
-        self.socket.set_nonblocking(true)?;
-        let read = self.read_some();
-        self.socket.set_nonblocking(false)?;
-        match read {
+        match self.read_some(Socket::read_now) {
             Ok(0) => Err(Fault::Lost(closed_by_server())),
             Err(error) if error.kind() != ErrorKind::WouldBlock => Err(Fault::Lost(error)),
             Ok(_) | Err(_) => next_message(&mut self.inbound),
@@ -92,10 +89,13 @@ impl Wire {
         let _ = self.send();
     }
 
-    fn read_some(&mut self) -> std::io::Result<usize> {
+    fn read_some(
+        &mut self,
+        read: fn(&mut Socket, &mut [u8]) -> std::io::Result<usize>,
+    ) -> std::io::Result<usize> {
         let mut chunk = [0; CHUNK_BYTES];
         loop {
-            match self.socket.read(&mut chunk) {
+            match read(&mut self.socket, &mut chunk) {
                 Ok(read) => {
                     self.inbound.extend_from_slice(&chunk[..read]);
                     return Ok(read);

@@ -12,6 +12,7 @@ fn login(password: &str, private_channel: bool) -> Login {
         password: password.into(),
         database: "bench".into(),
         private_channel,
+        encrypt: false,
     }
 }
 

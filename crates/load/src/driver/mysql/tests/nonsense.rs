@@ -59,6 +59,7 @@ fn log_ins() {
         password: "geheim".into(),
         database: "bench".into(),
         private_channel: false,
+        encrypt: false,
     };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     for _ in 0..ROUNDS {

@@ -17,7 +17,7 @@ fn pair() -> (MysqlSession, UnixStream) {
         prepare: true,
     };
     ours.set_nonblocking(true).unwrap();
-    let stream = Stream::Unix(mio::net::UnixStream::from_std(ours));
+    let stream = Stream::unix(mio::net::UnixStream::from_std(ours));
     let forms = forms(&[statement], Protocol::Text);
     (
         MysqlSession::new(stream, forms.into(), vec![Handle::default()]),

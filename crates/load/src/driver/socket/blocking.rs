@@ -1,0 +1,207 @@
+//! A connection that waits, for what is not timed.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::LOGIN_LIMIT;
+use super::route::Route;
+use super::stream::Stream;
+use super::tls::Tls;
+use crate::target::Endpoint;
+
+/// How long to wait before a server whose queue is full is asked again.
+const QUEUE_PAUSE: Duration = Duration::from_millis(5);
+
+/// A blocking connection.
+pub(crate) struct Socket {
+    stream: Stream,
+    limit: Limit,
+}
+
+/// How long a read or a write may wait.
+enum Limit {
+    /// All of them together until an instant.
+    Until(Instant),
+    None,
+}
+
+impl Socket {
+    /// Connects. This and what follows must be over within [`LOGIN_LIMIT`], until another limit
+    /// is set.
+    pub(crate) fn connect(endpoint: &Endpoint) -> io::Result<Self> {
+        Self::connect_until(endpoint, Instant::now() + LOGIN_LIMIT)
+    }
+
+    fn connect_until(endpoint: &Endpoint, end: Instant) -> io::Result<Self> {
+        let route = Route::new(endpoint.clone());
+        loop {
+            match route.open() {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    thread::sleep(left(end)?.min(QUEUE_PAUSE));
+                }
+                opened => {
+                    return Ok(Self {
+                        stream: opened?,
+                        limit: Limit::Until(end),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Encrypts what follows.
+    pub(crate) fn encrypt(&mut self, tls: &Tls) -> io::Result<()> {
+        self.stream.encrypt(tls)
+    }
+
+    /// Gives the server [`LOGIN_LIMIT`] anew, for another step of the preparation.
+    pub(crate) fn renew_limit(&mut self) {
+        self.limit = Limit::Until(Instant::now() + LOGIN_LIMIT);
+    }
+
+    /// Statements may take as long as they need.
+    pub(crate) fn lift_limit(&mut self) {
+        self.limit = Limit::None;
+    }
+
+    /// Reads what is there without waiting for it.
+    pub(crate) fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+
+    /// Gives the connection to an event loop.
+    pub(crate) fn into_stream(self) -> Stream {
+        self.stream
+    }
+
+    /// Waits until there is something to read, or where `writing` room to write; what was taken
+    /// to be sent wants room as well.
+    fn wait(&self, writing: bool) -> io::Result<()> {
+        let mut flags = PollFlags::empty();
+        flags.set(PollFlags::IN, !writing);
+        flags.set(PollFlags::OUT, writing || self.stream.wants_write());
+        let timeout = match self.limit {
+            Limit::Until(end) => Some(Timespec::try_from(left(end)?).map_err(io::Error::other)?),
+            Limit::None => None,
+        };
+        match poll(&mut [PollFd::new(&self.stream, flags)], timeout.as_ref()) {
+            Ok(_) => Ok(()),
+            Err(error) if error == rustix::io::Errno::INTR => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The time that is left; an error where there is none.
+pub(super) fn left(end: Instant) -> io::Result<Duration> {
+    let left = end.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(too_late());
+    }
+    Ok(left)
+}
+
+/// The server took longer than [`LOGIN_LIMIT`].
+pub(crate) fn too_late() -> io::Error {
+    let seconds = LOGIN_LIMIT.as_secs();
+    let message = format!("the server did not finish the log-in within {seconds} s");
+    io::Error::new(ErrorKind::TimedOut, message)
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            // A server that never stops talking never makes us wait.
+            if let Limit::Until(end) = self.limit {
+                left(end)?;
+            }
+            match self.stream.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(false)?,
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = loop {
+            match self.stream.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(true)?,
+                outcome => break outcome?,
+            }
+        };
+        self.flush()?;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        loop {
+            match self.stream.flush() {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(true)?,
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+    use std::path::Path;
+
+    const SOON: Duration = Duration::from_millis(150);
+
+    fn listener(directory: &Path) -> (UnixListener, Endpoint) {
+        let path = directory.join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        (listener, Endpoint::Unix(path))
+    }
+
+    #[test]
+    fn a_server_whose_queue_is_full_is_not_waited_for_for_ever() {
+        let directory = tempfile::tempdir().unwrap();
+        let (listener, endpoint) = listener(directory.path());
+        // Shortens the queue, which takes one more than this.
+        rustix::net::listen(&listener, 0).unwrap();
+        let connect = || Socket::connect_until(&endpoint, Instant::now() + SOON);
+        let mut accepted = Vec::new();
+        let refusal = loop {
+            match connect() {
+                Ok(socket) => accepted.push(socket),
+                Err(error) => break error,
+            }
+            assert!(accepted.len() < 10, "the queue is never full");
+        };
+        assert_eq!(refusal.kind(), ErrorKind::TimedOut);
+        assert!(refusal.to_string().contains("within 10 s"), "{refusal}");
+    }
+
+    #[test]
+    fn the_limit_is_for_all_reads_together() {
+        let directory = tempfile::tempdir().unwrap();
+        let (listener, endpoint) = listener(directory.path());
+        let trickle = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            while stream.write_all(b"x").is_ok() {
+                std::thread::sleep(SOON / 10);
+            }
+        });
+        let start = Instant::now();
+        let mut socket = Socket::connect_until(&endpoint, start + SOON).unwrap();
+        let refusal = loop {
+            match socket.read_exact(&mut [0]) {
+                Ok(()) => assert!(start.elapsed() < 10 * SOON, "no end"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(refusal.kind(), ErrorKind::TimedOut);
+        assert!(start.elapsed() >= SOON);
+        drop(socket);
+        trickle.join().unwrap();
+    }
+}

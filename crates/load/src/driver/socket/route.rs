@@ -1,0 +1,131 @@
+//! The way to one server: a name is looked up once, and what answered is used from then on.
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use super::LOGIN_LIMIT;
+use super::blocking::left;
+use super::stream::Stream;
+use crate::target::Endpoint;
+
+/// Opens connections to one server.
+#[derive(Debug)]
+pub(crate) struct Route {
+    endpoint: Endpoint,
+    /// The first of the host's addresses that answered.
+    found: OnceLock<SocketAddr>,
+}
+
+impl Route {
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            found: OnceLock::new(),
+        }
+    }
+
+    /// Begins to connect; what comes of it, the first read or write tells. Only the first
+    /// connection to a host blocks, while its name is looked up and its addresses are tried.
+    ///
+    /// `WouldBlock`: the server's queue of new connections is full; it may be tried again.
+    pub(crate) fn open(&self) -> io::Result<Stream> {
+        match &self.endpoint {
+            Endpoint::Unix(path) => open_unix(path),
+            Endpoint::Tcp { host, port } => match self.found.get() {
+                Some(&address) => open_tcp(address),
+                None => self.find(host, *port),
+            },
+        }
+    }
+
+    /// Tries every address of the host in turn; the error is that of the last one.
+    fn find(&self, host: &str, port: u16) -> io::Result<Stream> {
+        let end = Instant::now() + LOGIN_LIMIT;
+        let mut failure = io::Error::new(ErrorKind::NotFound, "the host name has no address");
+        for address in (host, port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, left(end)?) {
+                Ok(connected) => {
+                    connected.set_nonblocking(true)?;
+                    let _ = self.found.set(address);
+                    return without_delay(mio::net::TcpStream::from_std(connected));
+                }
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+}
+
+fn open_unix(path: &Path) -> io::Result<Stream> {
+    mio::net::UnixStream::connect(path).map(Stream::unix)
+}
+
+fn open_tcp(address: SocketAddr) -> io::Result<Stream> {
+    mio::net::TcpStream::connect(address).and_then(without_delay)
+}
+
+/// A statement is one small write that waits for its reply: Nagle's delay would be measured as
+/// the server's.
+fn without_delay(connection: mio::net::TcpStream) -> io::Result<Stream> {
+    connection.set_nodelay(true)?;
+    Ok(Stream::tcp(connection))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_full_queue_is_told_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        // Shortens the queue, which takes one more than this.
+        rustix::net::listen(&listener, 0).unwrap();
+        let route = Route::new(Endpoint::Unix(path));
+        let mut waiting = Vec::new();
+        let refusal = loop {
+            match route.open() {
+                Ok(stream) => waiting.push(stream),
+                Err(error) => break error,
+            }
+            assert!(waiting.len() < 10, "the queue is never full");
+        };
+        assert_eq!(refusal.kind(), ErrorKind::WouldBlock);
+        listener.accept().unwrap();
+        assert!(route.open().is_ok(), "there is room again");
+    }
+
+    #[test]
+    fn the_address_that_answers_is_kept() {
+        // `localhost` may be ::1 first, where nobody listens.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let route = Route::new(Endpoint::Tcp {
+            host: "localhost".into(),
+            port: address.port(),
+        });
+        assert!(route.open().is_ok());
+        assert_eq!(route.found.get(), Some(&address));
+        drop(listener);
+        // The second does not wait to be refused.
+        assert!(route.open().is_ok());
+    }
+
+    #[test]
+    fn nobody_there() {
+        let gone = Route::new(Endpoint::Unix("/nowhere/socket".into()));
+        assert_eq!(gone.open().err().unwrap().kind(), ErrorKind::NotFound);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let host = "127.0.0.1".into();
+        let refused = Route::new(Endpoint::Tcp { host, port }).open();
+        assert_eq!(refused.err().unwrap().kind(), ErrorKind::ConnectionRefused);
+    }
+}

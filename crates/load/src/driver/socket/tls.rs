@@ -1,0 +1,148 @@
+//! How a driver's connections are encrypted, made ready once.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{AlertDescription, CertificateError, ClientConfig, Error};
+
+use super::options::{Demand, Vocabulary};
+use super::trust::Trust;
+use crate::target::{Endpoint, Server, TargetError};
+
+/// What all encrypted connections to one server share.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    config: Arc<ClientConfig>,
+    server_name: ServerName<'static>,
+}
+
+impl Tls {
+    /// Reads the URL's options, in the words of `vocabulary`, and the files that they name;
+    /// `None` where nothing is to be encrypted.
+    pub(crate) fn from_options(
+        server: &Server,
+        vocabulary: &Vocabulary,
+    ) -> Result<Option<Self>, TargetError> {
+        match vocabulary.read(server)? {
+            None => Ok(None),
+            Some(demand) => Self::new(&demand, &server.endpoint, vocabulary).map(Some),
+        }
+    }
+
+    fn new(
+        demand: &Demand,
+        endpoint: &Endpoint,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self, TargetError> {
+        let provider = Arc::new(ring::default_provider());
+        let file = demand.authority.as_deref().unwrap_or(Path::new(""));
+        let certificates = match &demand.authority {
+            None => Vec::new(),
+            Some(file) => read(file).map_err(|reason| vocabulary.unreadable(file, reason))?,
+        };
+        let algorithms = provider.signature_verification_algorithms;
+        let trust = Trust::new(demand.check, certificates, algorithms)
+            .map_err(|reason| vocabulary.unreadable(file, reason))?;
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider knows the versions that it was made for")
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(trust))
+            .with_no_client_auth();
+        // Each connection shakes hands in full, as each of the databases' own clients does: a
+        // workload that connects again and again measures the whole of it.
+        config.resumption = Resumption::disabled();
+        Ok(Self {
+            config: Arc::new(config),
+            server_name: server_name(endpoint)?,
+        })
+    }
+
+    pub(super) fn config(&self) -> &Arc<ClientConfig> {
+        &self.config
+    }
+
+    pub(super) fn server_name(&self) -> ServerName<'static> {
+        self.server_name.clone()
+    }
+}
+
+/// The certificates of a PEM file.
+fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let certificates: Vec<_> = CertificateDer::pem_file_iter(file)
+        .and_then(Iterator::collect)
+        .map_err(|error| error.to_string())?;
+    if certificates.is_empty() {
+        return Err("there is none in PEM format".into());
+    }
+    Ok(certificates)
+}
+
+/// Whom a certificate must be made out to.
+fn server_name(endpoint: &Endpoint) -> Result<ServerName<'static>, TargetError> {
+    let host = match endpoint {
+        Endpoint::Unix(_) => "localhost",
+        Endpoint::Tcp { host, .. } => host,
+    };
+    ServerName::try_from(host.to_owned()).map_err(|error| TargetError::Malformed {
+        url: host.to_owned(),
+        reason: format!("no certificate can be made out to this host: {error}"),
+    })
+}
+
+/// Why there is no encrypted connection, within an [`io::Error`].
+#[derive(Debug)]
+pub(crate) struct TlsFailure(Error);
+
+impl std::error::Error for TlsFailure {}
+
+impl fmt::Display for TlsFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(error) = self;
+        match error {
+            Error::InvalidCertificate(reason) => certificate_in_words(reason, f),
+            Error::PeerIncompatible(_)
+            | Error::AlertReceived(AlertDescription::ProtocolVersion) => {
+                write!(
+                    f,
+                    "the server does not speak TLS 1.2 or 1.3 as it is spoken here ({error})"
+                )
+            }
+            Error::InvalidMessage(_) => write!(f, "the server's answer is no TLS ({error})"),
+            _ => write!(f, "no encrypted connection with the server ({error})"),
+        }
+    }
+}
+
+fn certificate_in_words(reason: &CertificateError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "the server's certificate is not trusted: ")?;
+    match reason {
+        // A bad signature: an authority of the same name, which is another.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            write!(
+                f,
+                "none of the authorities that the URL's file holds has issued it"
+            )
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            write!(f, "it is not made out to the URL's host")?;
+            match reason {
+                CertificateError::NotValidForNameContext { presented, .. } => {
+                    write!(f, " but to: {}", presented.join(", "))
+                }
+                _ => Ok(()),
+            }
+        }
+        other => write!(f, "{other}"),
+    }
+}
+
+pub(super) fn failure(error: Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, TlsFailure(error))
+}
