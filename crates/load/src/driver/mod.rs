@@ -13,6 +13,7 @@ use crate::target::Endpoint;
 
 pub mod mysql;
 pub mod null;
+mod patience;
 pub mod postgres;
 mod socket;
 pub mod sqlite;
@@ -250,13 +251,17 @@ pub trait Driver: Sync {
     fn dialect(&self) -> Dialect;
 
     /// Begins to connect, to log in and to prepare the catalogue; `poll_open` goes on with it.
-    fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<Self::Session, Fault> {
-        self.connect(statements, protocol)
-    }
+    /// [`Fault::Busy`]: not now, but perhaps in a moment.
+    fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<Self::Session, Fault>;
 
     /// Connects, logs in and prepares the catalogue; blocking, before anything is timed.
-    fn connect(&self, statements: &[Statement], protocol: Protocol)
-    -> Result<Self::Session, Fault>;
+    fn connect(
+        &self,
+        statements: &[Statement],
+        protocol: Protocol,
+    ) -> Result<Self::Session, Fault> {
+        patience::open_and_wait(|| self.open(statements, protocol))
+    }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault>;
 

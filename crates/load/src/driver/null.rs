@@ -26,7 +26,7 @@ impl Driver for NullDriver {
         Dialect::Mysql
     }
 
-    fn connect(&self, _: &[Statement], _: Protocol) -> Result<NullSession, Fault> {
+    fn open(&self, _: &[Statement], _: Protocol) -> Result<NullSession, Fault> {
         Ok(NullSession)
     }
 

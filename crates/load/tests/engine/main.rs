@@ -37,7 +37,7 @@ impl Driver for Breaking {
         Dialect::Mysql
     }
 
-    fn connect(&self, _: &[Statement], _: Protocol) -> Result<Echo, Fault> {
+    fn open(&self, _: &[Statement], _: Protocol) -> Result<Echo, Fault> {
         let number = self.connections.fetch_add(1, Ordering::Relaxed);
         if number >= CLIENTS {
             let refused = || Fault::Unreachable("no one is there".into());

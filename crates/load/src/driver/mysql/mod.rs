@@ -103,7 +103,7 @@ impl Driver for MysqlDriver {
         Dialect::Mysql
     }
 
-    fn connect(&self, statements: &[Statement], protocol: Protocol) -> Result<MysqlSession, Fault> {
+    fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<MysqlSession, Fault> {
         let (mut wire, _) = self.log_in(Handshake::default())?;
         wire.get_mut().renew_limit();
         let forms = forms(statements, protocol);

@@ -101,11 +101,7 @@ impl Driver for PostgresDriver {
         Dialect::Postgres
     }
 
-    fn connect(
-        &self,
-        statements: &[Statement],
-        protocol: Protocol,
-    ) -> Result<Self::Session, Fault> {
+    fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<Self::Session, Fault> {
         let mut wire = self.log_in()?;
         let mut preparation = Preparation::new(statements, protocol);
         while preparation.next_batch(&mut wire.out)? {

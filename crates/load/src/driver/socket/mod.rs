@@ -16,7 +16,7 @@ mod trust;
 
 use std::time::Duration;
 
-pub(crate) use blocking::Socket;
+pub(crate) use blocking::{Socket, too_late};
 pub(crate) use options::Vocabulary;
 pub(crate) use stream::Stream;
 pub(crate) use tls::{Tls, TlsFailure};

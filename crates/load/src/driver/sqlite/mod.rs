@@ -73,7 +73,7 @@ impl SqliteDriver {
         }
     }
 
-    fn open(&self) -> Result<Connection, Fault> {
+    fn open_file(&self) -> Result<Connection, Fault> {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, self.creates);
         let connection =
@@ -106,16 +106,12 @@ impl Driver for SqliteDriver {
         Dialect::Sqlite
     }
 
-    fn connect(
-        &self,
-        statements: &[Statement],
-        protocol: Protocol,
-    ) -> Result<Self::Session, Fault> {
-        SqliteSession::new(self.open()?, statements, protocol)
+    fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<Self::Session, Fault> {
+        SqliteSession::new(self.open_file()?, statements, protocol)
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
-        let connection = self.open()?;
+        let connection = self.open_file()?;
         connection
             .busy_timeout(ADMIN_BUSY_TIMEOUT)
             .map_err(error::fault)?;

@@ -1,0 +1,55 @@
+//! Waiting for one connection, where nothing else is to be done meanwhile.
+
+use std::task::Poll;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mio::{Events, Interest, Token};
+
+use super::socket::{LOGIN_LIMIT, too_late};
+use super::{Fault, Session};
+
+/// How long to wait before a server whose queue is full is asked again.
+const QUEUE_PAUSE: Duration = Duration::from_millis(5);
+
+/// Opens a connection and waits until it is logged in and prepared, for [`LOGIN_LIMIT`] at most.
+pub(super) fn open_and_wait<S: Session>(open: impl Fn() -> Result<S, Fault>) -> Result<S, Fault> {
+    let end = Instant::now() + LOGIN_LIMIT;
+    let mut session = loop {
+        match open() {
+            Err(Fault::Busy(_)) if Instant::now() < end => thread::sleep(QUEUE_PAUSE),
+            opened => break opened?,
+        }
+    };
+    wait_until_open(&mut session, end)?;
+    Ok(session)
+}
+
+fn wait_until_open<S: Session>(session: &mut S, end: Instant) -> Result<(), Fault> {
+    let mut poll = mio::Poll::new()?;
+    if let Some(source) = session.source() {
+        let interests = Interest::READABLE | Interest::WRITABLE;
+        poll.registry().register(source, Token(0), interests)?;
+    }
+    let mut events = Events::with_capacity(1);
+    let outcome = loop {
+        if let Poll::Ready(outcome) = session.poll_open() {
+            break outcome;
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break Err(Fault::Lost(too_late()));
+        }
+        match poll.poll(&mut events, Some(left)) {
+            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                break Err(error.into());
+            }
+            _ => {}
+        }
+    };
+    // The connection is another event loop's from here on.
+    if let Some(source) = session.source() {
+        poll.registry().deregister(source)?;
+    }
+    outcome
+}
