@@ -18,6 +18,7 @@ from rich.table import Table
 from speed import comparisons
 from speed.comparisons import FULL, SMOKE, Size
 from speed.pairs import Row
+from speed.programs import need
 from speed.servers import mariadb_in_memory
 
 RESULTS = Path(__file__).parent / "results" / "load.json"
@@ -53,9 +54,12 @@ def parse() -> argparse.Namespace:
 
 def measure(size: Size, groups: list[str]) -> Iterator[Row]:
     """Yield the lines as they are made."""
+    need("sysbench", "taskset")
     if any(group != "overhead" for group in groups):
         with mariadb_in_memory(max_clients=size.connections + 100) as server:
-            yield from comparisons.loading(server, size if "loading" in groups else SMOKE)
+            if "loading" in groups:
+                yield from comparisons.loading(server, size)
+            comparisons.load_tables(server, size.data)
             if "lightness" in groups:
                 yield from comparisons.lightness(server, size)
             if "agreement" in groups:
