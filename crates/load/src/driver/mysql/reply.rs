@@ -18,6 +18,9 @@ const OK: u8 = 0x00;
 const LOCAL_FILE: u8 = 0xFB;
 const END: u8 = 0xFE;
 const ERROR: u8 = 0xFF;
+/// After the number of columns, from a MariaDB that was asked to send their definitions but once.
+const DEFINITIONS_AS_PREPARED: u8 = 0;
+const DEFINITIONS_FOLLOW: u8 = 1;
 const MORE_RESULTS: u16 = 0x0008;
 
 /// Finds the end of a reply in the bytes that arrive, however they are cut up.
@@ -184,8 +187,12 @@ impl ReplyReader {
                 "the server asks for a local file, which none was offered",
             )),
             _ => match parse_number(content) {
-                Some((columns @ 1..=MOST_COLUMNS, [])) => {
+                Some((columns @ 1..=MOST_COLUMNS, [] | [DEFINITIONS_FOLLOW])) => {
                     self.stage = Stage::Columns { left: columns };
+                    Ok(())
+                }
+                Some((1..=MOST_COLUMNS, [DEFINITIONS_AS_PREPARED])) => {
+                    self.stage = Stage::ColumnsEnd;
                     Ok(())
                 }
                 _ => Err(protocol(

@@ -39,6 +39,30 @@ fn rows_are_counted_text_and_binary() {
     assert_eq!(read(&[&result(&[])]).unwrap().rows, 0);
 }
 
+/// As `MariaDB` sends a result whose columns were described when the statement was prepared.
+#[test]
+fn columns_may_have_been_described_before() {
+    let end = b"\xFE\0\0\x02\0".as_slice();
+    let described = packets(
+        1,
+        &[b"\x01\x01".as_slice(), b"\x03def", end, b"\0\0\x03abc", end],
+    );
+    let known = packets(
+        1,
+        &[
+            b"\x01\0".as_slice(),
+            end,
+            b"\0\0\x03abc",
+            b"\0\0\x03def",
+            end,
+        ],
+    );
+    assert_eq!(read(&[&described]).unwrap().rows, 1);
+    assert_eq!(read(&[&known]).unwrap().rows, 2);
+    let strange = packets(1, &[b"\x01\x02".as_slice(), end, end]);
+    assert!(matches!(read(&[&strange]), Err(Fault::Protocol(_))));
+}
+
 #[test]
 fn a_long_row_may_begin_like_an_end() {
     // A text column of 2^24 bytes or more has 0xFE before its length.
