@@ -137,7 +137,7 @@ fn nonsense_is_a_protocol_fault() {
         ("a cut acknowledgement", packet(1, b"\0\xFC\x01")),
         ("no status", packet(1, b"\0\0\0")),
         ("too many columns", packet(1, b"\xFC\xFF\xFF")),
-        ("more after the column count", packet(1, b"\x01\x01")),
+        ("more after the column count", packet(1, b"\x01\x02")),
         ("a local file", packet(1, b"\xFB/etc/passwd")),
         ("a huge head", packet(1, &vec![0; LONGEST_CONTENT])),
         (
