@@ -44,7 +44,7 @@ pub enum Kind {
 }
 
 /// One statement of a workload. `?` marks a parameter in every dialect; a driver rewrites it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub sql: String,
     /// Whether the server may prepare it (BEGIN and COMMIT are sent as text).

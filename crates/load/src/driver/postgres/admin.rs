@@ -1,6 +1,8 @@
 //! A blocking connection for tables, loading and questions.
 
 use std::fmt::Write;
+use std::sync::Arc;
+use std::task::Poll;
 
 use bytes::{BufMut, BytesMut};
 use fallible_iterator::FallibleIterator;
@@ -9,8 +11,12 @@ use postgres_protocol::message::frontend;
 
 use super::command_tag::affected_rows;
 use super::error::Refusal;
+use super::host::Host;
+use super::opening::Opening;
+use super::plan::Plan;
 use super::wire::{Wire, not_postgres};
-use crate::driver::{Admin, Arg, Args, Fault, Reply};
+use crate::driver::socket::Socket;
+use crate::driver::{Admin, Arg, Args, Fault, Protocol, Reply};
 
 /// Rows are sent in `CopyData` messages of about this size: one system call for hundreds of rows.
 const COPY_CHUNK_BYTES: usize = 64 << 10;
@@ -28,8 +34,22 @@ struct Outcome {
 }
 
 impl PostgresAdmin {
-    pub(super) fn new(wire: Wire) -> Self {
-        Self { wire }
+    /// Connects and logs in; from then on a statement may take as long as it needs.
+    pub(super) fn log_in(host: &Arc<Host>) -> Result<Self, Fault> {
+        let mut socket = Socket::connect(&host.endpoint)
+            .map_err(|error| Fault::unreachable(&host.endpoint, &error))?;
+        let nothing = Plan::new(&[], Protocol::Text)?;
+        let mut opening = Opening::begin(Arc::clone(host), Arc::new(nothing))?;
+        let opened = loop {
+            match opening.poll(socket.stream()) {
+                Poll::Ready(opened) => break opened?,
+                Poll::Pending => socket.wait(opening.wants_write())?,
+            }
+        };
+        socket.lift_limit();
+        Ok(Self {
+            wire: Wire::new(socket, opened.early),
+        })
     }
 
     fn send_query(&mut self, sql: &str) -> Result<(), Fault> {

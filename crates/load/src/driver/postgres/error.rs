@@ -5,6 +5,9 @@ use postgres_protocol::message::backend::{ErrorFields, ErrorResponseBody};
 
 use crate::driver::{Fault, ServerError};
 
+/// `invalid_authorization_specification`.
+const INVALID_AUTHORIZATION: &str = "28000";
+
 /// The fields of one `ErrorResponse` that matter here.
 #[derive(Debug, Default)]
 pub(super) struct Refusal {
@@ -12,6 +15,8 @@ pub(super) struct Refusal {
     code: String,
     message: String,
     detail: String,
+    /// The function in the server's source that refused: unlike the message, never translated.
+    routine: String,
 }
 
 impl Refusal {
@@ -33,6 +38,7 @@ impl Refusal {
                 b'C' => self.code = value,
                 b'M' => self.message = value,
                 b'D' => self.detail = value,
+                b'R' => self.routine = value,
                 _ => {}
             }
         }
@@ -42,6 +48,11 @@ impl Refusal {
     /// The server closes the connection after such a message.
     pub(super) fn is_fatal(&self) -> bool {
         matches!(self.severity.as_str(), "FATAL" | "PANIC")
+    }
+
+    /// No line of the server's `pg_hba.conf` lets this connection in.
+    pub(super) fn comes_from_host_rules(&self) -> bool {
+        self.code == INVALID_AUTHORIZATION && self.routine == "ClientAuthentication"
     }
 
     /// The refusal as the answer to a statement or a log-in.

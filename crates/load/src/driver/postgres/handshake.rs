@@ -13,7 +13,7 @@ use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
 use super::error::Refusal;
-use crate::driver::Fault;
+use crate::driver::{Fault, ServerError};
 
 /// Who logs in, where to.
 #[derive(Debug, Clone)]
@@ -21,8 +21,10 @@ pub struct Login {
     pub user: String,
     pub password: Option<String>,
     pub database: String,
-    /// Nobody else can listen (a unix socket): a password may travel in clear if asked for.
+    /// Nobody else can listen (a Unix socket, TLS): a password may travel in clear if asked for.
     pub private_channel: bool,
+    /// The connection is encrypted.
+    pub encrypted: bool,
 }
 
 /// What the caller does after a message.
@@ -84,7 +86,7 @@ impl Handshake {
         let state = std::mem::replace(&mut self.state, State::Done);
         self.state = match (state, message) {
             (_, Message::ErrorResponse(body)) => {
-                return Err(Fault::Server(Refusal::read(&body)?.into_server_error()));
+                return Err(Fault::Server(refused(login, Refusal::read(&body)?)));
             }
             (state, Message::NoticeResponse(_)) => state,
             (State::Asked, request) => answer_request(login, &request, out)?,
@@ -125,6 +127,19 @@ impl State {
     }
 }
 
+/// What the server refuses, with a hint where it may be for want of encryption.
+fn refused(login: &Login, refusal: Refusal) -> ServerError {
+    let names_no_line = refusal.comes_from_host_rules();
+    let mut error = refusal.into_server_error();
+    if names_no_line && !login.private_channel {
+        error.message.push_str(
+            "; should the server take only encrypted connections (hostssl in its pg_hba.conf), \
+             add sslmode=require to the URL",
+        );
+    }
+    error
+}
+
 /// Answers the server's demand for a proof of identity.
 fn answer_request(login: &Login, request: &Message, out: &mut BytesMut) -> Result<State, Fault> {
     match request {
@@ -139,7 +154,8 @@ fn answer_request(login: &Login, request: &Message, out: &mut BytesMut) -> Resul
             if !login.private_channel {
                 return Err(Fault::Protocol(
                     "the server wants the password in clear over the network; \
-                     set scram-sha-256 for this host in its pg_hba.conf"
+                     add sslmode=require to the URL, or set scram-sha-256 for this host in its \
+                     pg_hba.conf"
                         .into(),
                 ));
             }

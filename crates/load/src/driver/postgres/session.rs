@@ -3,11 +3,14 @@
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, ready};
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
+use super::host::Host;
+use super::opening::{Opened, Opening};
+use super::plan::Plan;
 use super::reply::ReplyReader;
 use super::statement::{Execution, write_sql};
 use super::wire::closed_by_server;
@@ -24,9 +27,11 @@ thread_local! {
     static READ_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into_boxed_slice());
 }
 
-/// A logged-in connection with its catalogue prepared.
+/// A connection that logs in and prepares its catalogue, then runs its statements.
 pub struct PostgresSession {
     stream: Stream,
+    /// Until the connection is open.
+    opening: Option<Box<Opening>>,
     executions: Arc<[Execution]>,
     /// The statement under way; empty once it has been sent.
     outbound: BytesMut,
@@ -35,20 +40,15 @@ pub struct PostgresSession {
 }
 
 impl PostgresSession {
-    /// `early` is what the server had said beyond its readiness when the login ended.
-    pub(super) fn new(
-        stream: Stream,
-        executions: Arc<[Execution]>,
-        early: &[u8],
-    ) -> Result<Self, Fault> {
-        let mut replies = ReplyReader::default();
-        replies.feed(early)?;
+    /// Begins to connect.
+    pub(super) fn open(host: Arc<Host>, plan: Arc<Plan>) -> Result<Self, Fault> {
         Ok(Self {
-            stream,
-            executions,
+            stream: host.open()?,
+            opening: Some(Box::new(Opening::begin(host, plan)?)),
+            executions: Arc::default(),
             outbound: BytesMut::new(),
             sent_bytes: 0,
-            replies,
+            replies: ReplyReader::default(),
         })
     }
 
@@ -81,7 +81,7 @@ impl PostgresSession {
                 },
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Poll::Pending,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Poll::Ready(Err(Fault::Lost(error))),
+                Err(error) => return Poll::Ready(Err(error.into())),
             }
         }
     }
@@ -110,7 +110,7 @@ impl PostgresSession {
         let read = READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer));
         match read {
             Poll::Ready(Err(fault)) => fault,
-            Poll::Ready(Ok(_)) | Poll::Pending => Fault::Lost(error),
+            Poll::Ready(Ok(_)) | Poll::Pending => error.into(),
         }
     }
 }
@@ -118,6 +118,16 @@ impl PostgresSession {
 impl Session for PostgresSession {
     fn source(&mut self) -> Option<&mut dyn mio::event::Source> {
         Some(self.stream.source())
+    }
+
+    fn poll_open(&mut self) -> Poll<Result<(), Fault>> {
+        let Some(opening) = &mut self.opening else {
+            return Poll::Ready(Ok(()));
+        };
+        let Opened { executions, early } = ready!(opening.poll(&mut self.stream))?;
+        self.opening = None;
+        self.executions = executions;
+        Poll::Ready(self.replies.feed(&early).map(drop))
     }
 
     #[inline]
@@ -146,13 +156,18 @@ impl Session for PostgresSession {
     #[inline]
     fn wants_write(&self) -> bool {
         self.sent_bytes < self.outbound.len()
+            || self.stream.wants_write()
+            || self.opening.as_ref().is_some_and(|it| it.wants_write())
     }
 }
 
 impl Drop for PostgresSession {
     /// Says goodbye, so that the server's log holds no broken connection. A server that is gone
-    /// or stuck needs none.
+    /// or stuck needs none, and in the midst of a message none would be understood.
     fn drop(&mut self) {
+        if self.opening.is_some() || self.wants_write() {
+            return;
+        }
         let mut goodbye = BytesMut::new();
         frontend::terminate(&mut goodbye);
         let _ = self.stream.write(&goodbye);

@@ -1,4 +1,4 @@
-//! Whole messages over a blocking socket: what log-in, preparation and administration share.
+//! Whole messages: taken out of what has come, and over a blocking socket for administration.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -8,7 +8,6 @@ use postgres_protocol::message::frontend;
 
 use crate::driver::Fault;
 use crate::driver::socket::Socket;
-use crate::target::Endpoint;
 
 /// The longest message that is held whole in memory. Errors, tags and parameters are short;
 /// 1 MiB leaves room for an error that quotes a long statement, and stops a peer that is not
@@ -27,13 +26,13 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Connects; what follows must be over within the limit that [`Socket::connect`] sets.
-    pub(super) fn connect(endpoint: &Endpoint) -> std::io::Result<Self> {
-        Ok(Self {
-            socket: Socket::connect(endpoint)?,
-            inbound: BytesMut::new(),
+    /// A connection that is logged in, and what had been read from it since.
+    pub(super) fn new(socket: Socket, inbound: BytesMut) -> Self {
+        Self {
+            socket,
+            inbound,
             out: BytesMut::new(),
-        })
+        }
     }
 
     /// Sends all of `out` and empties it.
@@ -41,16 +40,6 @@ impl Wire {
         self.socket.write_all(&self.out)?;
         self.out.clear();
         Ok(())
-    }
-
-    /// Gives the server its time anew, for another step of the preparation.
-    pub(super) fn renew_limit(&mut self) {
-        self.socket.renew_limit();
-    }
-
-    /// Statements may take as long as they need.
-    pub(super) fn lift_limit(&mut self) {
-        self.socket.lift_limit();
     }
 
     /// Waits for one message.
@@ -62,7 +51,7 @@ impl Wire {
             match self.read_some(Socket::read) {
                 Ok(0) => return Err(Fault::Lost(closed_by_server())),
                 Ok(_) => {}
-                Err(error) => return Err(Fault::Lost(error)),
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -71,14 +60,9 @@ impl Wire {
     pub(super) fn try_receive(&mut self) -> Result<Option<Message>, Fault> {
         match self.read_some(Socket::read_now) {
             Ok(0) => Err(Fault::Lost(closed_by_server())),
-            Err(error) if error.kind() != ErrorKind::WouldBlock => Err(Fault::Lost(error)),
+            Err(error) if error.kind() != ErrorKind::WouldBlock => Err(error.into()),
             Ok(_) | Err(_) => next_message(&mut self.inbound),
         }
-    }
-
-    /// The socket, and what had been read from it beyond the last message.
-    pub(super) fn into_parts(self) -> (Socket, BytesMut) {
-        (self.socket, self.inbound)
     }
 
     /// Says goodbye, so that the server's log holds no broken connection.
@@ -109,10 +93,20 @@ impl Wire {
 
 /// Takes the first message out of `inbound`, or `None` while it is incomplete.
 pub fn next_message(inbound: &mut BytesMut) -> Result<Option<Message>, Fault> {
-    if let Some(header) = Header::parse(inbound).map_err(not_postgres)? {
-        check_length(header, MAX_HELD_BYTES)?;
+    let Some(header) = Header::parse(inbound).map_err(not_postgres)? else {
+        return Ok(None);
+    };
+    check_length(header, MAX_HELD_BYTES)?;
+    if inbound.len() < message_bytes(header) {
+        // Not asked of the parser, which would make room for all that the length claims.
+        return Ok(None);
     }
     Message::parse(inbound).map_err(not_postgres)
+}
+
+/// The length of a whole message: it counts itself, but not the tag before it.
+fn message_bytes(header: Header) -> usize {
+    usize::try_from(header.len()).map_or(usize::MAX, |length| length.saturating_add(1))
 }
 
 /// Refuses a header whose length is past `limit_bytes`.

@@ -77,9 +77,14 @@ impl Socket {
         self.stream
     }
 
+    /// The connection as an event loop would drive it; [`Socket::wait`] where that would block.
+    pub(crate) fn stream(&mut self) -> &mut Stream {
+        &mut self.stream
+    }
+
     /// Waits until there is something to read, or where `writing` room to write; what was taken
     /// to be sent wants room as well.
-    fn wait(&self, writing: bool) -> io::Result<()> {
+    pub(crate) fn wait(&self, writing: bool) -> io::Result<()> {
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, !writing);
         flags.set(PollFlags::OUT, writing || self.stream.wants_write());

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 pub(crate) use blocking::{Socket, too_late};
 pub(crate) use options::Vocabulary;
+pub(crate) use route::Route;
 pub(crate) use stream::Stream;
 pub(crate) use tls::{Tls, TlsFailure};
 

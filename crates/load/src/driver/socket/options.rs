@@ -34,7 +34,6 @@ impl Vocabulary {
         ],
     };
 
-    #[allow(dead_code, reason = "for PostgreSQL's log-in, which comes next")]
     pub(crate) const POSTGRES: Self = Self {
         mode: "sslmode",
         authority: "sslrootcert",

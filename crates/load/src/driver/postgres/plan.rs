@@ -1,0 +1,128 @@
+//! How a catalogue is prepared, worked out once for all connections that prepare the same one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+
+use super::statement::{Execution, ParameterType};
+use crate::driver::template::Template;
+use crate::driver::{Fault, Protocol, Statement};
+
+/// A catalogue, and what asks the server to prepare it.
+#[derive(Debug)]
+pub(super) struct Plan {
+    statements: Vec<Statement>,
+    protocol: Protocol,
+    asked: Vec<Asked>,
+    request: BytesMut,
+    /// The catalogue as the last connection found it: the next one, which comes to the same,
+    /// shares it. Ten thousand connections would hold ten thousand copies otherwise.
+    found: Mutex<Found>,
+}
+
+/// A statement that the server is asked to prepare.
+#[derive(Debug)]
+pub(super) struct Asked {
+    index: usize,
+    pub(super) sql: String,
+    pub(super) parameter_count: usize,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    /// The types of all parameters, in the order of the statements that were asked for.
+    types: Vec<ParameterType>,
+    executions: Option<Arc<[Execution]>>,
+}
+
+impl Plan {
+    pub(super) fn new(statements: &[Statement], protocol: Protocol) -> Result<Self, Fault> {
+        let asked: Vec<_> = statements
+            .iter()
+            .enumerate()
+            .filter(|(_, statement)| protocol == Protocol::Prepared && statement.prepare)
+            .map(|(index, statement)| Asked::new(index, statement))
+            .collect();
+        Ok(Self {
+            statements: statements.to_vec(),
+            protocol,
+            request: request(&asked)?,
+            asked,
+            found: Mutex::default(),
+        })
+    }
+
+    pub(super) fn is_for(&self, statements: &[Statement], protocol: Protocol) -> bool {
+        self.protocol == protocol && self.statements == statements
+    }
+
+    pub(super) fn asked(&self) -> &[Asked] {
+        &self.asked
+    }
+
+    /// Parse and Describe for each statement, then Sync; nothing where none is prepared.
+    pub(super) fn request(&self) -> &[u8] {
+        &self.request
+    }
+
+    /// The catalogue as it runs where the parameters are of these types.
+    pub(super) fn executions(&self, types: Vec<ParameterType>) -> Arc<[Execution]> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        match &found.executions {
+            Some(executions) if found.types == types => Arc::clone(executions),
+            _ => {
+                let executions: Arc<[_]> = self.make_executions(&types).into();
+                found.types = types;
+                found.executions = Some(Arc::clone(&executions));
+                executions
+            }
+        }
+    }
+
+    fn make_executions(&self, mut types: &[ParameterType]) -> Vec<Execution> {
+        let mut executions: Vec<_> = self.statements.iter().map(Execution::text).collect();
+        for asked in &self.asked {
+            let (own, rest) = types.split_at(asked.parameter_count);
+            types = rest;
+            executions[asked.index] = Execution::Prepared {
+                name: name(asked.index),
+                parameters: own.to_vec(),
+            };
+        }
+        executions
+    }
+}
+
+impl Asked {
+    fn new(index: usize, statement: &Statement) -> Self {
+        let template = Template::new(&statement.sql);
+        Self {
+            index,
+            sql: template.numbered(),
+            parameter_count: template.parameter_count(),
+        }
+    }
+}
+
+/// All in one piece, whatever its length: the answers are read while it is being sent, so that
+/// neither side waits for the other.
+fn request(asked: &[Asked]) -> Result<BytesMut, Fault> {
+    let mut out = BytesMut::new();
+    for statement in asked {
+        let name = name(statement.index);
+        frontend::parse(&name, &statement.sql, [], &mut out)
+            .and_then(|()| frontend::describe(b'S', &name, &mut out))
+            .map_err(|error| {
+                Fault::Protocol(format!("{}: cannot be sent: {error}", statement.sql))
+            })?;
+    }
+    if !asked.is_empty() {
+        frontend::sync(&mut out);
+    }
+    Ok(out)
+}
+
+fn name(index: usize) -> String {
+    format!("s{index}")
+}
