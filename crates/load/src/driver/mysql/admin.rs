@@ -1,10 +1,15 @@
 //! The blocking connection for what is not timed.
 
+use std::sync::Arc;
 use std::task::Poll;
 
+use super::Account;
 use super::error::server_error;
+use super::handshake::Handshake;
 use super::insert::{BulkInsert, insert_bytes};
 use super::local_data::LocalData;
+use super::opening::Opening;
+use super::outbound::Outbound;
 use super::reply::{ReplyReader, parse_number};
 use super::wire::{Wire, protocol};
 use crate::driver::socket::Socket;
@@ -24,13 +29,24 @@ pub(super) struct MysqlAdmin {
 }
 
 impl MysqlAdmin {
-    pub(super) fn new(mut wire: Wire<Socket>, server_version: String) -> Self {
-        // Building an index takes as long as it takes.
-        wire.get_mut().lift_limit();
-        Self {
-            wire,
-            server_version,
+    /// Connects and logs in; from then on a statement may take as long as it needs.
+    pub(super) fn log_in(account: &Arc<Account>) -> Result<Self, Fault> {
+        let mut socket =
+            Socket::connect(&account.route).map_err(|error| account.unreachable(&error))?;
+        let handshake = Handshake::offering_local_data();
+        let mut opening = Opening::new(Arc::clone(account), handshake, Arc::default());
+        let mut outbound = Outbound::default();
+        loop {
+            match opening.poll(socket.stream(), &mut outbound) {
+                Poll::Ready(opened) => break drop(opened?),
+                Poll::Pending => socket.wait(outbound.is_waiting())?,
+            }
         }
+        socket.lift_limit();
+        Ok(Self {
+            wire: Wire::new(socket),
+            server_version: opening.server_version().to_owned(),
+        })
     }
 
     fn query(&mut self, sql: &[u8]) -> Result<(), Fault> {
@@ -41,11 +57,11 @@ impl MysqlAdmin {
     }
 
     /// Reads a whole reply, whatever it holds. Its packets go on with the numbers of the
-    /// command's, of which there is one below 16 MiB.
+    /// command's.
     fn reply(&mut self) -> Result<Reply, Fault> {
         let mut replies = ReplyReader::default();
         let mut buffer = vec![0; READ_BYTES];
-        replies.begin();
+        replies.begin(self.wire.sequence());
         loop {
             let read = self.wire.read_some(&mut buffer)?;
             if replies.feed(&buffer[..read])?

@@ -128,6 +128,7 @@ impl Handshake {
             .unwrap_or(AuthPlugin::MysqlNativePassword);
         let mut procedure = plugin.init().map_err(|error| protocol(error.to_string()))?;
         let answer = respond(&mut procedure, login, &scramble, &scramble)?.unwrap_or_default();
+        let extensions = self.wanted_extensions(&greeting);
         let response = HandshakeResponse::new(
             Some(answer),
             greeting.server_version_parsed().unwrap_or_default(),
@@ -140,7 +141,7 @@ impl Handshake {
             None,
             LONGEST_SENT,
         )
-        .with_mariadb_ext_capabilities(self.wanted_extensions(&greeting));
+        .with_mariadb_ext_capabilities(extensions);
         let collation = response.collation();
         self.state = State::Authenticating {
             procedure,
@@ -148,7 +149,9 @@ impl Handshake {
         };
         let answer = serialized(&response);
         if login.encrypt {
-            let request = serialized(&SslRequest::new(capabilities, LONGEST_SENT, collation));
+            let request = SslRequest::new(capabilities, LONGEST_SENT, collation)
+                .with_mariadb_capabilities(extensions);
+            let request = serialized(&request);
             return Ok(Step::Encrypt { request, answer });
         }
         Ok(Step::Send(answer))

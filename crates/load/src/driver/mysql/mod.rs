@@ -1,15 +1,20 @@
 //! The MySQL family: MySQL 5.1 to 9, MariaDB, Percona Server; text and prepared protocol.
 //!
-//! `wire` carries whole packets while blocking (log-in, preparation, administration); `reply`
-//! skims replies on the timed path. `handshake`, `preparation` and `reply` know no socket: an
-//! event loop or a fuzzer can drive them as well.
+//! `opening` brings a fresh connection to where `session` takes over: `handshake` logs in,
+//! `preparation` prepares the catalogue, on packets that `inbound` finds. `reply` skims replies on
+//! the timed path. `wire` carries whole packets while blocking, for administration. `handshake`,
+//! `preparation` and `reply` know no socket: an event loop or a fuzzer can drive them as well.
 
 mod admin;
+mod catalogue;
 mod error;
 pub mod handshake;
+mod inbound;
 mod insert;
 mod literal;
 mod local_data;
+mod opening;
+mod outbound;
 pub mod preparation;
 pub mod reply;
 mod session;
@@ -18,15 +23,17 @@ mod statement;
 mod tests;
 pub mod wire;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
+use std::sync::Arc;
 
 pub use session::MysqlSession;
 
-use handshake::{Handshake, Login, Step};
-use statement::{Form, forms};
-use wire::Wire;
+use admin::MysqlAdmin;
+use catalogue::SharedCatalogue;
+use handshake::{Handshake, Login};
+use opening::Opening;
 
-use super::socket::{Socket, Tls, Vocabulary};
+use super::socket::{Route, Stream, Tls, Vocabulary};
 use super::{Admin, Dialect, Driver, Fault, Protocol, Statement};
 use crate::target::{Endpoint, Server, TargetError};
 
@@ -36,13 +43,18 @@ const OPTIONS: [&str; 2] = Vocabulary::MYSQL.names();
 /// One database of a MySQL server and the account that is used there.
 #[derive(Debug)]
 pub struct MysqlDriver {
+    account: Arc<Account>,
+    catalogue: SharedCatalogue,
+}
+
+/// Where to go and how to get in.
+#[derive(Debug)]
+struct Account {
     endpoint: Endpoint,
+    route: Route,
     login: Login,
     /// `None`: connections are not encrypted.
     tls: Option<Tls>,
-    /// The catalogue as the last connection had it: the next one, whose catalogue is the same,
-    /// shares it. Ten thousand connections would hold ten thousand copies otherwise.
-    shared: Mutex<Arc<[Form]>>,
 }
 
 impl MysqlDriver {
@@ -50,49 +62,32 @@ impl MysqlDriver {
     pub fn new(server: Server) -> Result<Self, TargetError> {
         server.refuse_options_except(&OPTIONS)?;
         let tls = Tls::from_options(&server, &Vocabulary::MYSQL)?;
-        let login = Login {
-            encrypt: tls.is_some(),
-            private_channel: matches!(server.endpoint, Endpoint::Unix(_)),
-            user: server.user,
-            password: server.password.unwrap_or_default(),
-            database: server.database,
+        let account = Account {
+            login: Login {
+                private_channel: matches!(server.endpoint, Endpoint::Unix(_)),
+                encrypt: tls.is_some(),
+                user: server.user,
+                password: server.password.unwrap_or_default(),
+                database: server.database,
+            },
+            tls,
+            route: Route::new(server.endpoint.clone()),
+            endpoint: server.endpoint,
         };
         Ok(Self {
-            endpoint: server.endpoint,
-            login,
-            tls,
-            shared: Mutex::default(),
+            account: account.into(),
+            catalogue: SharedCatalogue::default(),
         })
     }
+}
 
-    /// Connects and logs in; returns the connection and the server's version.
-    fn log_in(&self, mut handshake: Handshake) -> Result<(Wire<Socket>, String), Fault> {
-        let socket = Socket::connect(&self.endpoint)
-            .map_err(|error| Fault::unreachable(&self.endpoint, &error))?;
-        let mut wire = Wire::new(socket);
-        loop {
-            let packet = wire.receive()?;
-            match handshake.on_packet(&self.login, packet)? {
-                Step::Wait => {}
-                Step::Send(packet) => wire.send(&packet)?,
-                Step::Encrypt { request, answer } => {
-                    wire.send(&request)?;
-                    if let Some(tls) = &self.tls {
-                        wire.get_mut().encrypt(tls)?;
-                    }
-                    wire.send(&answer)?;
-                }
-                Step::Done { server_version } => return Ok((wire, server_version)),
-            }
-        }
+impl Account {
+    fn connect(&self) -> Result<Stream, Fault> {
+        self.route.open().map_err(|error| self.unreachable(&error))
     }
 
-    fn share(&self, forms: Vec<Form>) -> Arc<[Form]> {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if **shared != *forms {
-            *shared = forms.into();
-        }
-        Arc::clone(&shared)
+    fn unreachable(&self, error: &io::Error) -> Fault {
+        Fault::unreachable(&self.endpoint, error)
     }
 }
 
@@ -104,16 +99,14 @@ impl Driver for MysqlDriver {
     }
 
     fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<MysqlSession, Fault> {
-        let (mut wire, _) = self.log_in(Handshake::default())?;
-        wire.get_mut().renew_limit();
-        let forms = forms(statements, protocol);
-        let handles = preparation::prepare(&mut wire, statements, &forms)?;
-        let stream = wire.into_inner().into_stream();
-        Ok(MysqlSession::new(stream, self.share(forms), handles))
+        let stream = self.account.connect()?;
+        let forms = self.catalogue.forms(statements, protocol);
+        let account = Arc::clone(&self.account);
+        let opening = Opening::new(account, Handshake::default(), Arc::clone(&forms));
+        Ok(MysqlSession::new(stream, forms, opening))
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
-        let (wire, server_version) = self.log_in(Handshake::offering_local_data())?;
-        Ok(Box::new(admin::MysqlAdmin::new(wire, server_version)))
+        Ok(Box::new(MysqlAdmin::log_in(&self.account)?))
     }
 }

@@ -1,44 +1,93 @@
 //! Statements are prepared once per connection, before anything is timed.
 
-use std::io::{Read, Write};
+use std::sync::Arc;
 
 use super::error::server_error;
+use super::inbound::Inbound;
+use super::outbound::Outbound;
 use super::statement::{Form, Handle};
-use super::wire::{Wire, protocol};
-use crate::driver::{Fault, Statement};
+use super::wire::protocol;
+use crate::driver::Fault;
 
 const COM_STMT_PREPARE: u8 = 0x16;
 const OK: u8 = 0x00;
 const ERROR: u8 = 0xFF;
 
-/// Prepares those statements whose form asks for it.
-pub(super) fn prepare<S: Read + Write>(
-    wire: &mut Wire<S>,
-    statements: &[Statement],
-    forms: &[Form],
-) -> Result<Vec<Handle>, Fault> {
-    let pairs = statements.iter().zip(forms);
-    pairs
-        .map(|(statement, form)| match form {
-            Form::Text { .. } => Ok(Handle::default()),
-            Form::Prepared { parameters } => prepare_one(wire, &statement.sql, *parameters),
-        })
-        .collect()
+/// The preparation of a catalogue: all statements are sent at once, then the answers are read.
+#[derive(Debug)]
+pub(super) struct Preparations {
+    forms: Arc<[Form]>,
+    handles: Vec<Handle>,
+    /// The answer that is being read: to the statement after those that have their handles.
+    under_way: Option<Preparation>,
 }
 
-fn prepare_one<S: Read + Write>(
-    wire: &mut Wire<S>,
-    sql: &str,
-    parameters: usize,
-) -> Result<Handle, Fault> {
-    let mut command = vec![COM_STMT_PREPARE];
-    command.extend_from_slice(sql.as_bytes());
-    wire.command(&command)?;
-    let mut preparation = Preparation::new(parameters);
-    loop {
-        if let Some(handle) = preparation.on_packet(wire.receive()?)? {
-            return Ok(handle);
+impl Preparations {
+    pub(super) fn new(forms: Arc<[Form]>) -> Self {
+        Self {
+            handles: Vec::with_capacity(forms.len()),
+            forms,
+            under_way: None,
         }
+    }
+
+    /// Puts every statement that is to be prepared into `outbound`.
+    pub(super) fn ask(&self, outbound: &mut Outbound) -> Result<(), Fault> {
+        let mut command = Vec::new();
+        for form in &*self.forms {
+            if let Form::Prepared { sql, .. } = form {
+                command.clear();
+                command.push(COM_STMT_PREPARE);
+                command.extend_from_slice(sql.as_bytes());
+                outbound.push(0, &command)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what has arrived of the answers; true after the last.
+    pub(super) fn take_answers(&mut self, inbound: &mut Inbound) -> Result<bool, Fault> {
+        while let Some(form) = self.forms.get(self.handles.len()) {
+            let handle = match form {
+                Form::Text { .. } => Handle::default(),
+                Form::Prepared { parameters, sql } => {
+                    let preparation = self.under_way.get_or_insert_with(|| {
+                        inbound.begin_answer();
+                        Preparation::new(*parameters)
+                    });
+                    let Some(packet) = inbound.next_packet()? else {
+                        return Ok(false);
+                    };
+                    let answered = preparation.on_packet(packet);
+                    match answered.map_err(|fault| blame(sql, fault))? {
+                        Some(handle) => handle,
+                        None => continue,
+                    }
+                }
+            };
+            self.under_way = None;
+            self.handles.push(handle);
+        }
+        if inbound.is_empty() {
+            return Ok(true);
+        }
+        Err(protocol("an answer to more statements than were prepared"))
+    }
+
+    /// One handle for each statement of the catalogue, once all answers have been read.
+    pub(super) fn take_handles(&mut self) -> Box<[Handle]> {
+        std::mem::take(&mut self.handles).into_boxed_slice()
+    }
+}
+
+/// Names the statement that the server would not prepare.
+fn blame(sql: &str, fault: Fault) -> Fault {
+    match fault {
+        Fault::Server(mut error) => {
+            error.message = format!("preparing `{sql}`: {}", error.message);
+            Fault::Server(error)
+        }
+        other => other,
     }
 }
 

@@ -55,14 +55,14 @@ enum Stage {
 }
 
 impl ReplyReader {
-    /// A statement has been sent: its reply is due.
+    /// A statement has been sent, in so many packets: its reply is due.
     #[inline]
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, packets: u8) {
         self.stage = Stage::Head;
         self.reply = Reply::default();
         self.outcome = None;
-        // The statement's own packet was number 0.
-        self.sequence = 1;
+        // The statement's own packets were numbers 0 and on.
+        self.sequence = packets;
         self.continued = false;
         self.skip = 0;
         self.carry.clear();

@@ -5,6 +5,8 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::task::Poll;
 
+use super::opening::Opening;
+use super::outbound::Outbound;
 use super::reply::ReplyReader;
 use super::statement::{Form, Handle, write_sql};
 use super::wire::{closed_by_server, header};
@@ -18,45 +20,63 @@ const READ_BYTES: usize = 64 << 10;
 thread_local! {
     /// Where a worker reads to, whichever connection it serves: a reply is taken up before the
     /// next read, so that thousands of connections need no buffers of their own.
-    static READ_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into_boxed_slice());
+    pub(super) static READ_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into_boxed_slice());
 }
 
-/// A logged-in connection with its catalogue prepared.
+/// One connection: being opened, then logged in with its catalogue prepared.
 pub struct MysqlSession {
     stream: Stream,
+    /// `Some` until the connection is open.
+    opening: Option<Box<Opening>>,
     forms: Arc<[Form]>,
     /// One for each statement of the catalogue.
-    handles: Vec<Handle>,
-    outbound: Vec<u8>,
-    sent_bytes: usize,
+    handles: Box<[Handle]>,
+    outbound: Outbound,
     replies: ReplyReader,
 }
 
 impl MysqlSession {
-    pub(super) fn new(stream: Stream, forms: Arc<[Form]>, handles: Vec<Handle>) -> Self {
+    pub(super) fn new(stream: Stream, forms: Arc<[Form]>, opening: Opening) -> Self {
         Self {
             stream,
+            opening: Some(Box::new(opening)),
             forms,
-            handles,
-            outbound: Vec::new(),
-            sent_bytes: 0,
+            handles: Box::default(),
+            outbound: Outbound::default(),
             replies: ReplyReader::default(),
         }
     }
 
-    /// Sends as much as the socket takes.
+    /// A connection that is open already.
+    #[cfg(test)]
+    pub(super) fn open(stream: Stream, forms: Arc<[Form]>, handles: Box<[Handle]>) -> Self {
+        Self {
+            stream,
+            opening: None,
+            forms,
+            handles,
+            outbound: Outbound::default(),
+            replies: ReplyReader::default(),
+        }
+    }
+
+    /// Sends the statement that has been written. A server that breaks the connection says why
+    /// before it closes, and its words, still unread, tell more than a broken pipe.
     #[inline]
     fn send(&mut self) -> Result<(), Fault> {
-        while self.sent_bytes < self.outbound.len() {
-            match self.stream.write(&self.outbound[self.sent_bytes..]) {
-                Ok(0) => return Err(Fault::Lost(ErrorKind::WriteZero.into())),
-                Ok(sent) => self.sent_bytes += sent,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Fault::Lost(error)),
-            }
+        match self.outbound.send(&mut self.stream) {
+            Err(Fault::Lost(error)) => Err(self.parting_words().unwrap_or(Fault::Lost(error))),
+            outcome => outcome,
         }
-        Ok(())
+    }
+
+    #[cold]
+    fn parting_words(&mut self) -> Option<Fault> {
+        let read = READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer));
+        match read {
+            Ok(Poll::Ready(Err(fault @ Fault::Server(_)))) => Some(fault),
+            _ => None,
+        }
     }
 
     /// Reads until the reply is complete or there is nothing more to read. Having the whole
@@ -73,7 +93,7 @@ impl MysqlSession {
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Poll::Pending),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Fault::Lost(error)),
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -86,17 +106,15 @@ impl Session for MysqlSession {
 
     #[inline]
     fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault> {
-        let handle = &mut self.handles[statement];
-        self.forms[statement].write(handle, args, &mut self.outbound)?;
-        self.sent_bytes = 0;
-        self.replies.begin();
+        let (form, handle) = (&self.forms[statement], &mut self.handles[statement]);
+        let packets = form.write(handle, args, self.outbound.begin())?;
+        self.replies.begin(packets);
         self.send()
     }
 
     fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault> {
-        write_sql(sql, &mut self.outbound)?;
-        self.sent_bytes = 0;
-        self.replies.begin();
+        let packets = write_sql(sql, self.outbound.begin())?;
+        self.replies.begin(packets);
         self.send()
     }
 
@@ -111,9 +129,23 @@ impl Session for MysqlSession {
         received.unwrap_or_else(|fault| Poll::Ready(Err(fault)))
     }
 
+    fn poll_open(&mut self) -> Poll<Result<(), Fault>> {
+        let Some(opening) = &mut self.opening else {
+            return Poll::Ready(Ok(()));
+        };
+        let Poll::Ready(outcome) = opening.poll(&mut self.stream, &mut self.outbound) else {
+            return Poll::Pending;
+        };
+        Poll::Ready(outcome.map(|handles| {
+            self.handles = handles;
+            self.outbound = Outbound::default();
+            self.opening = None;
+        }))
+    }
+
     #[inline]
     fn wants_write(&self) -> bool {
-        self.sent_bytes < self.outbound.len()
+        self.outbound.is_waiting() || self.stream.wants_write()
     }
 }
 
@@ -122,6 +154,9 @@ impl Drop for MysqlSession {
     /// needs none.
     fn drop(&mut self) {
         const COM_QUIT: u8 = 0x01;
+        if self.opening.is_some() {
+            return;
+        }
         let [a, b, c, d] = header(1, 0);
         let _ = self.stream.write(&[a, b, c, d, COM_QUIT]);
     }

@@ -1,7 +1,7 @@
 //! Statements of the catalogue as the packets that execute them.
 
 use super::literal::push_literal;
-use super::wire::{LONGEST_CONTENT, header, protocol};
+use super::wire::{HEADER_BYTES, LONGEST_CONTENT, header, protocol};
 use crate::driver::template::Template;
 use crate::driver::{Arg, Args, Fault, Protocol, Statement};
 
@@ -11,7 +11,7 @@ pub(super) enum Form {
     /// Parameters between the pieces, as literals.
     Text { pieces: Vec<Vec<u8>> },
     /// Parameters bound to a statement that the server has prepared.
-    Prepared { parameters: usize },
+    Prepared { parameters: usize, sql: String },
 }
 
 /// A statement as one connection has prepared it; means nothing for one sent as text.
@@ -28,6 +28,7 @@ pub(super) fn forms(statements: &[Statement], wanted: Protocol) -> Vec<Form> {
         if statement.prepare && wanted == Protocol::Prepared {
             Form::Prepared {
                 parameters: template.parameter_count(),
+                sql: statement.sql.clone(),
             }
         } else {
             Form::Text {
@@ -41,6 +42,9 @@ pub(super) fn forms(statements: &[Statement], wanted: Protocol) -> Vec<Form> {
     statements.iter().map(form).collect()
 }
 
+/// The greatest `max_allowed_packet` that a server can be given.
+const LONGEST_STATEMENT: usize = 1 << 30;
+
 const COM_QUERY: u8 = 0x03;
 const COM_STMT_EXECUTE: u8 = 0x17;
 /// `CURSOR_TYPE_NO_CURSOR`, and one iteration.
@@ -49,14 +53,14 @@ const TYPE_LONGLONG: [u8; 2] = [0x08, 0];
 const TYPE_STRING: [u8; 2] = [0xFE, 0];
 
 impl Form {
-    /// Puts the whole packet into `out`, which is emptied before.
+    /// Puts the statement into `out`, which is emptied before. Returns how many packets it takes.
     #[inline]
     pub(super) fn write(
         &self,
         handle: &mut Handle,
         args: &Args,
         out: &mut Vec<u8>,
-    ) -> Result<(), Fault> {
+    ) -> Result<u8, Fault> {
         let given = args.values().len();
         if given != self.parameters() {
             return Err(protocol(format!(
@@ -70,36 +74,59 @@ impl Form {
             Self::Text { pieces } => write_text(pieces, args, out),
             Self::Prepared { .. } => write_prepared(handle, args, out),
         }
-        finish_packet(out)
+        finish_packets(out)
     }
 
     fn parameters(&self) -> usize {
         match self {
             Self::Text { pieces } => pieces.len() - 1,
-            Self::Prepared { parameters } => *parameters,
+            Self::Prepared { parameters, .. } => *parameters,
         }
     }
 }
 
-/// Puts a statement of no fixed shape into `out`, which is emptied before.
-pub(super) fn write_sql(sql: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+/// Puts a statement of no fixed shape into `out`, which is emptied before. Returns how many
+/// packets it takes.
+pub(super) fn write_sql(sql: &[u8], out: &mut Vec<u8>) -> Result<u8, Fault> {
     out.clear();
     out.extend_from_slice(&header(0, 0));
     out.push(COM_QUERY);
     out.extend_from_slice(sql);
-    finish_packet(out)
+    finish_packets(out)
 }
 
-/// Fills in the header of the packet that `out` holds.
-fn finish_packet(out: &mut [u8]) -> Result<(), Fault> {
-    let length = out.len() - 4;
+/// Fills in the header of the statement that `out` holds; one that is too long for a packet
+/// becomes several.
+#[inline]
+fn finish_packets(out: &mut Vec<u8>) -> Result<u8, Fault> {
+    let length = out.len() - HEADER_BYTES;
     if length >= LONGEST_CONTENT {
+        return split(out);
+    }
+    out[..HEADER_BYTES].copy_from_slice(&header(length, 0));
+    Ok(1)
+}
+
+/// A packet of the greatest length says that another follows, be it an empty one.
+#[cold]
+fn split(out: &mut Vec<u8>) -> Result<u8, Fault> {
+    let content = out.split_off(HEADER_BYTES);
+    if content.len() > LONGEST_STATEMENT {
         return Err(protocol(format!(
-            "a statement of {length} bytes does not fit into one packet"
+            "a statement of {} bytes, where no server takes more than {LONGEST_STATEMENT}",
+            content.len()
         )));
     }
-    out[..4].copy_from_slice(&header(length, 0));
-    Ok(())
+    out.clear();
+    let full = content.chunks_exact(LONGEST_CONTENT);
+    let rest = full.remainder();
+    let mut packets = 0;
+    for part in full.chain([rest]) {
+        out.extend_from_slice(&header(part.len(), packets));
+        out.extend_from_slice(part);
+        packets += 1;
+    }
+    Ok(packets)
 }
 
 fn write_text(pieces: &[Vec<u8>], args: &Args, out: &mut Vec<u8>) {
@@ -141,12 +168,15 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
 
 /// A string with its length before it, as short as the length allows.
 fn push_string(text: &[u8], out: &mut Vec<u8>) {
-    let [first, second, third, ..] = text.len().to_le_bytes();
+    let digits @ [first, second, third, ..] = text.len().to_le_bytes();
     match text.len() {
         0..=250 => out.push(first),
         251..=0xFFFF => out.extend_from_slice(&[0xFC, first, second]),
-        // A statement is shorter than 2^24 bytes, and so are its parameters.
-        _ => out.extend_from_slice(&[0xFD, first, second, third]),
+        0x1_0000..=0xFF_FFFF => out.extend_from_slice(&[0xFD, first, second, third]),
+        _ => {
+            out.push(0xFE);
+            out.extend_from_slice(&digits);
+        }
     }
     out.extend_from_slice(text);
 }
@@ -217,11 +247,28 @@ mod tests {
             (250, &[250][..]),
             (251, &[0xFC, 251, 0]),
             (70_000, &[0xFD, 0x70, 0x11, 0x01]),
+            (1 << 24, &[0xFE, 0, 0, 0, 1, 0, 0, 0, 0]),
         ] {
             let mut out = Vec::new();
             push_string(&vec![b'x'; length], &mut out);
             assert_eq!(&out[..prefix.len()], prefix);
             assert_eq!(out.len(), prefix.len() + length);
+        }
+    }
+
+    #[test]
+    fn a_long_statement_takes_several_packets() {
+        let mut out = Vec::new();
+        for (length, packets, last) in [
+            (LONGEST_CONTENT - 2, 1, LONGEST_CONTENT - 1),
+            (LONGEST_CONTENT - 1, 2, 0),
+            (2 * LONGEST_CONTENT + 5, 3, 6),
+        ] {
+            assert_eq!(write_sql(&vec![b'x'; length], &mut out).unwrap(), packets);
+            let start = usize::from(packets - 1) * (HEADER_BYTES + LONGEST_CONTENT);
+            assert_eq!(out[start..][..HEADER_BYTES], header(last, packets - 1));
+            assert_eq!(out.len(), start + HEADER_BYTES + last);
+            assert_eq!(out[HEADER_BYTES], COM_QUERY);
         }
     }
 

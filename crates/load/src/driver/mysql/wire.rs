@@ -1,4 +1,4 @@
-//! Whole packets over a blocking connection: three bytes of length, one of sequence, content.
+//! Whole packets over a blocking connection, for administration: three bytes of length, one of sequence, content.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -34,12 +34,9 @@ impl<S: Read + Write> Wire<S> {
         }
     }
 
-    pub fn into_inner(self) -> S {
-        self.socket
-    }
-
-    pub(super) fn get_mut(&mut self) -> &mut S {
-        &mut self.socket
+    /// The number that the next packet must bear.
+    pub(super) fn sequence(&self) -> u8 {
+        self.sequence
     }
 
     /// Sends a command, which begins a new numbering.
@@ -75,11 +72,7 @@ impl<S: Read + Write> Wire<S> {
             return Err(out_of_order(sequence, self.sequence));
         }
         self.sequence = self.sequence.wrapping_add(1);
-        if length > LONGEST_RECEIVED {
-            return Err(protocol(format!(
-                "a packet of {length} bytes where at most {LONGEST_RECEIVED} make sense"
-            )));
-        }
+        check_length(length)?;
         let mut packet = std::mem::take(&mut self.packet);
         packet.resize(length, 0);
         self.read_exactly(&mut packet)?;
@@ -114,6 +107,16 @@ pub(super) fn header(length: usize, sequence: u8) -> [u8; HEADER_BYTES] {
 pub(super) fn parse_header([low, middle, high, sequence]: [u8; HEADER_BYTES]) -> (usize, u8) {
     let length = usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;
     (length, sequence)
+}
+
+/// Refuses the length of a packet that is to be read whole.
+pub(super) fn check_length(length: usize) -> Result<(), Fault> {
+    if length <= LONGEST_RECEIVED {
+        return Ok(());
+    }
+    Err(protocol(format!(
+        "a packet of {length} bytes where at most {LONGEST_RECEIVED} make sense"
+    )))
 }
 
 pub(super) fn out_of_order(sequence: u8, expected: u8) -> Fault {
@@ -168,7 +171,7 @@ mod tests {
         wire.send(b"xyz").unwrap();
         assert_eq!(wire.receive().unwrap(), b"c");
         wire.command(b"q").unwrap();
-        assert_eq!(wire.into_inner().to_server, b"\x03\0\0\x01xyz\x01\0\0\0q");
+        assert_eq!(wire.socket.to_server, b"\x03\0\0\x01xyz\x01\0\0\0q");
     }
 
     #[test]
@@ -189,7 +192,7 @@ mod tests {
         for (extra, last) in [(0, 0), (5, 5)] {
             let mut wire = wire(b"");
             wire.command(&vec![b'x'; LONGEST_CONTENT + extra]).unwrap();
-            let sent = wire.into_inner().to_server;
+            let sent = wire.socket.to_server;
             assert_eq!(&sent[..4], b"\xFF\xFF\xFF\0");
             let second = &sent[HEADER_BYTES + LONGEST_CONTENT..];
             assert_eq!(second[..4], header(last, 1));

@@ -36,7 +36,7 @@ struct Outcome {
 impl PostgresAdmin {
     /// Connects and logs in; from then on a statement may take as long as it needs.
     pub(super) fn log_in(host: &Arc<Host>) -> Result<Self, Fault> {
-        let mut socket = Socket::connect(&host.endpoint)
+        let mut socket = Socket::connect(&host.route)
             .map_err(|error| Fault::unreachable(&host.endpoint, &error))?;
         let nothing = Plan::new(&[], Protocol::Text)?;
         let mut opening = Opening::begin(Arc::clone(host), Arc::new(nothing))?;

@@ -9,8 +9,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::LOGIN_LIMIT;
 use super::route::Route;
 use super::stream::Stream;
-use super::tls::Tls;
-use crate::target::Endpoint;
 
 /// How long to wait before a server whose queue is full is asked again.
 const QUEUE_PAUSE: Duration = Duration::from_millis(5);
@@ -31,12 +29,11 @@ enum Limit {
 impl Socket {
     /// Connects. This and what follows must be over within [`LOGIN_LIMIT`], until another limit
     /// is set.
-    pub(crate) fn connect(endpoint: &Endpoint) -> io::Result<Self> {
-        Self::connect_until(endpoint, Instant::now() + LOGIN_LIMIT)
+    pub(crate) fn connect(route: &Route) -> io::Result<Self> {
+        Self::connect_until(route, Instant::now() + LOGIN_LIMIT)
     }
 
-    fn connect_until(endpoint: &Endpoint, end: Instant) -> io::Result<Self> {
-        let route = Route::new(endpoint.clone());
+    fn connect_until(route: &Route, end: Instant) -> io::Result<Self> {
         loop {
             match route.open() {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -52,16 +49,6 @@ impl Socket {
         }
     }
 
-    /// Encrypts what follows.
-    pub(crate) fn encrypt(&mut self, tls: &Tls) -> io::Result<()> {
-        self.stream.encrypt(tls)
-    }
-
-    /// Gives the server [`LOGIN_LIMIT`] anew, for another step of the preparation.
-    pub(crate) fn renew_limit(&mut self) {
-        self.limit = Limit::Until(Instant::now() + LOGIN_LIMIT);
-    }
-
     /// Statements may take as long as they need.
     pub(crate) fn lift_limit(&mut self) {
         self.limit = Limit::None;
@@ -70,11 +57,6 @@ impl Socket {
     /// Reads what is there without waiting for it.
     pub(crate) fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.read(buffer)
-    }
-
-    /// Gives the connection to an event loop.
-    pub(crate) fn into_stream(self) -> Stream {
-        self.stream
     }
 
     /// The connection as an event loop would drive it; [`Socket::wait`] where that would block.
@@ -156,24 +138,25 @@ impl Write for Socket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Endpoint;
     use std::os::unix::net::UnixListener;
     use std::path::Path;
 
     const SOON: Duration = Duration::from_millis(150);
 
-    fn listener(directory: &Path) -> (UnixListener, Endpoint) {
+    fn listener(directory: &Path) -> (UnixListener, Route) {
         let path = directory.join("socket");
         let listener = UnixListener::bind(&path).unwrap();
-        (listener, Endpoint::Unix(path))
+        (listener, Route::new(Endpoint::Unix(path)))
     }
 
     #[test]
     fn a_server_whose_queue_is_full_is_not_waited_for_for_ever() {
         let directory = tempfile::tempdir().unwrap();
-        let (listener, endpoint) = listener(directory.path());
+        let (listener, route) = listener(directory.path());
         // Shortens the queue, which takes one more than this.
         rustix::net::listen(&listener, 0).unwrap();
-        let connect = || Socket::connect_until(&endpoint, Instant::now() + SOON);
+        let connect = || Socket::connect_until(&route, Instant::now() + SOON);
         let mut accepted = Vec::new();
         let refusal = loop {
             match connect() {
@@ -189,7 +172,7 @@ mod tests {
     #[test]
     fn the_limit_is_for_all_reads_together() {
         let directory = tempfile::tempdir().unwrap();
-        let (listener, endpoint) = listener(directory.path());
+        let (listener, route) = listener(directory.path());
         let trickle = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             while stream.write_all(b"x").is_ok() {
@@ -197,7 +180,7 @@ mod tests {
             }
         });
         let start = Instant::now();
-        let mut socket = Socket::connect_until(&endpoint, start + SOON).unwrap();
+        let mut socket = Socket::connect_until(&route, start + SOON).unwrap();
         let refusal = loop {
             match socket.read_exact(&mut [0]) {
                 Ok(()) => assert!(start.elapsed() < 10 * SOON, "no end"),

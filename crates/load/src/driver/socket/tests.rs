@@ -15,8 +15,8 @@ use tempfile::TempDir;
 
 use super::stream::Stream;
 use super::tls::{Tls, TlsFailure};
-use super::{Socket, Vocabulary};
-use crate::target::{Server, Target};
+use super::{Route, Socket, Vocabulary};
+use crate::target::{Endpoint, Server, Target};
 
 /// Longer than any buffer on the way, so that each side has to wait for the other.
 const LONG: usize = 3 << 20;
@@ -168,8 +168,9 @@ fn a_waiting_socket_is_encrypted_too() {
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     let server = certificates.serve(&rustls::version::TLS13);
     let echo = thread::spawn(move || echo(server, listener.accept().unwrap().0));
-    let mut socket = Socket::connect(&crate::target::Endpoint::Unix(path)).unwrap();
+    let mut socket = Socket::connect(&Route::new(Endpoint::Unix(path))).unwrap();
     socket
+        .stream()
         .encrypt(&tls("db.example", "ssl-mode=required"))
         .unwrap();
     // Short enough to fit into the buffers: neither side reads while it writes.

@@ -27,7 +27,7 @@ fn replies() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     for _ in 0..ROUNDS {
         let mut reader = ReplyReader::default();
-        reader.begin();
+        reader.begin(1);
         for _ in 0..rng.random_range(1..6) {
             let content = random_bytes(&mut rng, 40);
             let sequence = rng.random_range(1..4);
@@ -47,7 +47,7 @@ fn replies_with_one_byte_wrong() {
         let at = rng.random_range(0..bytes.len());
         bytes[at] = rng.random();
         let mut reader = ReplyReader::default();
-        reader.begin();
+        reader.begin(1);
         let _ = reader.feed(&bytes);
     }
 }

@@ -9,7 +9,7 @@ use crate::driver::{Fault, Reply};
 
 fn read(pieces: &[&[u8]]) -> Result<Reply, Fault> {
     let mut reader = ReplyReader::default();
-    reader.begin();
+    reader.begin(1);
     for (index, piece) in pieces.iter().enumerate() {
         let complete = reader.feed(piece)?;
         assert_eq!(complete, index + 1 == pieces.len(), "piece {index}");
@@ -151,7 +151,7 @@ fn nonsense_is_a_protocol_fault() {
     ];
     for (name, bytes) in broken {
         let mut reader = ReplyReader::default();
-        reader.begin();
+        reader.begin(1);
         assert!(
             matches!(reader.feed(&bytes), Err(Fault::Protocol(_))),
             "{name}"
@@ -166,7 +166,7 @@ fn words_out_of_turn_are_a_protocol_fault() {
         matches!(reader.feed(b"\x01"), Err(Fault::Protocol(_))),
         "nothing was asked"
     );
-    reader.begin();
+    reader.begin(1);
     let twice = [acknowledgement(0), acknowledgement(0)].concat();
     assert!(matches!(reader.feed(&twice), Err(Fault::Protocol(_))));
 }

@@ -20,7 +20,7 @@ fn pair() -> (MysqlSession, UnixStream) {
     let stream = Stream::unix(mio::net::UnixStream::from_std(ours));
     let forms = forms(&[statement], Protocol::Text);
     (
-        MysqlSession::new(stream, forms.into(), vec![Handle::default()]),
+        MysqlSession::open(stream, forms.into(), [Handle::default()].into()),
         server,
     )
 }

@@ -1,0 +1,136 @@
+//! From a fresh connection to one that is logged in and prepared, never blocking.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::task::Poll;
+
+use super::Account;
+use super::handshake::{Handshake, Step};
+use super::inbound::Inbound;
+use super::outbound::Outbound;
+use super::preparation::Preparations;
+use super::session::READ_BUFFER;
+use super::statement::{Form, Handle};
+use super::wire::{closed_by_server, protocol};
+use crate::driver::Fault;
+use crate::driver::socket::Stream;
+
+/// A connection being opened; dropped when it is open.
+pub(super) struct Opening {
+    account: Arc<Account>,
+    handshake: Handshake,
+    /// What to prepare; answers are read into it once the log-in is over.
+    preparations: Preparations,
+    logged_in: bool,
+    inbound: Inbound,
+    /// The log-in's next packet, which waits until the request for encryption has gone.
+    encrypted_answer: Option<Vec<u8>>,
+    server_version: String,
+    /// Whether the server has said anything yet.
+    reached: bool,
+}
+
+impl Opening {
+    pub(super) fn new(account: Arc<Account>, handshake: Handshake, forms: Arc<[Form]>) -> Self {
+        Self {
+            account,
+            handshake,
+            preparations: Preparations::new(forms),
+            logged_in: false,
+            inbound: Inbound::default(),
+            encrypted_answer: None,
+            server_version: String::new(),
+            reached: false,
+        }
+    }
+
+    /// What the server calls itself, once it has been logged in to.
+    pub(super) fn server_version(&self) -> &str {
+        &self.server_version
+    }
+
+    /// Goes on as far as the server has answered. `Ready` with the statements' handles.
+    pub(super) fn poll(
+        &mut self,
+        stream: &mut Stream,
+        outbound: &mut Outbound,
+    ) -> Poll<Result<Box<[Handle]>, Fault>> {
+        READ_BUFFER
+            .with_borrow_mut(|buffer| self.proceed(stream, outbound, buffer))
+            .map_or_else(|fault| Poll::Ready(Err(fault)), |poll| poll.map(Ok))
+    }
+
+    fn proceed(
+        &mut self,
+        stream: &mut Stream,
+        outbound: &mut Outbound,
+        buffer: &mut [u8],
+    ) -> Result<Poll<Box<[Handle]>>, Fault> {
+        loop {
+            if self.take_packets(outbound)? {
+                return Ok(Poll::Ready(self.preparations.take_handles()));
+            }
+            self.send(stream, outbound)?;
+            match stream.read(buffer) {
+                Ok(0) => return Err(closed_by_server()),
+                Ok(read) => {
+                    self.reached = true;
+                    self.inbound.extend(&buffer[..read]);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Poll::Pending),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if !self.reached => return Err(self.account.unreachable(&error)),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Takes up what has arrived; true when the connection is open.
+    fn take_packets(&mut self, outbound: &mut Outbound) -> Result<bool, Fault> {
+        while !self.logged_in {
+            let Some(packet) = self.inbound.next_packet()? else {
+                return Ok(false);
+            };
+            match self.handshake.on_packet(&self.account.login, packet)? {
+                Step::Wait => {}
+                Step::Send(answer) => outbound.push(self.inbound.number_sent(), &answer)?,
+                Step::Encrypt { request, answer } => {
+                    outbound.push(self.inbound.number_sent(), &request)?;
+                    self.encrypted_answer = Some(answer);
+                    return self.refuse_surplus().map(|()| false);
+                }
+                Step::Done { server_version } => {
+                    self.refuse_surplus()?;
+                    self.server_version = server_version;
+                    self.logged_in = true;
+                    self.preparations.ask(outbound)?;
+                }
+            }
+        }
+        self.preparations.take_answers(&mut self.inbound)
+    }
+
+    fn send(&mut self, stream: &mut Stream, outbound: &mut Outbound) -> Result<(), Fault> {
+        outbound.send(stream)?;
+        if outbound.is_waiting() {
+            return Ok(());
+        }
+        if let Some(answer) = self.encrypted_answer.take()
+            && let Some(tls) = &self.account.tls
+        {
+            stream.encrypt(tls)?;
+            outbound.push(self.inbound.number_sent(), &answer)?;
+            outbound.send(stream)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing may come before it was asked for: in clear before encryption, somebody else could
+    /// have said it.
+    fn refuse_surplus(&self) -> Result<(), Fault> {
+        if self.inbound.is_empty() {
+            return Ok(());
+        }
+        Err(protocol("words in a log-in that nothing asked for"))
+    }
+}
