@@ -1,6 +1,7 @@
 //! A server that talks nonsense: faults must be told as faults, never by a panic or a hang.
 
 use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 use std::thread;
 
@@ -11,12 +12,12 @@ use crate::database::driver;
 use crate::drive::{Client, ints, statement};
 
 /// A well-formed message.
-fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+pub(crate) fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).expect("a short body");
     [&[tag], &length.to_be_bytes()[..], body].concat()
 }
 
-fn authentication(kind: u8, data: &[u8]) -> Vec<u8> {
+pub(crate) fn authentication(kind: u8, data: &[u8]) -> Vec<u8> {
     message(b'R', &[&[0, 0, 0, kind], data].concat())
 }
 
@@ -109,6 +110,25 @@ fn a_server_that_leaves_during_log_in_is_lost() {
         let fault = log_in(&[answer.to_vec()]);
         assert!(matches!(fault, Fault::Lost(_)), "{answer:?}: {fault}");
     }
+}
+
+/// The first connection finds the address; the second begins without waiting for an answer.
+#[test]
+fn a_server_that_is_gone_is_not_reached() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let driver = driver(&format!("postgresql://me@127.0.0.1:{port}/db"), None);
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a client");
+        let heard = stream.read(&mut [0; 4096]).expect("a greeting");
+        assert!(heard > 0);
+        stream.write_all(&entered()).expect("a client that listens");
+    });
+    driver.connect(&[], Protocol::Text).expect("a log-in");
+    server.join().expect("a server");
+    let fault = driver.connect(&[], Protocol::Text).err().expect("no one");
+    assert!(matches!(fault, Fault::Unreachable(_)), "{fault}");
+    assert!(fault.to_string().contains(&port.to_string()), "{fault}");
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! The PostgreSQL driver against a real server, and against one that talks nonsense.
 
+#[path = "../support/certificates.rs"]
+mod certificates;
 mod database;
 mod drive;
 mod fake;
 mod login;
+mod nonsense;
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;
 mod server;
 mod statements;
+mod tls;

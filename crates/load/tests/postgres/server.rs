@@ -189,11 +189,12 @@ fn as_server_user(program: &Path) -> Command {
     command
 }
 
-fn give_to_server_user(directory: &Path) {
+/// Lets the server read and write a directory and the files in it.
+pub(crate) fn give_to_server_user(directory: &Path) {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).expect("permissions");
     if is_root() {
         let given = Command::new("chown")
-            .arg("postgres")
+            .args(["-R", "postgres"])
             .arg(directory)
             .status();
         assert!(given.expect("chown starts").success(), "chown failed");

@@ -168,7 +168,7 @@ fn a_statement_that_cannot_be_prepared_is_named() {
 }
 
 #[test]
-fn a_large_catalogue_is_prepared_in_batches() {
+fn a_large_catalogue_is_prepared_in_one_round_trip() {
     let database = database_or_skip!(Server::database());
     let statements: Vec<_> = (0..1_000)
         .map(|number| statement(&format!("SELECT {number}, ?::int")))
