@@ -295,6 +295,12 @@ pub trait Admin {
         columns: &[&str],
         next_row: &mut dyn FnMut(&mut Args) -> bool,
     ) -> Result<u64, Fault>;
+
+    /// Lets the server take stock of a table that has been loaded, where it would do so later of
+    /// its own accord, in the midst of a measurement.
+    fn settle(&mut self, _table: &str) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,9 @@ fn every_mix_does_what_it_is_for() {
     succeed("prepare", &url, &["--tables", "2", "--rows", "1000"]);
     let count = "SELECT (SELECT count(*) FROM sbtest1) + (SELECT count(*) FROM sbtest2)";
     assert_eq!(database.psql(count), "2000");
+    let settled = "SELECT count(*) FROM pg_class WHERE relname ~ '^sbtest[12]$' \
+                   AND reltuples = 1000 AND relallvisible = relpages";
+    assert_eq!(database.psql(settled), "2", "vacuumed and analysed");
     let again = program("prepare", &url, &["--tables", "2", "--rows", "1000"]);
     assert_eq!(again.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&again.stderr).contains("cleanup"));

@@ -181,6 +181,12 @@ impl Admin for PostgresAdmin {
         self.copy_rows(next_row)?;
         Ok(self.finish()?.reply.affected)
     }
+
+    /// Statistics, or the planner guesses; and what marks rows as visible to all, which the first
+    /// readers would write otherwise.
+    fn settle(&mut self, table: &str) -> Result<(), Fault> {
+        self.execute(&format!("VACUUM (ANALYZE) {table}")).map(drop)
+    }
 }
 
 impl Drop for PostgresAdmin {

@@ -83,6 +83,7 @@ pub fn build(
         ))?;
     }
     admin.execute(&format!("CREATE INDEX k_{number} ON {name}(k)"))?;
+    admin.settle(&name)?;
     Ok(loaded)
 }
 
