@@ -51,6 +51,8 @@ def _value(field: dict[str, Any]) -> str:
         return f"[{name}](#{name.lower()})"
     if field.get("format") in ("path", "size"):
         return str(field["format"])
+    if "oneOf" in field:
+        return " or ".join(_value(choice) for choice in field["oneOf"])
     if "anyOf" in field:
         return " or ".join(_value(choice) for choice in field["anyOf"] if choice.get("type") != "null")
     if "enum" in field or "const" in field:

@@ -11,7 +11,8 @@ from diskproof.audit.registry import TRIAL_CHECKS, audit_trial
 from diskproof.results.records import Cell, Finding, LoadError, Machine, OpenFile, Plan, Setting, Trial
 from diskproof.server.durability import commits_wait_for_flush
 from diskproof.server.tuning import TUNING, tuned_variables
-from diskproof.study.model import LEVELS, Family
+from diskproof.study.model import LEVELS
+from diskproof.study.part import Family
 from support.trials import (
     DISK_DEVICE,
     MIB,

@@ -8,7 +8,7 @@ from diskproof.server.base import ServerNotFoundError
 from diskproof.server.mysql.installation import find_mysql, parse_options, parse_version
 from diskproof.server.postgresql import find_postgresql
 from diskproof.server.registry import FAMILIES, find, installed
-from diskproof.study.model import Family
+from diskproof.study.part import Family
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@ from itertools import pairwise
 import pytest
 
 from diskproof.server.tuning import TUNING, tuned_variables
-from diskproof.study.model import LEVELS, Family, Level
+from diskproof.study.model import LEVELS, Level
+from diskproof.study.part import Family
 
 
 @pytest.mark.parametrize("family", TUNING)

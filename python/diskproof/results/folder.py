@@ -1,6 +1,6 @@
 """The run folder: the only code that knows where things lie in it and how they are written."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,6 +45,16 @@ class RunFolder:
     def write_machine(self, machine: Machine) -> None:
         """Write the facts of the machine."""
         write_whole(self.path / "machine.json", machine.model_dump_json(indent=1))
+
+    def scripts(self, workload: str) -> Path:
+        """Return the folder of a workload's script files."""
+        return self.path.absolute() / "scripts" / workload
+
+    def keep_scripts(self, workload: str, contents: Mapping[str, bytes]) -> None:
+        """Keep a workload's script files, by their names: the run works with these copies."""
+        for name, content in contents.items():
+            self.scripts(workload).mkdir(parents=True, exist_ok=True)
+            (self.scripts(workload) / name).write_bytes(content)
 
     def append_trial(self, trial: Trial) -> None:
         """Append one finished trial and flush it to the disk: from then on no kill can take it."""

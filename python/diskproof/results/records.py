@@ -16,6 +16,10 @@ ROLES: tuple[Role, ...] = ("data", "redo", "binlog", "tmp")
 Percent = Annotated[float, Field(gt=0, lt=100)]
 
 
+Metric = Literal["transactions_per_s", "latency_mean_us", "seconds"]
+"""What a verdict is about: throughput; at a rate that the study sets, latency; of a job, its seconds."""
+
+
 class Record(BaseModel):
     """A record is complete when it is made and never changes."""
 
@@ -68,6 +72,10 @@ class Plan(Record):
     """Half-width of the band that counts as "the same": 0.03 is 3 percent."""
     warm_up_s: float
     measure_s: float
+    metrics: dict[str, Metric] = {}
+    """What a verdict on each workload is about; transactions per second where it is not said."""
+    scripts: dict[str, str] = {}
+    """SHA-256 of every script that the run keeps a copy of, by ``WORKLOAD/FILE``."""
     cells: list[Cell]
     trials: list[PlannedTrial]
     estimated_s: float
@@ -80,6 +88,10 @@ class Plan(Record):
             if cell.id == cell_id:
                 return cell
         raise KeyError(cell_id)
+
+    def metric(self, cell: Cell) -> Metric:
+        """Return what a verdict on a cell is about."""
+        return self.metrics.get(cell.workload, "transactions_per_s")
 
     def blocks(self) -> list[int]:
         """Return the block numbers, ascending."""

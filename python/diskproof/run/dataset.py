@@ -13,10 +13,10 @@ from diskproof.refusal import RefusalError
 from diskproof.results.records import ROLES
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes
-from diskproof.study.model import Workload
+from diskproof.study.loads.base import Load
 from diskproof.system.journal import OWNED, Journal
 from diskproof.system.processes import Starter
-from diskproof.workload import oltp
+from diskproof.workload.arguments import prepare_arguments
 
 LOADING_MEMORY_BYTES = 512 * 2**20
 """Buffer pool while loading: enough to sort an index of a small data set in memory."""
@@ -48,7 +48,8 @@ class GoldenImage:
 
     folder: Path
     data_bytes: int
-    rows: int
+    rows: int | None
+    """None where the tables are the user's own, or made by the load itself."""
     load_s: float
 
 
@@ -60,19 +61,27 @@ class GoldenImages:
         self.folder = folder
         self._journal = journal
 
-    def has(self, server: ServerKind, workload: Workload, seed: int) -> bool:
+    def has(self, server: ServerKind, workload: Load, seed: int) -> bool:
         """Return whether the image of a data set is there already."""
         return (self.folder / _key(server, workload, seed) / FACTS).is_file()
 
-    def get(self, server: ServerKind, workload: Workload, seed: int) -> GoldenImage:
+    def get(self, server: ServerKind, workload: Load, seed: int) -> GoldenImage:
         """Return the image of a data set that has been loaded."""
         folder = self.folder / _key(server, workload, seed)
         return GoldenImage(folder=folder, **json.loads((folder / FACTS).read_text()))
 
     def load(
-        self, server: ServerKind, workload: Workload, seed: int, starter: Starter, sockets: Path
+        self,
+        server: ServerKind,
+        workload: Load,
+        seed: int,
+        starter: Starter,
+        sockets: Path,
+        copies: Path | None = None,
     ) -> GoldenImage:
         """Load a data set; `sockets` is a short private directory. DataSetError says what went wrong.
+
+        `copies` is the run's folder of the workload's files.
 
         The folder gets its own name only when complete: a kill leaves no half image.
         """
@@ -85,7 +94,7 @@ class GoldenImages:
             path.mkdir()
         dirs = Dirs(**paths, run=sockets, log=building / "log")
         began = time.monotonic()
-        _fill(server, workload, seed, dirs, starter)
+        _fill(server, workload, prepare_arguments(workload, seed, copies), dirs, starter)
         for role in set(ROLES) - set(KEPT_ROLES):
             shutil.rmtree(paths[role])
         load_s = round(time.monotonic() - began, 3)
@@ -112,13 +121,14 @@ def _sync(folder: Path) -> None:
     subprocess.run(["sync", "--file-system", str(folder)], check=True)
 
 
-def _fill(server: ServerKind, workload: Workload, seed: int, dirs: Dirs, starter: Starter) -> None:
+def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, starter: Starter) -> None:
     server.check(dirs)
     server.initialise(dirs, starter)
+    if not workload.prepares:
+        return
     settings = server.loading_settings(dirs, memory_bytes=LOADING_MEMORY_BYTES, max_clients=LOADING_CLIENTS)
     running = server.start(dirs, settings, starter)
     try:
-        arguments = oltp.data_arguments(workload, seed)
         load.prepare(
             starter,
             running.url,
@@ -132,13 +142,19 @@ def _fill(server: ServerKind, workload: Workload, seed: int, dirs: Dirs, starter
         tail = running.log_tail()
         running.kill()
         why = _full(dirs.data) or str(error)
-        message = f"loading {workload.total_rows:,} rows failed: {why}\n{tail}"
+        message = f"loading {described(workload)} failed: {why}\n{tail}"
         raise DataSetError(message.strip()) from None
     except BaseException:
         running.kill()
         raise
     if not running.stop():
         raise ServerFailedError("the server did not stop after loading; its data set cannot be trusted")
+
+
+def described(workload: Load) -> str:
+    """Return a data set in words: ``40,000 rows``."""
+    rows = workload.total_rows
+    return f"{workload.kind}'s tables" if rows is None else f"{rows:,} rows"
 
 
 def _full(folder: Path) -> str | None:
@@ -149,9 +165,11 @@ def _full(folder: Path) -> str | None:
     return f"the disk is full ({free / 2**20:.0f} MiB free on {folder}): free some space or lower `rows`"
 
 
-def _key(server: ServerKind, workload: Workload, seed: int) -> str:
+def _key(server: ServerKind, workload: Load, seed: int) -> str:
     """Return the image's folder name: readable, and different wherever the image must differ."""
-    identity = [FORMAT, server.data_format(), workload.kind, *oltp.data_arguments(workload, seed)]
+    identity = [FORMAT, server.data_format(), workload.kind if workload.prepares else "empty"]
+    if workload.prepares:
+        identity += workload.data_identity or prepare_arguments(workload, seed)
     digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:10]
     flavour = server.facts.flavour.lower().replace(" ", "-")
-    return f"{flavour}-{workload.kind}-{workload.tables}x{workload.rows}-{digest}"
+    return f"{flavour}-{workload.data_name}-{digest}"

@@ -16,7 +16,7 @@ from diskproof.analysis.folder import invalidating
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.records import Finding, Machine, Plan, PlannedTrial, Trial, format_bytes
-from diskproof.run.dataset import IMAGES, GoldenImages
+from diskproof.run.dataset import IMAGES, GoldenImages, described
 from diskproof.run.room import check_room
 from diskproof.run.trial import START, Bench, run_trial
 from diskproof.server.base import ServerKind
@@ -111,6 +111,8 @@ def _set_up(
     if folder is None:
         folder = _new_folder(request)
         folder.write_machine(machine)
+        for name, workload in study.workloads.items():
+            folder.keep_scripts(name, workload.files_to_keep)
     else:
         _check_same_machine(folder, machine)
     return Bench(
@@ -171,8 +173,10 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
     for server, workload_name in dict.fromkeys((cell.server, cell.workload) for cell in request.plan.cells):
         workload, kind = bench.study.workloads[workload_name], bench.servers[server]
         if not bench.images.has(kind, workload, bench.seed):
-            progress.note(f"loading {workload.total_rows:,} rows into {server}, once")
-            image = bench.images.load(kind, workload, bench.seed, bench.starter, bench.sockets)
+            what = described(workload) if workload.prepares else "an empty database"
+            progress.note(f"loading {what} into {server}, once")
+            copies = bench.folder.scripts(workload_name)
+            image = bench.images.load(kind, workload, bench.seed, bench.starter, bench.sockets, copies)
             progress.note(f"loaded {format_bytes(image.data_bytes)} in {image.load_s:.1f} s")
 
 

@@ -11,7 +11,7 @@ from diskproof.server.base import ServerKind
 from diskproof.storage.layout import LOG_BYTES, check_layout
 from diskproof.storage.places import check_free, nearest
 from diskproof.study.model import Study
-from diskproof.study.plan import data_bytes
+from diskproof.study.plan import load_seconds
 
 LOGGED_BYTES_PER_S = 10_000_000
 """What a writing load adds to logs and tables: a row-based binary log of some thousand transactions a
@@ -25,7 +25,7 @@ def check_room(study: Study, plan: Plan, servers: dict[str, ServerKind], images:
         for cell in plan.cells
         if not images.has(servers[cell.server], study.workloads[cell.workload], plan.seed)
     }
-    image_bytes = sum(data_bytes(study, workload) for _, workload in missing)
+    image_bytes = sum(study.workloads[workload].data_bytes for _, workload in missing)
     check_free("--out", images.folder, image_bytes)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         _check_storage(
@@ -38,10 +38,10 @@ def _check_storage(
     study: Study, name: str, cells: list[Cell], images: GoldenImages, image_bytes: int
 ) -> None:
     """Check one storage for its largest trial, and for the data sets where they come to lie beside it."""
-    data = max(data_bytes(study, cell.workload) for cell in cells)
-    seconds = study.design.warm_up_s + study.design.measure_s
-    writing = any(study.workloads[cell.workload].writes for cell in cells)
-    logged = round(seconds * LOGGED_BYTES_PER_S) if writing else 0
+    workloads = {cell.workload: study.workloads[cell.workload] for cell in cells}
+    data = max(workload.data_bytes for workload in workloads.values())
+    writing_s = [load_seconds(study, name) for name, workload in workloads.items() if workload.writes]
+    logged = round(max(writing_s, default=0.0) * LOGGED_BYTES_PER_S)
     needs: dict[Role, int] = dict.fromkeys(("redo", "binlog", "tmp"), LOG_BYTES + logged)
     needs["data"] = data + logged
     place = study.storages[name].places()["data"]
@@ -55,7 +55,7 @@ def _check_memory(study: Study, plan: Plan) -> None:
     available = psutil.virtual_memory().available
     for cell in plan.cells:
         in_ram = study.storages[cell.storage].places()["data"].ram is not None
-        need = cell.memory_bytes + (data_bytes(study, cell.workload) if in_ram else 0)
+        need = cell.memory_bytes + (study.workloads[cell.workload].data_bytes if in_ram else 0)
         if need > available:
             raise RefusalError(
                 f"{cell.id} needs about {format_bytes(need)} of memory, "

@@ -31,10 +31,11 @@ from diskproof.server.base import Dirs, Running, ServerError, ServerKind
 from diskproof.storage.copy import copy_tree, settle
 from diskproof.storage.layout import Layout
 from diskproof.storage.proof import prove_placement
-from diskproof.study.model import Study, Workload
+from diskproof.study.loads.base import Load
+from diskproof.study.model import Study
 from diskproof.system.counters import open_files
 from diskproof.system.processes import Starter
-from diskproof.workload import oltp
+from diskproof.workload.arguments import run_arguments
 
 START = "start"
 """Name of the finding that a server did not start."""
@@ -128,7 +129,7 @@ class _Attempt:
         self.series = bench.folder.series_writer(planned.id)
 
     @property
-    def workload(self) -> Workload:
+    def workload(self) -> Load:
         return self.bench.study.workloads[self.cell.workload]
 
     def restore(self) -> None:
@@ -168,7 +169,7 @@ class _Attempt:
         embedded = not self.running.pids
         current = self._begin_load(self.running)
         try:
-            for event in current.events(longest_s=max(self.design.warm_up_s, self.design.measure_s)):
+            for event in current.events(longest_s=self._longest_silence_s()):
                 match event["event"]:
                     case "ready":
                         self.settings = self.running.read_settings()
@@ -233,7 +234,7 @@ class _Attempt:
                 data_bytes=self.image.data_bytes,
                 rows=self.image.rows,
                 engine=self.engine,
-                declared_engine=self.workload.engine,
+                declared_engine=self.workload.declared_engine,
                 restored_by=self.restored_by,
             ),
             settings=self.settings,
@@ -246,9 +247,8 @@ class _Attempt:
         # Every block draws anew, or five blocks would repeat one sequence of keys; within a block all
         # cells draw alike.
         seed = self.bench.seed + self.planned.block
-        arguments = oltp.run_arguments(
-            self.workload, self.cell.clients, self.design.warm_up_s, self.design.measure_s, seed
-        )
+        copies = self.bench.folder.scripts(self.cell.workload)
+        arguments = run_arguments(self.workload, self.design, self.cell.clients, seed, copies)
         current = load.Load(
             self.bench.starter, running.url, self.workload.kind, arguments, self.dirs.log / "load.log"
         )
@@ -266,12 +266,17 @@ class _Attempt:
             elsewhere=[self.dirs.log, self.dirs.run],
         )
 
+    def _longest_silence_s(self) -> float:
+        if self.workload.is_job:
+            return self.workload.silence_s
+        return max(self.design.warm_up_s, self.design.measure_s)
+
     def _timings(self) -> Timings:
         return Timings(
             restore_s=self.restore_s,
             start_s=self.start_s,
-            warm_up_s=max(self.load_s - self.design.measure_s, 0.0),
-            measure_s=self.design.measure_s,
+            warm_up_s=0.0 if self.workload.is_job else max(self.load_s - self.design.measure_s, 0.0),
+            measure_s=self.load_s if self.workload.is_job else self.design.measure_s,
             stop_s=self.stop_s,
             total_s=self.watch.total(),
         )

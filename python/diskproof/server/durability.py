@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from diskproof.results.records import Role
-from diskproof.study.model import Family
+from diskproof.study.part import Family
 
 WAITS_FOR_FLUSH: dict[Family, dict[str, frozenset[str]]] = {
     "mysql": {"innodb_flush_log_at_trx_commit": frozenset({"1", "3"})},

@@ -12,7 +12,7 @@ from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.mysql import MysqlServer, find_mysql
 from diskproof.server.postgresql import PostgresqlServer, find_postgresql
 from diskproof.server.sqlite import SqliteServer
-from diskproof.study.model import Family
+from diskproof.study.part import Family
 
 FAMILIES: tuple[Family, ...] = ("mysql", "postgresql", "sqlite")
 

@@ -13,7 +13,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from diskproof.server.base import ServerError
-from diskproof.study.model import Family, Level
+from diskproof.study.model import Level
+from diskproof.study.part import Family
 
 
 @dataclass(frozen=True)

@@ -1,59 +1,20 @@
 """The study file's declaration. Each option's name, type, limits, default and meaning stand here once."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ByteSize,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
+from pydantic import ByteSize, Field, field_validator, model_validator
 
 from diskproof.results.records import ROLES, Factor, Role, format_bytes
-
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
-"""A name is part of cell ids and file names: letters, digits, dot, dash, underscore; at most 40."""
-
-
-def _whole_size(value: object) -> object:
-    """Refuse what ByteSize would read only the beginning of."""
-    if isinstance(value, str) and not re.fullmatch(r"\s*\d*\.?\d+\s*[A-Za-z]*\s*", value):
-        raise ValueError("a size is a number and a unit, such as `256 MiB`")
-    return value
-
-
-Size = Annotated[
-    ByteSize,
-    BeforeValidator(_whole_size),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}], "format": "size"}),
-]
-"""A size in bytes, written as people do: ``256 MiB``, ``1 GiB``."""
-
-Family = Literal["mysql", "postgresql", "sqlite"]
+from diskproof.study.loads import Workload
+from diskproof.study.part import DAY_S, MAX_CLIENTS, Family, Name, Part, Size
 
 Level = Literal["safest", "fast", "unsafe"]
 """The tuning levels that every server family has."""
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 
-MAX_CLIENTS = 10_000
-MAX_TABLES = 1_000
-MAX_ROWS = 1_000_000_000
 MAX_BLOCKS = 1_000
-DAY_S = 86_400.0
-
-
-class Part(BaseModel):
-    """A part of a study file: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ServerChoice(Part):
@@ -132,44 +93,6 @@ class Tuning(Part):
         }
 
 
-class Workload(Part):
-    """What is asked of the database: sysbench's OLTP family (docs: `diskproof-load run oltp --help`)."""
-
-    kind: Literal["oltp"] = Field("oltp", description="Kind of workload")
-    mix: Literal[
-        "complex",
-        "read-only",
-        "read-write",
-        "write-only",
-        "point-select",
-        "update-index",
-        "update-non-index",
-        "insert",
-        "delete",
-    ] = Field("complex", description="Statements of a transaction; `complex` is sysbench's legacy oltp.lua")
-    tables: int = Field(1, ge=1, le=MAX_TABLES, description="Number of tables")
-    rows: int = Field(10_000, ge=1, le=MAX_ROWS, description="Rows in each table")
-    distribution: Literal["special", "uniform", "zipfian"] = Field(
-        "special", description="How row ids are drawn; `special`: three quarters fall on 1 % of the rows"
-    )
-    protocol: Literal["text", "prepared"] | None = Field(
-        None, description="Text or prepared statements; without it as sysbench does for the mix"
-    )
-    engine: str | None = Field(
-        None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
-    )
-
-    @property
-    def total_rows(self) -> int:
-        """Rows of all tables together."""
-        return self.tables * self.rows
-
-    @property
-    def writes(self) -> bool:
-        """Whether the mix changes data."""
-        return self.mix not in ("read-only", "point-select")
-
-
 class Design(Part):
     """How the experiment is made."""
 
@@ -177,9 +100,11 @@ class Design(Part):
         5, ge=1, le=MAX_BLOCKS, description="Passes over all cells, each in a fresh random order; 5 or more"
     )
     warm_up_s: float = Field(
-        10, ge=0, le=DAY_S, description="Seconds of load before the measurement of a trial"
+        10, ge=0, le=DAY_S, description="Seconds of load before the measurement of a trial; jobs have none"
     )
-    measure_s: float = Field(60, ge=0.5, le=DAY_S, description="Seconds measured in a trial")
+    measure_s: float = Field(
+        60, ge=0.5, le=DAY_S, description="Seconds measured in a trial; jobs end by themselves"
+    )
     clients: list[Annotated[int, Field(ge=1, le=MAX_CLIENTS)]] = Field(
         [8], min_length=1, description="Concurrent clients, each a factor level"
     )
@@ -254,6 +179,24 @@ class Study(Part):
                     f"threshold {number}: {claim.factor} compares {', '.join(others) or 'nothing'} "
                     f"with `{first}`, not `{claim.level}` with `{claim.baseline}`"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _every_server_takes_every_workload(self) -> Self:
+        for name, workload in self.workloads.items():
+            for server, choice in self.servers.items():
+                if reason := workload.refusal(choice.family):
+                    raise ValueError(f"workload `{name}` cannot run on server `{server}`: {reason}")
+        return self
+
+    @model_validator(mode="after")
+    def _a_job_has_no_measured_phase(self) -> Self:
+        timed = [key for key in ("warm_up_s", "measure_s") if key in self.design.model_fields_set]
+        if timed and all(workload.is_job for workload in self.workloads.values()):
+            keys = " and ".join(f"`design.{key}`" for key in timed)
+            raise ValueError(
+                f"{keys}: every workload here is a job, which begins cold and ends by itself: leave it out"
+            )
         return self
 
     def levels(self, factor: Factor) -> list[str]:

@@ -1,5 +1,6 @@
 """From a study to its plan: the cells, and the random order of their trials."""
 
+import hashlib
 from itertools import product
 
 import numpy as np
@@ -7,12 +8,6 @@ import numpy as np
 from diskproof.results.records import Cell, Plan, PlannedTrial, format_bytes
 from diskproof.study.model import Study
 from diskproof.study.read import StudyError, StudyFile
-
-ROW_BYTES = 230
-"""One OLTP row on disk with its indexes: 5 million rows are 1.15 GB in InnoDB."""
-
-FIXED_BYTES = 200 * 2**20
-"""What a server writes besides the rows: system tables, logs at their smallest."""
 
 TRIAL_OVERHEAD_S = 2.0
 """Restore, start and stop of a small data set, as measured on a small machine."""
@@ -41,6 +36,14 @@ def make_plan(file: StudyFile, only: list[str] | None = None) -> Plan:
         same_within=design.same_within,
         warm_up_s=design.warm_up_s,
         measure_s=design.measure_s,
+        metrics={
+            name: study.workloads[name].metric for name in dict.fromkeys(cell.workload for cell in cells)
+        },
+        scripts={
+            f"{name}/{file}": hashlib.sha256(content).hexdigest()
+            for name, workload in study.workloads.items()
+            for file, content in workload.files_to_keep.items()
+        },
         cells=cells,
         trials=trials,
         estimated_s=sum(_trial_seconds(study, cell) for cell in cells) * design.blocks,
@@ -48,9 +51,10 @@ def make_plan(file: StudyFile, only: list[str] | None = None) -> Plan:
     )
 
 
-def data_bytes(study: Study, workload: str) -> int:
-    """Estimate the size of a workload's data set on disk, logs included."""
-    return study.workloads[workload].total_rows * ROW_BYTES + FIXED_BYTES
+def load_seconds(study: Study, workload: str) -> float:
+    """Return how long a trial's clients are at work: as the design says, or as a job probably takes."""
+    chosen = study.workloads[workload]
+    return chosen.expected_s if chosen.is_job else study.design.warm_up_s + study.design.measure_s
 
 
 def _cells(study: Study) -> list[Cell]:
@@ -88,17 +92,17 @@ def _order(cells: list[Cell], blocks: int, seed: int) -> list[PlannedTrial]:
 
 
 def _trial_seconds(study: Study, cell: Cell) -> float:
-    copy_s = data_bytes(study, cell.workload) / COPY_BYTES_PER_S
-    return study.design.warm_up_s + study.design.measure_s + TRIAL_OVERHEAD_S + copy_s
+    copy_s = study.workloads[cell.workload].data_bytes / COPY_BYTES_PER_S
+    return load_seconds(study, cell.workload) + TRIAL_OVERHEAD_S + copy_s
 
 
 def _trial_bytes(study: Study, cell: Cell) -> int:
     """Estimate what a trial writes to storage that wears: nothing where the data lies in memory."""
     if study.storages[cell.storage].places()["data"].ram is not None:
         return 0
-    seconds = study.design.warm_up_s + study.design.measure_s
-    load = seconds * WRITE_BYTES_PER_S if study.workloads[cell.workload].writes else 0
-    return round(data_bytes(study, cell.workload) + load)
+    workload = study.workloads[cell.workload]
+    load = load_seconds(study, cell.workload) * WRITE_BYTES_PER_S if workload.writes else 0
+    return round(workload.data_bytes + load)
 
 
 def _compact_bytes(size_bytes: int) -> str:

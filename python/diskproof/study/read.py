@@ -11,6 +11,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from diskproof.refusal import RefusalError
+from diskproof.study.loads import KINDS
+from diskproof.study.loads.script import FOLDER
 from diskproof.study.model import Study
 
 MAX_STUDY_BYTES = 1_000_000
@@ -44,24 +46,26 @@ def read_study(path: Path) -> StudyFile:
 
 
 def parse_study(text: str, source: str) -> Study:
-    """Check the text of a study; `source` names it in errors."""
+    """Check the text of a study; `source` names it in errors; scripts are looked for beside it."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"{source} is not valid TOML: {error}") from None
     try:
-        return Study.model_validate(content)
+        return Study.model_validate(content, context={FOLDER: Path(source).parent})
     except ValidationError as error:
         lines = dict.fromkeys(_explain(mistake, text, source) for mistake in error.errors())
         raise StudyError("\n".join(lines)) from None
 
 
 def _explain(mistake: ErrorDetails, text: str, source: str) -> str:
-    keys = [str(part) for part in mistake["loc"] if part != "[key]"]
+    keys, kind = _keys(mistake)
     place = f"{source}:{_line_of(keys, text)}"
     shown = ".".join(keys) or "the study"
     if mistake["type"] == "extra_forbidden":
-        return f"{place}: unknown key `{shown}`{_similar_key(keys)}"
+        return f"{place}: unknown key `{shown}`{_similar_key(keys, kind)}"
+    if mistake["type"] == "union_tag_invalid":
+        return f"{place}: `{shown}.kind`: input should be {_choice(list(KINDS))}, not {mistake['ctx']['tag']}"
     if mistake["type"] == "missing":
         return f"{place}: `{shown}` is missing"
     if mistake["type"] == "string_pattern_mismatch" and mistake["loc"][-1] == "[key]":
@@ -71,10 +75,23 @@ def _explain(mistake: ErrorDetails, text: str, source: str) -> str:
     return f"{place}: `{shown}`: {message[:1].lower()}{message[1:]}{given}"
 
 
-def _similar_key(keys: list[str]) -> str:
+def _keys(mistake: ErrorDetails) -> tuple[list[str], str | None]:
+    """Return the keys that lead to a mistake as the user wrote them, and the kind of a workload's."""
+    keys = [str(part) for part in mistake["loc"] if part != "[key]"]
+    if keys[:1] == ["workloads"] and len(keys) > 2 and keys[2] in KINDS:
+        return keys[:2] + keys[3:], keys[2]
+    return keys, None
+
+
+def _choice(words: list[str]) -> str:
+    quoted = [f"'{word}'" for word in words]
+    return f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def _similar_key(keys: list[str], kind: str | None) -> str:
     """Suggest a known key for an unknown one, looked up in the declaration itself."""
-    model: type[BaseModel] | None = Study
-    for key in keys[:-1]:
+    model: type[BaseModel] | None = KINDS[kind] if kind else Study
+    for key in keys[2 if kind else 0 : -1]:
         field = model.model_fields.get(key) if model else None
         if field is not None:  # otherwise the key is a name that the user chose: `servers.NAME`
             model = _part_within(field.annotation)

@@ -1,0 +1,143 @@
+"""What all workloads of a study share: their options on the command line, and what the lab must know."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from diskproof.results.records import Metric
+from diskproof.study.part import Family, Part
+
+Verb = Literal["prepare", "run"]
+
+MAX_TABLES = 1_000
+MAX_ROWS = 1_000_000_000
+
+FIXED_BYTES = 200 * 2**20
+"""What a server writes besides the rows: system tables, logs at their smallest."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """Marks a key as an option of diskproof-load: its own name with dashes, unless another is given."""
+
+    verbs: tuple[Verb, ...]
+    name: str | None = None
+
+
+RUN = Option(("run",))
+PREPARE = Option(("prepare",))
+BOTH = Option(("prepare", "run"))
+"""`prepare` and `run` must agree on it."""
+
+
+class Load(Part):
+    """What is asked of the database. A key left out is left to diskproof-load."""
+
+    kind: str
+    is_job: ClassVar[bool] = False
+    """True: it ends by itself and is judged by its seconds; False: it is measured for `measure_s`."""
+
+    def options(self, verb: Verb) -> dict[str, object]:
+        """Return the options of one verb that have a value, by their names on the command line."""
+        options = {}
+        for key, field in type(self).model_fields.items():
+            value = getattr(self, key)
+            for mark in field.metadata:
+                if isinstance(mark, Option) and verb in mark.verbs and value not in (None, False, [], {}):
+                    options[mark.name or key.replace("_", "-")] = value
+        return options
+
+    @property
+    def prepares(self) -> bool:
+        """Whether `prepare` makes a data set; else a trial begins with an empty database."""
+        return not self.is_job
+
+    @property
+    def data_from_seed(self) -> bool:
+        """Whether the data set is drawn from the study's seed."""
+        return self.prepares
+
+    @property
+    def metric(self) -> Metric:
+        """What a verdict is about."""
+        return "seconds" if self.is_job else "transactions_per_s"
+
+    @property
+    def data_identity(self) -> list[str]:
+        """Return what makes the data set differ from others beside the arguments of `prepare`."""
+        return []
+
+    @property
+    def data_name(self) -> str:
+        """A few words for the data set in file names: ``oltp-4x10000``."""
+        return self.kind if self.prepares else "empty"
+
+    @property
+    def total_rows(self) -> int | None:
+        """Rows that `prepare` makes, all tables together; None where only the user's file knows."""
+        return None
+
+    @property
+    def data_bytes(self) -> int:
+        """Size of the data on disk, logs included, at its largest: an estimate."""
+        return FIXED_BYTES
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes data."""
+        return True
+
+    @property
+    def declared_engine(self) -> str | None:
+        """Storage engine that the prepared tables must have; None where there are none or any will do."""
+        return None
+
+    @property
+    def files_to_keep(self) -> Mapping[str, bytes]:
+        """Contents of the files that the run must keep, by the name of the copy."""
+        return {}
+
+    @property
+    def expected_s(self) -> float:
+        """Seconds that a job takes, roughly: for the plan, until the first trial knows better."""
+        return 0.0
+
+    @property
+    def silence_s(self) -> float:
+        """Longest time for which a job may rightly report nothing."""
+        return 0.0
+
+    def refusal(self, family: Family) -> str | None:
+        """Return why it cannot run on a family of servers; None where it can."""
+        if family != "mysql" and getattr(self, "engine", None):
+            return "`engine` is the MySQL family's; leave it out, or give this study a server of that family"
+        return None
+
+
+class Steady(Load):
+    """A load that goes on until it has been measured."""
+
+    rate: Annotated[float | None, RUN] = Field(
+        None,
+        gt=0,
+        le=10_000_000,
+        description="Transactions that begin in a second, over all clients, however long they take (open "
+        "loop); the verdict is then about their mean latency. Without it every client begins the next one "
+        "at once",
+    )
+    arrivals: Annotated[Literal["poisson", "even"] | None, RUN] = Field(
+        None, description="How the transactions of `rate` come: `poisson`, at random, or `even`"
+    )
+
+    @model_validator(mode="after")
+    def _arrivals_need_a_rate(self) -> Self:
+        if self.arrivals and self.rate is None:
+            raise ValueError("`arrivals` says how the transactions of `rate` come: give a `rate`")
+        return self
+
+    @property
+    def metric(self) -> Metric:
+        """What a verdict is about: where the study sets the rate, latency is what the server decides."""
+        return "latency_mean_us" if self.rate else "transactions_per_s"

@@ -1,0 +1,58 @@
+"""A detector's conditions database."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Steady
+
+OVERHEAD_BYTES = 150
+"""An entry's own columns and its index beside the payload."""
+
+
+class Conditions(Steady):
+    """A detector's conditions database: the latest entry not after a time, from many tables at once."""
+
+    kind: Literal["conditions"] = Field(description="Kind of workload")
+    tables: Annotated[int, BOTH] = Field(100, ge=1, le=MAX_TABLES, description="Number of tables")
+    rows: Annotated[int, BOTH] = Field(10_000, ge=1, le=MAX_ROWS, description="Entries in each table")
+    payload_bytes: Annotated[int, BOTH] = Field(
+        200, ge=1, le=60_000, description="Bytes of an entry's payload"
+    )
+    hot_percent: Annotated[float, RUN] = Field(
+        90, ge=0, le=100, description="Share of the questions that are about the present"
+    )
+    appends: Annotated[float, RUN] = Field(
+        0.001, ge=0, le=1, description="Share of the transactions that append an entry"
+    )
+    stay: Annotated[bool, RUN] = Field(
+        False, description="Clients stay connected; else each connects, asks for a run's tables, and leaves"
+    )
+    engine: Annotated[str | None, PREPARE] = Field(
+        None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
+    )
+
+    @property
+    def data_name(self) -> str:
+        """A few words for the data set in file names."""
+        return f"{self.kind}-{self.tables}x{self.rows}"
+
+    @property
+    def total_rows(self) -> int:
+        """Entries of all tables together."""
+        return self.tables * self.rows
+
+    @property
+    def data_bytes(self) -> int:
+        """Size of the tables with their indexes and of the logs."""
+        return self.total_rows * (self.payload_bytes + OVERHEAD_BYTES) + FIXED_BYTES
+
+    @property
+    def writes(self) -> bool:
+        """Whether entries are appended."""
+        return self.appends > 0
+
+    @property
+    def declared_engine(self) -> str | None:
+        """Storage engine that the tables must have."""
+        return self.engine

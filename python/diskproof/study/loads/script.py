@@ -1,0 +1,113 @@
+"""The user's own SQL."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
+
+from diskproof.study.loads.base import RUN, Option, Steady
+
+DATA_BYTES = 2**30
+"""Room for tables of which only the user's own file knows the size."""
+
+MAX_SQL_BYTES = 64 * 2**20
+"""It is kept in memory and copied into every run's folder."""
+
+FOLDER = "folder"
+"""Key of the validation context: the folder of the study file, where a relative path starts."""
+
+
+class SqlFile(NamedTuple):
+    """A file of SQL, and how often it is chosen beside the others."""
+
+    path: Path
+    weight: str
+    content: bytes
+    """As it was when the study was read: the run works with copies of it."""
+
+    def __str__(self) -> str:
+        return f"{self.path}@{self.weight}" if self.weight else str(self.path)
+
+
+def _sql_file(value: object, info: ValidationInfo) -> object:
+    """Find a file from the study file's own folder; refuse what is not there."""
+    if not isinstance(value, str) or not value:
+        raise ValueError("a file of SQL is its path, such as `hot.sql`")
+    name, at, weight = value.rpartition("@")
+    if not (at and weight.isdigit()):
+        name, weight = value, ""
+    path = ((info.context or {}).get(FOLDER, Path()) / Path(name).expanduser()).absolute()
+    if not path.is_file():
+        raise ValueError(f"there is no file {path} (a relative path starts at the study file's folder)")
+    if path.stat().st_size > MAX_SQL_BYTES:
+        raise ValueError(f"{path} has more than {MAX_SQL_BYTES:,} bytes; is it a file of SQL?")
+    try:
+        return SqlFile(path, weight, path.read_bytes())
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+
+
+Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "string", "format": "path"})]
+
+
+class Script(Steady):
+    """The user's own SQL with pgbench's variables (docs/scripts.md)."""
+
+    kind: Literal["script"] = Field(description="Kind of workload")
+    files: Annotated[list[Sql], Option(("run",), "file")] = Field(
+        min_length=1,
+        description="Files of SQL, a transaction each; `hot.sql@9` is chosen nine times as often as one "
+        "without a weight. A relative path starts at the study file's folder",
+    )
+    prepare: Annotated[Sql | None, Option(("prepare",), "file")] = Field(
+        None,
+        description="File of SQL that makes and fills the tables, once; without it the database is empty",
+    )
+    variables: Annotated[dict[str, int | float], Option(("run",), "variable")] = Field(
+        {}, description="Variables of the scripts, such as `{ rows = 100000 }`"
+    )
+    protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
+        None, description="Text or prepared statements"
+    )
+
+    @model_validator(mode="after")
+    def _names_are_distinct(self) -> Self:
+        if self.prepare and self.prepare.weight:
+            raise ValueError("`prepare` is run once and takes no weight")
+        paths = [file.path for file in self._all_files()]
+        names = [path.name for path in dict.fromkeys(paths)]
+        if len(set(names)) != len(names):
+            raise ValueError(
+                "two files of one workload have the same name, and a report could not tell them apart"
+            )
+        return self
+
+    @property
+    def prepares(self) -> bool:
+        """Whether there is a file that makes the tables."""
+        return self.prepare is not None
+
+    @property
+    def data_from_seed(self) -> bool:
+        """The file makes the same tables whatever the seed."""
+        return False
+
+    @property
+    def data_bytes(self) -> int:
+        """Room for what the user's files make."""
+        return DATA_BYTES + super().data_bytes
+
+    @property
+    def files_to_keep(self) -> Mapping[str, bytes]:
+        """The scripts: a report must be repeatable."""
+        return {file.path.name: file.content for file in self._all_files()}
+
+    @property
+    def data_identity(self) -> list[str]:
+        """The content of the file that makes the tables, wherever it lies."""
+        return [hashlib.sha256(self.prepare.content).hexdigest()] if self.prepare else []
+
+    def _all_files(self) -> list[SqlFile]:
+        return [*self.files, *([self.prepare] if self.prepare else [])]

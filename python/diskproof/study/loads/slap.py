@@ -1,0 +1,71 @@
+"""mysqlslap's generated load."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from diskproof.study.loads.base import FIXED_BYTES, RUN, Load
+
+ROW_BYTES = 200
+"""One row of the default columns on disk."""
+
+STATEMENT_S = 1e-3
+"""A statement on a small table, a scan of it included, on a small machine."""
+
+
+class Slap(Load):
+    """mysqlslap's `--auto-generate-sql`: clients that share a number of statements. A job."""
+
+    is_job: ClassVar[bool] = True
+    kind: Literal["slap"] = Field(description="Kind of workload")
+    load_type: Annotated[Literal["mixed", "read", "key", "write", "update"], RUN] = Field(
+        "mixed", description="What the statements are; `mixed`: INSERT and a full scan in turn"
+    )
+    queries: Annotated[int, RUN] = Field(
+        ge=1, le=1_000_000_000, description="Statements of one iteration, shared among the clients"
+    )
+    iterations: Annotated[int, RUN] = Field(
+        1, ge=1, le=1_000, description="Times that the table is made anew and the load is run in a trial"
+    )
+    int_columns: Annotated[int | None, RUN] = Field(
+        None, ge=0, le=500, description="Integer columns; without it 1"
+    )
+    char_columns: Annotated[int | None, RUN] = Field(
+        None, ge=0, le=100, description="Character columns; without it 1"
+    )
+    write_number: Annotated[int | None, RUN] = Field(
+        None, ge=1, le=1_000_000, description="Statements that fill the table before the clients come"
+    )
+    unique_queries: Annotated[int | None, RUN] = Field(
+        None, ge=1, le=100_000, description="Different statements that the clients go through"
+    )
+    unique_write: Annotated[int | None, RUN] = Field(
+        None, ge=1, le=100_000, description="Different INSERTs that fill the table"
+    )
+    commit: Annotated[int | None, RUN] = Field(
+        None, ge=1, le=1_000_000, description="Statements between two commits; without it each commits itself"
+    )
+    detach: Annotated[int | None, RUN] = Field(
+        None, ge=1, le=1_000_000, description="Statements after which a client leaves and comes again"
+    )
+    auto_increment: Annotated[bool, RUN] = Field(False, description="A primary key that counts up")
+    guid_primary: Annotated[bool, RUN] = Field(False, description="A primary key of GUIDs")
+    secondary_indexes: Annotated[int | None, RUN] = Field(None, ge=0, le=60, description="Secondary indexes")
+    engine: Annotated[str | None, RUN] = Field(
+        None, description="Storage engine of the table (MySQL family), such as `InnoDB`"
+    )
+
+    @property
+    def data_bytes(self) -> int:
+        """Size of the table at the end of an iteration, were every statement an INSERT."""
+        return (self.queries + (self.write_number or 100)) * ROW_BYTES + FIXED_BYTES
+
+    @property
+    def writes(self) -> bool:
+        """Whether the clients change data; the load before them always does."""
+        return self.load_type in {"mixed", "write", "update"}
+
+    @property
+    def expected_s(self) -> float:
+        """Seconds of all iterations, roughly."""
+        return self.iterations * self.queries * STATEMENT_S

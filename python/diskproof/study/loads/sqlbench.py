@@ -1,0 +1,72 @@
+"""sql-bench's nine tests."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from diskproof.study.loads.base import FIXED_BYTES, RUN, Load, Option
+
+BYTES_AT_SCALE_1 = 2 * 2**30
+"""Tables and logs of the largest test, with room to spare."""
+
+SECONDS_AT_SCALE_1 = 3_600.0
+"""All tests on a small machine, each loop within its limit."""
+
+LIMIT_S = 600.0
+"""sql-bench's own limit of a loop."""
+
+Test = Literal[
+    "alter-table",
+    "ATIS",
+    "big-tables",
+    "connect",
+    "create",
+    "insert",
+    "select",
+    "transactions",
+    "wisconsin",
+]
+
+
+class SqlBench(Load):
+    """sql-bench's operations, one after the other. A job."""
+
+    is_job: ClassVar[bool] = True
+    kind: Literal["sqlbench"] = Field(description="Kind of workload")
+    tests: Annotated[list[Test] | None, RUN] = Field(
+        None, min_length=1, description="Tests to run, in sql-bench's order; without it all nine"
+    )
+    scale: Annotated[float, RUN] = Field(
+        1.0, gt=0, le=1, description="Shrinks loops and tables; 1: sql-bench's own counts"
+    )
+    limit_s: Annotated[float, Option(("run",), "limit-seconds")] = Field(
+        LIMIT_S,
+        gt=0,
+        le=86_400,
+        description="Seconds after which a loop is cut short and its time extrapolated, which is marked",
+    )
+    engine: Annotated[str | None, RUN] = Field(
+        None, description="Storage engine of the tables (MySQL family), such as `MyISAM`"
+    )
+
+    @field_validator("tests")
+    @classmethod
+    def _each_once(cls, tests: list[Test] | None) -> list[Test] | None:
+        if tests and len(set(tests)) != len(tests):
+            raise ValueError("a test stands here twice")
+        return tests
+
+    @property
+    def data_bytes(self) -> int:
+        """Size of the largest test's tables and logs."""
+        return round(self.scale * BYTES_AT_SCALE_1) + FIXED_BYTES
+
+    @property
+    def expected_s(self) -> float:
+        """Seconds of all operations, roughly."""
+        return self.scale * SECONDS_AT_SCALE_1
+
+    @property
+    def silence_s(self) -> float:
+        """Longest time between two operations' ends: a loop, and the load before it."""
+        return 2 * self.limit_s

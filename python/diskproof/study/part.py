@@ -1,0 +1,35 @@
+"""What every part of a study file is made of: keys that must be known, names, sizes, limits."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ByteSize, ConfigDict, StringConstraints, WithJsonSchema
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
+"""A name is part of cell ids and file names: letters, digits, dot, dash, underscore; at most 40."""
+
+
+def _whole_size(value: object) -> object:
+    """Refuse what ByteSize would read only the beginning of."""
+    if isinstance(value, str) and not re.fullmatch(r"\s*\d*\.?\d+\s*[A-Za-z]*\s*", value):
+        raise ValueError("a size is a number and a unit, such as `256 MiB`")
+    return value
+
+
+Size = Annotated[
+    ByteSize,
+    BeforeValidator(_whole_size),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}], "format": "size"}),
+]
+"""A size in bytes, written as people do: ``256 MiB``, ``1 GiB``."""
+
+Family = Literal["mysql", "postgresql", "sqlite"]
+
+MAX_CLIENTS = 10_000
+DAY_S = 86_400.0
+
+
+class Part(BaseModel):
+    """A part of a study file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

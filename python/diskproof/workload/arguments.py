@@ -1,0 +1,69 @@
+"""A workload as arguments of diskproof-load: what a person would type, so that a report can show it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from diskproof.study.loads.base import Load, Verb
+from diskproof.study.loads.script import SqlFile
+from diskproof.study.model import Design
+
+PERCENTILES = (50, 75, 90, 95, 99, 99.9)
+
+LONG_MEASUREMENT_S = 20
+"""From here on one-second intervals give the steadiness tests enough bins."""
+
+
+def prepare_arguments(workload: Load, seed: int, copies: Path | None = None) -> list[str]:
+    """Return the arguments of `prepare`: what determines the data set."""
+    arguments = _options(workload, "prepare", copies)
+    return [*arguments, "--seed", str(seed)] if workload.data_from_seed else arguments
+
+
+def run_arguments(
+    workload: Load, design: Design, clients: int, seed: int, copies: Path | None = None
+) -> list[str]:
+    """Return the arguments of `run` for one trial.
+
+    `copies` is the folder of the run's own copies of the workload's files; without it they are named
+    where the user has them.
+    """
+    arguments = [*_options(workload, "run", copies), "--clients", str(clients)]
+    if not workload.is_job:
+        arguments += ["--warm-up", f"{design.warm_up_s:g}", "--seconds", f"{design.measure_s:g}"]
+        arguments += ["--report-interval", f"{interval_s(design.measure_s):g}"]
+    arguments += ["--percentiles", ",".join(f"{percentile:g}" for percentile in PERCENTILES)]
+    return [*arguments, "--seed", str(seed)]
+
+
+def interval_s(measure_s: float) -> float:
+    """Return the length of an interval: a second, or a twentieth of a short measurement."""
+    return 1.0 if measure_s >= LONG_MEASUREMENT_S else max(measure_s / LONG_MEASUREMENT_S, 0.05)
+
+
+def _options(workload: Load, verb: Verb, copies: Path | None) -> list[str]:
+    words = []
+    for name, value in workload.options(verb).items():
+        for text in _texts(value, copies):
+            words += [f"--{name}", text] if text else [f"--{name}"]
+    return words
+
+
+def _texts(value: object, copies: Path | None) -> Iterator[str]:
+    """Yield what follows an option's name, once for each time that the option is given."""
+    match value:
+        case True:
+            yield ""
+        case SqlFile(path):
+            yield str(value._replace(path=copies / path.name) if copies else value)
+        case [SqlFile(), *_] as files:
+            for file in files:
+                yield from _texts(file, copies)
+        case list() as items:
+            yield ",".join(str(item) for item in items)
+        case dict() as variables:
+            for name, number in variables.items():
+                yield f"{name}={number}"
+        case float():
+            yield f"{value:.15g}"
+        case _:
+            yield str(value)
