@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use mio::{Poll, Waker};
 
 use super::crew::WAKE;
+use super::inbox::Inbox;
 use super::message::{Control, Failure, Message, Outside, Start};
 use super::resources::Cpu;
-use super::summary::{interval_event, ready_event, summary_event};
+use super::summary::{interval_event, ready_event, statement_infos, summary};
 use super::totals::Totals;
-use super::worker::Worker;
+use super::worker::{Manner, Worker};
 use crate::driver::{Driver, Protocol};
 use crate::measure::{Clock, Schedule};
 use crate::report::{ClientCost, Event, Report};
@@ -96,49 +97,44 @@ where
         .map_err(|fault| Failure::from_fault("connecting", &fault))?;
     let connecting = Instant::now();
     let types = workload.catalogue().types().len();
-    let mut conductor = Conductor {
-        clock: Clock::start(),
-        control: Arc::new(Control::new(options.transactions, options.clients)),
-        options,
-        inbox: mailbox.1,
-        workers: Vec::new(),
-        totals: Totals::new(options.workers, types),
-        report,
-        ending: Ending::Complete,
-    };
-    conductor.start_workers(driver, workload, &mailbox.0)?;
+    let inbox = Inbox::new(mailbox, options.lockstep);
+    let mut conductor = Conductor::new(options, Clock::start(), types, &inbox, report);
+    conductor.start_workers(driver, workload, Manner::default())?;
     conductor.await_connected()?;
     let connect_s = connecting.elapsed().as_secs_f64();
-    let ready = ready_event(options, workload.catalogue(), server_version, connect_s);
+    let statements = statement_infos(workload.catalogue());
+    let ready = ready_event(options, statements, server_version, connect_s);
     conductor.report.event(&ready)?;
     conductor.await_line()?;
     let (schedule, cpu_start) = conductor.begin()?;
     let cost = conductor.measure(&schedule, cpu_start)?;
     let seconds = conductor.drain(&schedule)?;
     conductor.await_line()?;
-    if let Some(failure) = conductor.nothing_but_errors() {
+    if conductor.ending == Ending::Complete
+        && let Some(failure) = conductor.totals.nothing_but_errors()
+    {
         return Err(failure.into());
     }
-    let summary = summary_event(
-        options,
-        workload.catalogue(),
-        &conductor.totals,
-        seconds,
-        cost,
-    );
-    conductor.report.event(&summary)?;
-    Ok(conductor.dismiss())
+    let types = workload.catalogue().types();
+    let summary = summary(options, types, &conductor.totals, seconds, cost);
+    conductor.report.event(&Event::Summary(Box::new(summary)))?;
+    let ending = conductor.ending;
+    conductor.dismiss();
+    Ok(ending)
 }
 
-struct Conductor<'a> {
+/// What a run and a stage of a job have in common: workers that are started, followed and let go.
+pub(super) struct Conductor<'a> {
     clock: Clock,
     control: Arc<Control>,
     options: &'a RunOptions,
-    inbox: Receiver<Message>,
+    inbox: &'a Inbox,
     workers: Vec<Reins>,
-    totals: Totals,
+    /// From when on no transaction is begun any more; those under way still count.
+    close_ns: u64,
+    pub(super) totals: Totals,
     report: &'a mut dyn Report,
-    ending: Ending,
+    pub(super) ending: Ending,
 }
 
 /// What the conductor holds of a worker.
@@ -148,12 +144,32 @@ struct Reins {
     thread: thread::JoinHandle<()>,
 }
 
-impl Conductor<'_> {
-    fn start_workers<D, W>(
+impl<'a> Conductor<'a> {
+    pub(super) fn new(
+        options: &'a RunOptions,
+        clock: Clock,
+        types: usize,
+        inbox: &'a Inbox,
+        report: &'a mut dyn Report,
+    ) -> Self {
+        Self {
+            clock,
+            control: Arc::new(Control::new(options.transactions, options.clients)),
+            options,
+            inbox,
+            workers: Vec::new(),
+            close_ns: u64::MAX,
+            totals: Totals::new(options.workers, types),
+            report,
+            ending: Ending::Complete,
+        }
+    }
+
+    pub(super) fn start_workers<D, W>(
         &mut self,
         driver: &Arc<D>,
         workload: &Arc<W>,
-        outbox: &Sender<Message>,
+        manner: Manner,
     ) -> Result<(), Failure>
     where
         D: Driver + Send + 'static,
@@ -173,12 +189,13 @@ impl Conductor<'_> {
                 driver: Arc::clone(driver),
                 workload: Arc::clone(workload),
                 protocol: self.options.protocol,
+                manner,
                 clock: self.clock,
                 control: Arc::clone(&self.control),
                 registry,
                 waker: Arc::clone(&waker),
                 inbox,
-                outbox: outbox.clone(),
+                outbox: self.inbox.outbox.clone(),
             };
             let thread = thread::Builder::new()
                 .name(format!("worker {number}"))
@@ -193,7 +210,7 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    fn await_connected(&mut self) -> Result<(), RunError> {
+    pub(super) fn await_connected(&mut self) -> Result<(), RunError> {
         let mut connected = 0;
         while connected < self.workers.len() {
             match self.receive(None)? {
@@ -209,24 +226,18 @@ impl Conductor<'_> {
 
     /// In lockstep, waits until the other side says to go on.
     fn await_line(&mut self) -> Result<(), RunError> {
-        while self.options.lockstep {
-            match self.receive(None)? {
-                Some(Message::FromOutside(Outside::Line)) => break,
-                Some(Message::FromOutside(Outside::Interrupt)) if self.totals.all_finished() => {
-                    self.ending = Ending::Interrupted;
-                    break;
-                }
-                Some(Message::FromOutside(Outside::Interrupt)) => {
-                    return Err(RunError::Interrupted);
-                }
-                _ => {}
-            }
+        if !self.inbox.await_line()? {
+            return Ok(());
         }
+        if !self.totals.all_finished() {
+            return Err(RunError::Interrupted);
+        }
+        self.ending = Ending::Interrupted;
         Ok(())
     }
 
     /// Lets the workers go; returns when the measured phase has begun.
-    fn begin(&mut self) -> Result<(Schedule, Cpu), RunError> {
+    pub(super) fn begin(&mut self) -> Result<(Schedule, Cpu), RunError> {
         let start_ns = self.clock.now_ns();
         let measure_ns = start_ns.saturating_add(nanoseconds(self.options.warm_up));
         let schedule = Schedule {
@@ -258,16 +269,34 @@ impl Conductor<'_> {
         Ok((schedule, Cpu::now()))
     }
 
+    /// Lets no transaction begin when so much of the measured phase has passed.
+    pub(super) fn close_after(&mut self, schedule: &Schedule, limit: Duration) {
+        self.close_ns = schedule.measure_ns.saturating_add(nanoseconds(limit));
+    }
+
+    /// Whether the time that was given has passed.
+    pub(super) fn was_closed(&self) -> bool {
+        self.control.is_closed()
+    }
+
     /// Takes up the workers' accounts until the measured phase is over, and says that it is; what
     /// is under way then still ends. Returns what the phase cost us.
-    fn measure(&mut self, schedule: &Schedule, cpu_start: Cpu) -> Result<ClientCost, RunError> {
+    pub(super) fn measure(
+        &mut self,
+        schedule: &Schedule,
+        cpu_start: Cpu,
+    ) -> Result<ClientCost, RunError> {
         let over = |conductor: &Self| {
             conductor.clock.until(schedule.end_ns).is_zero()
                 || conductor.ending == Ending::Interrupted
                 || conductor.totals.all_finished()
         };
         while !over(self) {
-            self.attend(schedule, Some(schedule.end_ns))?;
+            if self.clock.until(self.close_ns).is_zero() {
+                self.control.close();
+                self.close_ns = u64::MAX;
+            }
+            self.attend(schedule, Some(schedule.end_ns.min(self.close_ns)))?;
         }
         let cost = Cpu::now().cost_since(cpu_start);
         let end_ns = if self.totals.all_finished() {
@@ -284,7 +313,7 @@ impl Conductor<'_> {
     }
 
     /// Waits until every client is idle; returns the length of the measured phase in seconds.
-    fn drain(&mut self, schedule: &Schedule) -> Result<f64, RunError> {
+    pub(super) fn drain(&mut self, schedule: &Schedule) -> Result<f64, RunError> {
         while !self.totals.all_finished() {
             self.attend(schedule, None)?;
         }
@@ -308,24 +337,6 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Why a run is no good in which transactions failed and none completed.
-    fn nothing_but_errors(&self) -> Option<Failure> {
-        let failed = self.totals.phase.failed_transactions;
-        let completed = self.totals.measured.transactions.count();
-        if self.ending == Ending::Interrupted || failed == 0 || completed > 0 {
-            return None;
-        }
-        let errors = self.totals.phase.errors.iter();
-        let ((code, _), entry) = errors.max_by_key(|(_, entry)| entry.count)?;
-        Some(Failure::new(
-            "errors",
-            format!(
-                "no transaction completed and {failed} failed; the most frequent error, met {} times: {} ({code})",
-                entry.count, entry.message
-            ),
-        ))
-    }
-
     /// Ends the run now: the workers finish what is under way.
     fn cut(&mut self) {
         self.ending = Ending::Interrupted;
@@ -336,36 +347,20 @@ impl Conductor<'_> {
         }
     }
 
-    /// Lets the workers close their connections.
-    fn dismiss(self) -> Ending {
+    /// Lets the workers close their connections, and waits until they have.
+    pub(super) fn dismiss(self) -> Totals {
         for Reins { start, thread, .. } in self.workers {
             drop(start);
             // A worker answers for its own panic.
             let _ = thread.join();
         }
-        self.ending
+        self.totals
     }
 
     /// The next message; `None` when `until_ns` has passed.
-    fn receive(&mut self, until_ns: Option<u64>) -> Result<Option<Message>, RunError> {
-        let received = match until_ns {
-            None => self
-                .inbox
-                .recv()
-                .map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until_ns) => self.inbox.recv_timeout(self.clock.until(until_ns)),
-        };
-        match received {
-            Ok(Message::Failed(failure)) => Err(failure.into()),
-            Ok(Message::FromOutside(Outside::InputClosed)) if self.options.lockstep => {
-                Err(RunError::InputClosed)
-            }
-            Ok(message) => Ok(Some(message)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(Failure::internal("every worker has ended without a word").into())
-            }
-        }
+    fn receive(&self, until_ns: Option<u64>) -> Result<Option<Message>, RunError> {
+        self.inbox
+            .receive(until_ns.map(|until_ns| self.clock.until(until_ns)))
     }
 }
 

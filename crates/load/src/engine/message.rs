@@ -1,6 +1,6 @@
 //! What the threads of a run tell one another.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crate::driver::Fault;
 use crate::measure::{IntervalTally, Period, PhaseTally, Schedule};
@@ -82,6 +82,8 @@ pub(super) struct Control {
     cut_ns: AtomicU64,
     /// Transactions that may still be begun in the measured phase.
     budget: Option<AtomicU64>,
+    /// No transaction may be begun any more.
+    closed: AtomicBool,
     /// Clients at work that have a connection.
     connected: AtomicUsize,
 }
@@ -92,6 +94,7 @@ impl Control {
         Self {
             cut_ns: AtomicU64::new(u64::MAX),
             budget: transactions.map(AtomicU64::new),
+            closed: AtomicBool::new(false),
             connected: AtomicUsize::new(clients),
         }
     }
@@ -121,12 +124,23 @@ impl Control {
         self.connected.load(Ordering::Relaxed) == 0
     }
 
+    /// Lets no transaction begin any more; those under way go on and count.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    #[must_use]
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
     /// Takes one transaction from the budget; false where it is used up.
     #[must_use]
     pub(super) fn take_transaction(&self) -> bool {
-        self.budget.as_ref().is_none_or(|left| {
-            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
-                .is_ok()
-        })
+        !self.is_closed()
+            && self.budget.as_ref().is_none_or(|left| {
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+                    .is_ok()
+            })
     }
 }

@@ -7,6 +7,8 @@
 mod client;
 mod conductor;
 mod crew;
+mod inbox;
+pub mod job;
 mod message;
 mod reconnector;
 mod recorder;

@@ -2,20 +2,19 @@
 
 use super::conductor::RunOptions;
 use super::totals::Totals;
-use crate::measure::{Delay, IntervalTally, Period, Schedule};
+use crate::measure::{Delay, IntervalTally, Period, PhaseTally, Schedule};
 use crate::report::{
     ClientCost, DelaySummary, ErrorSummary, Event, Interval, PROTOCOL, Ready, StatementSummary,
     StatementTypeInfo, Summary,
 };
-use crate::workload::Catalogue;
+use crate::workload::{Catalogue, StatementType};
 
 pub(super) fn ready_event(
     options: &RunOptions,
-    catalogue: &Catalogue,
+    statements: Vec<StatementTypeInfo>,
     server_version: String,
     connect_s: f64,
 ) -> Event {
-    let statements = catalogue.types().iter().enumerate();
     Event::Ready(Ready {
         program: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
@@ -27,14 +26,20 @@ pub(super) fn ready_event(
         clients: options.clients,
         workers: options.workers,
         connect_s,
-        statements: statements
-            .map(|(index, statement_type)| StatementTypeInfo {
-                name: statement_type.name.clone(),
-                kind: statement_type.kind,
-                sql: catalogue.example(index).to_owned(),
-            })
-            .collect(),
+        statements,
     })
+}
+
+/// Each type with one statement of it.
+pub(super) fn statement_infos(catalogue: &Catalogue) -> Vec<StatementTypeInfo> {
+    let types = catalogue.types().iter().enumerate();
+    types
+        .map(|(index, statement_type)| StatementTypeInfo {
+            name: statement_type.name.clone(),
+            kind: statement_type.kind,
+            sql: catalogue.example(index).to_owned(),
+        })
+        .collect()
 }
 
 pub(super) fn interval_event(
@@ -60,13 +65,13 @@ pub(super) fn interval_event(
     })
 }
 
-pub(super) fn summary_event(
+pub(super) fn summary(
     options: &RunOptions,
-    catalogue: &Catalogue,
+    types: &[StatementType],
     totals: &Totals,
     seconds: f64,
     cost: ClientCost,
-) -> Event {
+) -> Summary {
     let measured = &totals.measured;
     // A phase that was cut at its very beginning has no rate.
     let per_s = |count: u64| {
@@ -76,7 +81,7 @@ pub(super) fn summary_event(
             0.0
         }
     };
-    Event::Summary(Box::new(Summary {
+    Summary {
         workload: options.workload.into(),
         mix: options.mix.clone(),
         clients: options.clients,
@@ -92,8 +97,8 @@ pub(super) fn summary_event(
         latency_us: measured
             .transactions
             .summary_with_histogram(&options.percentiles),
-        statement_types: statement_types(catalogue, totals, &options.percentiles),
-        errors: errors(catalogue, totals),
+        statement_types: statement_types(types, &totals.phase, &options.percentiles),
+        errors: errors(types, &totals.phase),
         failed_transactions: totals.phase.failed_transactions,
         retries: measured.retries,
         reconnects: measured.reconnects,
@@ -102,15 +107,17 @@ pub(super) fn summary_event(
             waited_for_cpu_s: totals.waited_ns.map(|waited_ns| waited_ns as f64 / 1e9),
             ..cost
         },
-    }))
+        operations: Vec::new(),
+        iterations: None,
+    }
 }
 
-fn statement_types(
-    catalogue: &Catalogue,
-    totals: &Totals,
+pub(super) fn statement_types(
+    types: &[StatementType],
+    phase: &PhaseTally,
     percentiles: &[f64],
 ) -> Vec<StatementSummary> {
-    let types = catalogue.types().iter().zip(&totals.phase.statements);
+    let types = types.iter().zip(&phase.statements);
     types
         .map(|(statement_type, tally)| StatementSummary {
             name: statement_type.name.clone(),
@@ -124,12 +131,12 @@ fn statement_types(
         .collect()
 }
 
-fn errors(catalogue: &Catalogue, totals: &Totals) -> Vec<ErrorSummary> {
-    let entries = totals.phase.errors.iter();
+fn errors(types: &[StatementType], phase: &PhaseTally) -> Vec<ErrorSummary> {
+    let entries = phase.errors.iter();
     entries
         .map(|((code, type_index), entry)| ErrorSummary {
             code: code.clone(),
-            statement: type_index.map(|index| catalogue.types()[index].name.clone()),
+            statement: type_index.map(|index| types[index].name.clone()),
             message: entry.message.clone(),
             transient: entry.transient,
             count: entry.count,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::message::Message;
+use super::message::{Failure, Message};
 use crate::measure::{IntervalTally, Period, Phase, PhaseTally};
 
 /// The workers' parts of a run.
@@ -93,6 +93,31 @@ impl Totals {
 
     pub(super) fn all_finished(&self) -> bool {
         self.finished.iter().all(|finished| *finished)
+    }
+
+    /// Why a run is no good in which transactions failed and none completed.
+    pub(super) fn nothing_but_errors(&self) -> Option<Failure> {
+        let failed = self.phase.failed_transactions;
+        if failed == 0 || self.measured.transactions.count() > 0 {
+            return None;
+        }
+        let errors = self.phase.errors.iter();
+        let ((code, _), entry) = errors.max_by_key(|(_, entry)| entry.count)?;
+        Some(Failure::new(
+            "errors",
+            format!(
+                "no transaction completed and {failed} failed; the most frequent error, met {} times: {} ({code})",
+                entry.count, entry.message
+            ),
+        ))
+    }
+
+    /// Adds another run's totals, whose statement types are these of ours.
+    pub(super) fn absorb(&mut self, other: &Self, types: &[usize]) {
+        self.measured.add(&other.measured);
+        self.phase.absorb(&other.phase, types);
+        let waited = self.waited_ns.zip(other.waited_ns);
+        self.waited_ns = waited.map(|(mine, theirs)| mine + theirs);
     }
 }
 

@@ -6,7 +6,7 @@ use super::client::State;
 use super::crew::Crew;
 use super::message::Failure;
 use super::reconnector::Reconnector;
-use crate::driver::{Driver, Fault, ServerError};
+use crate::driver::{Driver, Fault, Reply, ServerError};
 use crate::workload::{Script, Workload};
 
 /// How long it is tried to bring back at least one client of the whole run.
@@ -18,6 +18,10 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     #[cold]
     pub(super) fn refused(&mut self, index: usize, mut error: ServerError, now_ns: u64) {
         let type_index = self.clients[index].type_index;
+        if self.worker.workload.expects(type_index, &error) {
+            self.expected(index, now_ns);
+            return;
+        }
         error.transient |= self.worker.workload.collides(&error);
         let again = error.transient;
         self.recorder.error(&Fault::Server(error), Some(type_index));
@@ -36,6 +40,19 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         }
     }
 
+    /// A refusal that the workload asked for is a reply like any other.
+    fn expected(&mut self, index: usize, now_ns: u64) {
+        let client = &self.clients[index];
+        let latency_ns = now_ns - client.statement_start_ns;
+        self.recorder.statement(
+            self.catalogue,
+            client.type_index,
+            latency_ns,
+            Reply::default(),
+        );
+        self.go_on(index, now_ns);
+    }
+
     #[cold]
     pub(super) fn rolled_back(&mut self, index: usize, again: bool, now_ns: u64) {
         if self.recorder.is_over() {
@@ -43,6 +60,9 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         } else if again {
             let begun = self.clients[index].script.begin_again();
             self.take_first_step(index, begun, now_ns);
+        } else if self.clients[index].failures.saturating_add(1) >= self.worker.manner.most_failures
+        {
+            self.rest(index);
         } else {
             self.clients[index].pause(now_ns);
             self.pausing += 1;

@@ -15,6 +15,24 @@ use crate::driver::{Driver, Fault, Protocol, Session};
 use crate::measure::Clock;
 use crate::workload::Workload;
 
+/// How the clients of a job differ from those of a steady run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// The clients connect when the phase begins, so that it counts.
+    pub(super) connects_late: bool,
+    /// A client that has given up so many transactions in a row has no more work.
+    pub(super) most_failures: u32,
+}
+
+impl Default for Manner {
+    fn default() -> Self {
+        Self {
+            connects_late: false,
+            most_failures: u32::MAX,
+        }
+    }
+}
+
 /// What a worker is made from.
 pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) number: usize,
@@ -23,6 +41,7 @@ pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) driver: Arc<D>,
     pub(super) workload: Arc<W>,
     pub(super) protocol: Protocol,
+    pub(super) manner: Manner,
     pub(super) clock: Clock,
     pub(super) control: Arc<Control>,
     /// Where connections are registered: that of the poll which the worker is run with.
@@ -38,13 +57,15 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     /// conductor lets go of the worker.
     pub(super) fn run(&self, poll: Poll) -> Result<(), Failure> {
         scheduling::take_turns();
-        let clients = self.connect()?;
+        let connects_late = self.manner.connects_late;
+        let early = (!connects_late).then(|| self.connect()).transpose()?;
         if self.outbox.send(Message::Connected).is_err() {
             return Ok(());
         }
         let Ok(Start(schedule)) = self.inbox.recv() else {
             return Ok(());
         };
+        let clients = early.map_or_else(|| self.connect(), Ok)?;
         let outbox = self.outbox.clone();
         let recorder = Recorder::new(self.number, outbox, self.workload.catalogue(), schedule);
         let mut crew = Crew::new(self, clients, recorder);

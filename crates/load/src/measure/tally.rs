@@ -70,6 +70,20 @@ impl PhaseTally {
         self.failed_transactions += other.failed_transactions;
         self.delay.add(other.delay);
     }
+
+    /// Adds a phase of another catalogue, whose types, in their order, are these of ours.
+    pub fn absorb(&mut self, other: &Self, types: &[usize]) {
+        for (&mine, theirs) in types.iter().zip(&other.statements) {
+            if self.statements.len() <= mine {
+                self.statements
+                    .resize_with(mine + 1, StatementTally::default);
+            }
+            self.statements[mine].add(theirs);
+        }
+        self.errors.absorb(&other.errors, types);
+        self.failed_transactions += other.failed_transactions;
+        self.delay.add(other.delay);
+    }
 }
 
 /// One statement type's executions.
@@ -150,11 +164,22 @@ impl ErrorTally {
 
     pub fn add(&mut self, other: &Self) {
         for (key, theirs) in &other.0 {
-            self.0
-                .entry(key.clone())
-                .and_modify(|mine| mine.count += theirs.count)
-                .or_insert_with(|| theirs.clone());
+            self.add_entry(key.clone(), theirs);
         }
+    }
+
+    fn absorb(&mut self, other: &Self, types: &[usize]) {
+        for ((code, type_index), theirs) in &other.0 {
+            let mine = type_index.map(|index| types[index]);
+            self.add_entry((code.clone(), mine), theirs);
+        }
+    }
+
+    fn add_entry(&mut self, key: ErrorKey, theirs: &ErrorEntry) {
+        self.0
+            .entry(key)
+            .and_modify(|mine| mine.count += theirs.count)
+            .or_insert_with(|| theirs.clone());
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&ErrorKey, &ErrorEntry)> {

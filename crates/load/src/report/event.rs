@@ -18,6 +18,7 @@ pub enum Event {
     Warming { seconds: f64 },
     Measuring { unix_s: f64, seconds: Option<f64> },
     Interval(Interval),
+    Operation(Box<Operation>),
     Measured { unix_s: f64, seconds: f64 },
     Idle,
     Summary(Box<Summary>),
@@ -88,6 +89,48 @@ pub struct Summary {
     pub retries: u64,
     pub reconnects: u64,
     pub client: ClientCost,
+    /// The stages of a job, in their order; a steady run has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<Operation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<Iterations>,
+}
+
+/// One stage of a job, as it went.
+#[derive(Debug, Clone, Serialize)]
+pub struct Operation {
+    /// The group of operations that it belongs to.
+    pub test: Cow<'static, str>,
+    pub name: Cow<'static, str>,
+    pub clients: usize,
+    pub planned: u64,
+    /// What completed of what was planned.
+    pub count: u64,
+    /// `None` where it was skipped: nothing was timed.
+    pub seconds: Option<f64>,
+    /// Where a time limit or a signal cut it short: what all that was planned would have taken at
+    /// the same pace.
+    pub extrapolated_s: Option<f64>,
+    /// Why it was not run.
+    pub skipped: Option<Cow<'static, str>>,
+    pub errors: u64,
+    /// Rows that the server sent, and those that it says it changed.
+    pub rows: u64,
+    pub affected: u64,
+    pub latency_us: Option<LatencySummary>,
+    /// Where it has statements of several types.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statement_types: Vec<StatementSummary>,
+}
+
+/// The same stage, run again and again.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Iterations {
+    pub count: usize,
+    pub mean_s: f64,
+    pub min_s: f64,
+    pub max_s: f64,
+    pub queries_per_client: u64,
 }
 
 /// One statement type in the measured phase.
@@ -123,6 +166,18 @@ pub struct ClientCost {
     /// How long the workers, all together, were ready to run and had no core; `None` where the
     /// kernel keeps no such account.
     pub waited_for_cpu_s: Option<f64>,
+}
+
+impl ClientCost {
+    /// What this and another part of the run took, one after the other.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            cpu_user_s: self.cpu_user_s + other.cpu_user_s,
+            cpu_system_s: self.cpu_system_s + other.cpu_system_s,
+            ..other
+        }
+    }
 }
 
 /// From the worker's waking up to a reply's being read and understood.

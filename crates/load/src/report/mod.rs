@@ -2,11 +2,12 @@
 
 mod event;
 mod json;
+mod operations;
 mod text;
 
 pub use event::{
-    ClientCost, DelaySummary, ErrorSummary, Event, Interval, PROTOCOL, Ready, StatementSummary,
-    StatementTypeInfo, Summary,
+    ClientCost, DelaySummary, ErrorSummary, Event, Interval, Iterations, Operation, PROTOCOL,
+    Ready, StatementSummary, StatementTypeInfo, Summary,
 };
 pub use json::JsonReport;
 pub use text::TextReport;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::operations::{self, OperationLines};
 use super::{Event, Interval, Ready, Report, Summary};
 use crate::measure::{LatencySummary, Phase};
 
@@ -16,6 +17,7 @@ pub struct TextReport<W> {
     lines: usize,
     clients: usize,
     server_version: String,
+    operations: OperationLines,
 }
 
 impl<W: Write> TextReport<W> {
@@ -26,6 +28,7 @@ impl<W: Write> TextReport<W> {
             lines: 0,
             clients: 0,
             server_version: String::new(),
+            operations: OperationLines::default(),
         }
     }
 
@@ -207,7 +210,11 @@ impl<W: Write> Report for TextReport<W> {
             Event::Ready(ready) => self.ready(ready),
             Event::Warming { seconds } => writeln!(self.out, "warm-up of {seconds} s"),
             Event::Interval(interval) => self.interval(interval),
-            Event::Summary(summary) => self.summary(summary),
+            Event::Operation(operation) => self.operations.line(&mut self.out, operation),
+            Event::Summary(summary) => {
+                operations::totals(&mut self.out, summary)?;
+                self.summary(summary)
+            }
             // A failure is said on standard error; the phases are seen from the intervals.
             Event::Failed { .. }
             | Event::Measuring { .. }

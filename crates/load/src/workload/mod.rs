@@ -93,6 +93,12 @@ pub trait Workload: Send + Sync + 'static {
     /// The script of one client; a pure function of the workload's seed and the client's number.
     fn script(&self, client: usize) -> Self::Script;
 
+    /// Whether a refusal is what a statement of this type is sent for, such as a duplicate key that
+    /// is inserted to see what that costs: it then counts as a reply without rows.
+    fn expects(&self, _type_index: usize, _error: &ServerError) -> bool {
+        false
+    }
+
     /// Whether an error that servers hold final comes from two clients' draws that met, so that
     /// new draws may succeed: the transaction is then run again, as after a deadlock.
     fn collides(&self, _error: &ServerError) -> bool {

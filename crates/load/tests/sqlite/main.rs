@@ -1,5 +1,6 @@
 //! The SQLite driver on real files.
 
+mod job;
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;

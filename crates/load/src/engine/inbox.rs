@@ -1,0 +1,70 @@
+//! Where a run hears of its workers and of the world outside.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use super::conductor::RunError;
+use super::message::{Failure, Message, Outside};
+
+/// Both ends of the channel that everyone writes to.
+pub(super) struct Inbox {
+    pub(super) outbox: Sender<Message>,
+    receiver: Receiver<Message>,
+    /// Whether whoever started the run says when it goes on; without them it ends.
+    lockstep: bool,
+}
+
+impl Inbox {
+    pub(super) fn new(mailbox: (Sender<Message>, Receiver<Message>), lockstep: bool) -> Self {
+        let (outbox, receiver) = mailbox;
+        Self {
+            outbox,
+            receiver,
+            lockstep,
+        }
+    }
+
+    /// The next message; `None` when none came within the time (`None`: however long it takes).
+    pub(super) fn receive(&self, time: Option<Duration>) -> Result<Option<Message>, RunError> {
+        let received = match time {
+            None => self
+                .receiver
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
+            Some(time) => self.receiver.recv_timeout(time),
+        };
+        match received {
+            Ok(Message::Failed(failure)) => Err(failure.into()),
+            Ok(Message::FromOutside(Outside::InputClosed)) if self.lockstep => {
+                Err(RunError::InputClosed)
+            }
+            Ok(message) => Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(Failure::internal("every worker has ended without a word").into())
+            }
+        }
+    }
+
+    /// In lockstep, waits until the other side says to go on; true if a signal came instead.
+    pub(super) fn await_line(&self) -> Result<bool, RunError> {
+        while self.lockstep {
+            match self.receive(None)? {
+                Some(Message::FromOutside(Outside::Line)) => break,
+                Some(Message::FromOutside(Outside::Interrupt)) => return Ok(true),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a signal has come. What else has come is no one's any more.
+    pub(super) fn is_interrupted(&self) -> Result<bool, RunError> {
+        while let Some(message) = self.receive(Some(Duration::ZERO))? {
+            if matches!(message, Message::FromOutside(Outside::Interrupt)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,201 @@
+//! The course of a job: its stages one after the other, its phases told as a run's are.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+use super::accounts::{Accounts, Outcome};
+use super::stage_report::StageReport;
+use super::{Job, JobOptions, Run, Work};
+use crate::driver::{Admin, Driver};
+use crate::engine::conductor::{Conductor, Ending, RunError, RunOptions};
+use crate::engine::inbox::Inbox;
+use crate::engine::message::{Failure, Message};
+use crate::engine::resources::Cpu;
+use crate::engine::summary::ready_event;
+use crate::engine::worker::Manner;
+use crate::measure::Clock;
+use crate::report::{ClientCost, Event, Report};
+use crate::workload::Workload;
+
+/// A client that was refused so often in a row has met more than an accident: what it still has to
+/// do would be refused as well.
+const MOST_FAILURES: u32 = 10;
+
+pub(super) struct Course<'a, D: Driver> {
+    driver: &'a Arc<D>,
+    options: RunOptions,
+    inbox: Inbox,
+    report: &'a mut dyn Report,
+    clock: Clock,
+    /// When the first stage could begin.
+    start_ns: u64,
+    accounts: Accounts,
+    cost: ClientCost,
+    ending: Ending,
+}
+
+impl<'a, D: Driver + Send + 'static> Course<'a, D> {
+    pub(super) fn new(
+        driver: &'a Arc<D>,
+        options: &JobOptions,
+        mailbox: (Sender<Message>, Receiver<Message>),
+        report: &'a mut dyn Report,
+    ) -> Self {
+        let cpu = Cpu::now();
+        Self {
+            driver,
+            options: run_options(options),
+            inbox: Inbox::new(mailbox, options.lockstep),
+            report,
+            clock: Clock::start(),
+            start_ns: 0,
+            accounts: Accounts::new(),
+            cost: cpu.cost_since(cpu),
+            ending: Ending::Complete,
+        }
+    }
+
+    /// From the connection of administration to the last stage's end.
+    pub(super) fn go<J: Job>(
+        &mut self,
+        job: &mut J,
+        admin: &mut dyn Admin,
+    ) -> Result<(), RunError> {
+        let version = admin
+            .server_version()
+            .map_err(|fault| Failure::from_fault("connecting", &fault))?;
+        let connect_s = self.clock.now_ns() as f64 / 1e9;
+        let ready = ready_event(&self.options, job.statements(), version, connect_s);
+        self.report.event(&ready)?;
+        if self.inbox.await_line()? {
+            return Err(RunError::Interrupted);
+        }
+        self.start_ns = self.clock.now_ns();
+        self.report.event(&Event::Measuring {
+            unix_s: self.clock.unix_s(self.start_ns),
+            seconds: None,
+        })?;
+        self.go_through(job, admin)?;
+        let end_ns = self.clock.now_ns();
+        self.report.event(&Event::Measured {
+            unix_s: self.clock.unix_s(end_ns),
+            seconds: (end_ns - self.start_ns) as f64 / 1e9,
+        })?;
+        self.report.event(&Event::Idle)?;
+        self.heed(self.inbox.await_line()?);
+        Ok(())
+    }
+
+    fn go_through<J: Job>(&mut self, job: &mut J, admin: &mut dyn Admin) -> Result<(), RunError> {
+        while self.goes_on()?
+            && let Some(stage) = job.next(admin)?
+        {
+            let operation = match &stage.work {
+                Work::Skip(reason) => self.accounts.skip(&stage, reason),
+                Work::Run(run) => {
+                    let Some(outcome) = self.run_stage(run)? else {
+                        return Ok(());
+                    };
+                    let percentiles = &self.options.percentiles;
+                    self.accounts.add(&stage, run, &outcome, percentiles)
+                }
+            };
+            let event = Event::Operation(Box::new(operation.clone()));
+            self.report.event(&event)?;
+        }
+        Ok(())
+    }
+
+    /// Between two stages, a signal ends the job.
+    fn goes_on(&mut self) -> Result<bool, RunError> {
+        self.heed(self.inbox.is_interrupted()?);
+        Ok(self.ending == Ending::Complete)
+    }
+
+    fn heed(&mut self, interrupted: bool) {
+        if interrupted {
+            self.ending = Ending::Interrupted;
+        }
+    }
+
+    /// `None`: a signal came before the stage had begun.
+    fn run_stage<W: Workload>(&mut self, run: &Run<W>) -> Result<Option<Outcome>, RunError> {
+        let options = RunOptions {
+            clients: run.clients,
+            workers: self.workers(run.clients),
+            ..self.options.clone()
+        };
+        let job_unix_s = self.clock.unix_s(self.start_ns);
+        let mut report = StageReport::new(self.report, job_unix_s);
+        let types = run.workload.catalogue().types().len();
+        let mut conductor = Conductor::new(&options, self.clock, types, &self.inbox, &mut report);
+        let manner = Manner {
+            connects_late: run.connecting_counts,
+            most_failures: MOST_FAILURES,
+        };
+        conductor.start_workers(self.driver, &run.workload, manner)?;
+        match conductor.await_connected() {
+            Err(RunError::Interrupted) => {
+                self.ending = Ending::Interrupted;
+                return Ok(None);
+            }
+            connected => connected?,
+        }
+        let (schedule, cpu_start) = conductor.begin()?;
+        if let Some(limit) = run.limit {
+            conductor.close_after(&schedule, limit);
+        }
+        let cost = conductor.measure(&schedule, cpu_start)?;
+        let seconds = conductor.drain(&schedule)?;
+        self.ending = conductor.ending;
+        let cut = conductor.was_closed() || self.ending == Ending::Interrupted;
+        let totals = conductor.dismiss();
+        self.cost = self.cost.plus(cost);
+        Ok(Some(Outcome {
+            totals,
+            seconds,
+            cut,
+        }))
+    }
+
+    fn workers(&self, clients: usize) -> usize {
+        if self.driver.blocks() {
+            clients
+        } else {
+            self.options.workers.min(clients)
+        }
+    }
+
+    /// The last line of a job that was good for something.
+    pub(super) fn sum_up<J: Job>(self, job: &J) -> Result<Ending, RunError> {
+        if self.ending == Ending::Complete
+            && let Some(failure) = self.accounts.nothing_but_errors()
+        {
+            return Err(failure.into());
+        }
+        let iterations = job.iterations(self.accounts.operations());
+        let mut summary = self.accounts.summary(&self.options, self.cost);
+        summary.iterations = iterations;
+        self.report.event(&Event::Summary(Box::new(summary)))?;
+        Ok(self.ending)
+    }
+}
+
+/// A job's options as those of a run without an end of its own.
+fn run_options(options: &JobOptions) -> RunOptions {
+    RunOptions {
+        workload: options.workload,
+        mix: options.mix.clone(),
+        seed: options.seed,
+        clients: options.clients,
+        workers: options.workers,
+        protocol: options.protocol,
+        warm_up: Duration::ZERO,
+        seconds: None,
+        transactions: None,
+        report_interval: options.report_interval,
+        percentiles: options.percentiles.clone(),
+        lockstep: options.lockstep,
+    }
+}
