@@ -77,9 +77,9 @@ pub(super) struct Connection {
     pub(super) password_file: Option<PathBuf>,
 }
 
-/// How hard, how long, and what is said of it; the same for every workload.
+/// How many clients, on how many threads; the same for every workload.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Load {
+pub(super) struct Crowd {
     /// Connections, each with one transaction under way at a time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) clients: u32,
@@ -87,19 +87,11 @@ pub(super) struct Load {
     /// Threads that serve the clients [default: one per core, at most one per client]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) workers: Option<u16>,
+}
 
-    /// Length of the measured phase in seconds [default: 10, or no limit with --transactions]
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
-    pub(super) seconds: Option<Duration>,
-
-    /// End after this many transactions, if that comes before --seconds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) transactions: Option<u64>,
-
-    /// Seconds of load before the measured phase, which do not count
-    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
-    pub(super) warm_up: Duration,
-
+/// What is said of a run; the same for every workload.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Output {
     /// Seconds between two reports, 0.05 or more; 0: only the summary
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = report_interval)]
     pub(super) report_interval: Duration,
@@ -115,6 +107,37 @@ pub(super) struct Load {
     /// Wait for a line on standard input before the start and before the summary; end with it
     #[arg(long, requires = "json")]
     pub(super) lockstep: bool,
+}
+
+/// How hard, how long, and what is said of it; the same for every workload that runs for a time.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Load {
+    #[command(flatten)]
+    pub(super) crowd: Crowd,
+
+    /// Length of the measured phase in seconds [default: 10, or no limit with --transactions]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(super) seconds: Option<Duration>,
+
+    /// End after this many transactions, if that comes before --seconds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) transactions: Option<u64>,
+
+    /// Seconds of load before the measured phase, which do not count
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    pub(super) warm_up: Duration,
+
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+/// The options of a workload that is done at some point.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Job {
+    #[command(flatten)]
+    pub(super) crowd: Crowd,
+    #[command(flatten)]
+    pub(super) output: Output,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

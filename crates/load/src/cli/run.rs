@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, stdout};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use super::args::Load;
+use super::args::{Crowd, Job, Load, Output};
 use super::{Stop, outside};
 use crate::driver::{Driver, Protocol};
-use crate::engine::{self, Ending, RunOptions};
+use crate::engine::{self, Ending, JobOptions, Message, RunOptions};
 use crate::report::{JsonReport, Report, TextReport};
 use crate::workload::Workload;
 
@@ -34,24 +34,67 @@ where
     W: Workload,
 {
     let options = run_options(&driver, kind, load)?;
+    let mailbox = mailbox(&load.output)?;
+    let mut report = report(&load.output);
+    let (driver, workload) = (Arc::new(driver), Arc::new(workload));
+    let ending = engine::run(&driver, &workload, &options, mailbox, &mut *report)?;
+    as_outcome(ending)
+}
+
+/// Runs a workload that is done at some point, and reports.
+#[allow(dead_code, reason = "the workloads that are jobs come next")]
+pub(super) fn run_job<D, J>(driver: D, job: &mut J, kind: Kind, options: &Job) -> Result<(), Stop>
+where
+    D: Driver + Send + 'static,
+    J: engine::Job,
+{
+    let (clients, workers) = crew(&driver, &options.crowd)?;
+    let Output {
+        report_interval,
+        percentiles,
+        lockstep,
+        ..
+    } = &options.output;
+    let job_options = JobOptions {
+        workload: kind.workload,
+        mix: kind.mix,
+        seed: kind.seed,
+        clients,
+        workers,
+        protocol: kind.protocol,
+        report_interval: (!report_interval.is_zero()).then_some(*report_interval),
+        percentiles: in_order(percentiles),
+        lockstep: *lockstep,
+    };
+    let mailbox = mailbox(&options.output)?;
+    let mut report = report(&options.output);
+    let driver = Arc::new(driver);
+    let ending = engine::run_job(&driver, job, &job_options, mailbox, &mut *report)?;
+    as_outcome(ending)
+}
+
+/// What comes from outside, on its way to the run.
+fn mailbox(output: &Output) -> Result<(Sender<Message>, Receiver<Message>), Stop> {
     let (outbox, inbox) = channel();
     outside::watch_signals(outbox.clone())?;
-    if load.lockstep {
+    if output.lockstep {
         outside::watch_input(outbox.clone());
     }
-    let mut report = report(load);
-    let mailbox = (outbox, inbox);
-    let (driver, workload) = (Arc::new(driver), Arc::new(workload));
-    match engine::run(&driver, &workload, &options, mailbox, &mut *report)? {
+    Ok((outbox, inbox))
+}
+
+fn as_outcome(ending: Ending) -> Result<(), Stop> {
+    match ending {
         Ending::Complete => Ok(()),
         Ending::Interrupted => Err(Stop::Interrupted),
     }
 }
 
-fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOptions, Stop> {
+/// How many clients and threads there are, with enough files for all of them.
+fn crew<D: Driver>(driver: &D, crowd: &Crowd) -> Result<(usize, usize), Stop> {
     let clients =
-        usize::try_from(load.clients).map_err(|error| Stop::Arguments(error.to_string()))?;
-    let workers = workers(driver, clients, load.workers)?;
+        usize::try_from(crowd.clients).map_err(|error| Stop::Arguments(error.to_string()))?;
+    let workers = workers(driver, clients, crowd.workers)?;
     engine::allow_open_files(clients, driver.files_per_client(), workers).map_err(
         |(wanted, limit)| {
             Stop::Arguments(format!(
@@ -60,6 +103,12 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
             ))
         },
     )?;
+    Ok((clients, workers))
+}
+
+fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOptions, Stop> {
+    let (clients, workers) = crew(driver, &load.crowd)?;
+    let output = &load.output;
     Ok(RunOptions {
         workload: kind.workload,
         mix: kind.mix,
@@ -72,9 +121,9 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
             .seconds
             .or_else(|| load.transactions.is_none().then_some(DEFAULT_SECONDS)),
         transactions: load.transactions,
-        report_interval: (!load.report_interval.is_zero()).then_some(load.report_interval),
-        percentiles: in_order(&load.percentiles),
-        lockstep: load.lockstep,
+        report_interval: (!output.report_interval.is_zero()).then_some(output.report_interval),
+        percentiles: in_order(&output.percentiles),
+        lockstep: output.lockstep,
     })
 }
 
@@ -112,13 +161,13 @@ fn in_order(percentiles: &[f64]) -> Vec<f64> {
     percentiles
 }
 
-fn report(load: &Load) -> Box<dyn Report> {
-    if load.json {
+fn report(output: &Output) -> Box<dyn Report> {
+    if output.json {
         Box::new(JsonReport::new(stdout()))
     } else {
         Box::new(TextReport::new(
             io::BufWriter::new(stdout()),
-            !load.report_interval.is_zero(),
+            !output.report_interval.is_zero(),
         ))
     }
 }

@@ -48,14 +48,16 @@ impl Inbox {
 
     /// In lockstep, waits until the other side says to go on; true if a signal came instead.
     pub(super) fn await_line(&self) -> Result<bool, RunError> {
-        while self.lockstep {
+        if !self.lockstep {
+            return Ok(false);
+        }
+        loop {
             match self.receive(None)? {
-                Some(Message::FromOutside(Outside::Line)) => break,
+                Some(Message::FromOutside(Outside::Line)) => return Ok(false),
                 Some(Message::FromOutside(Outside::Interrupt)) => return Ok(true),
                 _ => {}
             }
         }
-        Ok(false)
     }
 
     /// Whether a signal has come. What else has come is no one's any more.

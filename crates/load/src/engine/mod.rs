@@ -8,7 +8,7 @@ mod client;
 mod conductor;
 mod crew;
 mod inbox;
-pub mod job;
+mod job;
 mod message;
 mod reconnector;
 mod recorder;
@@ -20,5 +20,6 @@ mod trouble;
 mod worker;
 
 pub use conductor::{Ending, RunError, RunOptions, run};
+pub use job::{Job, JobOptions, Run, Stage, Work, run_job};
 pub use message::{Failure, Message, Outside};
 pub use resources::allow_open_files;

@@ -7,8 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use diskproof_load::driver::{Admin, Args, Driver, Kind, Protocol, ServerError, Statement};
-use diskproof_load::engine::job::{Job, JobOptions, Run, Stage, Work, run_job};
-use diskproof_load::engine::{Ending, Failure, Message, Outside, RunError};
+use diskproof_load::engine::{
+    Ending, Failure, Job, JobOptions, Message, Outside, Run, RunError, Stage, Work, run_job,
+};
 use diskproof_load::report::{Event, Operation, Report, StatementTypeInfo, Summary};
 use diskproof_load::workload::{Catalogue, Next, Script, Workload};
 

@@ -91,7 +91,7 @@ pub struct JobOptions {
     pub lockstep: bool,
 }
 
-/// Runs a job from connecting to the summary; the mailbox is as for [`run`](super::run()).
+/// Runs a job from connecting to the summary; the mailbox is as for [`run`](super::run).
 ///
 /// A signal ends the stage that it meets; what was measured until then is reported. When this
 /// returns an error, the job has been closed if the server still lets it.
