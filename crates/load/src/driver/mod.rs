@@ -55,9 +55,10 @@ pub struct Statement {
 pub type StatementId = usize;
 
 /// One parameter. Text lies in [`Args`]'s own buffer, so that drawing one allocates nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Arg {
     Int(i64),
+    Double(f64),
     Text(Range<usize>),
 }
 
@@ -76,6 +77,11 @@ impl Args {
 
     pub fn push_int(&mut self, value: i64) {
         self.values.push(Arg::Int(value));
+    }
+
+    /// A parameter is a double in all executions of its statement or in none.
+    pub fn push_double(&mut self, value: f64) {
+        self.values.push(Arg::Double(value));
     }
 
     /// Lets `write` append the text of one parameter to the buffer. ASCII without quotes or

@@ -1,11 +1,15 @@
 //! Parameters as SQL text.
 
+use std::io::Write;
+
 use crate::driver::{Arg, Args};
 
 /// Appends one parameter as a literal.
 pub(super) fn push_literal(arg: &Arg, args: &Args, out: &mut Vec<u8>) {
     match arg {
         Arg::Int(value) => out.extend_from_slice(itoa::Buffer::new().format(*value).as_bytes()),
+        // With its exponent, so that it is a double and no decimal; a vector takes what is written.
+        Arg::Double(value) => drop(write!(out, "{value:e}")),
         Arg::Text(range) => push_quoted(args.text(range), out),
     }
 }

@@ -50,6 +50,7 @@ const COM_STMT_EXECUTE: u8 = 0x17;
 /// `CURSOR_TYPE_NO_CURSOR`, and one iteration.
 const NO_CURSOR_ONCE: [u8; 5] = [0, 1, 0, 0, 0];
 const TYPE_LONGLONG: [u8; 2] = [0x08, 0];
+const TYPE_DOUBLE: [u8; 2] = [0x05, 0];
 const TYPE_STRING: [u8; 2] = [0xFE, 0];
 
 impl Form {
@@ -153,6 +154,7 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
         for arg in args.values() {
             out.extend_from_slice(match arg {
                 Arg::Int(_) => &TYPE_LONGLONG,
+                Arg::Double(_) => &TYPE_DOUBLE,
                 Arg::Text(_) => &TYPE_STRING,
             });
         }
@@ -161,6 +163,7 @@ fn write_prepared(handle: &mut Handle, args: &Args, out: &mut Vec<u8>) {
     for arg in args.values() {
         match arg {
             Arg::Int(value) => out.extend_from_slice(&value.to_le_bytes()),
+            Arg::Double(value) => out.extend_from_slice(&value.to_le_bytes()),
             Arg::Text(range) => push_string(args.text(range), out),
         }
     }

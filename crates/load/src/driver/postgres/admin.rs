@@ -14,6 +14,7 @@ use super::error::Refusal;
 use super::host::Host;
 use super::opening::Opening;
 use super::plan::Plan;
+use super::statement::put_double;
 use super::wire::{Wire, not_postgres};
 use crate::driver::socket::Socket;
 use crate::driver::{Admin, Arg, Args, Fault, Protocol, Reply};
@@ -225,6 +226,7 @@ fn put_row(args: &Args, out: &mut BytesMut) {
             Arg::Int(value) => {
                 write!(out, "{value}").expect("a growing buffer takes what is written");
             }
+            Arg::Double(value) => put_double(*value, out),
             Arg::Text(range) => put_escaped(args.text(range), out),
         }
     }

@@ -57,7 +57,7 @@ impl ParameterType {
             (Self::Int2, Arg::Int(value)) => i16::try_from(*value).is_ok(),
             (Self::Int4, Arg::Int(value)) => i32::try_from(*value).is_ok(),
             (Self::Int8, Arg::Int(_)) => true,
-            (_, Arg::Text(_)) | (Self::Other, _) => false,
+            (_, Arg::Text(_) | Arg::Double(_)) | (Self::Other, _) => false,
         };
         if fits { BINARY_FORMAT } else { TEXT_FORMAT }
     }
@@ -69,6 +69,7 @@ impl ParameterType {
     fn put(self, arg: &Arg, args: &Args, out: &mut BytesMut) {
         match arg {
             Arg::Text(range) => out.put_slice(args.text(range)),
+            Arg::Double(value) => put_double(*value, out),
             Arg::Int(value) if self.format_of(arg) == TEXT_FORMAT => put_decimal(*value, out),
             Arg::Int(value) => match self {
                 Self::Int2 => out.put_i16(*value as i16),
@@ -158,6 +159,11 @@ fn write_query(template: &Template, args: &Args, out: &mut BytesMut) -> Result<(
         out.put_slice(piece.as_bytes());
         match values.next() {
             Some(Arg::Int(value)) => put_literal_int(*value, out),
+            Some(Arg::Double(value)) => {
+                out.put_u8(b'(');
+                put_double(*value, out);
+                out.put_u8(b')');
+            }
             Some(Arg::Text(range)) => put_literal_text(args.text(range), out)?,
             None => {}
         }
@@ -217,6 +223,11 @@ fn zero_byte() -> Fault {
 }
 
 fn put_decimal(value: i64, out: &mut BytesMut) {
+    write!(out, "{value}").expect("a growing buffer takes what is written");
+}
+
+/// Without an exponent, so that a whole number is one for an integer parameter too.
+pub(super) fn put_double(value: f64, out: &mut BytesMut) {
     write!(out, "{value}").expect("a growing buffer takes what is written");
 }
 

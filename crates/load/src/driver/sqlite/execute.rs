@@ -27,6 +27,7 @@ fn bind_and_step(statement: &mut Statement<'_>, args: &Args) -> rusqlite::Result
     for (index, value) in args.values().iter().enumerate() {
         match value {
             Arg::Int(value) => statement.raw_bind_parameter(index + 1, value)?,
+            Arg::Double(value) => statement.raw_bind_parameter(index + 1, value)?,
             Arg::Text(range) => {
                 let text = std::str::from_utf8(args.text(range))
                     .map_err(|error| rusqlite::Error::Utf8Error(index, error))?;

@@ -1,5 +1,6 @@
 //! One connection whose statements run while they are submitted.
 
+use std::fmt::Write;
 use std::task::Poll;
 
 use rusqlite::Connection;
@@ -116,6 +117,10 @@ fn splice(template: &Template, args: &Args, sql: &mut String) {
                 sql.push('(');
                 sql.push_str(&value.to_string());
                 sql.push(')');
+            }
+            // With its exponent, so that a whole number stays a double.
+            Some(Arg::Double(value)) => {
+                let _ = write!(sql, "({value:e})");
             }
             Some(Arg::Text(range)) => {
                 let text = String::from_utf8_lossy(args.text(range));
