@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
+use super::script::args::{OnceScript, RunScript};
 use crate::driver;
 
 /// The program's version, and that of the database which is built into it.
@@ -49,18 +50,24 @@ pub(super) enum Verb {
 pub(super) enum Prepare {
     /// sysbench's OLTP tables sbtest1 to sbtestN
     Oltp(PrepareOltp),
+    /// Your own SQL, run once: the tables that a script needs
+    Script(OnceScript),
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Run {
     /// sysbench's OLTP transactions
     Oltp(RunOltp),
+    /// Your own SQL, in the language of pgbench's scripts
+    Script(RunScript),
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Cleanup {
     /// sysbench's OLTP tables sbtest1 to sbtestN
     Oltp(CleanupOltp),
+    /// Your own SQL, run once: what drops the tables
+    Script(OnceScript),
 }
 
 /// Which database, and how to log in.

@@ -5,6 +5,7 @@ mod connect;
 mod oltp;
 mod outside;
 mod run;
+mod script;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -81,8 +82,11 @@ pub fn main() -> ExitCode {
 fn obey(verb: Verb) -> Result<(), Stop> {
     match verb {
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
+        Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
         Verb::Run(Run::Oltp(args)) => oltp::run(&args),
+        Verb::Run(Run::Script(args)) => script::run(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
+        Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
     }
 }
 

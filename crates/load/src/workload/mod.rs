@@ -7,6 +7,7 @@ use crate::driver::{Args, Kind, ServerError, Statement, StatementId};
 pub mod digits;
 pub mod distribution;
 pub mod oltp;
+pub mod script;
 
 /// A named kind of statement, as it is accounted for; one type may stand for many statements,
 /// such as the same SELECT on each of ten tables.

@@ -1,0 +1,151 @@
+//! Parsed scripts become a catalogue of statements, and the ways in which they are sent.
+
+use std::collections::HashSet;
+
+use super::parser::{Parsed, Sql, Use};
+use super::source::{Mistake, Source};
+use super::sql::{Bracket, Place};
+use super::types::Types;
+use super::{Bound, File, Files, ScriptError, Sends, Sent, Weighted};
+use crate::driver::template::Template;
+use crate::driver::{Dialect, Kind, Protocol, Statement};
+use crate::workload::Catalogue;
+
+/// Characters of a statement in its type's name.
+const NAME_CHARS: usize = 40;
+
+/// Builds the catalogue while it goes through the scripts.
+pub(super) struct Builder {
+    pub(super) catalogue: Catalogue,
+    names: HashSet<String>,
+    types: Vec<Types>,
+    protocol: Protocol,
+    dialect: Dialect,
+}
+
+impl Builder {
+    pub(super) fn new(types: Vec<Types>, protocol: Protocol, dialect: Dialect) -> Self {
+        Self {
+            catalogue: Catalogue::default(),
+            names: HashSet::new(),
+            types,
+            protocol,
+            dialect,
+        }
+    }
+
+    /// Takes the sources with what was read in them.
+    pub(super) fn files(
+        &mut self,
+        sources: Vec<Weighted>,
+        scripts: Vec<Parsed>,
+    ) -> Result<Files, ScriptError> {
+        let brackets = scripts.iter().flat_map(|script| &script.statements);
+        let has_transactions = brackets
+            .into_iter()
+            .any(|sql| sql.bracket == Bracket::Begins);
+        let mut files = Files {
+            all: Vec::new(),
+            total_weight: 0,
+        };
+        for (Weighted { source, weight }, parsed) in sources.into_iter().zip(scripts) {
+            let statements = parsed.statements.into_iter();
+            let statements = statements
+                .map(|sql| self.statement(&source, sql))
+                .collect::<Result<_, _>>()
+                .map_err(|mistake| ScriptError(source.tell(&mistake)))?;
+            files.total_weight += u64::from(weight);
+            files.all.push(File {
+                steps: parsed.steps,
+                statements,
+                weight_up_to: files.total_weight,
+                source,
+            });
+        }
+        if has_transactions {
+            self.catalogue.roll_back_with("ROLLBACK");
+        }
+        Ok(files)
+    }
+
+    fn statement(&mut self, source: &Source, sql: Sql) -> Result<Sent, Mistake> {
+        let name = self.name(source, &sql);
+        let prepared = self.protocol == Protocol::Prepared && self.can_be_prepared(&sql);
+        if !prepared {
+            let type_index = self.catalogue.types().len();
+            let written = Statement {
+                sql: sql.written,
+                prepare: false,
+            };
+            self.catalogue.add(name, sql.kind, [written]);
+            return Ok(Sent::Text {
+                type_index,
+                pieces: sql.pieces,
+                uses: sql.uses,
+            });
+        }
+        let bound = sql
+            .uses
+            .iter()
+            .map(|mark| self.bound(mark))
+            .collect::<Result<Vec<_>, _>>()?;
+        let with_marks = sql.pieces.join("?");
+        if Template::new(&with_marks).parameter_count() != bound.len() {
+            return Err(Mistake::new(
+                sql.at,
+                "a question mark or a quotation in this statement would be taken for a parameter; \
+                 send it with --protocol text",
+            ));
+        }
+        let statement = Statement {
+            sql: with_marks,
+            prepare: true,
+        };
+        let id = self.catalogue.add(name, sql.kind, [statement]);
+        Ok(Sent::Prepared { id, bound })
+    }
+
+    /// The MySQL family prepares only some kinds of statements; what has no parameters and runs
+    /// no query gains nothing from it.
+    fn can_be_prepared(&self, sql: &Sql) -> bool {
+        let queries = sql.kind != Kind::Other || !sql.uses.is_empty() || sql.first_word == "CALL";
+        self.dialect != Dialect::Mysql || (queries && sql.first_word != "SHOW")
+    }
+
+    fn bound(&self, mark: &Use) -> Result<Bound, Mistake> {
+        let refused = |why: &str| {
+            let message =
+                format!("{why} cannot be bound to a prepared statement; use --protocol text");
+            Err(Mistake::new(mark.at, message))
+        };
+        let types = self.types[mark.slot];
+        match mark.place {
+            Place::Quotation => refused("a variable in a quotation"),
+            Place::Name => refused("a variable that is part of a name"),
+            Place::Value if types.may_be_null() => refused("a variable that may be NULL"),
+            Place::Value => Ok(Bound {
+                slot: mark.slot,
+                at: mark.at,
+                sends: Sends::new(types, self.dialect),
+            }),
+        }
+    }
+
+    /// `hot.sql:3 SELECT abalance FROM …`; a second one alike is told apart by a number.
+    fn name(&mut self, source: &Source, sql: &Sql) -> String {
+        let words: Vec<_> = sql.written.split_whitespace().collect();
+        let mut shortened = words.join(" ");
+        if let Some((end, _)) = shortened.char_indices().nth(NAME_CHARS) {
+            shortened.truncate(end);
+            shortened.push('…');
+        }
+        let name = format!("{}:{} {shortened}", source.name, source.line_of(sql.at));
+        let numbered = (2_usize..).map(|number| format!("{name} ({number})"));
+        let free = std::iter::once(name.clone())
+            .chain(numbered)
+            .find(|candidate| !self.names.contains(candidate))
+            .unwrap_or(name);
+        self.names.insert(free.clone());
+        free
+    }
+}

@@ -1,0 +1,188 @@
+//! The words of an expression: from a place in the script to the end of its line.
+
+use super::source::Mistake;
+
+/// More than a person writes on one line; keeps evaluation, which recurses, off the stack's end.
+const MOST_TOKENS: usize = 1000;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Token<'a> {
+    /// At most 2^63, which only a minus before it makes an integer.
+    Int(u64),
+    Double(f64),
+    /// `:name`
+    Variable(&'a str),
+    /// A function or a keyword.
+    Word(&'a str),
+    Symbol(&'static str),
+    /// The end of the line.
+    End,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Placed<'a> {
+    pub(super) token: Token<'a>,
+    pub(super) at: usize,
+}
+
+/// The longer ones first.
+const SYMBOLS: [&str; 20] = [
+    "<>", "!=", "<=", ">=", "<<", ">>", "=", "<", ">", "|", "#", "&", "~", "+", "-", "*", "/", "%",
+    "(", ")",
+];
+
+/// The tokens of the line that begins at `start`, the last one being its end, which a backslash
+/// at the end of a line puts off.
+pub(super) fn tokens(text: &str, start: usize) -> Result<Vec<Placed<'_>>, Mistake> {
+    let mut tokens = Vec::new();
+    let mut at = start;
+    loop {
+        at += space_bytes(&text[at..]);
+        let (token, length) = next_token(&text[at..]).map_err(|what| Mistake::new(at, what))?;
+        tokens.push(Placed { token, at });
+        if token == Token::End {
+            return Ok(tokens);
+        }
+        if tokens.len() > MOST_TOKENS {
+            return Err(Mistake::new(
+                at,
+                format!("an expression of more than {MOST_TOKENS} words"),
+            ));
+        }
+        at += length;
+    }
+}
+
+/// White space inside a line; a backslash before the line's end makes that a space.
+pub(super) fn space_bytes(text: &str) -> usize {
+    let mut bytes = 0;
+    loop {
+        let rest = &text[bytes..];
+        bytes += match rest.as_bytes() {
+            [b' ' | b'\t' | b'\r' | 0x0B | 0x0C, ..] => 1,
+            [b'\\', b'\n', ..] => 2,
+            [b'\\', b'\r', b'\n', ..] => 3,
+            _ => return bytes,
+        };
+    }
+}
+
+/// A name's bytes at the start of the text: letters of any language, digits and underscores, the
+/// first of them no digit. 0: none.
+pub(super) fn name_bytes(text: &str) -> usize {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    if text.starts_with(|c: char| c.is_numeric() || !is_part(c)) {
+        return 0;
+    }
+    text.find(|c| !is_part(c)).unwrap_or(text.len())
+}
+
+fn next_token(text: &str) -> Result<(Token<'_>, usize), String> {
+    let Some(first) = text.chars().next().filter(|&c| c != '\n') else {
+        return Ok((Token::End, 0));
+    };
+    if first.is_ascii_digit() || first == '.' {
+        return number(text);
+    }
+    if first == ':' {
+        return match name_bytes(&text[1..]) {
+            0 => Err("a variable's name is missing after the colon".into()),
+            length => Ok((Token::Variable(&text[1..=length]), 1 + length)),
+        };
+    }
+    if first == ',' {
+        return Ok((Token::Symbol(","), 1));
+    }
+    if let Some(symbol) = SYMBOLS.iter().find(|symbol| text.starts_with(**symbol)) {
+        return Ok((Token::Symbol(symbol), symbol.len()));
+    }
+    match name_bytes(text) {
+        0 => Err(format!("{first:?} has no meaning in an expression")),
+        length => Ok((Token::Word(&text[..length]), length)),
+    }
+}
+
+fn number(text: &str) -> Result<(Token<'_>, usize), String> {
+    let digits = |from: usize| from + text[from..].bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(0);
+    let mut end = whole;
+    if text[end..].starts_with('.') {
+        end = digits(end + 1);
+        if end == 1 {
+            return Err("a point without digits is no number".into());
+        }
+    }
+    if text[end..].starts_with(['e', 'E']) {
+        let sign = usize::from(text[end + 1..].starts_with(['+', '-']));
+        let exponent = digits(end + 1 + sign);
+        if exponent > end + 1 + sign {
+            end = exponent;
+        }
+    }
+    let number = &text[..end];
+    if end > whole {
+        let value: f64 = number
+            .parse()
+            .map_err(|_| format!("{number} is no number"))?;
+        if value.is_finite() {
+            return Ok((Token::Double(value), end));
+        }
+        return Err(format!("{number} is larger than a double can be"));
+    }
+    match number.parse() {
+        Ok(value) if value <= i64::MIN.unsigned_abs() => Ok((Token::Int(value), end)),
+        _ => Err(format!("{number} is larger than a 64-bit integer can be")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<Token<'_>> {
+        let placed = tokens(text, 0).expect(text);
+        placed.into_iter().map(|placed| placed.token).collect()
+    }
+
+    #[test]
+    fn words_of_every_kind() {
+        assert_eq!(
+            of(" abs(:größe_1)<>-1.5e3 \\\n % .5, 07 << 1e2\nnext"),
+            [
+                Token::Word("abs"),
+                Token::Symbol("("),
+                Token::Variable("größe_1"),
+                Token::Symbol(")"),
+                Token::Symbol("<>"),
+                Token::Symbol("-"),
+                Token::Double(1500.0),
+                Token::Symbol("%"),
+                Token::Double(0.5),
+                Token::Symbol(","),
+                Token::Int(7),
+                Token::Symbol("<<"),
+                Token::Double(100.0),
+                Token::End,
+            ]
+        );
+        assert_eq!(of("1 e"), [Token::Int(1), Token::Word("e"), Token::End]);
+        assert_eq!(of(""), [Token::End]);
+    }
+
+    #[test]
+    fn nonsense_has_a_place() {
+        for (text, at) in [
+            ("1 + ;", 4),
+            (": x", 0),
+            (":1", 0),
+            ("1 + 9223372036854775809", 4),
+            ("1e999", 0),
+            ("2 * . ", 4),
+            ("'a'", 0),
+            ("1 \\ 2", 2),
+        ] {
+            assert_eq!(tokens(text, 0).expect_err(text).at, at, "{text}");
+        }
+        assert!(tokens(&"1+".repeat(MOST_TOKENS), 0).is_err());
+    }
+}

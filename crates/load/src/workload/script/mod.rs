@@ -1,0 +1,205 @@
+//! The user's own SQL, in the language of pgbench's scripts (docs/scripts.md).
+
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{Catalogue, Workload};
+use crate::driver::{Args, Dialect, Protocol, StatementId};
+
+mod build;
+mod client;
+mod expression;
+mod function;
+mod hash;
+mod lexer;
+mod parser;
+mod random;
+mod source;
+mod sql;
+mod types;
+mod value;
+
+use build::Builder;
+pub use client::ScriptClient;
+use expression::DEFAULT_SEED;
+use parser::{Step, Use, Variables};
+pub use source::Source;
+use types::Types;
+pub use value::Value;
+
+/// A script and how often it is chosen: as its weight is to the sum of all weights.
+#[derive(Debug)]
+pub struct Weighted {
+    pub source: Source,
+    pub weight: u32,
+}
+
+/// What a user chooses.
+#[derive(Debug)]
+pub struct ScriptOptions {
+    /// At least one, none with a weight of 0.
+    pub files: Vec<Weighted>,
+    /// Values that variables begin with.
+    pub variables: Vec<(String, Value)>,
+    pub protocol: Protocol,
+    pub seed: u64,
+}
+
+/// A mistake in a script, told with its file, line and place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ScriptError(String);
+
+/// The workload with its catalogue, for one dialect.
+#[derive(Debug)]
+pub struct ScriptWorkload {
+    catalogue: Catalogue,
+    files: Arc<Files>,
+    variables: Vec<Option<Value>>,
+    /// The variable that holds each client's own number, unless a user has set it for all.
+    client_id: Option<usize>,
+    seed: u64,
+}
+
+/// All scripts of the workload.
+#[derive(Debug)]
+struct Files {
+    all: Vec<File>,
+    total_weight: u64,
+}
+
+#[derive(Debug)]
+struct File {
+    source: Source,
+    steps: Vec<Step>,
+    statements: Vec<Sent>,
+    /// The sum of the weights of the files up to this one, with its own.
+    weight_up_to: u64,
+}
+
+/// How a statement goes to the server.
+#[derive(Debug)]
+enum Sent {
+    Prepared {
+        id: StatementId,
+        bound: Vec<Bound>,
+    },
+    Text {
+        type_index: usize,
+        pieces: Vec<String>,
+        uses: Vec<Use>,
+    },
+}
+
+/// A variable bound to a parameter.
+#[derive(Debug)]
+struct Bound {
+    slot: usize,
+    at: usize,
+    sends: Sends,
+}
+
+/// The one type that a parameter has in all executions.
+#[derive(Debug, Clone, Copy)]
+enum Sends {
+    /// Conditions are 1 and 0, as the MySQL family and SQLite have them.
+    Int,
+    /// Conditions are words, as `PostgreSQL` has them.
+    IntOrWord,
+    Double,
+}
+
+impl Sends {
+    fn new(types: Types, dialect: Dialect) -> Self {
+        match dialect {
+            _ if types.may_be_double() => Self::Double,
+            Dialect::Postgres => Self::IntOrWord,
+            Dialect::Mysql | Dialect::Sqlite => Self::Int,
+        }
+    }
+
+    #[inline]
+    fn push(self, value: Value, args: &mut Args) {
+        match (self, value) {
+            (Self::Double, value) => args.push_double(value.to_double().unwrap_or_default()),
+            (_, Value::Int(value)) => args.push_int(value),
+            (Self::IntOrWord, value) => args.push_text(|out| value.write(out)),
+            (Self::Int, value) => args.push_int(i64::from(value.is_true())),
+        }
+    }
+}
+
+impl ScriptWorkload {
+    /// Reads all scripts; nothing is left to be found wrong in them but what depends on values.
+    pub fn new(options: ScriptOptions, dialect: Dialect) -> Result<Self, ScriptError> {
+        let ScriptOptions {
+            files,
+            variables: presets,
+            protocol,
+            seed,
+        } = options;
+        let client_id_is_ours = !presets.iter().any(|(name, _)| name == CLIENT_ID);
+        let mut variables = Variables::default();
+        let client_id = variables.preset(CLIENT_ID);
+        let presets: Vec<_> = built_in(seed)
+            .into_iter()
+            .chain(presets)
+            .map(|(name, value)| (variables.preset(&name), value))
+            .collect();
+        let scripts = files
+            .iter()
+            .map(|file| {
+                parser::parse(&file.source.text, dialect, &mut variables)
+                    .map_err(|mistake| ScriptError(file.source.tell(&mistake)))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut initial = vec![None; variables.count()];
+        initial[client_id] = Some(Value::Int(0));
+        for (slot, value) in presets {
+            initial[slot] = Some(value);
+        }
+        let types = types::infer(&initial, &scripts);
+        let mut builder = Builder::new(types, protocol, dialect);
+        Ok(Self {
+            files: Arc::new(builder.files(files, scripts)?),
+            catalogue: builder.catalogue,
+            client_id: client_id_is_ours.then_some(client_id),
+            variables: initial,
+            seed,
+        })
+    }
+}
+
+impl Workload for ScriptWorkload {
+    type Script = ScriptClient;
+
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn script(&self, client: usize) -> ScriptClient {
+        let mut variables = self.variables.clone();
+        if let Some(slot) = self.client_id {
+            variables[slot] = i64::try_from(client).ok().map(Value::Int);
+        }
+        // A Weyl step for each client; the generator's own seeding spreads it over 256 bits.
+        let place = (client as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.wrapping_add(place));
+        ScriptClient::new(Arc::clone(&self.files), variables, rng)
+    }
+}
+
+/// The variable that counts the clients, from 0.
+const CLIENT_ID: &str = "client_id";
+
+/// pgbench's automatic variables but the client's number, which differs from client to client.
+fn built_in(seed: u64) -> [(String, Value); 3] {
+    let seed = Value::Int(seed.cast_signed());
+    [
+        ("scale".to_owned(), Value::Int(1)),
+        ("random_seed".to_owned(), seed),
+        (DEFAULT_SEED.to_owned(), seed),
+    ]
+}

@@ -1,0 +1,154 @@
+//! A script's text, and mistakes in it with their file, line and place.
+
+use std::fmt::Write;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+/// Every connection prepares the whole script and every worker keeps it: a megabyte is more SQL
+/// than a person writes for a transaction, and a dump given by mistake is larger.
+const LARGEST_BYTES: u64 = 1 << 20;
+
+/// Longer lines are shown in part.
+const SHOWN_BEFORE_CHARS: usize = 60;
+const SHOWN_AFTER_CHARS: usize = 30;
+
+/// The text of one file and the name that reports give it.
+#[derive(Debug)]
+pub struct Source {
+    pub name: String,
+    pub text: String,
+}
+
+/// What is wrong, and where: a byte of the text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Mistake {
+    pub(super) at: usize,
+    pub(super) message: String,
+}
+
+impl Mistake {
+    pub(super) fn new(at: usize, message: impl Into<String>) -> Self {
+        Self {
+            at,
+            message: message.into(),
+        }
+    }
+}
+
+impl Source {
+    /// Reads a file of at most a megabyte of UTF-8. The error says what is wrong with it.
+    pub fn read(path: &Path, name: &str) -> Result<Self, String> {
+        let shown = path.display();
+        let unreadable = |error: std::io::Error| format!("{shown}: {error}");
+        if path.is_dir() {
+            return Err(format!("{shown} is a directory, not a file of SQL"));
+        }
+        let file = fs::File::open(path).map_err(unreadable)?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+        if bytes.len() as u64 > LARGEST_BYTES {
+            return Err(format!(
+                "{shown} is larger than {} MiB: a script is one transaction, not a dump",
+                LARGEST_BYTES >> 20
+            ));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = error.utf8_error().valid_up_to();
+            let line = line_number(&error.as_bytes()[..good]);
+            format!("{shown}:{line}: not UTF-8 text")
+        })?;
+        Ok(Self {
+            name: name.to_owned(),
+            text,
+        })
+    }
+
+    /// The line, counted from 1, that a byte of the text stands on.
+    pub(super) fn line_of(&self, at: usize) -> usize {
+        line_number(&self.text.as_bytes()[..at])
+    }
+
+    /// The mistake as a user is told it: with its file, its line, and a mark under its place.
+    pub(super) fn tell(&self, mistake: &Mistake) -> String {
+        let at = mistake.at;
+        let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let before: Vec<char> = self.text[start..at].chars().collect();
+        let after = self.text[at..].lines().next().unwrap_or_default();
+        let hidden = before.len().saturating_sub(SHOWN_BEFORE_CHARS);
+        let mut told = format!("{}:{}: {}", self.name, self.line_of(at), mistake.message);
+        told.push_str("\n  ");
+        let shown = before[hidden..].iter().copied();
+        told.extend(
+            shown
+                .chain(after.chars().take(SHOWN_AFTER_CHARS))
+                .map(plain),
+        );
+        // Writing to a string cannot fail.
+        let _ = write!(told, "\n  {:>1$}", '^', before.len() - hidden + 1);
+        told
+    }
+}
+
+fn line_number(before: &[u8]) -> usize {
+    before.split(|&byte| byte == b'\n').count()
+}
+
+/// Keeps the mark under its place, and terminals safe.
+fn plain(character: char) -> char {
+    match character {
+        '\t' => ' ',
+        control if control.is_control() => '?',
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_told_with_its_place() {
+        let source = Source {
+            name: "hot.sql".into(),
+            text: "SELECT 1;\n\\set ä\trandm(1)\n".into(),
+        };
+        let at = source.text.find("randm").unwrap();
+        assert_eq!(
+            source.tell(&Mistake::new(at, "no function randm")),
+            "hot.sql:2: no function randm\n  \\set ä randm(1)\n         ^"
+        );
+        let end = source.text.len();
+        assert_eq!(
+            source.tell(&Mistake::new(end, "end")),
+            "hot.sql:3: end\n  \n  ^"
+        );
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_place() {
+        let source = Source {
+            name: "a".into(),
+            text: format!("{}!{}", "x".repeat(5000), "y".repeat(5000)),
+        };
+        let told = source.tell(&Mistake::new(5000, "here"));
+        let lines: Vec<_> = told.lines().collect();
+        assert_eq!(lines[1].len(), 2 + SHOWN_BEFORE_CHARS + SHOWN_AFTER_CHARS);
+        assert_eq!(lines[1].find('!'), lines[2].find('^'));
+    }
+
+    #[test]
+    fn files_that_are_no_scripts_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let read = |name: &str| Source::read(&directory.path().join(name), name).unwrap_err();
+        assert!(read("gone.sql").contains("No such file"));
+        assert!(read("").contains("is a directory"));
+        fs::write(directory.path().join("latin1.sql"), b"SELECT 1;\n-- \xE4\n").unwrap();
+        assert!(read("latin1.sql").contains("latin1.sql:2: not UTF-8"));
+        let large = fs::File::create(directory.path().join("large.sql")).unwrap();
+        large.set_len(100 << 20).unwrap();
+        assert!(read("large.sql").contains("larger than 1 MiB"));
+    }
+}
