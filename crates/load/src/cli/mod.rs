@@ -4,6 +4,7 @@ mod args;
 mod connect;
 mod oltp;
 mod outside;
+mod prepare;
 mod run;
 mod script;
 

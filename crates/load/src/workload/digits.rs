@@ -1,6 +1,7 @@
-//! The strings of random digits that sysbench's tables hold: groups of eleven, joined by '-'.
+//! The strings of random digits that sysbench's tables hold, joined by '-': groups of eleven digits,
+//! or numbers in version 0.4.
 
-use rand::Rng;
+use rand::{Rng, RngExt};
 
 const GROUP_DIGITS: usize = 11;
 const GROUP_VALUES: u64 = 100_000_000_000;
@@ -28,6 +29,18 @@ pub fn push_c(rng: &mut impl Rng, out: &mut Vec<u8>) {
 /// Appends column `pad`: five groups, 59 characters.
 pub fn push_pad(rng: &mut impl Rng, out: &mut Vec<u8>) {
     push_groups::<5>(rng, out);
+}
+
+/// Appends column `c` as sysbench 0.4 fills it: ten numbers of 31 bits, at most 109 characters.
+pub fn push_numbers(rng: &mut impl Rng, out: &mut Vec<u8>) {
+    let mut number = itoa::Buffer::new();
+    for position in 0..10 {
+        if position > 0 {
+            out.push(b'-');
+        }
+        let drawn: u32 = rng.random_range(0..1 << 31);
+        out.extend_from_slice(number.format(drawn).as_bytes());
+    }
 }
 
 fn push_groups<const GROUPS: usize>(rng: &mut impl Rng, out: &mut Vec<u8>) {

@@ -118,14 +118,7 @@ impl Report for Keep {
 
 fn run(again: Option<Duration>, workers: usize, seconds: f64) -> Summary {
     let workload = Oltp::new(
-        OltpOptions {
-            mix: Mix::PointSelect,
-            tables: 1,
-            rows: 10,
-            distribution: Choice::Uniform,
-            skip_trx: true,
-            seed: 1,
-        },
+        &OltpOptions::new(Mix::PointSelect, 1, 10, Choice::Uniform, 1),
         Dialect::Mysql,
     );
     let driver = Breaking {

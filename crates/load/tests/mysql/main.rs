@@ -3,5 +3,6 @@
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;
+mod schemas;
 mod server;
 mod trouble;

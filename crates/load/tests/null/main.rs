@@ -1,5 +1,10 @@
 //! The program without a database: the command line, the phases, the accounts.
 
+mod oltp;
+#[path = "../support/program.rs"]
+#[allow(dead_code, reason = "what only tests with a database need")]
+mod program;
+
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};

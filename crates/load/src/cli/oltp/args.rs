@@ -1,14 +1,19 @@
 //! The OLTP workload's own options.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use super::counts::CountArgs;
+use super::distribution::DistributionArgs;
 use crate::cli::args::{Connection, Load, Protocol, engine_name};
-use crate::workload::distribution::Choice;
-use crate::workload::oltp::Mix;
+use crate::workload::oltp::{Mix, Schema, TablePer};
 
 /// Which tables, and which of their rows are asked for.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct OltpTables {
+pub(in crate::cli) struct OltpArgs {
+    /// The tables' generation; prepare, run and cleanup alike
+    #[arg(long, value_name = "SCHEMA", default_value = "sbtestN")]
+    pub(in crate::cli) schema: Schema,
+
     /// Tables, named sbtest1, sbtest2, …
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub(in crate::cli) tables: u16,
@@ -18,12 +23,12 @@ pub(in crate::cli) struct OltpTables {
     pub(in crate::cli) rows: u64,
 
     /// What a transaction is; the tables of complex have unsigned numbers, so prepare and run alike
-    #[arg(long, default_value = "read-write")]
-    pub(in crate::cli) mix: Mix,
+    /// [default: read-write, or complex with --schema sbtest]
+    #[arg(long)]
+    mix: Option<Mix>,
 
-    /// Which rows are hot (and, when preparing, which values column k holds)
-    #[arg(long, default_value = "special")]
-    pub(in crate::cli) distribution: Choice,
+    #[command(flatten)]
+    pub(in crate::cli) distribution: DistributionArgs,
 
     /// The same seed gives the same rows and the same draws [default: 1 to prepare, another one
     /// each time to run, since the same draws again would update rows to what they hold already]
@@ -31,12 +36,21 @@ pub(in crate::cli) struct OltpTables {
     pub(in crate::cli) seed: Option<u64>,
 }
 
+impl OltpArgs {
+    pub(super) fn mix(&self) -> Mix {
+        self.mix.unwrap_or(match self.schema {
+            Schema::Numbered => Mix::ReadWrite,
+            Schema::Single => Mix::Complex,
+        })
+    }
+}
+
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct PrepareOltp {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
     #[command(flatten)]
-    pub(in crate::cli) tables: OltpTables,
+    pub(in crate::cli) oltp: OltpArgs,
 
     /// The tables' storage engine (MySQL family only)
     #[arg(long, value_name = "NAME", default_value = "innodb", value_parser = engine_name)]
@@ -52,6 +66,10 @@ pub(in crate::cli) struct CleanupOltp {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
 
+    /// The tables' generation
+    #[arg(long, value_name = "SCHEMA", default_value = "sbtestN")]
+    pub(in crate::cli) schema: Schema,
+
     /// Tables sbtest1 to sbtestN are dropped, those that exist
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub(in crate::cli) tables: u16,
@@ -62,16 +80,49 @@ pub(in crate::cli) struct RunOltp {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
     #[command(flatten)]
-    pub(in crate::cli) tables: OltpTables,
+    pub(in crate::cli) oltp: OltpArgs,
+    #[command(flatten)]
+    pub(in crate::cli) counts: CountArgs,
     #[command(flatten)]
     pub(in crate::cli) load: Load,
 
     /// Send parameters as text in the statement, or bind them to statements prepared once
-    /// [default: as sysbench does: text for complex and insert, else prepared]
+    /// [default: as sysbench does: with sbtestN text for complex and insert, else prepared]
     #[arg(long)]
     pub(in crate::cli) protocol: Option<Protocol>,
+
+    /// For how long a client keeps the table that it has drawn [default: as sysbench does:
+    /// transaction for complex, else group]
+    #[arg(long, value_name = "WHAT")]
+    pub(in crate::cli) table_per: Option<TablePer>,
 
     /// Send no BEGIN and no COMMIT: every statement commits itself
     #[arg(long)]
     pub(in crate::cli) skip_trx: bool,
+
+    /// Whether the tables' storage engine has transactions; where it has none, LOCK TABLES and
+    /// UNLOCK TABLES stand for BEGIN and COMMIT
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "auto",
+        conflicts_with = "skip_trx"
+    )]
+    pub(in crate::cli) engine_trx: EngineTrx,
+
+    /// Leave the server and come again after so many transactions, inside the last one's time
+    /// [default: stay]
+    #[arg(long, value_name = "TRANSACTIONS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(in crate::cli) reconnect: Option<u64>,
+}
+
+/// sysbench 0.4's `--mysql-engine-trx`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum EngineTrx {
+    /// complex looks at the tables' engine, as the legacy scripts do; the others send BEGIN
+    Auto,
+    /// It has: BEGIN and COMMIT
+    Yes,
+    /// It has none: LOCK TABLES and UNLOCK TABLES (MySQL family only)
+    No,
 }

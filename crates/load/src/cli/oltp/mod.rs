@@ -1,138 +1,159 @@
 //! The verbs of the OLTP workload.
 
 pub(super) mod args;
-mod prepare;
+mod check;
+mod counts;
+mod distribution;
 
 use super::Stop;
 use super::connect::{Task, target, with_driver};
-use super::run::{Kind, cores, run_load, seed};
-use crate::driver::Driver;
-use crate::engine::Failure;
+use super::prepare::{build_tables, drop_tables};
+use super::run::{Kind, run_load, seed};
+use crate::driver::{Dialect, Driver};
 use crate::target::Target;
-use crate::workload::oltp::tables::{self, TableOptions};
-use crate::workload::oltp::{Oltp, OltpOptions};
-use args::{CleanupOltp, OltpTables, PrepareOltp, RunOltp};
-use prepare::build_tables;
+use crate::workload::oltp::tables::OltpTables;
+use crate::workload::oltp::{Bracket, Oltp, OltpOptions, Schema};
+use args::{CleanupOltp, EngineTrx, OltpArgs, PrepareOltp, RunOltp};
+use check::check_tables;
 
 /// The data set is the same each time unless another one is asked for.
 const DATA_SEED: u64 = 1;
 
 pub(super) fn prepare(args: &PrepareOltp) -> Result<(), Stop> {
-    with_driver(target(&args.connection)?, args)
+    check(&args.oltp)?;
+    let set = OltpTables {
+        schema: args.oltp.schema,
+        tables: args.oltp.tables.into(),
+        rows: args.oltp.rows,
+        unsigned: args.oltp.mix().is_legacy() || args.oltp.schema == Schema::Single,
+        distribution: args.oltp.distribution.law()?,
+        seed: args.oltp.seed.unwrap_or(DATA_SEED),
+        engine: args.engine.clone(),
+    };
+    let threads = args.threads;
+    with_driver(target(&args.connection)?, PrepareTask { set, threads })
 }
 
 pub(super) fn cleanup(args: &CleanupOltp) -> Result<(), Stop> {
+    one_table(args.schema, args.tables)?;
     with_driver(target(&args.connection)?, args)
 }
 
 pub(super) fn run(args: &RunOltp) -> Result<(), Stop> {
+    let options = options(args)?;
     let target = target(&args.connection)?;
+    if args.engine_trx == EngineTrx::No && !matches!(target, Target::Mysql(_)) {
+        return Err(Stop::Arguments(
+            "--engine-trx no asks for LOCK TABLES, which only the MySQL family knows in this form"
+                .into(),
+        ));
+    }
     let checks_tables = target != Target::Null;
     with_driver(
         target,
         RunTask {
             args,
+            options,
             checks_tables,
         },
     )
 }
 
-impl Task for &PrepareOltp {
+/// What the arguments ask for, as far as they can tell without the tables.
+fn options(args: &RunOltp) -> Result<OltpOptions, Stop> {
+    let OltpArgs {
+        schema,
+        tables,
+        rows,
+        ..
+    } = args.oltp;
+    let mix = args.oltp.mix();
+    check(&args.oltp)?;
+    let law = args.oltp.distribution.law()?;
+    let counts = args.counts.of(mix, schema)?;
+    let bracket = match args.engine_trx {
+        _ if args.skip_trx => Bracket::None,
+        EngineTrx::No => Bracket::Locks,
+        EngineTrx::Auto | EngineTrx::Yes => Bracket::Transaction,
+    };
+    Ok(OltpOptions {
+        schema,
+        counts,
+        range_rows: args.counts.range_size,
+        table_per: args.table_per.unwrap_or_else(|| mix.default_table_per()),
+        bracket,
+        update_before_delete: args.counts.update_before_delete,
+        reconnect: args.reconnect,
+        ..OltpOptions::new(mix, tables.into(), rows, law, seed(args.oltp.seed))
+    })
+}
+
+fn check(args: &OltpArgs) -> Result<(), Stop> {
+    one_table(args.schema, args.tables)?;
+    if args.schema == Schema::Single && !args.mix().is_in_0_4() {
+        return Err(Stop::Arguments(format!(
+            "--mix {} is none that sysbench 0.4 has on its table sbtest: choose complex, read-only, point-select, \
+             update-index or update-non-index there, or --schema sbtestN",
+            args.mix().name()
+        )));
+    }
+    Ok(())
+}
+
+fn one_table(schema: Schema, tables: u16) -> Result<(), Stop> {
+    if schema == Schema::Single && tables > 1 {
+        return Err(Stop::Arguments(format!(
+            "--schema sbtest is one table, not {tables}; leave --tables out"
+        )));
+    }
+    Ok(())
+}
+
+struct PrepareTask {
+    set: OltpTables,
+    threads: Option<u16>,
+}
+
+impl Task for PrepareTask {
     const MAY_CREATE: bool = true;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let OltpTables {
-            tables,
-            rows,
-            mix,
-            distribution,
-            seed,
-        } = self.tables;
-        let count = usize::from(tables);
-        // The server works as hard as we do: while one connection waits, another is served.
-        let threads = self.threads.map_or(2 * cores(), usize::from);
-        // One writer at a time is all that a blocking database (SQLite) lets in.
-        let threads = if driver.blocks() {
-            1
-        } else {
-            threads.min(count)
-        };
-        let options = TableOptions {
-            mix,
-            rows,
-            distribution,
-            seed: seed.unwrap_or(DATA_SEED),
-            engine: self.engine.clone(),
-        };
-        Ok(build_tables(&driver, count, threads, &options)?)
+        Ok(build_tables(&driver, &self.set, self.threads)?)
     }
 }
 
 impl Task for &CleanupOltp {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
-        let mut admin = driver.admin().map_err(doing("connecting"))?;
-        for number in 1..=usize::from(self.tables) {
-            tables::drop(&mut *admin, number).map_err(doing("dropping tables"))?;
-        }
-        Ok(())
+        let numbers = 1..=usize::from(self.tables);
+        let names = numbers.map(|number| self.schema.table_name(number));
+        Ok(drop_tables(&driver, names)?)
     }
 }
 
 struct RunTask<'a> {
     args: &'a RunOltp,
+    options: OltpOptions,
     checks_tables: bool,
 }
 
 impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let RunOltp { tables, load, .. } = self.args;
+        let mut options = self.options;
         if self.checks_tables {
-            check_tables(&driver, tables)?;
+            let transactional = check_tables(&driver, &options)?;
+            let looks = self.args.engine_trx == EngineTrx::Auto && !self.args.skip_trx;
+            if looks && options.mix.is_legacy() && transactional == Some(false) {
+                options.bracket = Bracket::Locks;
+            }
         }
+        let default_protocol = || options.mix.default_protocol(options.schema);
         let kind = Kind {
             workload: "oltp",
-            mix: tables.mix.name().into(),
-            protocol: self
-                .args
-                .protocol
-                .map_or_else(|| tables.mix.default_protocol(), Into::into),
-            seed: seed(tables.seed),
+            mix: options.mix.name().into(),
+            protocol: self.args.protocol.map_or_else(default_protocol, Into::into),
+            seed: options.seed,
         };
-        let workload = Oltp::new(
-            OltpOptions {
-                mix: tables.mix,
-                tables: usize::from(tables.tables),
-                rows: tables.rows,
-                distribution: tables.distribution,
-                skip_trx: self.args.skip_trx,
-                seed: kind.seed,
-            },
-            driver.dialect(),
-        );
-        run_load(driver, workload, kind, load)
+        let dialect: Dialect = driver.dialect();
+        run_load(driver, Oltp::new(&options, dialect), kind, &self.args.load)
     }
-}
-
-/// Finds out before the clients connect whether the tables are those that are asked for.
-fn check_tables<D: Driver>(driver: &D, tables: &OltpTables) -> Result<(), Failure> {
-    let connecting = |fault| Failure::from_fault("connecting", &fault);
-    let mut admin = driver.admin().map_err(connecting)?;
-    for number in 1..=usize::from(tables.tables) {
-        let name = tables::table_name(number);
-        let highest = tables::highest_id(&mut *admin, number).map_err(|fault| {
-            let doing = format!(
-                "table {name} cannot be read (`diskproof-load prepare oltp` makes the tables)"
-            );
-            Failure::from_fault(&doing, &fault)
-        })?;
-        let highest = highest.unwrap_or(0);
-        if highest < tables.rows {
-            eprintln!(
-                "warning: {name} ends at id {highest}, so statements for ids up to --rows {} find nothing there",
-                tables.rows
-            );
-        }
-    }
-    Ok(())
 }

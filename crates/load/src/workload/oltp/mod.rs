@@ -2,80 +2,162 @@
 
 use std::sync::Arc;
 
-use super::distribution::{Choice, Distribution};
+use super::distribution::{Distribution, Law};
 use super::{Catalogue, Workload};
 use crate::driver::{Dialect, Kind, ServerError, StatementId};
 
+mod counts;
 mod mix;
+mod schema;
 mod script;
 mod statements;
 pub mod tables;
+#[cfg(test)]
+mod tests;
 
-pub use mix::Mix;
-use mix::Step;
+pub use counts::Counts;
+pub use mix::{Bracket, Mix, TablePer};
+use mix::{Shape, Step};
+pub use schema::Schema;
 pub use script::OltpScript;
-use script::PlannedStep;
-use statements::Query;
+use script::{Draws, Plan, PlannedStep};
+use statements::{Query, Target};
 
 /// What a user chooses.
 #[derive(Debug, Clone)]
 pub struct OltpOptions {
+    pub schema: Schema,
     pub mix: Mix,
-    /// Tables `sbtest1` to `sbtestN`, at least one.
+    pub counts: Counts,
+    /// Rows that a range SELECT asks for, at least one; sysbench's `--range_size`.
+    pub range_rows: u64,
+    pub table_per: TablePer,
+    pub bracket: Bracket,
+    /// One more UPDATE of `k` before the DELETE, of the row that is deleted: sysbench 0.4.12 and
+    /// older, whose transaction has 21 statements.
+    pub update_before_delete: bool,
+    /// After so many transactions a client leaves and comes again.
+    pub reconnect: Option<u64>,
+    /// At least one table.
     pub tables: usize,
     /// Rows in each table when it was loaded, at least one.
     pub rows: u64,
-    pub distribution: Choice,
-    /// Send no BEGIN and no COMMIT: every statement commits itself.
-    pub skip_trx: bool,
+    pub distribution: Law,
     pub seed: u64,
+}
+
+impl OltpOptions {
+    /// A mix as sysbench's own script runs it.
+    #[must_use]
+    pub fn new(
+        mix: Mix,
+        tables: usize,
+        rows: u64,
+        distribution: impl Into<Law>,
+        seed: u64,
+    ) -> Self {
+        Self {
+            schema: Schema::Numbered,
+            mix,
+            counts: Counts::of(mix),
+            range_rows: 100,
+            table_per: mix.default_table_per(),
+            bracket: Bracket::Transaction,
+            update_before_delete: false,
+            reconnect: None,
+            tables,
+            rows,
+            distribution: distribution.into(),
+            seed,
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        Shape {
+            schema: self.schema,
+            counts: self.counts,
+            table_per: self.table_per,
+            bracket: self.bracket,
+            update_before_delete: self.update_before_delete,
+        }
+    }
 }
 
 /// The workload with its catalogue, for one dialect.
 #[derive(Debug)]
 pub struct Oltp {
-    options: OltpOptions,
+    seed: u64,
     catalogue: Catalogue,
-    plan: Arc<[PlannedStep]>,
-    rows: Distribution,
+    plan: Arc<Plan>,
 }
 
 impl Oltp {
+    /// # Panics
+    /// If the transaction would have no statement.
     #[must_use]
-    pub fn new(options: OltpOptions, dialect: Dialect) -> Self {
-        let steps = options.mix.steps(options.skip_trx);
-        let writes = steps.iter().any(|step| step.query.kind() == Kind::Write);
-        let mut catalogue = Catalogue::default();
-        let mut first_of: Vec<(Query, StatementId)> = Vec::new();
-        for step in &steps {
-            let query = step.query;
-            if !first_of.iter().any(|(known, _)| *known == query) {
-                let statements = query.statements(dialect, options.tables, writes);
-                first_of.push((query, catalogue.add(query.name(), query.kind(), statements)));
-            }
-        }
-        if first_of.iter().any(|(query, _)| *query == Query::Begin) {
-            catalogue.roll_back_with("ROLLBACK");
-        }
-        let first_statement = |step: &Step| {
-            let found = first_of.iter().find(|(query, _)| *query == step.query);
-            found.expect("every step's query was added above").1
+    pub fn new(options: &OltpOptions, dialect: Dialect) -> Self {
+        let steps = options.mix.steps(&options.shape());
+        assert!(
+            steps.iter().any(|step| step.query.is_on_table()),
+            "{options:?}"
+        );
+        let target = Target {
+            dialect,
+            schema: options.schema,
+            tables: options.tables,
+            writes: steps.iter().any(|step| step.query.kind() == Kind::Write),
         };
-        let plan = steps
-            .into_iter()
-            .map(|step| PlannedStep {
-                first_statement: first_statement(&step),
-                step,
-            })
-            .collect();
-        let rows = Distribution::new(options.distribution, options.rows);
+        let mut catalogue = Catalogue::default();
+        let steps = planned(&steps, target, &mut catalogue);
+        let reconnect = options.reconnect.map(|transactions| {
+            let type_index = catalogue.types().len();
+            catalogue.add("reconnect", Kind::Other, []);
+            (transactions, type_index)
+        });
+        let draws = Draws {
+            schema: options.schema,
+            tables: options.tables,
+            rows: options.rows,
+            range_rows: options.range_rows,
+            distribution: Distribution::new(options.distribution, options.rows),
+        };
         Self {
-            options,
+            seed: options.seed,
             catalogue,
-            plan,
-            rows,
+            plan: Arc::new(Plan {
+                steps,
+                reconnect,
+                draws,
+            }),
         }
     }
+}
+
+/// Puts each query into the catalogue once, and with it the way to give a transaction up.
+fn planned(steps: &[Step], target: Target, catalogue: &mut Catalogue) -> Vec<PlannedStep> {
+    let mut first_of: Vec<(Query, StatementId)> = Vec::new();
+    let mut planned = Vec::with_capacity(steps.len());
+    for step in steps {
+        let query = step.query;
+        let known = first_of.iter().find(|(known, _)| *known == query);
+        let first_statement = if let Some((_, first)) = known {
+            *first
+        } else {
+            let first = catalogue.add(query.name(), query.kind(), query.statements(target));
+            first_of.push((query, first));
+            first
+        };
+        planned.push(PlannedStep {
+            step: *step,
+            first_statement,
+        });
+    }
+    match steps.first().map(|step| step.query) {
+        Some(Query::Begin) => catalogue.roll_back_with("ROLLBACK"),
+        Some(Query::Lock) => catalogue.roll_back_with("UNLOCK TABLES"),
+        _ => {}
+    }
+    planned
 }
 
 impl Workload for Oltp {
@@ -86,8 +168,7 @@ impl Workload for Oltp {
     }
 
     fn script(&self, client: usize) -> OltpScript {
-        let OltpOptions { tables, seed, .. } = self.options;
-        OltpScript::new(Arc::clone(&self.plan), tables, self.rows, seed, client)
+        OltpScript::new(Arc::clone(&self.plan), self.seed, client)
     }
 
     /// `PostgreSQL` at READ COMMITTED lets two clients delete the same row and refuses the second

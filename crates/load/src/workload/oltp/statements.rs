@@ -1,12 +1,14 @@
 //! The statements of the OLTP scripts, in each family's SQL.
 
-use super::tables::table_name;
+use super::Schema;
 use crate::driver::{Dialect, Kind, Statement};
 
 /// A kind of statement in a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Query {
     Begin,
+    /// In place of `Begin` where the storage engine has no transactions.
+    Lock,
     PointSelect,
     SimpleRange,
     SumRange,
@@ -17,15 +19,29 @@ pub(super) enum Query {
     Delete,
     /// Of a row under a given id.
     Insert,
+    /// Of a row under a given id that is always the same else, as sysbench 0.4 sends it.
+    FixedInsert,
     /// Of a row whose id the database chooses.
     AppendedInsert,
     Commit,
+    Unlock,
+}
+
+/// Where the statements are sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    pub(super) dialect: Dialect,
+    pub(super) schema: Schema,
+    pub(super) tables: usize,
+    /// Whether the transaction writes.
+    pub(super) writes: bool,
 }
 
 impl Query {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Begin => "begin",
+            Self::Lock => "lock_tables",
             Self::PointSelect => "point_select",
             Self::SimpleRange => "simple_range",
             Self::SumRange => "sum_range",
@@ -34,14 +50,14 @@ impl Query {
             Self::IndexUpdate => "index_update",
             Self::NonIndexUpdate => "non_index_update",
             Self::Delete => "delete",
-            Self::Insert | Self::AppendedInsert => "insert",
+            Self::Insert | Self::FixedInsert | Self::AppendedInsert => "insert",
             Self::Commit => "commit",
+            Self::Unlock => "unlock_tables",
         }
     }
 
     pub(super) fn kind(self) -> Kind {
         match self {
-            Self::Begin | Self::Commit => Kind::Other,
             Self::PointSelect
             | Self::SimpleRange
             | Self::SumRange
@@ -51,23 +67,27 @@ impl Query {
             | Self::NonIndexUpdate
             | Self::Delete
             | Self::Insert
+            | Self::FixedInsert
             | Self::AppendedInsert => Kind::Write,
+            _ => Kind::Other,
         }
     }
 
+    /// Whether each table has a statement of its own.
+    pub(super) fn is_on_table(self) -> bool {
+        self.kind() != Kind::Other
+    }
+
     /// One statement, or one for each table.
-    pub(super) fn statements(
-        self,
-        dialect: Dialect,
-        tables: usize,
-        writes: bool,
-    ) -> Vec<Statement> {
+    pub(super) fn statements(self, target: Target) -> Vec<Statement> {
         match self {
-            Self::Begin => vec![as_text(begin(dialect, writes))],
+            Self::Begin => vec![as_text(begin(target))],
+            Self::Lock => vec![as_text(&lock(target))],
             Self::Commit => vec![as_text("COMMIT")],
-            _ => (1..=tables)
+            Self::Unlock => vec![as_text("UNLOCK TABLES")],
+            _ => (1..=target.tables)
                 .map(|number| Statement {
-                    sql: self.sql(dialect, &table_name(number)),
+                    sql: self.sql(target.dialect, &target.schema.table_name(number)),
                     prepare: true,
                 })
                 .collect(),
@@ -86,28 +106,86 @@ impl Query {
             Self::NonIndexUpdate => format!("UPDATE {table} SET c=? WHERE id=?"),
             Self::Delete => format!("DELETE FROM {table} WHERE id=?"),
             Self::Insert => format!("INSERT INTO {table} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
+            Self::FixedInsert => format!(
+                "INSERT INTO {table} VALUES(?,0,' ',\
+                 'aaaaaaaaaaffffffffffrrrrrrrrrreeeeeeeeeeyyyyyyyyyy')"
+            ),
             // MySQL chooses an id for 0, and sysbench sends one; elsewhere 0 would be an id.
             Self::AppendedInsert if dialect == Dialect::Mysql => {
                 format!("INSERT INTO {table} (id, k, c, pad) VALUES (0, ?, ?, ?)")
             }
             Self::AppendedInsert => format!("INSERT INTO {table} (k, c, pad) VALUES (?, ?, ?)"),
-            Self::Begin | Self::Commit => unreachable!("brackets name no table"),
+            Self::Begin | Self::Lock | Self::Commit | Self::Unlock => {
+                unreachable!("brackets are the same for every table")
+            }
         }
     }
 }
 
 /// SQLite takes its write lock at the first write unless told otherwise; a transaction that has
 /// read before cannot wait for the lock then and fails at once, so writers take it at BEGIN.
-fn begin(dialect: Dialect, writes: bool) -> &'static str {
-    match dialect {
-        Dialect::Sqlite if writes => "BEGIN IMMEDIATE",
+fn begin(target: Target) -> &'static str {
+    match target.dialect {
+        Dialect::Sqlite if target.writes => "BEGIN IMMEDIATE",
         _ => "BEGIN",
     }
+}
+
+/// All tables, since a client that holds some may use no other; sysbench 0.4 lets readers share
+/// its table, the legacy script of 0.5 does not.
+fn lock(target: Target) -> String {
+    let mode = match target.schema {
+        Schema::Single if !target.writes => "READ",
+        _ => "WRITE",
+    };
+    let tables: Vec<String> = (1..=target.tables)
+        .map(|number| format!("{} {mode}", target.schema.table_name(number)))
+        .collect();
+    format!("LOCK TABLES {}", tables.join(", "))
 }
 
 fn as_text(sql: &str) -> Statement {
     Statement {
         sql: sql.to_owned(),
         prepare: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(schema: Schema, writes: bool) -> Target {
+        Target {
+            dialect: Dialect::Mysql,
+            schema,
+            tables: if schema == Schema::Numbered { 3 } else { 1 },
+            writes,
+        }
+    }
+
+    #[test]
+    fn locks_are_those_of_the_legacy_scripts() {
+        let sql = |schema, writes| {
+            Query::Lock.statements(target(schema, writes))[0]
+                .sql
+                .clone()
+        };
+        let three = "LOCK TABLES sbtest1 WRITE, sbtest2 WRITE, sbtest3 WRITE";
+        assert_eq!(sql(Schema::Numbered, true), three);
+        assert_eq!(sql(Schema::Numbered, false), three);
+        assert_eq!(sql(Schema::Single, true), "LOCK TABLES sbtest WRITE");
+        assert_eq!(sql(Schema::Single, false), "LOCK TABLES sbtest READ");
+    }
+
+    #[test]
+    fn the_row_that_0_4_puts_back_is_always_the_same() {
+        let statements = Query::FixedInsert.statements(target(Schema::Single, true));
+        let [statement] = &statements[..] else {
+            panic!("{statements:?}")
+        };
+        let pad = statement.sql.split('\'').nth(3).unwrap();
+        assert_eq!(pad.len(), 50, "{}", statement.sql);
+        assert_eq!(statement.sql.matches('?').count(), 1);
     }
 }

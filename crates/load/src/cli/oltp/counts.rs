@@ -1,0 +1,123 @@
+//! How many statements of each group make a transaction: sysbench's own options.
+
+use clap::Args;
+
+use crate::cli::Stop;
+use crate::workload::oltp::{Counts, Mix, Schema};
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Statements of a transaction")]
+pub(in crate::cli) struct CountArgs {
+    /// SELECTs by primary key [default: 10]
+    #[arg(long, value_name = "N", value_parser = count())]
+    point_selects: Option<u32>,
+
+    /// SELECTs of a range of ids [default: 1]
+    #[arg(long, value_name = "N", value_parser = count())]
+    simple_ranges: Option<u32>,
+
+    /// SELECTs of SUM(k) over a range [default: 1]
+    #[arg(long, value_name = "N", value_parser = count())]
+    sum_ranges: Option<u32>,
+
+    /// SELECTs of a range in the order of column c [default: 1]
+    #[arg(long, value_name = "N", value_parser = count())]
+    order_ranges: Option<u32>,
+
+    /// SELECTs of a range's different values of c [default: 1]
+    #[arg(long, value_name = "N", value_parser = count())]
+    distinct_ranges: Option<u32>,
+
+    /// UPDATEs of the indexed column k [default: 1]
+    #[arg(long, value_name = "N", value_parser = count())]
+    index_updates: Option<u32>,
+
+    /// UPDATEs of column c, which has no index [default: 1]
+    #[arg(long, value_name = "N", value_parser = count())]
+    non_index_updates: Option<u32>,
+
+    /// DELETEs, each with the INSERT that puts the row back [default: 1]
+    #[arg(long, value_name = "N", value_parser = count())]
+    delete_inserts: Option<u32>,
+
+    /// Rows of a range
+    #[arg(long, value_name = "ROWS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(super) range_size: u64,
+
+    /// One more UPDATE of k, of the row that is then deleted: the 21 statements of sysbench 0.4.12
+    /// and older (--schema sbtest, --mix complex)
+    #[arg(long)]
+    pub(super) update_before_delete: bool,
+}
+
+/// More statements would make a transaction that no server is asked for.
+fn count() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(0..=10_000)
+}
+
+impl CountArgs {
+    /// The mix's own counts with those that were chosen in their place.
+    pub(super) fn of(&self, mix: Mix, schema: Schema) -> Result<Counts, Stop> {
+        let mut counts = Counts::of(mix);
+        for (option, chosen, count) in [
+            (
+                "--point-selects",
+                self.point_selects,
+                &mut counts.point_selects,
+            ),
+            (
+                "--simple-ranges",
+                self.simple_ranges,
+                &mut counts.simple_ranges,
+            ),
+            ("--sum-ranges", self.sum_ranges, &mut counts.sum_ranges),
+            (
+                "--order-ranges",
+                self.order_ranges,
+                &mut counts.order_ranges,
+            ),
+            (
+                "--distinct-ranges",
+                self.distinct_ranges,
+                &mut counts.distinct_ranges,
+            ),
+            (
+                "--index-updates",
+                self.index_updates,
+                &mut counts.index_updates,
+            ),
+            (
+                "--non-index-updates",
+                self.non_index_updates,
+                &mut counts.non_index_updates,
+            ),
+            (
+                "--delete-inserts",
+                self.delete_inserts,
+                &mut counts.delete_inserts,
+            ),
+        ] {
+            let Some(chosen) = chosen else { continue };
+            if !mix.is_transaction() || *count == 0 {
+                return Err(Stop::Arguments(format!(
+                    "{option} has no meaning for --mix {}, whose transaction has no such group of statements \
+                     that could be counted",
+                    mix.name()
+                )));
+            }
+            *count = chosen;
+        }
+        if mix.is_transaction() && counts == Counts::default() {
+            return Err(Stop::Arguments(
+                "every group of statements was set to 0: the transaction is empty".into(),
+            ));
+        }
+        if self.update_before_delete && (schema, mix) != (Schema::Single, Mix::Complex) {
+            return Err(Stop::Arguments(
+                "--update-before-delete belongs to sysbench 0.4: add --schema sbtest --mix complex"
+                    .into(),
+            ));
+        }
+        Ok(counts)
+    }
+}

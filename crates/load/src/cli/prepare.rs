@@ -1,0 +1,157 @@
+//! Loads a set of tables, several at a time, and shows how far it is.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::run::cores;
+use crate::driver::{Driver, Fault};
+use crate::engine::Failure;
+use crate::workload::tables::{self, Progress, TableSet};
+
+/// How often progress is shown.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Builds all tables with as many connections as were asked for; refuses if one of them exists.
+pub(super) fn build_tables<D: Driver, T: TableSet>(
+    driver: &D,
+    set: &T,
+    asked_threads: Option<u16>,
+) -> Result<(), Failure> {
+    refuse_existing(driver, set)?;
+    let load = Load {
+        started: Instant::now(),
+        set,
+        next: AtomicUsize::new(1),
+        progress: Progress::default(),
+        over: AtomicBool::new(false),
+    };
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| load.show_progress());
+        let loaders: Vec<_> = (0..threads(driver, set, asked_threads))
+            .map(|_| scope.spawn(|| load.build_some(driver)))
+            .collect();
+        let outcomes: Vec<_> = loaders
+            .into_iter()
+            .map(thread::ScopedJoinHandle::join)
+            .collect();
+        load.over.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
+        outcomes.into_iter().try_for_each(|outcome| {
+            outcome.unwrap_or_else(|_| Err(Failure::internal("a loader panicked")))
+        })
+    })
+}
+
+/// Drops all tables of the set that are there.
+pub(super) fn drop_tables<D: Driver>(
+    driver: &D,
+    names: impl IntoIterator<Item = String>,
+) -> Result<(), Failure> {
+    let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
+    let mut admin = driver.admin().map_err(doing("connecting"))?;
+    for name in names {
+        tables::drop(&mut *admin, &name).map_err(doing("dropping tables"))?;
+    }
+    Ok(())
+}
+
+fn threads<D: Driver, T: TableSet>(driver: &D, set: &T, asked: Option<u16>) -> usize {
+    // One writer at a time is all that a blocking database (SQLite) lets in.
+    if driver.blocks() {
+        return 1;
+    }
+    // The server works as hard as we do: while one connection waits, another is served.
+    asked.map_or(2 * cores(), usize::from).min(set.count())
+}
+
+fn refuse_existing<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Failure> {
+    let connecting = |fault| Failure::from_fault("connecting", &fault);
+    let mut admin = driver.admin().map_err(connecting)?;
+    for name in (1..=set.count()).map(|number| set.name(number)) {
+        let exists = tables::exists(&mut *admin, driver.dialect(), &name)
+            .map_err(|fault| Failure::from_fault("looking for tables", &fault))?;
+        if exists {
+            return Err(Failure::new(
+                "tables",
+                format!(
+                    "table {name} exists already; drop the old tables with `diskproof-load cleanup {}` first",
+                    set.workload()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A load under way, shared by its threads.
+struct Load<'a, T> {
+    started: Instant,
+    set: &'a T,
+    /// The next table that no thread has taken.
+    next: AtomicUsize,
+    progress: Progress,
+    over: AtomicBool,
+}
+
+impl<T: TableSet> Load<'_, T> {
+    /// Takes tables until none is left. After a failure the others take no more.
+    fn build_some<D: Driver>(&self, driver: &D) -> Result<(), Failure> {
+        let outcome = self.build_each(driver);
+        if outcome.is_err() {
+            self.next.store(self.set.count() + 1, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    fn build_each<D: Driver>(&self, driver: &D) -> Result<(), Failure> {
+        let connecting = |fault| Failure::from_fault("connecting", &fault);
+        let mut admin = driver.admin().map_err(connecting)?;
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number > self.set.count() {
+                return Ok(());
+            }
+            let name = self.set.name(number);
+            let loading = |fault: Fault| {
+                let doing = format!(
+                    "loading {name} (`diskproof-load cleanup {}` removes what is there)",
+                    self.set.workload()
+                );
+                Failure::from_fault(&doing, &fault)
+            };
+            let loaded = self
+                .set
+                .build(&mut *admin, driver.dialect(), number, &self.progress)
+                .map_err(loading)?;
+            admin.settle(&name).map_err(loading)?;
+            if loaded != self.set.rows() {
+                let sent = self.set.rows();
+                let message = format!("{name} holds {loaded} rows, not the {sent} sent");
+                return Err(Failure::new("tables", message));
+            }
+            eprintln!(
+                "{name}: {loaded} rows and the index, {:.1} s",
+                self.started.elapsed().as_secs_f64()
+            );
+        }
+    }
+
+    fn show_progress(&self) {
+        let all_rows = self.set.rows() * self.set.count() as u64;
+        let mut shown = Instant::now();
+        while !self.over.load(Ordering::Relaxed) {
+            thread::park_timeout(PROGRESS_INTERVAL);
+            if shown.elapsed() < PROGRESS_INTERVAL {
+                continue;
+            }
+            shown = Instant::now();
+            let rows = self.progress.rows();
+            eprintln!(
+                "{rows} of {all_rows} rows sent ({:.0} %), {:.0} rows per s",
+                100.0 * rows as f64 / all_rows as f64,
+                rows as f64 / self.started.elapsed().as_secs_f64()
+            );
+        }
+    }
+}

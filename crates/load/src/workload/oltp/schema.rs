@@ -1,0 +1,49 @@
+//! The two generations of sysbench's tables.
+
+/// Which tables, and how they are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Schema {
+    /// sbtest1 to sbtestN of sysbench 0.5 and 1.0: random rows, the index built after them
+    #[value(name = "sbtestN")]
+    Numbered,
+    /// The one table sbtest of sysbench 0.4: rows alike, the index built before them
+    #[value(name = "sbtest")]
+    Single,
+}
+
+impl Schema {
+    /// The name as it is written on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Numbered => "sbtestN",
+            Self::Single => "sbtest",
+        }
+    }
+
+    /// The name of a table; there is but one where they have no numbers.
+    #[must_use]
+    pub fn table_name(self, number: usize) -> String {
+        match self {
+            Self::Numbered => format!("sbtest{number}"),
+            Self::Single => "sbtest".to_owned(),
+        }
+    }
+
+    /// The name of a table's index on column `k`.
+    pub(super) fn index_name(self, number: usize) -> String {
+        match self {
+            Self::Numbered => format!("k_{number}"),
+            Self::Single => "k".to_owned(),
+        }
+    }
+
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Numbered => Self::Single,
+            Self::Single => Self::Numbered,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Sets of tables that a workload makes, fills and drops: what is the same for all of them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::driver::{Admin, Dialect, Fault};
+
+/// Tables of equal size, numbered from 1.
+pub trait TableSet: Sync {
+    /// The workload's name on the command line.
+    fn workload(&self) -> &'static str;
+
+    /// How many tables there are.
+    fn count(&self) -> usize;
+
+    /// Rows in each of them.
+    fn rows(&self) -> u64;
+
+    fn name(&self, number: usize) -> String;
+
+    /// Makes one table, fills it and builds its indexes; returns the rows loaded. `progress` is
+    /// raised as rows are handed over.
+    fn build(
+        &self,
+        admin: &mut dyn Admin,
+        dialect: Dialect,
+        number: usize,
+        progress: &Progress,
+    ) -> Result<u64, Fault>;
+}
+
+/// Rows handed to the database so far, by all threads that load.
+#[derive(Debug, Default)]
+pub struct Progress(AtomicU64);
+
+impl Progress {
+    /// A shared counter costs more than a row, so it is raised by so many at a time.
+    const ROWS: u64 = 1000;
+
+    /// Says that row `done + 1` of `rows` is about to be made.
+    #[inline]
+    pub fn row(&self, done: u64, rows: u64) {
+        if done.is_multiple_of(Self::ROWS) {
+            self.add(Self::ROWS.min(rows - done));
+        }
+    }
+
+    pub fn add(&self, rows: u64) {
+        self.0.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether the table is there already; an empty table counts.
+pub fn exists(admin: &mut dyn Admin, dialect: Dialect, name: &str) -> Result<bool, Fault> {
+    let sql = match dialect {
+        Dialect::Mysql => format!(
+            "SELECT COUNT(*) FROM information_schema.tables \
+             WHERE table_schema = DATABASE() AND table_name = '{name}'"
+        ),
+        Dialect::Postgres => format!("SELECT COUNT(to_regclass('{name}'))"),
+        Dialect::Sqlite => {
+            format!("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = '{name}'")
+        }
+    };
+    counts_some(admin, &sql)
+}
+
+/// Whether a secondary index of the table begins with this column.
+pub fn has_index_on(
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+    name: &str,
+    column: &str,
+) -> Result<bool, Fault> {
+    let sql = match dialect {
+        Dialect::Mysql => format!(
+            "SELECT COUNT(*) FROM information_schema.statistics \
+             WHERE table_schema = DATABASE() AND table_name = '{name}' \
+             AND column_name = '{column}' AND seq_in_index = 1"
+        ),
+        Dialect::Postgres => format!(
+            "SELECT COUNT(*) FROM pg_index i \
+             JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] \
+             WHERE i.indrelid = to_regclass('{name}') AND i.indisvalid AND a.attname = '{column}'"
+        ),
+        Dialect::Sqlite => format!(
+            "SELECT COUNT(*) FROM pragma_index_list('{name}') l \
+             JOIN pragma_index_info(l.name) i WHERE i.seqno = 0 AND i.name = '{column}'"
+        ),
+    };
+    counts_some(admin, &sql)
+}
+
+fn counts_some(admin: &mut dyn Admin, sql: &str) -> Result<bool, Fault> {
+    let count = admin.query_value(sql)?;
+    Ok(count.is_some_and(|count| count != "0"))
+}
+
+/// Drops the table if it is there.
+pub fn drop(admin: &mut dyn Admin, name: &str) -> Result<(), Fault> {
+    admin.execute(&format!("DROP TABLE IF EXISTS {name}"))?;
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! The OLTP workload's options: what contradicts itself is refused before anything starts.
+
+use crate::program::{account, program, summary};
+
+fn refused(verb: &str, arguments: &[&str], words: &str) {
+    let output = program(verb, "null:", arguments);
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+    assert!(complaint.contains(words), "{arguments:?}: {complaint}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+}
+
+#[test]
+fn parameters_belong_to_their_distribution() {
+    for (arguments, words) in [
+        (
+            &["--pareto-h", "0.3"][..],
+            "--pareto-h needs --distribution pareto",
+        ),
+        (
+            &["--distribution", "uniform", "--bell-draws", "3"],
+            "special or gaussian",
+        ),
+        (
+            &["--distribution", "pareto", "--special-hot", "50"],
+            "needs --distribution special",
+        ),
+        (
+            &["--distribution", "gaussian", "--zipfian-exponent", "1"],
+            "zipfian",
+        ),
+        (
+            &["--distribution", "pareto", "--pareto-h", "1"],
+            "above 0 and below 1",
+        ),
+        (
+            &["--distribution", "pareto", "--pareto-h", "nan"],
+            "above 0 and below 1",
+        ),
+        (
+            &["--distribution", "zipfian", "--zipfian-exponent=-1"],
+            "from 0 to 10",
+        ),
+        (&["--special-hot", "100"], "0..=99"),
+        (&["--special-window", "0"], "1..=100"),
+        (&["--bell-draws", "0"], "1..=1000"),
+        (&["--distribution", "special-1.0"], "special-1.0.20"),
+    ] {
+        for verb in ["prepare", "run"] {
+            refused(verb, arguments, words);
+        }
+    }
+}
+
+#[test]
+fn counts_belong_to_their_mix() {
+    refused(
+        "run",
+        &["--mix", "read-only", "--index-updates", "2"],
+        "--index-updates has no meaning for --mix read-only",
+    );
+    refused(
+        "run",
+        &["--mix", "point-select", "--point-selects", "2"],
+        "no meaning for --mix point-select",
+    );
+    let nothing = [
+        "--mix",
+        "write-only",
+        "--index-updates",
+        "0",
+        "--non-index-updates",
+        "0",
+        "--delete-inserts",
+        "0",
+    ];
+    refused("run", &nothing, "the transaction is empty");
+    refused("run", &["--range-size", "0"], "--range-size");
+    refused(
+        "run",
+        &["--mix", "complex", "--update-before-delete"],
+        "--schema sbtest",
+    );
+}
+
+#[test]
+fn the_table_of_0_4_is_alone_and_has_its_own_mixes() {
+    for verb in ["prepare", "run", "cleanup"] {
+        refused(
+            verb,
+            &["--schema", "sbtest", "--tables", "2"],
+            "one table, not 2",
+        );
+    }
+    for mix in ["read-write", "write-only", "insert", "delete"] {
+        for verb in ["prepare", "run"] {
+            refused(verb, &["--schema", "sbtest", "--mix", mix], mix);
+        }
+    }
+    refused("run", &["--schema", "sbtest3"], "sbtestN");
+}
+
+#[test]
+fn brackets_and_reconnections_are_checked() {
+    refused("run", &["--engine-trx", "no"], "MySQL family");
+    refused(
+        "run",
+        &["--engine-trx", "yes", "--skip-trx"],
+        "cannot be used with",
+    );
+    refused("run", &["--reconnect", "0"], "--reconnect");
+    refused("run", &["--table-per", "row"], "group");
+}
+
+#[test]
+fn every_distribution_runs_on_tables_of_any_size() {
+    for distribution in [
+        "special",
+        "special-1.0.20",
+        "uniform",
+        "zipfian",
+        "pareto",
+        "gaussian",
+    ] {
+        for rows in ["1", "3", "2147483647"] {
+            let arguments = [
+                "--distribution",
+                distribution,
+                "--rows",
+                rows,
+                "--transactions",
+                "50",
+            ];
+            let summary = summary("null:", "complex", &arguments);
+            assert_eq!(account(&summary, "point_select")["count"], 500, "{summary}");
+        }
+    }
+}
