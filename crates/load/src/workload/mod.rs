@@ -8,6 +8,7 @@ pub mod digits;
 pub mod distribution;
 pub mod oltp;
 pub mod script;
+pub mod sqlbench;
 pub mod tables;
 
 /// A named kind of statement, as it is accounted for; one type may stand for many statements,

@@ -1,0 +1,169 @@
+//! insert: a table of 300,000 rows with two keys, and nearly everything that can be asked of it,
+//! done to it, and deleted from it; then a table with many keys.
+//!
+//! Row i holds i in each of its three numbers, so that an answer's rows follow from its bounds.
+
+mod changes;
+mod deletions;
+mod extremes;
+mod joins;
+mod keys;
+mod many_keys;
+mod prepared;
+mod ranges;
+mod sorts;
+
+use std::sync::Arc;
+
+use super::operation::Operation;
+use super::scale::Scale;
+use super::schema::Table;
+use super::shuffle::shuffled;
+use super::{Plan, Test, TestName};
+use crate::driver::Kind;
+
+const TABLE: &str = "sqlbench_bench1";
+const ROWS: &str = "id,id2,id3,dummy1";
+const DUMMY: &str = "ABCDEFGHIJ";
+/// Rows in each of the three orders in which the table is filled.
+const ROWS_IN_AN_ORDER: u64 = 100_000;
+const LOOPS: u64 = 1000;
+const SHORT_LOOPS: u64 = 500;
+const WHOLE_TABLE_LOOPS: u64 = 10;
+
+/// The table's size and the loops over it.
+#[derive(Debug, Clone)]
+struct Size {
+    /// Rows in one of the three orders.
+    part: u64,
+    rows: u64,
+    scale: Scale,
+    /// The numbers below `part` in random order.
+    order: Arc<[u32]>,
+}
+
+impl Size {
+    fn new(scale: Scale) -> Self {
+        let part = scale.of(ROWS_IN_AN_ORDER);
+        Self {
+            part,
+            rows: 3 * part,
+            scale,
+            order: shuffled(part, 1),
+        }
+    }
+
+    fn of(&self, full: u64) -> u64 {
+        self.scale.of(full)
+    }
+
+    /// A number below `part`, in random order.
+    fn any(&self, index: u64) -> u64 {
+        u64::from(self.order[super::operation::which(index, self.order.len())])
+    }
+
+    /// The begin of the range with this number, where `count` ranges of `length` rows are spread
+    /// over the table.
+    fn spread(&self, number: u64, count: u64, length: u64) -> u64 {
+        (self.rows - length) * number / count
+    }
+}
+
+pub(super) fn test(plan: &Plan) -> Test {
+    let size = &Size::new(plan.scale);
+    let mut operations = fill(plan, size);
+    operations.extend(prepared::operations(plan, size));
+    operations.extend(sorts::operations(size));
+    operations.extend(ranges::operations(size));
+    operations.extend(keys::operations(size));
+    operations.extend(extremes::operations(size));
+    operations.extend(changes::operations(size));
+    operations.extend(joins::operations(plan, size));
+    operations.extend(deletions::operations(plan, size));
+    operations.extend(many_keys::operations(plan, size));
+    operations.push(multiple_value_insert(plan, size));
+    Test {
+        name: TestName::Insert,
+        operations,
+    }
+}
+
+/// A table of the test's kind with its primary key.
+fn table(name: &str) -> Table {
+    Table::new(
+        name,
+        [
+            "id INTEGER NOT NULL",
+            "id2 INTEGER NOT NULL",
+            "id3 INTEGER NOT NULL",
+            "dummy1 CHAR(30)",
+        ],
+    )
+    .primary_key("id,id2")
+}
+
+/// Rows in ascending order, in descending order, in random order; then some of them again.
+fn fill(plan: &Plan, size: &Size) -> Vec<Operation> {
+    let (part, rows) = (size.part, size.rows);
+    let create = table("bench1").index("id3").create(&plan.maker);
+    let random = size.clone();
+    let insert = Operation::new("insert", Kind::Write, rows, move |turn, steps| {
+        let id = match turn.index / part {
+            0 => turn.index,
+            1 => 3 * part - 1 - turn.index,
+            _ => 2 * part + random.any(turn.index - 2 * part),
+        };
+        steps.change(
+            1,
+            format_args!("INSERT INTO {TABLE} ({ROWS}) VALUES ({id},{id},{id},'{DUMMY}')"),
+        );
+    });
+    let random = size.clone();
+    let duplicates = Operation::new(
+        "insert_duplicates",
+        Kind::Write,
+        part,
+        move |turn, steps| {
+            let id = random.any(turn.index);
+            steps.change(
+                0,
+                format_args!("INSERT INTO {TABLE} ({ROWS}) VALUES ({id},{id},{id},'{DUMMY}')"),
+            );
+        },
+    );
+    vec![
+        insert
+            .before(create)
+            .then_holds(format!("SELECT COUNT(*) FROM {TABLE}"), rows),
+        duplicates
+            .is_refused()
+            .then_holds(format!("SELECT COUNT(*) FROM {TABLE}"), rows),
+    ]
+}
+
+/// Many rows to a statement: 10,000 are a third of a mebibyte, which every server takes by default.
+fn multiple_value_insert(plan: &Plan, size: &Size) -> Operation {
+    const ROWS_AT_ONCE: u64 = 10_000;
+    let rows = size.part;
+    Operation::new(
+        "multiple_value_insert",
+        Kind::Write,
+        rows.div_ceil(ROWS_AT_ONCE),
+        move |turn, steps| {
+            let first = turn.index * ROWS_AT_ONCE;
+            let ids = first..rows.min(first + ROWS_AT_ONCE);
+            let count = ids.end - ids.start;
+            let values: Vec<_> = ids
+                .map(|id| format!("({id},{id},{id},'{DUMMY}')"))
+                .collect();
+            let values = values.join(",");
+            steps.change(
+                count,
+                format_args!("INSERT INTO sqlbench_bench4 ({ROWS}) VALUES {values}"),
+            );
+        },
+    )
+    .counts_rows(rows)
+    .before(table("bench4").index("id3").create(&plan.maker))
+    .then_holds("SELECT COUNT(*) FROM sqlbench_bench4", rows)
+}

@@ -1,0 +1,228 @@
+//! One line of sql-bench's report: a loop, its table's state before, and what it counts.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::steps::{Expected, Steps};
+use crate::driver::Kind;
+
+/// Which turn of a loop is taken, and by whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// From 0, over all clients.
+    pub index: u64,
+    pub client: usize,
+    /// Whether it is the client's first.
+    pub first: bool,
+}
+
+/// What is counted as one of an operation's executions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    Turns,
+    /// Rows changed: many to a turn.
+    Rows,
+}
+
+impl Turn {
+    fn first() -> Self {
+        Self {
+            index: 0,
+            client: 0,
+            first: true,
+        }
+    }
+}
+
+type Loop = Arc<dyn Fn(Turn, &mut Steps) + Send + Sync>;
+
+/// A question about the tables after an operation, and the only right answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    pub sql: String,
+    pub answer: String,
+}
+
+/// One operation of a test.
+#[derive(Clone)]
+pub struct Operation {
+    /// As the original names it.
+    pub name: &'static str,
+    pub kind: Kind,
+    /// How often it is done, as the original counts.
+    pub planned: u64,
+    pub turns: u64,
+    pub counted: Counted,
+    /// Why its loop is never dealt out to several clients; `None`: it is.
+    pub alone: Option<&'static str>,
+    /// Makes what the loop works on; not timed.
+    pub before: Vec<String>,
+    pub check: Option<Check>,
+    /// A statement with one parameter that the clients prepare as they connect.
+    pub prepared: Option<String>,
+    /// Every statement must be refused, as a row that is there already.
+    pub refused: bool,
+    /// The operation without whose whole result this one means nothing.
+    pub needs: Option<&'static str>,
+    /// Why it is not run at all.
+    pub skipped: Option<String>,
+    /// How a transaction is given up after an error, where there is one.
+    pub rolls_back: bool,
+    take_turn: Loop,
+}
+
+impl Operation {
+    /// A loop whose turns are dealt out among the clients.
+    pub fn new(
+        name: &'static str,
+        kind: Kind,
+        turns: u64,
+        take_turn: impl Fn(Turn, &mut Steps) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            planned: turns,
+            turns,
+            counted: Counted::Turns,
+            alone: None,
+            before: Vec::new(),
+            check: None,
+            prepared: None,
+            refused: false,
+            needs: None,
+            skipped: None,
+            rolls_back: false,
+            take_turn: Arc::new(take_turn),
+        }
+    }
+
+    /// A loop of one question, each time with the same number of rows in the answer.
+    #[must_use]
+    pub fn query(name: &'static str, turns: u64, rows: u64, sql: &str) -> Self {
+        let sql = sql.to_owned();
+        Self::new(name, Kind::Read, turns, move |_, steps| {
+            steps.ask(rows, format_args!("{sql}"));
+        })
+    }
+
+    /// A loop that goes through several questions in turn, `rounds` times; each with the number of
+    /// rows in its answer.
+    #[must_use]
+    pub fn rounds(name: &'static str, rounds: u64, questions: Vec<(u64, String)>) -> Self {
+        let turns = rounds * questions.len() as u64;
+        Self::new(name, Kind::Read, turns, move |turn, steps| {
+            let (rows, sql) = &questions[which(turn.index, questions.len())];
+            steps.ask(*rows, format_args!("{sql}"));
+        })
+    }
+
+    /// Always one client's, for the reason given.
+    #[must_use]
+    pub fn alone(mut self, reason: &'static str) -> Self {
+        self.alone = Some(reason);
+        self
+    }
+
+    #[must_use]
+    pub fn before(mut self, statements: impl IntoIterator<Item = String>) -> Self {
+        self.before.extend(statements);
+        self
+    }
+
+    /// Counts the rows that are changed, of which there are so many.
+    #[must_use]
+    pub fn counts_rows(mut self, rows: u64) -> Self {
+        self.planned = rows;
+        self.counted = Counted::Rows;
+        self
+    }
+
+    #[must_use]
+    pub fn then_holds(mut self, sql: impl Into<String>, answer: u64) -> Self {
+        self.check = Some(Check {
+            sql: sql.into(),
+            answer: answer.to_string(),
+        });
+        self
+    }
+
+    #[must_use]
+    pub fn prepares(mut self, sql: impl Into<String>) -> Self {
+        self.prepared = Some(sql.into());
+        self
+    }
+
+    #[must_use]
+    pub fn is_refused(mut self) -> Self {
+        self.refused = true;
+        self
+    }
+
+    #[must_use]
+    pub fn needs(mut self, operation: &'static str) -> Self {
+        self.needs = Some(operation);
+        self
+    }
+
+    #[must_use]
+    pub fn rolls_back(mut self) -> Self {
+        self.rolls_back = true;
+        self
+    }
+
+    #[must_use]
+    pub fn skipped_because(mut self, reason: Option<String>) -> Self {
+        self.skipped = reason;
+        self
+    }
+
+    /// The turn's steps, in place of those that were there.
+    pub(super) fn take(&self, turn: Turn, steps: &mut Steps) {
+        steps.clear();
+        (self.take_turn)(turn, steps);
+    }
+
+    /// The steps of the first turn.
+    pub(super) fn first_turn(&self) -> Steps {
+        let mut steps = Steps::default();
+        self.take(Turn::first(), &mut steps);
+        steps
+    }
+
+    /// A statement of it, to show what it does.
+    #[must_use]
+    pub fn example(&self) -> String {
+        let steps = self.first_turn();
+        let text = self.prepared.clone().or_else(|| steps.example());
+        text.unwrap_or_default()
+    }
+
+    /// What must come back from the whole loop.
+    #[must_use]
+    pub fn expected(&self) -> Expected {
+        let mut steps = Steps::default();
+        let turns = (0..self.turns).map(|index| {
+            self.take(
+                Turn {
+                    index,
+                    ..Turn::first()
+                },
+                &mut steps,
+            );
+            steps.expected()
+        });
+        turns.sum()
+    }
+}
+
+/// Which of `count` things it is the turn of.
+pub(super) fn which(index: u64, count: usize) -> usize {
+    usize::try_from(index % count as u64).unwrap_or(0)
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.planned)
+    }
+}

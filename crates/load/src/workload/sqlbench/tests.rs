@@ -1,0 +1,100 @@
+use super::*;
+
+/// What the original reports at its own size.
+const FACTS: &str = include_str!("../../../tests/facts/sql-bench-operations.csv");
+
+fn plan(dialect: Dialect, scale: Scale) -> Plan {
+    Plan {
+        maker: Maker {
+            dialect,
+            engine: None,
+        },
+        scale,
+        engine: None,
+    }
+}
+
+fn operations(plan: &Plan) -> Vec<(&'static str, Operation)> {
+    let tests = TestName::ALL.map(|name| name.test(plan));
+    let named = tests.into_iter().flat_map(|test| {
+        let operations = test.operations.into_iter();
+        operations.map(move |operation| (test.name.name(), operation))
+    });
+    named.collect()
+}
+
+#[test]
+fn names_and_counts_are_the_originals() {
+    let facts: Vec<String> = FACTS
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.starts_with("test,"))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(facts.len(), 107);
+    for dialect in [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite] {
+        let declared: Vec<_> = operations(&plan(dialect, Scale::FULL))
+            .into_iter()
+            .map(|(test, operation)| format!("{test},{},{}", operation.name, operation.planned))
+            .collect();
+        assert_eq!(declared, facts, "{dialect:?}");
+    }
+}
+
+#[test]
+fn a_scaled_loop_is_a_part_of_the_original() {
+    let full = operations(&plan(Dialect::Mysql, Scale::FULL));
+    let scaled = operations(&plan(Dialect::Mysql, Scale::new(0.01).unwrap()));
+    for ((_, full), (_, scaled)) in full.iter().zip(&scaled) {
+        assert_eq!(full.name, scaled.name);
+        assert!(
+            scaled.planned >= 1 && scaled.planned <= full.planned,
+            "{scaled:?}"
+        );
+        let long = full.planned >= 10_000;
+        assert!(
+            !long || scaled.planned * 50 < full.planned,
+            "{scaled:?} of {full:?}"
+        );
+    }
+}
+
+#[test]
+fn every_turn_has_steps_at_the_smallest_scale_too() {
+    for (_, operation) in operations(&plan(Dialect::Postgres, Scale::new(0.001).unwrap())) {
+        assert!(operation.turns >= 1, "{operation:?}");
+        let expected = operation.expected();
+        let reads = operation.kind == crate::driver::Kind::Read;
+        let counts = operation.name != "connect";
+        assert_eq!(expected.rows > 0, reads && counts, "{operation:?}");
+        assert!(!operation.example().is_empty() || !counts, "{operation:?}");
+    }
+}
+
+#[test]
+fn what_has_no_transactions_is_skipped_with_its_name() {
+    let plan = Plan {
+        engine: Some(Engine {
+            name: "MyISAM".into(),
+            transactional: false,
+        }),
+        ..plan(Dialect::Mysql, Scale::FULL)
+    };
+    let skipped: Vec<_> = operations(&plan)
+        .into_iter()
+        .filter(|(_, operation)| operation.skipped.is_some())
+        .map(|(test, operation)| (test, operation.name, operation.skipped))
+        .collect();
+    assert_eq!(
+        skipped.len(),
+        2 + 9,
+        "select_in, select_join_in, and all of transactions"
+    );
+    for (test, _, reason) in skipped {
+        let reason = reason.unwrap();
+        assert_eq!(
+            reason == "engine MyISAM has none",
+            test == "transactions",
+            "{reason}"
+        );
+    }
+}

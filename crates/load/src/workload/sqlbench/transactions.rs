@@ -1,0 +1,148 @@
+//! transactions: rows written in transactions that end with COMMIT, with ROLLBACK, or by
+//! themselves. The rates of the commits are the direct probe of what a durable commit costs.
+
+use super::operation::{Operation, Turn};
+use super::schema::Table;
+use super::steps::Steps;
+use super::{Plan, Test, TestName};
+use crate::driver::{Dialect, Kind};
+
+const TABLE: &str = "sqlbench_bench1";
+const ROWS: u64 = 10_000;
+/// Transactions that are rolled back, each of this many statements.
+const ROLLBACKS: u64 = 100;
+const ROWS_PER_ROLLBACK: u64 = 100;
+
+/// How a statement becomes durable, or does not.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Commit,
+    Autocommit,
+    Rollback,
+}
+
+pub(super) fn test(plan: &Plan) -> Test {
+    let rows = plan.scale.of(ROWS);
+    let table = Table::new(
+        "bench1",
+        [
+            "idn INTEGER NOT NULL",
+            "rev_idn INTEGER NOT NULL",
+            "region CHAR(1) NOT NULL",
+            "grp INTEGER NOT NULL",
+            "updated INTEGER NOT NULL",
+        ],
+    )
+    .primary_key("idn")
+    .unique("rev_idn")
+    .unique("region,grp,idn");
+    // The table holds `rows` rows after the first operation, and twice as many after the second.
+    let insert = move |offset: u64| move |steps: &mut Steps, row: u64| insert(steps, offset + row);
+    let update = move |offset: u64| {
+        move |steps: &mut Steps, row: u64| {
+            let idn = offset + row;
+            steps.change(
+                1,
+                format_args!("UPDATE {TABLE} SET updated=1 WHERE idn={idn}"),
+            );
+        }
+    };
+    let delete = move |offset: u64| {
+        move |steps: &mut Steps, row: u64| {
+            let idn = offset + row;
+            steps.change(1, format_args!("DELETE FROM {TABLE} WHERE idn={idn}"));
+        }
+    };
+    let rows_are = |expected| (format!("SELECT COUNT(*) FROM {TABLE}"), expected);
+    let updated = format!("SELECT COUNT(*) FROM {TABLE} WHERE updated=1");
+    let operations = [
+        operation(plan, "insert_commit", End::Commit, insert(0)).before(table.create(&plan.maker)),
+        operation(plan, "insert_autocommit", End::Autocommit, insert(rows)),
+        operation(plan, "insert_rollback", End::Rollback, insert(2 * rows)),
+        operation(plan, "update_rollback", End::Rollback, update(0)).then_holds(&updated, 0),
+        operation(plan, "delete_rollback", End::Rollback, delete(0)),
+        operation(plan, "update_commit", End::Commit, update(0)).then_holds(&updated, rows),
+        operation(plan, "update_autocommit", End::Autocommit, update(rows))
+            .then_holds(&updated, 2 * rows),
+        operation(plan, "delete_commit", End::Commit, delete(0)),
+        operation(plan, "delete_autocommit", End::Autocommit, delete(rows)),
+    ];
+    let left = [rows, 2 * rows, 2 * rows, 0, 2 * rows, 0, 0, rows, 0];
+    let operations = operations.into_iter().zip(left).map(|(operation, left)| {
+        let (question, answer) = rows_are(left);
+        let operation = match operation.check {
+            None => operation.then_holds(question, answer),
+            Some(_) => operation,
+        };
+        operation.skipped_because(plan.no_transactions())
+    });
+    Test {
+        name: TestName::Transactions,
+        operations: operations.collect(),
+    }
+}
+
+fn insert(steps: &mut Steps, idn: u64) {
+    let region = char::from(b'A' + u8::try_from(idn % 6).unwrap_or(0));
+    let (rev_idn, grp) = (10 * ROWS - idn, idn % 100);
+    steps.change(
+        1,
+        format_args!("INSERT INTO {TABLE} VALUES ({idn},{rev_idn},'{region}',{grp},0)"),
+    );
+}
+
+/// `statement` writes one row of those from 0.
+fn operation(
+    plan: &Plan,
+    name: &'static str,
+    end: End,
+    statement: impl Fn(&mut Steps, u64) + Send + Sync + 'static,
+) -> Operation {
+    let begin = Begin {
+        dialect: plan.maker.dialect,
+    };
+    match end {
+        End::Autocommit => Operation::new(name, Kind::Write, plan.scale.of(ROWS), {
+            move |turn, steps| statement(steps, turn.index)
+        }),
+        End::Commit => Operation::new(name, Kind::Write, plan.scale.of(ROWS), {
+            move |turn, steps| {
+                begin.write(turn, steps);
+                statement(steps, turn.index);
+                steps.aside("COMMIT");
+            }
+        })
+        .rolls_back(),
+        End::Rollback => {
+            let rollbacks = plan.scale.of(ROLLBACKS);
+            let rows = ROWS_PER_ROLLBACK.min(plan.scale.of(ROWS) / rollbacks);
+            Operation::new(name, Kind::Write, rollbacks, move |turn, steps| {
+                begin.write(turn, steps);
+                for row in 0..rows {
+                    statement(steps, turn.index * rows + row);
+                }
+                steps.aside("ROLLBACK");
+            })
+            .rolls_back()
+        }
+    }
+}
+
+/// How a transaction begins: in the MySQL family autocommit is switched off once, as the original
+/// does, and COMMIT alone lies between two transactions.
+#[derive(Debug, Clone, Copy)]
+struct Begin {
+    dialect: Dialect,
+}
+
+impl Begin {
+    fn write(self, turn: Turn, steps: &mut Steps) {
+        match self.dialect {
+            Dialect::Mysql if turn.first => steps.aside("SET autocommit=0"),
+            Dialect::Mysql => {}
+            Dialect::Postgres => steps.aside("BEGIN"),
+            // A writer that has to wait for the lock can do so only here.
+            Dialect::Sqlite => steps.aside("BEGIN IMMEDIATE"),
+        }
+    }
+}
