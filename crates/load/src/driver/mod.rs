@@ -19,6 +19,8 @@ mod socket;
 pub mod sqlite;
 pub mod template;
 
+pub(crate) use socket::{LOGIN_LIMIT, too_late};
+
 /// Which family's SQL a workload must speak: types, auto-increment, table options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {

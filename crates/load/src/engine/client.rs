@@ -6,10 +6,12 @@ use crate::workload::Workload;
 /// A simulated client of the database.
 #[derive(Debug)]
 pub(super) struct Client<S, C> {
-    /// `None` while the connection is down.
+    /// `None` while there is no connection, not even one that is being made.
     pub(super) session: Option<S>,
     pub(super) script: C,
     pub(super) state: State,
+    /// The connection that is being made, or the last one.
+    pub(super) attempt: Attempt,
     /// The type of the statement under way, and when it was begun.
     pub(super) type_index: usize,
     pub(super) statement_start_ns: u64,
@@ -35,28 +37,61 @@ pub(super) enum State {
         again: bool,
     },
     /// Connected and without work, after a transaction that was given up.
-    Pausing {
-        until_ns: u64,
-    },
+    Pausing,
     /// In a transaction that asked to wait.
-    Sleeping {
-        until_ns: u64,
-    },
+    Sleeping,
+    /// Without connection, until its turn to make one comes.
+    Queueing,
+    /// A connection is being made.
+    Opening,
     /// Without connection until the next attempt.
-    Down {
-        retry_ns: u64,
-        attempts: u32,
-    },
-    /// A connection is being made, on the worker's other thread.
-    Connecting {
-        attempts: u32,
-    },
+    Down,
+}
+
+/// Making a connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attempt {
+    pub(super) reason: Reason,
+    /// Attempts that failed since there was a connection.
+    pub(super) failures: u32,
+    /// How often the server's queue has been full for this one.
+    pub(super) turned_away: u32,
+    /// The attempt is given up then.
+    pub(super) limit_ns: u64,
+}
+
+/// Why a connection is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Before anything else.
+    First,
+    /// The one before was lost.
+    Lost,
+    /// The script asks for a new one, in the middle of a transaction.
+    Asked,
+}
+
+impl Attempt {
+    pub(super) fn new(reason: Reason, failures: u32) -> Self {
+        Self {
+            reason,
+            failures,
+            turned_away: 0,
+            limit_ns: u64::MAX,
+        }
+    }
 }
 
 /// The first pause before a lost connection is made anew.
 const FIRST_PAUSE_NS: u64 = 10_000_000;
 /// No pause is longer: a server that restarts is found again within a second.
 const LONGEST_PAUSE_NS: u64 = 1_000_000_000;
+
+/// The first pause before a server whose queue of new connections is full is asked again: it
+/// empties the queue within milliseconds, and the wait is part of a latency.
+const FIRST_QUEUE_PAUSE_NS: u64 = 1_000_000;
+/// No such pause is longer, so that the queue is not found empty for long.
+const LONGEST_QUEUE_PAUSE_NS: u64 = 16_000_000;
 
 /// The first pause after a transaction that was given up: a statement that the server refuses each
 /// time would keep both of us busy with nothing else.
@@ -65,11 +100,13 @@ const FIRST_REST_NS: u64 = 1_000_000;
 const LONGEST_REST_NS: u64 = 100_000_000;
 
 impl<S, C> Client<S, C> {
-    pub(super) fn new(session: S, script: C) -> Self {
+    /// A client that has yet to connect.
+    pub(super) fn new(script: C) -> Self {
         Self {
-            session: Some(session),
+            session: None,
             script,
-            state: State::Idle,
+            state: State::Queueing,
+            attempt: Attempt::new(Reason::First, 0),
             type_index: 0,
             statement_start_ns: 0,
             transaction_start_ns: 0,
@@ -78,29 +115,39 @@ impl<S, C> Client<S, C> {
         }
     }
 
-    /// Pauses after a transaction that was given up; each that follows another doubles the pause.
-    pub(super) fn pause(&mut self, now_ns: u64) {
-        let pause_ns = (FIRST_REST_NS << self.failures.min(10)).min(LONGEST_REST_NS);
+    /// Pauses after a transaction that was given up, until the instant that is returned; each
+    /// that follows another doubles the pause.
+    pub(super) fn pause(&mut self, now_ns: u64) -> u64 {
+        let pause_ns = doubled(FIRST_REST_NS, self.failures, LONGEST_REST_NS);
         self.failures = self.failures.saturating_add(1);
-        self.state = State::Pausing {
-            until_ns: now_ns + pause_ns,
-        };
+        self.state = State::Pausing;
+        now_ns + pause_ns
     }
 
-    /// Does nothing for so long, in the middle of a transaction.
-    pub(super) fn sleep(&mut self, now_ns: u64, us: u64) {
-        self.state = State::Sleeping {
-            until_ns: now_ns.saturating_add(us.saturating_mul(1000)),
-        };
+    /// Gives the connection up until the instant that is returned; each attempt that failed
+    /// doubles the pause.
+    pub(super) fn go_down(&mut self, now_ns: u64, failures: u32) -> u64 {
+        self.disconnect();
+        self.state = State::Down;
+        self.attempt = Attempt::new(Reason::Lost, failures);
+        now_ns + doubled(FIRST_PAUSE_NS, failures, LONGEST_PAUSE_NS)
     }
 
-    /// Gives the connection up; each attempt that failed doubles the pause.
-    pub(super) fn go_down(&mut self, now_ns: u64, attempts: u32) {
-        let pause_ns = (FIRST_PAUSE_NS << attempts.min(10)).min(LONGEST_PAUSE_NS);
+    /// Tries again to make the same connection, at the instant that is returned, because the
+    /// server's queue is full.
+    pub(super) fn stand_back(&mut self, now_ns: u64) -> u64 {
+        self.state = State::Down;
+        let turned_away = self.attempt.turned_away;
+        self.attempt.turned_away = turned_away.saturating_add(1);
+        now_ns + doubled(FIRST_QUEUE_PAUSE_NS, turned_away, LONGEST_QUEUE_PAUSE_NS)
+    }
+
+    pub(super) fn disconnect(&mut self) {
         self.session = None;
-        self.state = State::Down {
-            retry_ns: now_ns + pause_ns,
-            attempts,
-        };
+        self.asks_writable = false;
     }
+}
+
+fn doubled(first_ns: u64, times: u32, longest_ns: u64) -> u64 {
+    (first_ns << times.min(10)).min(longest_ns)
 }

@@ -140,7 +140,7 @@ pub(super) struct Conductor<'a> {
 /// What the conductor holds of a worker.
 struct Reins {
     start: Sender<Start>,
-    waker: Arc<Waker>,
+    waker: Waker,
     thread: thread::JoinHandle<()>,
 }
 
@@ -181,10 +181,11 @@ impl<'a> Conductor<'a> {
         for number in 0..workers {
             let poll = Poll::new().map_err(Failure::internal)?;
             let registry = poll.registry().try_clone().map_err(Failure::internal)?;
-            let waker = Arc::new(Waker::new(&registry, WAKE).map_err(Failure::internal)?);
+            let waker = Waker::new(&registry, WAKE).map_err(Failure::internal)?;
             let (start, inbox) = channel();
             let worker = Worker {
                 number,
+                workers,
                 clients: (number..clients).step_by(workers).collect(),
                 driver: Arc::clone(driver),
                 workload: Arc::clone(workload),
@@ -193,7 +194,6 @@ impl<'a> Conductor<'a> {
                 clock: self.clock,
                 control: Arc::clone(&self.control),
                 registry,
-                waker: Arc::clone(&waker),
                 inbox,
                 outbox: self.inbox.outbox.clone(),
             };

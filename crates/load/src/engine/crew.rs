@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use mio::{Events, Interest, Poll, Token};
 
-use super::client::{ClientOf, State};
+use super::client::{Client, ClientOf, State};
 use super::message::Failure;
-use super::reconnector::Reconnector;
+use super::opening::Openings;
 use super::recorder::Recorder;
+use super::timers::Timers;
 use super::worker::Worker;
 use crate::driver::{Args, Driver, Fault, Reply, Session, StatementId};
+use crate::measure::Schedule;
 use crate::workload::{Catalogue, Next, Script, Workload};
 
 /// Wakes a worker that sleeps although nothing has arrived: the run is to end early.
@@ -18,6 +20,8 @@ pub(super) const WAKE: Token = Token(usize::MAX);
 
 /// Replies taken up between two calls of the kernel.
 const EVENTS: usize = 1024;
+/// The kernel counts milliseconds with 31 bits.
+const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
 /// How long a statement that was under way at the end may take: longer than the lock wait
 /// time-out that MySQL sets by default (50 s).
 const DRAIN_NS: u64 = 60_000_000_000;
@@ -31,57 +35,62 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     pub(super) args: Args,
     /// Clients that are not idle.
     busy: usize,
-    /// Clients that pause after a failure, or sleep because their transaction asks for it.
-    pub(super) pausing: usize,
-    /// Why a client's script cannot go on.
-    mistake: Option<Failure>,
-    /// Clients without connection.
-    pub(super) down: usize,
-    /// Started with the first connection that is lost.
-    pub(super) reconnector: Option<Reconnector<D>>,
+    /// Clients that wait for an instant.
+    pub(super) timers: Timers,
+    pub(super) openings: Openings,
+    /// Nothing is announced, every reply is there at once.
+    pub(super) at_once: bool,
+    /// The phase is over: nothing is begun any more.
+    pub(super) winding_up: bool,
+    /// Why the run cannot go on.
+    failure: Option<Failure>,
     /// Since when no client of the whole run has had a connection.
     pub(super) cut_off_since_ns: Option<u64>,
 }
 
 impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
-    pub(super) fn new(
-        worker: &'a Worker<D, W>,
-        clients: Vec<ClientOf<D, W>>,
-        recorder: Recorder,
-    ) -> Self {
+    /// Clients that have yet to connect.
+    pub(super) fn new(worker: &'a Worker<D, W>) -> Self {
+        let scripts = worker.clients.iter().map(|&n| worker.workload.script(n));
+        let clients: Vec<_> = scripts.map(Client::new).collect();
+        let catalogue = worker.workload.catalogue();
         Self {
             worker,
-            catalogue: worker.workload.catalogue(),
-            clients,
-            recorder,
+            catalogue,
+            recorder: Recorder::new(worker.number, worker.outbox.clone(), catalogue),
             args: Args::default(),
             busy: 0,
-            pausing: 0,
-            mistake: None,
-            down: 0,
-            reconnector: None,
+            timers: Timers::default(),
+            openings: Openings::new(clients.len(), worker.workers),
+            clients,
+            at_once: false,
+            winding_up: false,
+            failure: None,
             cut_off_since_ns: None,
         }
     }
 
     /// Runs until every client is idle: the phase is over and the last transactions have ended.
-    pub(super) fn work(&mut self, poll: Poll) -> Result<(), Failure> {
+    /// Clients that are not connected by now come in as they are.
+    pub(super) fn work(&mut self, poll: &mut Poll, schedule: Schedule) -> Result<(), Failure> {
+        self.recorder.begin(schedule);
         self.busy = self.clients.len();
         let now_ns = self.worker.clock.now_ns();
         for index in 0..self.clients.len() {
-            self.begin(index, now_ns);
+            if self.clients[index].state == State::Idle {
+                self.begin(index, now_ns);
+            }
         }
-        let at_once = self.clients.iter_mut().any(|client| {
-            let session = client.session.as_mut();
-            session.is_some_and(|session| session.source().is_none())
-        });
-        if at_once {
-            self.work_at_once()?;
-        } else {
-            self.work_by_events(poll)?;
+        let mut events = Events::with_capacity(EVENTS);
+        while self.busy > 0 {
+            if self.at_once {
+                self.take_turns()?;
+            } else {
+                self.take_up_events(poll, &mut events)?;
+            }
         }
         // Where no client got as far as the loop.
-        self.mistake.take().map_or(Ok(()), Err)
+        self.check()
     }
 
     /// Sends the last accounts; the clients come back with their connections open.
@@ -90,70 +99,86 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         self.clients
     }
 
-    fn work_by_events(&mut self, mut poll: Poll) -> Result<(), Failure> {
-        let mut events = Events::with_capacity(EVENTS);
-        while self.busy > 0 {
-            let timeout = self.next_duty();
-            match poll.poll(&mut events, Some(timeout)) {
-                Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
-                    return Err(Failure::internal(error));
-                }
-                _ => {}
-            }
-            let woke_ns = self.worker.clock.now_ns();
-            self.pass_time(woke_ns);
-            for event in &events {
-                self.take_up(event.token(), woke_ns);
-            }
-            self.attend(woke_ns)?;
+    fn take_up_events(&mut self, poll: &mut Poll, events: &mut Events) -> Result<(), Failure> {
+        self.await_events(poll, events)?;
+        let woke_ns = self.worker.clock.now_ns();
+        self.pass_time(woke_ns);
+        for event in &*events {
+            self.take_up(event.token(), woke_ns);
         }
-        Ok(())
+        self.attend(woke_ns)
+    }
+
+    /// Waits until something has arrived or there is something else to do.
+    pub(super) fn await_events(&self, poll: &mut Poll, events: &mut Events) -> Result<(), Failure> {
+        match poll.poll(events, Some(self.next_duty())) {
+            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                Err(Failure::internal(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Where every reply is there at once, nothing is waited for: the clients take turns.
-    fn work_at_once(&mut self) -> Result<(), Failure> {
-        let mut now_ns = self.worker.clock.now_ns();
-        while self.busy > 0 {
-            for index in 0..self.clients.len() {
-                now_ns = self.proceed(index).unwrap_or(now_ns);
-            }
-            if self.down > 0 {
-                self.await_connection(self.next_duty())?;
-                now_ns = self.worker.clock.now_ns();
-            } else if self.pausing > 0 && self.pausing == self.busy {
-                std::thread::sleep(self.next_duty());
-                now_ns = self.worker.clock.now_ns();
-            }
-            self.attend(now_ns)?;
+    fn take_turns(&mut self) -> Result<(), Failure> {
+        let mut last_ns = None;
+        for index in 0..self.clients.len() {
+            last_ns = self.proceed(index).or(last_ns);
         }
-        Ok(())
+        let now_ns = last_ns.unwrap_or_else(|| {
+            if self.timers.len() == self.busy {
+                std::thread::sleep(self.next_duty());
+            }
+            self.worker.clock.now_ns()
+        });
+        self.attend(now_ns)
     }
 
     /// What has to be looked after between replies.
     fn attend(&mut self, now_ns: u64) -> Result<(), Failure> {
-        if let Some(mistake) = self.mistake.take() {
-            return Err(mistake);
-        }
-        if self.down > 0 {
+        self.check()?;
+        if self.timers.next_ns().is_some_and(|at_ns| at_ns <= now_ns) {
             self.pass_time(now_ns);
-            self.bring_back(now_ns)?;
+            self.end_waits(now_ns);
         }
-        if self.pausing > 0 {
-            self.pass_time(now_ns);
-            self.end_pauses(now_ns);
+        if self.openings.duty_ns() <= now_ns {
+            self.attend_openings(now_ns);
         }
-        if self.recorder.is_over() && now_ns > self.recorder.boundary_ns().saturating_add(DRAIN_NS)
-        {
-            return Err(Failure::new(
-                "no-reply",
-                format!(
-                    "{} statements got no reply within {} s after the end of the measured phase",
-                    self.busy,
-                    DRAIN_NS / 1_000_000_000
-                ),
-            ));
+        if self.recorder.is_over() {
+            self.wind_up(now_ns)?;
         }
         Ok(())
+    }
+
+    /// After the end of the phase: no one waits any more, and what is under way must come to its
+    /// end.
+    #[cold]
+    fn wind_up(&mut self, now_ns: u64) -> Result<(), Failure> {
+        if !self.winding_up {
+            self.winding_up = true;
+            self.end_waits(u64::MAX);
+            self.forget_openings();
+        }
+        if now_ns <= self.recorder.boundary_ns().saturating_add(DRAIN_NS) {
+            return Ok(());
+        }
+        Err(Failure::new(
+            "no-reply",
+            format!(
+                "{} statements got no reply within {} s after the end of the measured phase",
+                self.busy,
+                DRAIN_NS / 1_000_000_000
+            ),
+        ))
+    }
+
+    /// Ends the run for a reason that is no statement's.
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+    }
+
+    pub(super) fn check(&mut self) -> Result<(), Failure> {
+        self.failure.take().map_or(Ok(()), Err)
     }
 
     /// Moves on to the interval of `now_ns`, after an early end where there is one: what completes
@@ -164,25 +189,16 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         self.recorder.advance(now_ns);
     }
 
-    /// How long a worker may sleep: until an interval or a pause ends, a connection is to be made anew, or
-    /// what is under way has taken too long.
+    /// How long a worker may sleep: until an interval or a pause ends, a connection is to be made
+    /// or takes too long, or what is under way has taken too long.
     fn next_duty(&self) -> Duration {
         let mut duty_ns = self.recorder.boundary_ns();
         if self.recorder.is_over() {
             duty_ns = duty_ns.saturating_add(DRAIN_NS + 1);
         }
-        let pauses = self.clients.iter().filter_map(|client| match client.state {
-            State::Down {
-                retry_ns: at_ns, ..
-            }
-            | State::Pausing { until_ns: at_ns }
-            | State::Sleeping { until_ns: at_ns } => Some(at_ns),
-            _ => None,
-        });
-        if self.down + self.pausing > 0 {
-            duty_ns = pauses.fold(duty_ns, u64::min);
-        }
-        self.worker.clock.until(duty_ns)
+        let waits_ns = self.timers.next_ns().unwrap_or(u64::MAX);
+        let next_ns = duty_ns.min(waits_ns).min(self.openings.duty_ns());
+        self.worker.clock.until(next_ns).min(LONGEST_SLEEP)
     }
 
     #[inline]
@@ -200,11 +216,13 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     #[inline]
     fn proceed(&mut self, index: usize) -> Option<u64> {
         let client = &mut self.clients[index];
-        if matches!(
-            client.state,
-            State::Idle | State::Pausing { .. } | State::Sleeping { .. }
-        ) {
-            return None;
+        match client.state {
+            State::InTransaction | State::RollingBack { .. } => {}
+            State::Opening => {
+                self.carry_on(Token(index));
+                return None;
+            }
+            _ => return None,
         }
         match client.session.as_mut()?.poll() {
             Progress::Pending => {
@@ -221,7 +239,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     }
 
     #[inline]
-    fn settle(&mut self, index: usize, outcome: Result<Reply, Fault>, now_ns: u64) {
+    pub(super) fn settle(&mut self, index: usize, outcome: Result<Reply, Fault>, now_ns: u64) {
         let client = &self.clients[index];
         match (outcome, client.state) {
             (Ok(reply), State::InTransaction) => {
@@ -254,6 +272,15 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             client.failures = 0;
             self.recorder.transaction(latency_ns, now_ns);
             self.begin(index, now_ns);
+        }
+    }
+
+    /// A client that has a connection again, or for the first time: it begins, if the others have.
+    pub(super) fn come_in(&mut self, index: usize, now_ns: u64) {
+        if self.busy > 0 {
+            self.begin(index, now_ns);
+        } else {
+            self.clients[index].state = State::Idle;
         }
     }
 
@@ -298,14 +325,19 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
                     session.submit_text(args.sql())
                 });
             }
-            Next::Reconnect { type_index } => unimplemented!("{type_index}"),
+            Next::Reconnect { type_index } => self.come_again(index, type_index, now_ns),
             Next::Sleep { us } => {
-                self.clients[index].sleep(now_ns, us);
-                self.pausing += 1;
+                self.clients[index].state = State::Sleeping;
+                let length_ns = if self.winding_up {
+                    0
+                } else {
+                    us.saturating_mul(1000)
+                };
+                self.timers.set(now_ns.saturating_add(length_ns), index);
             }
             Next::Fail => {
                 let mistake = self.clients[index].script.mistake();
-                self.mistake = Some(Failure::new("script", mistake));
+                self.fail(Failure::new("script", mistake));
                 self.rest(index);
             }
         }
@@ -349,7 +381,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     }
 
     /// Asks for writability exactly while part of a statement waits to be sent.
-    fn ask_for_writability(&mut self, index: usize) {
+    pub(super) fn ask_for_writability(&mut self, index: usize) {
         let client = &mut self.clients[index];
         let Some(session) = client.session.as_mut() else {
             return;

@@ -16,7 +16,7 @@ pub(super) struct Recorder {
     outbox: Sender<Message>,
     types: usize,
     schedule: Schedule,
-    /// `None`: the measured phase is over, nothing counts any more.
+    /// `None`: nothing counts, not yet or, the measured phase being over, not any more.
     period: Option<Period>,
     interval: IntervalTally,
     phase: PhaseTally,
@@ -28,25 +28,28 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(
-        worker: usize,
-        outbox: Sender<Message>,
-        catalogue: &Catalogue,
-        schedule: Schedule,
-    ) -> Self {
+    pub(super) fn new(worker: usize, outbox: Sender<Message>, catalogue: &Catalogue) -> Self {
         let types = catalogue.types().len();
         Self {
             worker,
             outbox,
             types,
-            schedule,
-            period: schedule.first(),
+            schedule: Schedule::NEVER,
+            period: None,
             interval: IntervalTally::default(),
             phase: PhaseTally::new(types),
-            last_end_ns: schedule.start_ns,
-            waited_before_ns: waited_for_cpu_ns(),
+            last_end_ns: 0,
+            waited_before_ns: None,
             waited_ns: None,
         }
+    }
+
+    /// From here on, what happens counts.
+    pub(super) fn begin(&mut self, schedule: Schedule) {
+        self.schedule = schedule;
+        self.period = schedule.first();
+        self.last_end_ns = schedule.start_ns;
+        self.waited_before_ns = waited_for_cpu_ns();
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -201,7 +204,8 @@ mod tests {
             end_ns: 200,
             interval_ns: Some(10),
         };
-        let mut recorder = Recorder::new(0, outbox, &Catalogue::default(), schedule);
+        let mut recorder = Recorder::new(0, outbox, &Catalogue::default());
+        recorder.begin(schedule);
         recorder.advance(115);
         recorder.cut(110);
         recorder.advance(116);

@@ -1,11 +1,8 @@
 //! What a crew does when something goes wrong: roll back, begin again, connect again, give up.
 
-use std::time::Duration;
-
-use super::client::State;
+use super::client::{Reason, State};
 use super::crew::Crew;
 use super::message::Failure;
-use super::reconnector::Reconnector;
 use crate::driver::{Driver, Fault, Reply, ServerError};
 use crate::workload::{Script, Workload};
 
@@ -64,26 +61,32 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         {
             self.rest(index);
         } else {
-            self.clients[index].pause(now_ns);
-            self.pausing += 1;
+            self.timers.set(self.clients[index].pause(now_ns), index);
         }
     }
 
-    /// Lets those clients go on whose pause or sleep is over; all of them, once the phase is.
+    /// Lets those clients go on whose instant has come.
     #[cold]
-    pub(super) fn end_pauses(&mut self, now_ns: u64) {
-        let is_over = self.recorder.is_over();
-        for index in 0..self.clients.len() {
+    pub(super) fn end_waits(&mut self, until_ns: u64) {
+        let now_ns = self.worker.clock.now_ns();
+        // Those that come to wait meanwhile are for the next time.
+        for _ in 0..self.timers.len() {
+            let Some(index) = self.timers.due(until_ns) else {
+                return;
+            };
             match self.clients[index].state {
-                State::Pausing { until_ns } if now_ns >= until_ns || is_over => {
-                    self.pausing -= 1;
-                    self.begin(index, now_ns);
-                }
-                State::Sleeping { until_ns } if now_ns >= until_ns || is_over => {
-                    self.pausing -= 1;
+                State::Pausing => self.begin(index, now_ns),
+                State::Sleeping => {
                     self.clients[index].state = State::InTransaction;
                     self.go_on(index, now_ns);
                 }
+                // One in the middle of a transaction is to come to its end.
+                State::Down
+                    if self.winding_up && self.clients[index].attempt.reason != Reason::Asked =>
+                {
+                    self.rest(index);
+                }
+                State::Down => self.try_again(index),
                 _ => {}
             }
         }
@@ -101,98 +104,23 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         if client.state != (State::RollingBack { again: false }) {
             self.recorder.failed_transaction(now_ns);
         }
-        self.down += 1;
         self.worker.control.count_out();
-        client.asks_writable = false;
-        client.go_down(now_ns, 0);
-    }
-
-    /// Takes up the connections that have been made, and has those made whose pause is over. Once
-    /// the phase is over none is needed.
-    #[cold]
-    pub(super) fn bring_back(&mut self, now_ns: u64) -> Result<(), Failure> {
-        self.await_connection(Duration::ZERO)?;
-        for index in 0..self.clients.len() {
-            match self.clients[index].state {
-                State::Down { .. } | State::Connecting { .. } if self.recorder.is_over() => {
-                    self.down -= 1;
-                    self.rest(index);
-                }
-                State::Down { retry_ns, attempts } if now_ns >= retry_ns => {
-                    self.clients[index].state = State::Connecting { attempts };
-                    self.reconnector()?.connect(index)?;
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits no longer than `timeout` until a connection is made, and takes up all that are.
-    #[cold]
-    pub(super) fn await_connection(&mut self, mut timeout: Duration) -> Result<(), Failure> {
-        while let Some((index, outcome)) = self.reconnector()?.outcome(timeout)? {
-            timeout = Duration::ZERO;
-            let now_ns = self.worker.clock.now_ns();
-            self.pass_time(now_ns);
-            self.take_connection(index, outcome, now_ns)?;
-        }
-        Ok(())
-    }
-
-    fn reconnector(&mut self) -> Result<&Reconnector<D>, Failure> {
-        if self.reconnector.is_none() {
-            self.reconnector = Some(Reconnector::start(self.worker)?);
-        }
-        self.reconnector
-            .as_ref()
-            .ok_or_else(|| Failure::internal("no thread makes connections"))
-    }
-
-    fn take_connection(
-        &mut self,
-        index: usize,
-        outcome: Result<D::Session, Fault>,
-        now_ns: u64,
-    ) -> Result<(), Failure> {
-        // A client that rests, because the phase is over, needs none any more.
-        let State::Connecting { attempts } = self.clients[index].state else {
-            return Ok(());
-        };
-        match outcome {
-            Ok(mut session) => {
-                self.worker
-                    .register(index, &mut session)
-                    .map_err(Failure::internal)?;
-                self.clients[index].session = Some(session);
-                self.down -= 1;
-                self.worker.control.count_in();
-                self.recorder.reconnect();
-                self.begin(index, now_ns);
-                Ok(())
-            }
-            Err(fault) => {
-                self.recorder.error(&fault, None);
-                self.clients[index].go_down(now_ns, attempts + 1);
-                self.still_alive(&fault, now_ns)
-            }
-        }
+        self.timers.set(client.go_down(now_ns, 0), index);
     }
 
     /// Gives up when no client of the run has had a connection for long enough: the server is
     /// gone.
-    fn still_alive(&mut self, fault: &Fault, now_ns: u64) -> Result<(), Failure> {
+    pub(super) fn still_alive(&mut self, fault: &Fault, now_ns: u64) {
         if !self.worker.control.is_cut_off() {
             self.cut_off_since_ns = None;
-            return Ok(());
+            return;
         }
         let since_ns = *self.cut_off_since_ns.get_or_insert(now_ns);
-        if now_ns.saturating_sub(since_ns) < GIVE_UP_NS {
-            return Ok(());
+        if now_ns.saturating_sub(since_ns) >= GIVE_UP_NS {
+            self.fail(Failure::from_fault(
+                "all connections were lost and none could be made again; is the server still running?",
+                fault,
+            ));
         }
-        Err(Failure::from_fault(
-            "all connections were lost and none could be made again; is the server still running?",
-            fault,
-        ))
     }
 }

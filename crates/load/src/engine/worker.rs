@@ -1,15 +1,12 @@
 //! One worker thread: connects its clients, lets them work, reports.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use mio::{Interest, Poll, Registry, Token, Waker};
+use mio::{Interest, Poll, Registry, Token};
 
-use super::client::{Client, ClientOf};
 use super::crew::Crew;
 use super::message::{Control, Failure, Message, Start};
-use super::recorder::Recorder;
 use super::scheduling;
 use crate::driver::{Driver, Fault, Protocol, Session};
 use crate::measure::Clock;
@@ -36,6 +33,8 @@ impl Default for Manner {
 /// What a worker is made from.
 pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) number: usize,
+    /// Of the run.
+    pub(super) workers: usize,
     /// The numbers of its clients, unique in the run.
     pub(super) clients: Vec<usize>,
     pub(super) driver: Arc<D>,
@@ -46,8 +45,6 @@ pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) control: Arc<Control>,
     /// Where connections are registered: that of the poll which the worker is run with.
     pub(super) registry: Registry,
-    /// Wakes that poll.
-    pub(super) waker: Arc<Waker>,
     pub(super) inbox: Receiver<Start>,
     pub(super) outbox: Sender<Message>,
 }
@@ -55,53 +52,36 @@ pub(super) struct Worker<D: Driver, W: Workload> {
 impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     /// Connects, waits for the start, runs to the end, and keeps the connections open until the
     /// conductor lets go of the worker.
-    pub(super) fn run(&self, poll: Poll) -> Result<(), Failure> {
+    pub(super) fn run(&self, mut poll: Poll) -> Result<(), Failure> {
         scheduling::take_turns();
-        let connects_late = self.manner.connects_late;
-        let early = (!connects_late).then(|| self.connect()).transpose()?;
+        let mut crew = Crew::new(self);
+        if !self.manner.connects_late {
+            crew.connect(&mut poll)?;
+        }
         if self.outbox.send(Message::Connected).is_err() {
             return Ok(());
         }
         let Ok(Start(schedule)) = self.inbox.recv() else {
             return Ok(());
         };
-        let clients = early.map_or_else(|| self.connect(), Ok)?;
-        let outbox = self.outbox.clone();
-        let recorder = Recorder::new(self.number, outbox, self.workload.catalogue(), schedule);
-        let mut crew = Crew::new(self, clients, recorder);
-        crew.work(poll)?;
+        crew.work(&mut poll, schedule)?;
         let still_connected = crew.finish();
         let _ = self.inbox.recv();
         drop(still_connected);
         Ok(())
     }
 
-    fn connect(&self) -> Result<Vec<ClientOf<D, W>>, Failure> {
-        let mut clients = Vec::with_capacity(self.clients.len());
-        for number in &self.clients {
-            let mut session = self
-                .session()
-                .map_err(|fault| Failure::from_fault("connecting a client", &fault))?;
-            self.register(clients.len(), &mut session)
-                .map_err(Failure::internal)?;
-            clients.push(Client::new(session, self.workload.script(*number)));
+    /// Begins a client's connection and has it announced when it can be read from.
+    ///
+    /// Readability alone: on a Unix socket, every read by the server would make us writable again
+    /// and wake us for nothing.
+    pub(super) fn open(&self, index: usize) -> Result<D::Session, Fault> {
+        let statements = self.workload.catalogue().statements();
+        let mut session = self.driver.open(statements, self.protocol)?;
+        if let Some(source) = session.source() {
+            self.registry
+                .register(source, Token(index), Interest::READABLE)?;
         }
-        Ok(clients)
-    }
-
-    fn session(&self) -> Result<D::Session, Fault> {
-        self.driver
-            .connect(self.workload.catalogue().statements(), self.protocol)
-    }
-
-    /// Asks for readability alone: on a Unix socket, every read by the server would make us
-    /// writable again and wake us for nothing.
-    pub(super) fn register(&self, index: usize, session: &mut D::Session) -> io::Result<()> {
-        match session.source() {
-            Some(source) => self
-                .registry
-                .register(source, Token(index), Interest::READABLE),
-            None => Ok(()),
-        }
+        Ok(session)
     }
 }

@@ -35,6 +35,14 @@ pub struct Period {
 }
 
 impl Schedule {
+    /// Of a run that has not begun.
+    pub const NEVER: Self = Self {
+        start_ns: u64::MAX,
+        measure_ns: u64::MAX,
+        end_ns: u64::MAX,
+        interval_ns: None,
+    };
+
     #[must_use]
     pub fn first(&self) -> Option<Period> {
         self.begin(Phase::WarmUp)

@@ -1,0 +1,73 @@
+//! Running the engine within a test.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use diskproof_load::driver::{Driver, Protocol};
+use diskproof_load::engine::{self, Failure, RunError, RunOptions};
+use diskproof_load::report::{Event, Report, StatementSummary, Summary};
+
+use crate::steps::Steps;
+
+/// A run of so many clients and seconds, all else plain.
+pub(crate) fn options(clients: usize, workers: usize, seconds: f64) -> RunOptions {
+    RunOptions {
+        workload: "steps",
+        mix: "all".into(),
+        seed: 1,
+        clients,
+        workers,
+        protocol: Protocol::Text,
+        warm_up: Duration::ZERO,
+        seconds: Some(Duration::from_secs_f64(seconds)),
+        transactions: None,
+        report_interval: None,
+        percentiles: vec![50.0],
+        lockstep: false,
+    }
+}
+
+/// Runs to the end; the events, or why there is no end.
+pub(crate) fn run<D: Driver + Send + 'static>(
+    driver: D,
+    workload: Steps,
+    options: &RunOptions,
+) -> Result<Vec<Event>, Failure> {
+    let mut report = Keep::default();
+    let (driver, workload) = (Arc::new(driver), Arc::new(workload));
+    match engine::run(&driver, &workload, options, channel(), &mut report) {
+        Ok(_) => Ok(report.0),
+        Err(RunError::Failed(failure)) => Err(failure),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// Runs to the summary.
+pub(crate) fn summary<D: Driver + Send + 'static>(
+    driver: D,
+    workload: Steps,
+    options: &RunOptions,
+) -> Summary {
+    match run(driver, workload, options).expect("a good run").pop() {
+        Some(Event::Summary(summary)) => *summary,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// One statement type's account.
+pub(crate) fn account<'a>(summary: &'a Summary, name: &str) -> &'a StatementSummary {
+    let mut types = summary.statement_types.iter();
+    types.find(|account| account.name == name).expect("a type")
+}
+
+#[derive(Default)]
+struct Keep(Vec<Event>);
+
+impl Report for Keep {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.0.push(event.clone());
+        Ok(())
+    }
+}

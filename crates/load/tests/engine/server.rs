@@ -1,0 +1,140 @@
+//! A server that sends every byte back, and whose connections break or tarry when told to.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+
+use diskproof_load::driver::null::NullDriver;
+use diskproof_load::driver::{
+    Admin, Args, Dialect, Driver, Fault, Protocol, Reply, Session, Statement, StatementId,
+};
+
+/// How long a statement takes.
+pub(crate) const SERVICE: Duration = Duration::from_millis(1);
+
+/// What a connection is like.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manners {
+    /// How long the log-in takes; `None`: it never ends.
+    pub(crate) log_in: Option<Duration>,
+    /// The connection breaks after so many statements.
+    pub(crate) breaks_after: Option<usize>,
+}
+
+impl Default for Manners {
+    fn default() -> Self {
+        Self {
+            log_in: Some(Duration::ZERO),
+            breaks_after: None,
+        }
+    }
+}
+
+/// Says what the connection of a number, counted from 0, is like.
+type Host = dyn Fn(usize) -> Result<Manners, Fault> + Send + Sync;
+
+pub(crate) struct Server {
+    connections: AtomicUsize,
+    host: Box<Host>,
+}
+
+impl Server {
+    pub(crate) fn new(
+        host: impl Fn(usize) -> Result<Manners, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            connections: AtomicUsize::new(0),
+            host: Box::new(host),
+        }
+    }
+}
+
+impl Driver for Server {
+    type Session = Echo;
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Mysql
+    }
+
+    fn open(&self, _: &[Statement], _: Protocol) -> Result<Echo, Fault> {
+        let number = self.connections.fetch_add(1, Ordering::Relaxed);
+        Ok(Echo::new((self.host)(number)?)?)
+    }
+
+    fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
+        NullDriver.admin()
+    }
+}
+
+/// A connection to a thread that greets, and then sends every byte back after its time.
+pub(crate) struct Echo {
+    stream: mio::net::UnixStream,
+    left: Option<usize>,
+}
+
+impl Echo {
+    fn new(manners: Manners) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let log_in = manners.log_in;
+        thread::spawn(move || serve(theirs, log_in));
+        Ok(Self {
+            stream: mio::net::UnixStream::from_std(ours),
+            left: manners.breaks_after,
+        })
+    }
+
+    fn receive(&mut self) -> Poll<Result<Reply, Fault>> {
+        match self.stream.read_exact(&mut [0]) {
+            Ok(()) => Poll::Ready(Ok(Reply::default())),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error.into())),
+        }
+    }
+}
+
+fn serve(mut stream: UnixStream, log_in: Option<Duration>) {
+    let mut byte = [b'!'];
+    if let Some(time) = log_in {
+        thread::sleep(time);
+        if stream.write_all(&byte).is_err() {
+            return;
+        }
+    }
+    while stream.read_exact(&mut byte).is_ok() {
+        thread::sleep(SERVICE);
+        if stream.write_all(&byte).is_err() {
+            return;
+        }
+    }
+}
+
+impl Session for Echo {
+    fn source(&mut self) -> Option<&mut dyn mio::event::Source> {
+        Some(&mut self.stream)
+    }
+
+    fn submit(&mut self, _: StatementId, _: &Args) -> Result<(), Fault> {
+        if let Some(left) = &mut self.left {
+            *left = left
+                .checked_sub(1)
+                .ok_or_else(|| Fault::Lost(ErrorKind::ConnectionReset.into()))?;
+        }
+        Ok(self.stream.write_all(b"?")?)
+    }
+
+    fn submit_text(&mut self, _: &[u8]) -> Result<(), Fault> {
+        self.submit(0, &Args::default())
+    }
+
+    fn poll_open(&mut self) -> Poll<Result<(), Fault>> {
+        self.receive().map_ok(|_| ())
+    }
+
+    fn poll(&mut self) -> Poll<Result<Reply, Fault>> {
+        self.receive()
+    }
+}

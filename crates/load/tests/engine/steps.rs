@@ -1,0 +1,60 @@
+//! A workload whose transactions all take the same steps.
+
+use diskproof_load::driver::{Args, Kind, Statement};
+use diskproof_load::workload::{Catalogue, Next, Script, Workload};
+
+/// The only statement, of the first type.
+pub(crate) const ASK: Next = Next::Statement(0);
+/// Leaves and comes again, under the second type.
+pub(crate) const COME_AGAIN: Next = Next::Reconnect { type_index: 1 };
+
+pub(crate) struct Steps {
+    catalogue: Catalogue,
+    steps: &'static [Next],
+}
+
+impl Steps {
+    pub(crate) fn new(steps: &'static [Next]) -> Self {
+        let mut catalogue = Catalogue::default();
+        let ask = Statement {
+            sql: "SELECT 1".into(),
+            prepare: false,
+        };
+        catalogue.add("ask", Kind::Read, [ask]);
+        catalogue.add("come_again", Kind::Other, []);
+        Self { catalogue, steps }
+    }
+}
+
+impl Workload for Steps {
+    type Script = Walk;
+
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn script(&self, _: usize) -> Walk {
+        Walk {
+            steps: self.steps,
+            left: &[],
+        }
+    }
+}
+
+pub(crate) struct Walk {
+    steps: &'static [Next],
+    left: &'static [Next],
+}
+
+impl Script for Walk {
+    fn begin(&mut self) -> bool {
+        self.left = self.steps;
+        true
+    }
+
+    fn next(&mut self, _: &mut Args) -> Option<Next> {
+        let (next, left) = self.left.split_first()?;
+        self.left = left;
+        Some(*next)
+    }
+}
