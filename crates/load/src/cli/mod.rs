@@ -2,6 +2,7 @@
 
 mod args;
 mod connect;
+mod familiar;
 mod oltp;
 mod outside;
 mod prepare;
@@ -11,8 +12,8 @@ mod script;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use crate::engine::{Failure, RunError};
 use crate::target::TargetError;
@@ -57,7 +58,7 @@ impl From<RunError> for Stop {
 #[must_use]
 pub fn main() -> ExitCode {
     let json = std::env::args_os().any(|argument| argument == "--json");
-    let outcome = match Cli::try_parse() {
+    let outcome = match parse() {
         Ok(cli) => obey(cli.verb),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
@@ -78,6 +79,13 @@ pub fn main() -> ExitCode {
         Err(Stop::Interrupted) => exit(130),
         Err(Stop::Alone) => exit(1),
     }
+}
+
+fn parse() -> Result<Cli, clap::Error> {
+    Cli::try_parse().map_err(|error| {
+        let words: Vec<_> = std::env::args_os().collect();
+        familiar::explain(error, &Cli::command(), &words)
+    })
 }
 
 fn obey(verb: Verb) -> Result<(), Stop> {

@@ -1,0 +1,201 @@
+//! Other tools' names for what has another one here: whoever types them is told ours.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+
+/// What somebody else's option is here.
+#[derive(Debug, Clone, Copy)]
+enum Ours {
+    Option(&'static str),
+    /// A part of the URL, as the help shows it.
+    Url(&'static str),
+    /// Something else, in words.
+    Words(&'static str),
+}
+
+use Ours::{Option as Opt, Url, Words};
+
+const PASSWORD: Ours =
+    Words("passwords come from the environment variable DISKPROOF_PASSWORD or --password-file");
+
+/// Options of sysbench, mysqlslap, sql-bench and pgbench; `_` and `-` are the same. The first that
+/// the command has is told.
+const OPTIONS: [(&str, Ours); 70] = [
+    ("threads", Opt("clients")),
+    ("num-threads", Opt("clients")),
+    ("concurrency", Opt("clients")),
+    ("client", Opt("clients")),
+    ("-c", Opt("clients")),
+    ("jobs", Opt("workers")),
+    ("-j", Opt("workers")),
+    ("time", Opt("seconds")),
+    ("max-time", Opt("seconds")),
+    ("-T", Opt("seconds")),
+    ("events", Opt("transactions")),
+    ("max-requests", Opt("transactions")),
+    ("number-of-queries", Opt("queries")),
+    ("-t", Opt("transactions")),
+    ("table-size", Opt("rows")),
+    ("oltp-table-size", Opt("rows")),
+    ("scale", Opt("rows")),
+    ("scale", Opt("variable")),
+    ("-s", Opt("rows")),
+    ("-s", Opt("variable")),
+    ("oltp-tables-count", Opt("tables")),
+    (
+        "oltp-table-name",
+        Words("the tables' names are fixed: sbtest1, sbtest2, …"),
+    ),
+    ("oltp-test-mode", Opt("mix")),
+    ("oltp-read-only", Words("it is --mix read-only")),
+    (
+        "test",
+        Words("the workload is named after the verb: run oltp, run slap, run sqlbench"),
+    ),
+    ("oltp-skip-trx", Opt("skip-trx")),
+    ("oltp-point-selects", Opt("point-selects")),
+    ("oltp-range-size", Opt("range-size")),
+    ("oltp-dist-type", Opt("distribution")),
+    ("rand-type", Opt("distribution")),
+    ("rand-seed", Opt("seed")),
+    ("random-seed", Opt("seed")),
+    ("percentile", Opt("percentiles")),
+    ("warmup-time", Opt("warm-up")),
+    ("progress", Opt("report-interval")),
+    ("-P", Opt("report-interval")),
+    ("tx-rate", Opt("rate")),
+    ("-R", Opt("rate")),
+    ("db-ps-mode", Opt("protocol")),
+    ("oltp-ps-mode", Opt("protocol")),
+    ("-M", Opt("protocol")),
+    ("define", Opt("variable")),
+    ("-D", Opt("variable")),
+    ("-f", Opt("file")),
+    ("query", Words("your own SQL is `run script --file FILE`")),
+    ("mysql-storage-engine", Opt("engine")),
+    ("mysql-table-engine", Opt("engine")),
+    ("create-table-engine", Opt("engine")),
+    ("mysql-ignore-errors", Opt("retry")),
+    ("max-tries", Opt("retry")),
+    (
+        "detach",
+        Words("leaving and coming again is --reconnect, where the workload has it"),
+    ),
+    (
+        "connect",
+        Words("leaving and coming again is --reconnect, where the workload has it"),
+    ),
+    (
+        "auto-generate-sql",
+        Words("slap always makes its own SQL; yours is `run script`"),
+    ),
+    (
+        "db-driver",
+        Url("mysql:, postgresql: or sqlite: at its start"),
+    ),
+    ("server", Url("mysql:, postgresql: or sqlite: at its start")),
+    ("mysql-host", Url("mysql://USER@HOST/DB")),
+    ("mysql-port", Url("mysql://USER@HOST:PORT/DB")),
+    ("mysql-socket", Url("mysql://USER@localhost/DB?socket=PATH")),
+    ("mysql-user", Url("mysql://USER@HOST/DB")),
+    ("mysql-db", Url("mysql://USER@HOST/DB")),
+    ("mysql-ssl", Url("mysql://USER@HOST/DB?ssl-mode=required")),
+    ("mysql-password", PASSWORD),
+    ("pgsql-host", Url("postgresql://USER@HOST/DB")),
+    ("pgsql-port", Url("postgresql://USER@HOST:PORT/DB")),
+    ("pgsql-user", Url("postgresql://USER@HOST/DB")),
+    ("pgsql-db", Url("postgresql://USER@HOST/DB")),
+    ("pgsql-password", PASSWORD),
+    ("host", Url("SCHEME://USER@HOST/DB")),
+    ("socket", Url("SCHEME://USER@localhost/DB?socket=PATH")),
+    ("password", PASSWORD),
+];
+
+/// Tests of the other tools, and what runs them here.
+const TESTS: [(&str, &str); 15] = [
+    ("oltp-read-write", "oltp --mix read-write"),
+    ("oltp-read-only", "oltp --mix read-only"),
+    ("oltp-write-only", "oltp --mix write-only"),
+    ("oltp-point-select", "oltp --mix point-select"),
+    ("oltp-update-index", "oltp --mix update-index"),
+    ("oltp-update-non-index", "oltp --mix update-non-index"),
+    ("oltp-insert", "oltp --mix insert"),
+    ("oltp-delete", "oltp --mix delete"),
+    ("oltp.lua", "oltp --mix complex"),
+    ("sysbench", "oltp"),
+    ("mysqlslap", "slap"),
+    ("mariadb-slap", "slap"),
+    ("sql-bench", "sqlbench"),
+    ("run-all-tests", "sqlbench"),
+    ("pgbench", "script"),
+];
+
+/// Adds to an error of the command line what the unknown word is called here.
+pub(super) fn explain(mut error: Error, cli: &Command, words: &[OsString]) -> Error {
+    let tip = match error.kind() {
+        ErrorKind::UnknownArgument => unknown(&error, ContextKind::InvalidArg)
+            .and_then(|option| option_tip(&option, named(cli, words))),
+        ErrorKind::InvalidSubcommand => unknown(&error, ContextKind::InvalidSubcommand)
+            .and_then(|word| word_tip(&word, cli, words)),
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
+        let tips = vec![tip.into()];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+fn unknown(error: &Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.clone()),
+        _ => None,
+    }
+}
+
+/// The verb's and the workload's own command, as far as they are named.
+fn named<'a>(cli: &'a Command, words: &[OsString]) -> &'a Command {
+    words.iter().skip(1).fold(cli, |command, word| {
+        command.find_subcommand(word).unwrap_or(command)
+    })
+}
+
+fn option_tip(option: &str, command: &Command) -> Option<String> {
+    let dashed = option.replace('_', "-");
+    let has = |name: &str| {
+        command
+            .get_arguments()
+            .any(|own| own.get_long() == Some(name))
+    };
+    let name = dashed.trim_start_matches("--");
+    if dashed != option && has(name) {
+        return Some(format!("here it is --{name}"));
+    }
+    let theirs = OPTIONS.iter().filter(|(theirs, _)| *theirs == name);
+    theirs.map(|(_, ours)| ours).find_map(|ours| match ours {
+        Opt(name) => has(name).then(|| format!("here it is --{name}")),
+        Url(part) => Some(format!("here it is a part of the URL: --url '{part}'")),
+        Words(words) => Some((*words).to_owned()),
+    })
+}
+
+fn word_tip(word: &str, cli: &Command, words: &[OsString]) -> Option<String> {
+    let verb = cli
+        .get_subcommands()
+        .find(|verb| words.iter().any(|word| word == OsStr::new(verb.get_name())))
+        .map_or("run", Command::get_name);
+    if word != verb
+        && cli
+            .get_subcommands()
+            .any(|verb| verb.find_subcommand(word).is_some())
+    {
+        return Some(format!("the verb comes first: {verb} {word}"));
+    }
+    let dashed = word.replace('_', "-");
+    let (_, ours) = TESTS.iter().find(|(theirs, _)| *theirs == dashed)?;
+    Some(format!("here it is `{verb} {ours}`"))
+}

@@ -1,0 +1,49 @@
+//! Values that make no sense.
+
+use crate::refusal;
+
+#[test]
+fn numbers_out_of_bounds() {
+    for option in [
+        "--clients",
+        "--workers",
+        "--transactions",
+        "--tables",
+        "--rows",
+    ] {
+        for value in ["0", "-1", "x", "1.5", "", "18446744073709551616"] {
+            let words = format!("run oltp --url null: {option}={value}");
+            assert!(refusal(&words).contains(option), "{words}");
+        }
+    }
+}
+
+#[test]
+fn lengths_of_time_that_are_none() {
+    for option in ["--seconds", "--warm-up", "--report-interval"] {
+        for value in ["-1", "x", "nan", "inf", "1e30", ""] {
+            let words = format!("run oltp --url null: {option}={value}");
+            assert!(refusal(&words).contains(option), "{words}");
+        }
+    }
+    refusal("run oltp --url null: --seconds=0");
+    refusal("run oltp --url null: --report-interval=0.01");
+}
+
+#[test]
+fn urls_that_lead_nowhere() {
+    for (url, words) in [
+        ("x", "not a database URL"),
+        ("oracle://a@b/c", "\"oracle\""),
+        ("mysql://a:b@c/d", "DISKPROOF_PASSWORD"),
+        ("mysql://a@b/c?sokcet=/x", "sokcet"),
+        ("mysql://a@b/c?sslmode=require", "ssl-mode"),
+        ("postgresql://a@b/c?ssl-mode=required", "sslmode"),
+        ("mysql://a@b:99999/c", "port"),
+        ("sqlite:", "no file"),
+        ("sqlite:/x?pragma=1", "pragma"),
+    ] {
+        let said = refusal(&format!("run oltp --url {url}"));
+        assert!(said.contains(words), "{url}: {said}");
+    }
+}
