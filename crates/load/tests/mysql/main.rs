@@ -1,5 +1,7 @@
-//! The MySQL driver against a real MariaDB.
+//! The MySQL driver against real servers.
 
+mod kind;
+mod login;
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;

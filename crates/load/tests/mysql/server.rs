@@ -1,16 +1,17 @@
-//! A MariaDB of the tests' own: in a temporary directory, gone when the last test that uses it
+//! A server of the tests' own: in a temporary directory, gone when the last test that uses it
 //! is over.
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+use crate::kind::{Kind, base_command};
 
 pub(crate) struct Server {
     directory: TempDir,
@@ -47,7 +48,7 @@ impl Database {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         let server = match shared.upgrade() {
             Some(server) => server,
-            None => Arc::new(Server::start()?),
+            None => Arc::new(Server::start(Kind::Mariadb, &[])?),
         };
         *shared = Arc::downgrade(&server);
         drop(shared);
@@ -56,10 +57,10 @@ impl Database {
 
     /// A new database on a server of its own, to be killed.
     pub(crate) fn own() -> Option<Self> {
-        Some(Self::on(Arc::new(Server::start()?)))
+        Some(Self::on(Arc::new(Server::start(Kind::Mariadb, &[])?)))
     }
 
-    fn on(server: Arc<Server>) -> Self {
+    pub(crate) fn on(server: Arc<Server>) -> Self {
         let name = format!("test{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         server.sql("", &format!("CREATE DATABASE {name}"));
         Self { server, name }
@@ -88,32 +89,24 @@ impl Database {
 }
 
 impl Server {
-    fn start() -> Option<Self> {
-        let Some(mariadbd) = find("mariadbd") else {
-            eprintln!("skipped: no mariadbd is installed (apt install mariadb-server)");
-            return None;
-        };
+    /// Starts a server; `None`, with the reason printed, where there is none of the kind.
+    pub(crate) fn start(kind: Kind, options: &[String]) -> Option<Self> {
+        let program = kind.program()?;
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
-        initialise(&data);
+        kind.initialise(&program, &data);
         let port = free_port();
         let log = fs::File::create(directory.path().join("log")).expect("a log file");
-        let process = as_this_user(Command::new(mariadbd).arg("--no-defaults"))
-            .arg(format!("--datadir={}", data.display()))
-            .arg(format!(
-                "--socket={}",
-                directory.path().join("socket").display()
-            ))
-            .args(["--bind-address=127.0.0.1", &format!("--port={port}")])
-            .args([
-                "--innodb-flush-log-at-trx-commit=0",
-                "--innodb-buffer-pool-size=32M",
-            ])
-            .args(["--innodb-log-file-size=32M", "--innodb-lock-wait-timeout=2"])
+        let socket = directory.path().join("socket");
+        let process = base_command(&program, &data)
+            .arg(format!("--socket={}", socket.display()))
+            .arg(format!("--port={port}"))
+            .args(kind.options(&program))
+            .args(options)
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
-            .expect("mariadbd starts");
+            .expect("the server starts");
         let server = Self {
             directory,
             process,
@@ -124,7 +117,7 @@ impl Server {
     }
 
     fn wait_until_ready(&self) {
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while !self
             .client("", "SELECT 1")
             .output()
@@ -177,32 +170,6 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-fn initialise(data: &Path) {
-    let initialised = as_this_user(Command::new("mariadb-install-db").arg("--no-defaults"))
-        .arg(format!("--datadir={}", data.display()))
-        .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
-        .stdout(Stdio::null())
-        .status()
-        .expect("mariadb-install-db starts");
-    assert!(initialised.success(), "mariadb-install-db failed");
-}
-
-/// MariaDB refuses to run as root unless told to; nobody else is.
-fn as_this_user(command: &mut Command) -> &mut Command {
-    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
-        command.arg("--user=root");
-    }
-    command
-}
-
-fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let directories = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-    directories
-        .map(|directory| directory.join(program))
-        .find(|file| file.exists())
 }
 
 fn free_port() -> u16 {

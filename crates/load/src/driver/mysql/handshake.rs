@@ -251,7 +251,10 @@ fn wanted_capabilities() -> CapabilityFlags {
 /// the method from before 4.1 is broken.
 fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
     match plugin {
-        AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password => true,
+        AuthPlugin::MysqlNativePassword
+        | AuthPlugin::CachingSha2Password
+        | AuthPlugin::Sha256Password
+        | AuthPlugin::Ed25519 => true,
         AuthPlugin::MysqlClearPassword => login.private_channel || login.encrypt,
         _ => false,
     }
@@ -260,7 +263,7 @@ fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
 fn refused_plugin(name: &str) -> Fault {
     protocol(format!(
         "the account demands the authentication method {name}, which is not supported on this \
-         connection; give it mysql_native_password or caching_sha2_password"
+         connection; give it mysql_native_password, caching_sha2_password or ed25519"
     ))
 }
 
