@@ -18,6 +18,8 @@ mod parser;
 mod random;
 mod source;
 mod sql;
+#[cfg(test)]
+mod tests;
 mod types;
 mod value;
 
@@ -101,21 +103,21 @@ struct Bound {
     sends: Sends,
 }
 
-/// The one type that a parameter has in all executions.
+/// As what a parameter is sent in all executions.
 #[derive(Debug, Clone, Copy)]
 enum Sends {
+    /// `PostgreSQL` says itself which type a parameter has, and reads each of them from text.
+    IntOrText,
     /// Conditions are 1 and 0, as the MySQL family and SQLite have them.
     Int,
-    /// Conditions are words, as `PostgreSQL` has them.
-    IntOrWord,
     Double,
 }
 
 impl Sends {
     fn new(types: Types, dialect: Dialect) -> Self {
         match dialect {
+            Dialect::Postgres => Self::IntOrText,
             _ if types.may_be_double() => Self::Double,
-            Dialect::Postgres => Self::IntOrWord,
             Dialect::Mysql | Dialect::Sqlite => Self::Int,
         }
     }
@@ -125,7 +127,7 @@ impl Sends {
         match (self, value) {
             (Self::Double, value) => args.push_double(value.to_double().unwrap_or_default()),
             (_, Value::Int(value)) => args.push_int(value),
-            (Self::IntOrWord, value) => args.push_text(|out| value.write(out)),
+            (Self::IntOrText, value) => args.push_text(|out| value.write(out)),
             (Self::Int, value) => args.push_int(i64::from(value.is_true())),
         }
     }
