@@ -6,5 +6,8 @@ mod oltp;
 #[path = "../support/program.rs"]
 mod program;
 mod schemas;
+mod script;
+#[path = "../support/script.rs"]
+mod script_support;
 mod server;
 mod trouble;

@@ -10,6 +10,9 @@ mod nonsense;
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;
+mod script;
+#[path = "../support/script.rs"]
+mod script_support;
 mod server;
 mod statements;
 mod tls;

@@ -116,7 +116,7 @@ impl Server {
         asked.expect("pg_isready starts").success()
     }
 
-    fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.directory().join("log")).unwrap_or_default()
     }
 

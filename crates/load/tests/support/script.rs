@@ -1,0 +1,182 @@
+//! The script workload from end to end: accounts that money moves between, as in TPC-B.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{account, events};
+
+/// Tables and rows in SQL that every family reads.
+const SCHEMA: &str = "\
+CREATE TABLE branches (bid INT NOT NULL PRIMARY KEY, bbalance INT NOT NULL);
+CREATE TABLE tellers (tid INT NOT NULL PRIMARY KEY, tbalance INT NOT NULL);
+CREATE TABLE accounts (aid INT NOT NULL PRIMARY KEY, abalance INT NOT NULL);
+CREATE TABLE history (tid INT, bid INT, aid INT, delta INT, share DOUBLE PRECISION);
+INSERT INTO branches VALUES (1, 0), (2, 0);
+INSERT INTO tellers
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) SELECT i, 0 FROM n;
+INSERT INTO accounts
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :accounts) SELECT i, 0 FROM n;
+";
+
+const DROP: &str =
+    "DROP TABLE branches;\nDROP TABLE tellers;\nDROP TABLE accounts; DROP TABLE history;\n";
+
+const MOVE: &str = "\
+\\set aid random_zipfian(1, :accounts, 1.1)
+\\set bid random(1, 2)
+\\set tid random_gaussian(1, 20, 2.5)
+\\set delta random(-5000, 5000)
+\\set share :delta / 5000.0
+BEGIN;
+UPDATE accounts SET abalance = abalance + :delta WHERE aid = :aid;
+SELECT abalance FROM accounts WHERE aid = :aid;
+UPDATE tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
+UPDATE branches SET bbalance = bbalance + :delta WHERE bid = :bid;
+INSERT INTO history (tid, bid, aid, delta, share) VALUES (:tid, :bid, :aid, :delta, :share);
+COMMIT;
+";
+
+/// Scripts in a folder of their own.
+pub(crate) struct Scripts {
+    directory: TempDir,
+}
+
+impl Scripts {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        Self { directory }
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Writes a script; its whole path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        let path: PathBuf = self.directory().join(name);
+        fs::write(&path, text).expect("a script is written");
+        path.display().to_string()
+    }
+}
+
+/// Runs `diskproof-load VERB script --url URL ARGUMENTS`.
+pub(crate) fn script(verb: &str, url: &str, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+        .args([verb, "script", "--url", url])
+        .args(arguments)
+        .output()
+        .expect("the program starts")
+}
+
+/// Runs a verb that must succeed.
+pub(crate) fn succeed(verb: &str, url: &str, arguments: &[&str]) -> Output {
+    let output = script(verb, url, arguments);
+    assert!(
+        output.status.success(),
+        "{verb} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Runs a script and gives its summary.
+pub(crate) fn summary(url: &str, arguments: &[&str]) -> Value {
+    let all = [arguments, &["--json"]].concat();
+    let summary = events(&succeed("run", url, &all)).pop();
+    let summary = summary.expect("a last line");
+    assert_eq!(summary["event"], "summary", "{summary}");
+    summary
+}
+
+/// Makes the accounts, moves money in both protocols, and holds the sums against each other.
+/// `begin` is how a writer begins; `value` asks the database for one value.
+pub(crate) fn money_is_neither_made_nor_lost(
+    url: &str,
+    begin: &str,
+    value: impl Fn(&str) -> String,
+) {
+    let scripts = Scripts::new();
+    let accounts = ["--variable", "accounts=1000"];
+    let schema = scripts.write("schema.sql", SCHEMA);
+    succeed(
+        "prepare",
+        url,
+        &[&["--file", &schema], &accounts[..]].concat(),
+    );
+    assert_eq!(value("SELECT count(*) FROM accounts"), "1000");
+
+    let moves = scripts.write("move.sql", &MOVE.replace("BEGIN", begin));
+    let each = 300;
+    let count = each.to_string();
+    let load = [
+        "--clients",
+        "4",
+        "--transactions",
+        &count,
+        "--seconds",
+        "60",
+    ];
+    for (round, protocol) in (1..).zip(["text", "prepared"]) {
+        let arguments = ["--file", &moves, "--protocol", protocol];
+        let summary = summary(url, &[&arguments[..], &accounts, &load].concat());
+        check_accounts(&summary, each, begin);
+        let done = round * each;
+        assert_eq!(
+            value("SELECT count(*) FROM history"),
+            done.to_string(),
+            "{protocol}"
+        );
+        let delta = value("SELECT sum(delta) FROM history");
+        assert_ne!(delta, "0");
+        for sum in [
+            "SELECT sum(abalance) FROM accounts",
+            "SELECT sum(tbalance) FROM tellers",
+            "SELECT sum(bbalance) FROM branches",
+        ] {
+            assert_eq!(value(sum), delta, "{protocol}: {sum}");
+        }
+        // Doubles arrive as they were computed.
+        let wrong = "SELECT count(*) FROM history WHERE abs(share - delta / 5000.0) > 0.0001";
+        assert_eq!(value(wrong), "0", "{protocol}");
+        let drawn = "SELECT count(*) FROM history WHERE aid NOT BETWEEN 1 AND 1000 OR tid NOT BETWEEN 1 AND 20";
+        assert_eq!(value(drawn), "0", "{protocol}");
+    }
+    let drop = scripts.write("drop.sql", DROP);
+    succeed("cleanup", url, &["--file", &drop]);
+    let gone = script("cleanup", url, &["--file", &drop]);
+    assert_eq!(gone.status.code(), Some(1));
+    let complaint = String::from_utf8_lossy(&gone.stderr).into_owned();
+    assert!(
+        complaint.contains("drop.sql:1 DROP TABLE branches"),
+        "{complaint}"
+    );
+}
+
+/// Every statement of every transaction was executed; one that was rolled back and run again
+/// adds to the counts.
+fn check_accounts(summary: &Value, transactions: u64, begin: &str) {
+    assert_eq!(summary["transactions"], transactions, "{summary}");
+    assert_eq!(summary["failed_transactions"], 0, "{summary}");
+    assert_eq!(
+        (&summary["workload"], &summary["mix"]),
+        (&"script".into(), &"move.sql".into())
+    );
+    let retries = summary["retries"].as_u64().expect("a count");
+    let count = |name: &str| account(summary, name)["count"].as_u64().expect("a count");
+    assert!(
+        (transactions..=transactions + retries).contains(&count(&format!("move.sql:6 {begin}")))
+    );
+    assert_eq!(count("move.sql:12 COMMIT"), transactions);
+    let select = account(
+        summary,
+        "move.sql:8 SELECT abalance FROM accounts WHERE aid …",
+    );
+    assert_eq!(select["kind"], "read");
+    assert_eq!(select["rows"], select["count"]);
+    let insert = "move.sql:11 INSERT INTO history (tid, bid, aid, delt…";
+    assert_eq!(account(summary, insert)["affected"], transactions);
+}
