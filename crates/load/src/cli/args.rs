@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
 use super::script::args::{OnceScript, RunScript};
+use super::sqlbench::args::{CleanupSqlbench, RunSqlbench};
 use crate::driver;
 
 /// The program's version, and that of the database which is built into it.
@@ -60,6 +61,8 @@ pub(super) enum Run {
     Oltp(RunOltp),
     /// Your own SQL, in the language of pgbench's scripts
     Script(RunScript),
+    /// sql-bench 2.15's nine tests of single operations
+    Sqlbench(RunSqlbench),
 }
 
 #[derive(Debug, Subcommand)]
@@ -68,6 +71,8 @@ pub(super) enum Cleanup {
     Oltp(CleanupOltp),
     /// Your own SQL, run once: what drops the tables
     Script(OnceScript),
+    /// What a killed run of sql-bench's tests left: every table whose name begins with `sqlbench_`
+    Sqlbench(CleanupSqlbench),
 }
 
 /// Which database, and how to log in.
@@ -172,7 +177,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("{text} s is not a length of time"))
 }
 
-fn positive_seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn positive_seconds(text: &str) -> Result<Duration, String> {
     match seconds(text)? {
         Duration::ZERO => Err("must be more than 0 s".into()),
         duration => Ok(duration),

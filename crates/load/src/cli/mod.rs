@@ -8,6 +8,7 @@ mod outside;
 mod prepare;
 mod run;
 mod script;
+mod sqlbench;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -94,8 +95,10 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
         Verb::Run(Run::Oltp(args)) => oltp::run(&args),
         Verb::Run(Run::Script(args)) => script::run(&args),
+        Verb::Run(Run::Sqlbench(args)) => sqlbench::run(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
+        Verb::Cleanup(Cleanup::Sqlbench(args)) => sqlbench::cleanup(&args),
     }
 }
 

@@ -42,7 +42,6 @@ where
 }
 
 /// Runs a workload that is done at some point, and reports.
-#[allow(dead_code, reason = "the workloads that are jobs come next")]
 pub(super) fn run_job<D, J>(driver: D, job: &mut J, kind: Kind, options: &Job) -> Result<(), Stop>
 where
     D: Driver + Send + 'static,

@@ -142,6 +142,8 @@ fn run(workload: Loop, clients: usize) -> Run<Loop> {
         connecting_counts: false,
         limit: None,
         expected_rows: None,
+        expected_affected: None,
+        counts_affected: false,
     }
 }
 
@@ -234,6 +236,8 @@ fn stages_follow_one_another_and_add_up() {
     let reading = Run {
         connecting_counts: true,
         expected_rows: Some(6 * 200),
+        expected_affected: None,
+        counts_affected: false,
         ..run(Loop::of("SELECT * FROM t", 3), 2)
     };
     let stages = vec![
@@ -289,6 +293,8 @@ fn stages_follow_one_another_and_add_up() {
 fn a_wrong_number_of_rows_is_an_error() {
     let reading = Run {
         expected_rows: Some(1),
+        expected_affected: None,
+        counts_affected: false,
         ..run(Loop::of("SELECT * FROM t", 3), 1)
     };
     let (ending, report) = perform(vec![stage("select", 3, reading)], None);

@@ -10,6 +10,8 @@ use crate::workload::{StatementType, Workload};
 
 /// Under what code a wrong number of rows is counted.
 const WRONG_ROWS: &str = "rows";
+/// Under what code tables are counted that are not as the operation must have left them.
+const WRONG_STATE: &str = "tables";
 
 /// A stage as it was measured.
 pub(super) struct Outcome {
@@ -25,7 +27,7 @@ pub(super) struct Accounts {
     totals: Totals,
     seconds: f64,
     operations: Vec<Operation>,
-    wrong_rows: Vec<ErrorSummary>,
+    mistakes: Vec<ErrorSummary>,
 }
 
 impl Accounts {
@@ -35,7 +37,7 @@ impl Accounts {
             totals: Totals::new(0, 0),
             seconds: 0.0,
             operations: Vec::new(),
-            wrong_rows: Vec::new(),
+            mistakes: Vec::new(),
         }
     }
 
@@ -49,12 +51,11 @@ impl Accounts {
     }
 
     /// Takes up a stage that was not run.
-    pub(super) fn skip<W>(&mut self, stage: &Stage<W>, reason: &str) -> &Operation {
+    pub(super) fn skip<W>(&mut self, stage: &Stage<W>, reason: &str) {
         self.operations.push(Operation {
             skipped: Some(reason.to_owned().into()),
             ..blank(stage, 0)
         });
-        &self.operations[self.operations.len() - 1]
     }
 
     /// Takes up a stage that was run.
@@ -71,17 +72,22 @@ impl Accounts {
             cut,
         } = outcome;
         let types = run.workload.catalogue().types();
-        let count = totals.measured.transactions.count();
+        let statements = &totals.phase.statements;
+        let affected = statements.iter().map(|tally| tally.affected).sum();
+        let count = if run.counts_affected {
+            affected
+        } else {
+            totals.measured.transactions.count()
+        };
         let is_short = *cut && count < stage.planned;
         let pace = (is_short && count > 0).then(|| seconds / count as f64);
-        let statements = &totals.phase.statements;
         let mut operation = Operation {
             count,
             seconds: Some(*seconds),
             extrapolated_s: pace.map(|pace_s| pace_s * stage.planned as f64),
             errors: totals.phase.errors.count(),
             rows: statements.iter().map(|tally| tally.rows).sum(),
-            affected: statements.iter().map(|tally| tally.affected).sum(),
+            affected,
             latency_us: totals.measured.transactions.summary(percentiles),
             statement_types: if types.len() > 1 {
                 statement_types(types, &totals.phase, percentiles)
@@ -91,7 +97,14 @@ impl Accounts {
             ..blank(stage, run.clients)
         };
         if !is_short {
-            self.check_rows(&mut operation, run.expected_rows);
+            let (rows, affected) = (operation.rows, operation.affected);
+            self.check(&mut operation, "came back", rows, run.expected_rows);
+            self.check(
+                &mut operation,
+                "were changed",
+                affected,
+                run.expected_affected,
+            );
         }
         let places: Vec<_> = types.iter().map(|known| self.place(known)).collect();
         self.totals.absorb(totals, &places);
@@ -100,22 +113,23 @@ impl Accounts {
         &self.operations[self.operations.len() - 1]
     }
 
-    /// Rows that came back in another number than they must are an error of the operation.
-    fn check_rows(&mut self, operation: &mut Operation, expected: Option<u64>) {
-        let Some(expected) = expected.filter(|&expected| expected != operation.rows) else {
-            return;
-        };
-        operation.errors += 1;
-        self.wrong_rows.push(ErrorSummary {
-            code: WRONG_ROWS.to_owned(),
-            statement: Some(operation.name.clone()),
-            message: format!(
-                "{} rows came back, where {expected} must have",
-                operation.rows
-            ),
-            transient: false,
-            count: 1,
-        });
+    /// Rows that came back, or were changed, in another number than they must are an error of the
+    /// operation.
+    fn check(&mut self, operation: &mut Operation, what: &str, rows: u64, expected: Option<u64>) {
+        if let Some(expected) = expected.filter(|&expected| expected != rows) {
+            self.mistakes.push(mistake(
+                operation,
+                WRONG_ROWS,
+                format!("{rows} rows {what}, where {expected} must have"),
+            ));
+        }
+    }
+
+    /// What the last operation has left behind is wrong.
+    pub(super) fn find_wrong(&mut self, message: String) {
+        if let Some(operation) = self.operations.last_mut() {
+            self.mistakes.push(mistake(operation, WRONG_STATE, message));
+        }
     }
 
     /// Where a type of this name is accounted for; a stage may have types that no other had.
@@ -132,9 +146,21 @@ impl Accounts {
     /// All stages together: their times added up, without what lay between them.
     pub(super) fn summary(self, options: &RunOptions, cost: ClientCost) -> Summary {
         let mut summary = summary(options, &self.types, &self.totals, self.seconds, cost);
-        summary.errors.extend(self.wrong_rows);
+        summary.errors.extend(self.mistakes);
         summary.operations = self.operations;
         summary
+    }
+}
+
+/// An error of the operation that no server has told.
+fn mistake(operation: &mut Operation, code: &str, message: String) -> ErrorSummary {
+    operation.errors += 1;
+    ErrorSummary {
+        code: code.to_owned(),
+        statement: Some(operation.name.clone()),
+        message,
+        transient: false,
+        count: 1,
     }
 }
 

@@ -91,18 +91,23 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
         while self.goes_on()?
             && let Some(stage) = job.next(admin)?
         {
-            let operation = match &stage.work {
+            match &stage.work {
                 Work::Skip(reason) => self.accounts.skip(&stage, reason),
                 Work::Run(run) => {
                     let Some(outcome) = self.run_stage(run)? else {
                         return Ok(());
                     };
                     let percentiles = &self.options.percentiles;
-                    self.accounts.add(&stage, run, &outcome, percentiles)
+                    let operation = self.accounts.add(&stage, run, &outcome, percentiles);
+                    if let Some(wrong) = job.review(operation, admin)? {
+                        self.accounts.find_wrong(wrong);
+                    }
                 }
-            };
-            let event = Event::Operation(Box::new(operation.clone()));
-            self.report.event(&event)?;
+            }
+            if let Some(operation) = self.accounts.operations().last() {
+                let event = Event::Operation(Box::new(operation.clone()));
+                self.report.event(&event)?;
+            }
         }
         Ok(())
     }

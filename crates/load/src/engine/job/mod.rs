@@ -30,6 +30,16 @@ pub trait Job {
     /// what the one before left is cleared away: nothing of it is timed.
     fn next(&mut self, admin: &mut dyn Admin) -> Result<Option<Stage<Self::Workload>>, Failure>;
 
+    /// Looks at what a stage that was run has left behind; not timed. What is wrong there is an
+    /// error of the operation.
+    fn review(
+        &mut self,
+        _operation: &Operation,
+        _admin: &mut dyn Admin,
+    ) -> Result<Option<String>, Failure> {
+        Ok(None)
+    }
+
     /// Clears away what the job has made. Called once at the end, however that came; the clients
     /// have left.
     fn close(&mut self, admin: &mut dyn Admin) -> Result<(), Failure>;
@@ -70,6 +80,11 @@ pub struct Run<W> {
     pub limit: Option<Duration>,
     /// What the server must have sent, where that is known: another number is an error.
     pub expected_rows: Option<u64>,
+    /// The rows that it must have changed, likewise.
+    pub expected_affected: Option<u64>,
+    /// Count the rows that were changed instead of the transactions: a statement that inserts
+    /// many of them stands for as many INSERTs.
+    pub counts_affected: bool,
 }
 
 /// How a job is to go.

@@ -12,6 +12,7 @@ mod big_tables;
 mod connect;
 mod create;
 mod insert;
+pub mod leftovers;
 mod operation;
 mod scale;
 mod schema;

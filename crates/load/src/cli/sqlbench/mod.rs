@@ -1,0 +1,116 @@
+//! The verbs of the sqlbench workload. It makes its tables itself, test by test, and drops them.
+
+pub(super) mod args;
+mod job;
+mod storage_engine;
+
+use super::Stop;
+use super::connect::{Task, target, with_driver};
+use super::run::{Kind, run_job};
+use crate::driver::{Admin, Dialect, Driver, Protocol};
+use crate::engine::Failure;
+use crate::target::Target;
+use crate::workload::sqlbench::{Maker, Plan, TestName, leftovers};
+use args::{CleanupSqlbench, RunSqlbench};
+use job::SqlbenchJob;
+
+/// The data and the order of the statements are the same each time.
+const SEED: u64 = 1;
+
+pub(super) fn run(args: &RunSqlbench) -> Result<(), Stop> {
+    with_driver(tables_target(target(&args.connection)?)?, args)
+}
+
+pub(super) fn cleanup(args: &CleanupSqlbench) -> Result<(), Stop> {
+    with_driver(tables_target(target(&args.connection)?)?, args)
+}
+
+fn tables_target(target: Target) -> Result<Target, Stop> {
+    if target == Target::Null {
+        return Err(Stop::Arguments(
+            "sqlbench counts the rows that come back, and null has none; name a database".into(),
+        ));
+    }
+    Ok(target)
+}
+
+impl Task for &RunSqlbench {
+    const MAY_CREATE: bool = true;
+
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let dialect = driver.dialect();
+        let mut admin = connect(&driver)?;
+        let engine = storage_engine::find(&mut *admin, dialect, self.engine.as_deref())?;
+        refuse_leftovers(&mut *admin, dialect)?;
+        drop(admin);
+        let plan = Plan {
+            maker: Maker {
+                dialect,
+                engine: self.engine.clone(),
+            },
+            scale: self.scale,
+            engine,
+        };
+        let kind = Kind {
+            workload: "sqlbench",
+            mix: mix(&plan).into(),
+            protocol: Protocol::Prepared,
+            seed: SEED,
+        };
+        let clients = usize::try_from(self.job.crowd.clients).unwrap_or(usize::MAX);
+        let mut job = SqlbenchJob::new(&plan, &in_order(&self.tests), clients, self.limit_seconds);
+        job.explain_single_clients();
+        run_job(driver, &mut job, kind, &self.job)
+    }
+}
+
+impl Task for &CleanupSqlbench {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let mut admin = connect(&driver)?;
+        let dropped = leftovers::drop_all(&mut *admin, driver.dialect())
+            .map_err(|fault| Failure::from_fault("dropping tables", &fault))?;
+        eprintln!("{dropped} tables dropped");
+        Ok(())
+    }
+}
+
+fn connect<D: Driver>(driver: &D) -> Result<Box<dyn Admin>, Failure> {
+    driver
+        .admin()
+        .map_err(|fault| Failure::from_fault("connecting", &fault))
+}
+
+/// What has our prefix is dropped at the end: none of it may have been there before.
+fn refuse_leftovers(admin: &mut dyn Admin, dialect: Dialect) -> Result<(), Failure> {
+    let found = leftovers::find(admin, dialect)
+        .map_err(|fault| Failure::from_fault("looking for tables", &fault))?;
+    let Some(first) = found.first() else {
+        return Ok(());
+    };
+    Err(Failure::new(
+        "tables",
+        format!(
+            "table {first} exists already; drop the tables of an earlier run with `diskproof-load cleanup sqlbench` first"
+        ),
+    ))
+}
+
+/// What is run, in a word or two: how large, and on which storage engine.
+fn mix(plan: &Plan) -> String {
+    let scale = plan.scale;
+    let size = if scale.is_full() {
+        "at full size".to_owned()
+    } else {
+        format!("at scale {scale}")
+    };
+    match &plan.engine {
+        Some(engine) => format!("{size}, {} tables", engine.name),
+        None => size,
+    }
+}
+
+/// All tests where none is named; each once.
+fn in_order(asked: &[TestName]) -> Vec<TestName> {
+    let is_asked = |name: &TestName| asked.is_empty() || asked.contains(name);
+    TestName::ALL.into_iter().filter(is_asked).collect()
+}
