@@ -4,6 +4,9 @@
 //! `workload` that draws transactions, the `engine` that lets clients run them, `measure` that
 //! keeps the accounts, and `report` that says what came of it.
 
+// These panic where nobody listens any more; `cli`'s `tell!` does not.
+#![cfg_attr(not(test), warn(clippy::print_stderr, clippy::print_stdout))]
+
 pub mod cli;
 pub mod driver;
 pub mod engine;

@@ -132,7 +132,16 @@ impl Server {
         // libpq's way: `host=/run/postgresql` names the directory of the socket.
         let directory = match options.get("host") {
             Some(host) if host.starts_with('/') => options.remove("host").map(PathBuf::from),
-            _ => None,
+            Some(host) => {
+                return Err(TargetError::Option {
+                    name: "host",
+                    value: host.clone(),
+                    reason: "names no socket's directory, which begins with /; \
+                             a host stands before the database: SCHEME://USER@HOST/DB"
+                        .into(),
+                });
+            }
+            None => None,
         };
         let endpoint = match (socket.or(directory), url.host_str()) {
             (Some(path), _) => Endpoint::Unix(path),
@@ -309,6 +318,7 @@ mod tests {
         assert!(refusal("sqlite://bench.db").contains("\"bench.db\""));
         assert!(!refusal("sqlite://a:secret@host/x").contains("secret"));
         assert!(refusal("mysql://a@b/c#d").contains("%23"));
+        assert!(refusal("postgresql://a@b/c?host=d").contains("SCHEME://USER@HOST/DB"));
         let misspelt = server("mysql://a@b/c?sokcet=/x").refuse_options_except(&["timeout_s"]);
         assert!(misspelt.unwrap_err().to_string().contains("sokcet"));
     }

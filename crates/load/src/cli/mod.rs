@@ -1,5 +1,14 @@
 //! The command line: arguments become a verb on a workload, outcomes become exit codes.
 
+/// Tells a person something beside the report. Unlike `eprintln!` it does not panic where nobody
+/// listens any more (`2>&1 | head`).
+macro_rules! tell {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
 mod args;
 mod connect;
 mod familiar;
@@ -10,7 +19,7 @@ mod run;
 mod script;
 mod sqlbench;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -50,9 +59,19 @@ impl From<RunError> for Stop {
         match error {
             RunError::Failed(failure) => Self::Failed(failure),
             RunError::Interrupted => Self::Interrupted,
-            RunError::InputClosed | RunError::Output(_) => Self::Alone,
+            RunError::InputClosed => Self::Alone,
+            RunError::Output(error) => unheard(&error),
         }
     }
+}
+
+/// A reader that has had enough (`| head`) is no failure to speak of; a full disk is.
+fn unheard(error: &io::Error) -> Stop {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return Stop::Alone;
+    }
+    let doing = format!("the report cannot be written to standard output: {error}");
+    Stop::Failed(Failure::new("internal", doing))
 }
 
 /// The whole program.
@@ -109,7 +128,7 @@ fn exit(code: u8) -> ExitCode {
 }
 
 fn complain(code: &str, message: &str, json: bool, exit_code: u8) -> ExitCode {
-    eprintln!("diskproof-load: {message}");
+    tell!("diskproof-load: {message}");
     if json {
         say_failed(code, message);
     }

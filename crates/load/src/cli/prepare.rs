@@ -130,7 +130,7 @@ impl<T: TableSet> Load<'_, T> {
                 let message = format!("{name} holds {loaded} rows, not the {sent} sent");
                 return Err(Failure::new("tables", message));
             }
-            eprintln!(
+            tell!(
                 "{name}: {loaded} rows and the index, {:.1} s",
                 self.started.elapsed().as_secs_f64()
             );
@@ -147,7 +147,7 @@ impl<T: TableSet> Load<'_, T> {
             }
             shown = Instant::now();
             let rows = self.progress.rows();
-            eprintln!(
+            tell!(
                 "{rows} of {all_rows} rows sent ({:.0} %), {:.0} rows per s",
                 100.0 * rows as f64 / all_rows as f64,
                 rows as f64 / self.started.elapsed().as_secs_f64()

@@ -1,6 +1,7 @@
 //! Wrong command lines: refused before anything is started, in words that say what to write.
 
 mod familiar;
+mod output;
 mod refusals;
 
 use std::process::{Command, Output};

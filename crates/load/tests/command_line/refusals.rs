@@ -42,6 +42,8 @@ fn urls_that_lead_nowhere() {
         ("mysql://a@b:99999/c", "port"),
         ("sqlite:", "no file"),
         ("sqlite:/x?pragma=1", "pragma"),
+        ("sqlite:/x?synchronous=9", "one of off, normal, full"),
+        ("postgresql://a@b/c?host=d", "SCHEME://USER@HOST/DB"),
     ] {
         let said = refusal(&format!("run oltp --url {url}"));
         assert!(said.contains(words), "{url}: {said}");

@@ -66,7 +66,7 @@ fn compare(name: &str, found: Found, options: &OltpOptions) -> Result<(), Failur
         return Err(Failure::new("tables", message));
     }
     if options.mix.is_legacy() && found.unsigned == Some(false) {
-        eprintln!(
+        tell!(
             "warning: the numbers of {name} are signed, and {} was defined on unsigned ones; \
              prepare with --mix {0} to have them",
             options.mix.name()
@@ -80,7 +80,7 @@ fn warn_of_missing_rows(admin: &mut dyn Admin, name: &str, rows: u64) -> Result<
         .map_err(|fault| Failure::from_fault(&format!("reading table {name}"), &fault))?
         .unwrap_or(0);
     if highest < rows {
-        eprintln!(
+        tell!(
             "warning: {name} ends at id {highest}, so statements for ids up to --rows {rows} find nothing there"
         );
     }

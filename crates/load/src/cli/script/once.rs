@@ -75,7 +75,7 @@ fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<(), Failu
                     .execute(&sql)
                     .map_err(|fault| Failure::from_fault(name, &fault))?;
                 if begun.elapsed() > WORTH_TELLING {
-                    eprintln!("{name}: {:.1} s", begun.elapsed().as_secs_f64());
+                    tell!("{name}: {:.1} s", begun.elapsed().as_secs_f64());
                 }
             }
             Next::Sleep { us } => thread::sleep(Duration::from_micros(us)),

@@ -92,6 +92,8 @@ impl SqliteDriver {
         let path = self.path.display();
         error.message = if self.path.exists() {
             format!("{path}: {}", error.message)
+        } else if self.creates {
+            format!("{path} cannot be made; is there such a directory, and may you write to it?")
         } else {
             format!("there is no database at {path}; create and fill it with `prepare` first")
         };

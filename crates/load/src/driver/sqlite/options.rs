@@ -111,9 +111,10 @@ impl Pragma {
             Values::Words(_) => None,
         };
         let Some(expected) = expected else {
-            return Err(TargetError::Malformed {
-                url: format!("{}={text}", self.option),
-                reason: format!("{} takes {}", self.option, self.values.describe()),
+            return Err(TargetError::Option {
+                name: self.option,
+                value: text.clone(),
+                reason: format!("is not known: it takes {}", self.values.describe()),
             });
         };
         Ok(Setting {
