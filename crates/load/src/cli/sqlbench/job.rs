@@ -58,7 +58,7 @@ impl SqlbenchJob {
         for (test, operation) in &self.todo {
             if let Some(reason) = operation.alone {
                 let (test, name) = (test.name(), operation.name);
-                eprintln!("{test}, {name}: one client, since {reason}");
+                tell!("{test}, {name}: one client, since {reason}");
             }
         }
     }

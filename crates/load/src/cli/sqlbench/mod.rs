@@ -69,7 +69,7 @@ impl Task for &CleanupSqlbench {
         let mut admin = connect(&driver)?;
         let dropped = leftovers::drop_all(&mut *admin, driver.dialect())
             .map_err(|fault| Failure::from_fault("dropping tables", &fault))?;
-        eprintln!("{dropped} tables dropped");
+        tell!("{dropped} tables dropped");
         Ok(())
     }
 }
