@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from diskproof.refusal import RefusalError
-from diskproof.results.records import ClientAccount, Latency, LoadError, LoadResult, StatementType
+from diskproof.results.records import (
+    ClientAccount,
+    Iterations,
+    Latency,
+    LoadError,
+    LoadResult,
+    Operation,
+    StatementType,
+)
 from diskproof.system.processes import Starter
 
 PROTOCOL = 1
@@ -197,6 +205,8 @@ def to_result(summary: Event) -> LoadResult:
             delay_max_us=delay_us["max"],
             waited_for_cpu_s=client.get("waited_for_cpu_s"),
         ),
+        operations=[_operation(operation) for operation in summary.get("operations", [])],
+        iterations=Iterations(**summary["iterations"]) if summary.get("iterations") else None,
     )
 
 
@@ -217,6 +227,11 @@ def interval_rows(event: Event) -> list[tuple[float, str, float]]:
             (event["end_s"], f"latency_p{name}_us", value) for name, value in latency["percentiles"].items()
         ]
     return rows
+
+
+def _operation(fields: Event) -> Operation:
+    known = {name: fields[name] for name in Operation.model_fields}
+    return Operation(**{**known, "latency_us": _latency(fields["latency_us"])})
 
 
 def _latency(fields: Event | None) -> Latency | None:

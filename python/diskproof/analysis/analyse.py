@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from diskproof.analysis.answers import Analysis, LevelDifference
 from diskproof.analysis.cells import answer_cell
 from diskproof.analysis.gather import Gathered
+from diskproof.analysis.operations import answer_operations
 from diskproof.analysis.verdicts import make_verdicts, varying_factors
 from diskproof.audit.levels import observed_by_level
 from diskproof.results.records import Machine, Plan, Trial
@@ -35,6 +36,7 @@ def analyse(
         cells=[answer_cell(gathered, cell) for cell in plan.cells],
         verdicts=make_verdicts(gathered),
         findings=gathered.findings(),
+        operations=answer_operations(gathered),
         level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
     )
 

@@ -4,7 +4,18 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.results.records import Cell, DataFacts, Factor, Finding, Machine, Plan, Record, Setting
+from diskproof.results.records import (
+    Cell,
+    DataFacts,
+    Factor,
+    Finding,
+    Iterations,
+    Machine,
+    Metric,
+    Plan,
+    Record,
+    Setting,
+)
 from diskproof.stats.intervals import Interval
 
 __all__ = [
@@ -16,6 +27,8 @@ __all__ = [
     "FactDifference",
     "Interval",
     "LevelDifference",
+    "OperationAnswer",
+    "OperationFigure",
     "Outcome",
     "RunFinding",
     "Verdict",
@@ -47,8 +60,12 @@ class CellAnswer(Record):
     """Trials that count."""
     total: int
     """Trials that were run."""
+    metric: Metric
+    """What a verdict on the cell is about."""
+    figure: Interval | None
+    """That metric in its own unit: geometric mean over blocks, t-interval on the logarithms."""
     throughput_per_s: Interval | None
-    """Transactions per second: geometric mean over blocks, t-interval on the logarithms."""
+    """Transactions per second, in the same way; None for a job."""
     latency_mean_us: Interval | None
     latency_us: dict[str, Interval]
     """By percentile as text (``"95"``): geometric mean over blocks of each trial's percentile.
@@ -58,8 +75,11 @@ class CellAnswer(Record):
     cost: Cost
     errors_per_transaction: float | None
     """Errors that clients met, retried ones included, per completed transaction."""
-    block_throughputs_per_s: dict[int, float] = Field(default_factory=dict)
-    """Transactions per second of each valid trial, by block."""
+    block_speeds: dict[int, float] = Field(default_factory=dict)
+    """How fast each valid trial was, by block: transactions per second; 1 over the seconds of a job, or
+    over the mean latency at a set rate."""
+    iterations: Iterations | None = None
+    """A job's iterations over all valid trials: their mean, the shortest and the longest."""
     data: DataFacts | None = None
     """The data set, as the first valid trial had it."""
     settings: list[Setting] = Field(default_factory=list)
@@ -80,7 +100,7 @@ class Verdict(Record):
     cell: str
     baseline_cell: str
     ratio: Interval | None
-    """Throughput of ``level`` over throughput of ``baseline``, paired by block."""
+    """Speed of ``level`` over speed of ``baseline``, paired by block: throughputs, or times turned over."""
     p_adjusted: float | None
     """Two-sided p of ratio = 1, after Holm over all verdicts of the run."""
     outcome: Outcome
@@ -97,6 +117,31 @@ class RunFinding(Record):
     trials: list[str]
     """Ids of the trials it concerns; empty: the whole run."""
     cells: list[str]
+
+
+class OperationFigure(Record):
+    """One operation of a job in one cell."""
+
+    seconds: Interval | None
+    """Geometric mean over the valid trials, extrapolated ones included; None where it was not run."""
+    extrapolated: bool = False
+    """In one trial at least."""
+    skipped: str | None = None
+    """Why it was not run."""
+
+
+class OperationAnswer(Record):
+    """One operation of the jobs in all their cells."""
+
+    test: str
+    name: str
+    planned: int
+    """Statements, or what else is counted."""
+    cells: dict[str, OperationFigure]
+    """By the id of each cell that knows it."""
+    ratio: Interval | None = None
+    """Speed of the second cell over the first, paired by block, where exactly two cells are jobs of
+    operations and both ran it."""
 
 
 class LevelDifference(Record):
@@ -124,6 +169,8 @@ class Analysis(Record):
     cells: list[CellAnswer]
     verdicts: list[Verdict]
     findings: list[RunFinding]
+    operations: list[OperationAnswer] = Field(default_factory=list)
+    """The operations of jobs, in the order in which they were run."""
     level_differences: list[LevelDifference]
 
 
@@ -141,10 +188,10 @@ class CellComparison(Record):
 
     cell: Cell
     a: Interval | None
-    """Transactions per second in the first run; None: no valid trial."""
+    """The cell's figure in the first run, in the unit of its metric; None: no valid trial."""
     b: Interval | None
     ratio: Interval | None
-    """Throughput of ``b`` over throughput of ``a``, unpaired; ``n`` is the smaller side's trials."""
+    """Speed of ``b`` over speed of ``a``, unpaired; ``n`` is the smaller side's trials."""
     p_adjusted: float | None
     """Two-sided p of ratio = 1, after Holm over all cells compared."""
     outcome: Outcome

@@ -1,11 +1,11 @@
-"""One cell over all its valid trials: throughput, latency, cost."""
+"""One cell over all its valid trials: its figure, latency, cost."""
 
 from collections.abc import Callable, Sequence
 from statistics import median
 
 from diskproof.analysis.answers import CellAnswer, Cost
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.results.records import Cell, DeviceUsage, Latency, Usage
+from diskproof.results.records import Cell, DeviceUsage, Iterations, Latency, Usage
 from diskproof.stats.intervals import Interval, geometric_mean_interval
 from diskproof.stats.quantiles import known_percentiles
 
@@ -13,22 +13,44 @@ from diskproof.stats.quantiles import known_percentiles
 def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
     """Return what the cell's valid trials say together."""
     valid = gathered.valid(cell)
-    throughputs = gathered.throughputs(cell)
-    latencies = [one.load.latency_us for one in valid if one.load.latency_us is not None]
+    metric = gathered.plan.metric(cell)
+    figures = [one.load.figure(metric) or 0.0 for one in valid]
+    # Of a job of many operations, one distribution of all latencies says nothing.
+    told = [one.load for one in valid if one.load.iterations or not one.load.operations]
+    latencies = [load.latency_us for load in told if load.latency_us is not None]
     transactions = sum(one.load.transactions for one in valid)
     met = sum(error.count for one in valid for error in one.load.errors)
     return CellAnswer(
         cell=cell,
         valid=len(valid),
         total=len(gathered.of(cell)),
-        throughput_per_s=geometric_mean_interval(list(throughputs.values())) if throughputs else None,
+        metric=metric,
+        figure=_interval(figures),
+        throughput_per_s=None
+        if metric == "seconds"
+        else _interval([one.load.transactions_per_s for one in valid]),
         latency_mean_us=_interval([latency.mean for latency in latencies]),
         latency_us=_percentiles(latencies),
         cost=_cost(valid),
         errors_per_transaction=met / transactions if transactions else None,
-        block_throughputs_per_s=throughputs,
+        block_speeds=gathered.speeds(cell),
+        iterations=_iterations([one.load.iterations for one in valid if one.load.iterations]),
         data=valid[0].trial.data if valid else None,
         settings=valid[0].trial.settings if valid else [],
+    )
+
+
+def _iterations(trials: Sequence[Iterations]) -> Iterations | None:
+    """Return the iterations of all trials as one."""
+    if not trials:
+        return None
+    count = sum(one.count for one in trials)
+    return Iterations(
+        count=count,
+        mean_s=sum(one.mean_s * one.count for one in trials) / count,
+        min_s=min(one.min_s for one in trials),
+        max_s=max(one.max_s for one in trials),
+        queries_per_client=trials[0].queries_per_client,
     )
 
 

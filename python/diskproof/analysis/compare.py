@@ -85,14 +85,14 @@ def _pair(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Pair:
         for found in analysis.findings
         if bars_comparison(found.finding) and found.trials and one.cell.id in found.cells
     ]
+    if one.metric != two.metric:
+        reasons.append("the two runs measured it in different ways")
     rows = [answer.data.rows if answer.data else None for answer in (one, two)]
     if None not in rows and rows[0] != rows[1]:
         reasons.append(f"the data differs: {rows[0]} rows in the first run, {rows[1]} in the second")
     if reasons:
         return Pair(one, two, None, reasons)
-    test = independent_ratio(
-        list(two.block_throughputs_per_s.values()), list(one.block_throughputs_per_s.values())
-    )
+    test = independent_ratio(list(two.block_speeds.values()), list(one.block_speeds.values()))
     return Pair(one, two, test, list(_setting_differences(one, two)))
 
 
@@ -106,13 +106,13 @@ def _compare_cell(
         said = f"{said}: {reasons[0]}"
     else:
         outcome = decide(ratio, p_adjusted, a.plan.same_within)
-        said = say(outcome, names[1], names[0], ratio, a.plan.same_within)
+        said = say(outcome, names[1], names[0], ratio, a.plan.same_within) + words.by(pair.a.metric)
     if outcome == "inconclusive":
         reasons = ["more `blocks` in both runs would narrow the interval", *reasons]
     return CellComparison(
         cell=pair.a.cell,
-        a=pair.a.throughput_per_s,
-        b=pair.b.throughput_per_s,
+        a=pair.a.figure,
+        b=pair.b.figure,
         ratio=ratio,
         p_adjusted=p_adjusted,
         outcome=outcome,

@@ -63,9 +63,11 @@ class Gathered:
         """Return the cell's valid trials, in the order of their blocks."""
         return sorted((one for one in self.of(cell) if one.valid), key=lambda one: one.trial.block)
 
-    def throughputs(self, cell: Cell) -> dict[int, float]:
-        """Return transactions per second of the cell's valid trials, by block."""
-        return {one.trial.block: one.load.transactions_per_s for one in self.valid(cell)}
+    def speeds(self, cell: Cell) -> dict[int, float]:
+        """Return how fast the cell's valid trials were, by block; see ``LoadResult.speed``."""
+        metric = self.plan.metric(cell)
+        speeds = {one.trial.block: one.load.speed(metric) for one in self.valid(cell)}
+        return {block: speed for block, speed in speeds.items() if speed is not None}
 
     def bars(self, cell: Cell, other: Cell) -> list[str]:
         """Return why two cells must not be compared though both have valid trials; empty where they may."""

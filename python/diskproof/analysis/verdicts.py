@@ -53,12 +53,11 @@ def make_verdicts(gathered: Gathered) -> list[Verdict]:
     ]
     tested = [pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None]
     adjusted = iter(holm(tested))
-    same_within = gathered.plan.same_within
     return [
         _verdict(
             pair,
             varying,
-            same_within,
+            gathered.plan,
             next(adjusted) if pair.test is not None else None,
             len(tested),
         )
@@ -81,7 +80,7 @@ def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Out
 
 
 def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> Pair:
-    below, above = gathered.throughputs(baseline), gathered.throughputs(cell)
+    below, above = gathered.speeds(baseline), gathered.speeds(cell)
     blocks = sorted(below.keys() & above.keys())
     reasons = list(_too_few_pairs(gathered, baseline, cell, len(blocks)))
     reasons += gathered.bars(baseline, cell)
@@ -117,8 +116,9 @@ def _too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) -
 
 
 def _verdict(
-    pair: Pair, varying: Sequence[Factor], same_within: float, p_adjusted: float | None, comparisons: int
+    pair: Pair, varying: Sequence[Factor], plan: Plan, p_adjusted: float | None, comparisons: int
 ) -> Verdict:
+    same_within = plan.same_within
     held: dict[Factor, str] = {factor: pair.cell.level(factor) for factor in varying if factor != pair.factor}
     level, baseline = pair.cell.level(pair.factor), pair.baseline.level(pair.factor)
     subject, other = words.subject(pair.factor, level), words.subject(pair.factor, baseline)
@@ -129,7 +129,7 @@ def _verdict(
         outcome = decide(ratio, p_adjusted, same_within)
         reasons = _reasons(pair.test, outcome, p_adjusted, same_within, comparisons)
         said = say(outcome, subject, other, ratio, same_within)
-    sentence = said + words.conditions(held)
+    sentence = said + words.by(plan.metric(pair.cell)) + words.conditions(held)
     if pair.test is None:
         sentence += f": {reasons[0]}"
     return Verdict(

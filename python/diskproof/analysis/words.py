@@ -2,7 +2,7 @@
 
 import math
 
-from diskproof.results.records import Cell, Factor
+from diskproof.results.records import Cell, Factor, Metric
 from diskproof.stats.intervals import Interval
 
 TIMES_FROM = 2.0
@@ -30,6 +30,11 @@ def sameness(subject: str, baseline: str, ratio: Interval, same_within: float) -
 def inconclusive(subject: str, baseline: str, ratio: Interval) -> str:
     """Say that the interval allows more than one answer."""
     return f"{subject} against {baseline} is inconclusive ({figures(ratio)})"
+
+
+def by(metric: Metric) -> str:
+    """Say by what two levels are compared, where "faster" alone would not."""
+    return " by mean latency" if metric == "latency_mean_us" else ""
 
 
 def not_comparable(subject: str, baseline: str) -> str:

@@ -10,6 +10,7 @@ from diskproof.results.records import (
     Finding,
     LoadResult,
     Machine,
+    Metric,
     Place,
     Plan,
     Role,
@@ -35,6 +36,11 @@ class Evidence:
         """What the load generator measured; a trial without it is not asked further."""
         assert self.trial.load is not None
         return self.trial.load
+
+    @property
+    def metric(self) -> Metric:
+        """What a verdict on the trial's workload is about."""
+        return self.plan.metric(self.cell)
 
     def place(self, role: Role) -> Place | None:
         """Return where a role of the trial's storage lies; None where the machine's facts are missing."""

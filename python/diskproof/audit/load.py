@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, check
-from diskproof.results.records import LoadResult
+from diskproof.results.records import LoadResult, Operation
 from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
 
@@ -24,6 +24,9 @@ FEWEST_TRANSACTIONS = 100
 """Below this the count alone is uncertain by more than a tenth (Poisson, 1/sqrt(100))."""
 
 ROWS_TOLERANCE = 0.02
+
+SHORTEST_JOB_S = 1.0
+"""Below this, starting threads and connecting are a visible part of a job."""
 
 SERIES_BINS = 20
 """What MSER-5 needs: four batches of five."""
@@ -60,8 +63,8 @@ def littles_law(evidence: Evidence) -> Iterator[Problem]:
     single statements have far smaller ends: if they account for the clients, these were busy.
     """
     load = evidence.load
-    if load.latency_us is None or load.seconds <= 0:
-        return
+    if load.latency_us is None or load.seconds <= 0 or evidence.metric != "transactions_per_s":
+        return  # at a set rate clients rest between transactions, in a job between its parts
     in_service = load.transactions_per_s * load.latency_us.mean / 1e6
     longest = load.latency_us.max / 1e6 / load.seconds
     tolerance = LITTLE_TOLERANCE + min(longest, LONG_TRANSACTION)
@@ -104,7 +107,11 @@ def _in_statements(load: LoadResult) -> float:
 def tail(evidence: Evidence) -> Iterator[Problem]:
     """Find a mean latency above the 95th percentile."""
     latency = evidence.load.latency_us
-    if latency is None or "95" not in known_percentiles(latency.count, latency.percentiles):
+    if (
+        latency is None
+        or evidence.metric == "seconds"
+        or "95" not in known_percentiles(latency.count, latency.percentiles)
+    ):
         return
     p95 = latency.percentiles["95"]
     if latency.mean > p95:
@@ -126,6 +133,9 @@ def tail(evidence: Evidence) -> Iterator[Problem]:
 def short(evidence: Evidence) -> Iterator[Problem]:
     """Find too few transactions for the figures that are reported."""
     load = evidence.load
+    if evidence.metric == "seconds":
+        yield from _short_job(load)
+        return
     if load.transactions == 0:
         yield Problem(
             "invalid",
@@ -146,6 +156,45 @@ def short(evidence: Evidence) -> Iterator[Problem]:
         yield Problem("warning", f"only {load.transactions} transactions were measured{left_out}", remedy)
     elif any(float(name) <= 99 for name in asked if name not in known):
         yield Problem("note", f"{load.transactions} transactions were measured{left_out}", remedy)
+
+
+def _short_job(load: LoadResult) -> Iterator[Problem]:
+    """Find a job in which nothing was done, or one that was over before it had begun."""
+    seconds = load.figure("seconds")
+    larger = "a larger `queries` or `scale` in `[workloads.NAME]`"
+    if seconds is None:
+        yield Problem("invalid", "no part of the job was run", "see the findings on its operations")
+    elif seconds < SHORTEST_JOB_S:
+        yield Problem(
+            "warning", f"the job took {seconds:.2g} s: connecting and chance are much of it", larger
+        )
+
+
+@check(
+    "operations",
+    reason="A part of a job that met errors has done less than was planned, one that was skipped nothing, "
+    "and of one that was cut short the time is worked out, not measured.",
+    remedy="read the server's log; a larger `limit_s` or a smaller `scale` in `[workloads.NAME]` leaves "
+    "nothing to be worked out",
+    source="sql-bench's own output, which marks estimated times",
+)
+def operations(evidence: Evidence) -> Iterator[Problem]:
+    """Find a job's parts with errors, those that were skipped, and those whose time is extrapolated."""
+    parts = evidence.load.operations
+    if wrong := [part for part in parts if part.errors]:
+        errors = sum(part.errors for part in wrong)
+        yield Problem("invalid", f"{errors} errors in {_named(wrong)}: what they did is not what was planned")
+    if cut := [part for part in parts if part.extrapolated_s is not None]:
+        yield Problem("note", f"cut short, and their time extrapolated: {_named(cut)}")
+    for reason in dict.fromkeys(part.skipped for part in parts if part.skipped):
+        skipped = [part for part in parts if part.skipped == reason]
+        yield Problem("note", f"skipped, and in no total: {_named(skipped)} ({reason})", "")
+
+
+def _named(parts: list[Operation], most: int = 6) -> str:
+    names = list(dict.fromkeys(part.name for part in parts))
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
 
 
 @check(
@@ -259,7 +308,7 @@ def client(evidence: Evidence) -> Iterator[Problem]:
 def steady(evidence: Evidence) -> Iterator[Problem]:
     """Find throughput that had not settled when the measured phase began, or never did."""
     series = evidence.throughputs_per_s
-    if len(series) < SERIES_BINS:
+    if len(series) < SERIES_BINS or evidence.metric == "seconds":
         return
     cut = mser5(series)
     # MSER-5 always cuts somewhere; what counts is whether the two sides of the cut really differ.

@@ -13,6 +13,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     server.engine,
     load.rows,
     load.errors,
+    load.operations,
     load.littles_law,
     load.client,
     storage.physics,

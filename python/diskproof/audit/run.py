@@ -5,11 +5,17 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Problem, Run, check
 from diskproof.audit.levels import observed_by_level
-from diskproof.results.records import FACTORS, Cell, Factor, Trial
+from diskproof.results.records import FACTORS, Cell, Factor, Metric, Trial
 from diskproof.stats.intervals import geometric_mean_interval
 from diskproof.stats.order import Observation, Trend, block_drift, position_effect
 
 ENOUGH_BLOCKS = 5
+
+_MEASURES: dict[Metric, str] = {
+    "transactions_per_s": "transactions per second",
+    "latency_mean_us": "mean latency at a set rate",
+    "seconds": "a job's seconds",
+}
 
 POSITION_LEVEL = 0.01
 DRIFT_LEVEL = 0.05
@@ -38,7 +44,7 @@ def repeats(run: Run) -> Iterator[Problem]:
         reached = "no interval can be given"
     else:
         reached = (
-            f"throughput is known to within {_within(min(widths))} in the best cell "
+            f"{_figure(run)} is known to within {_within(min(widths))} in the best cell "
             f"and {_within(max(widths))} in the worst"
         )
     yield Problem("warning", f"{blocks} {'block' if blocks == 1 else 'blocks'}: {reached}")
@@ -55,22 +61,24 @@ def repeats(run: Run) -> Iterator[Problem]:
 def order(run: Run) -> Iterator[Problem]:
     """Find throughput that the position in a block or the block's number explains."""
     observations = [
-        Observation(trial.cell, trial.block, trial.position, math.log(trial.load.transactions_per_s))
-        for trial in run.valid
-        if trial.load is not None and trial.load.transactions > 0
+        Observation(trial.cell, trial.block, trial.position, math.log(speed))
+        for cell in run.plan.cells
+        for trial in run.trials_of(cell)
+        if (speed := _speed(run, cell, trial)) is not None
     ]
     within = position_effect(observations)
     if within and within.p < POSITION_LEVEL and _matters(run, within):
         yield Problem(
             "warning",
-            f"throughput changes by {within.change:+.0%} from the first to the last trial of a block, "
+            f"{_figure(run)} changes by {within.change:+.0%} from the first to the last trial of a block, "
             "whatever the cell",
         )
     over = block_drift(observations)
     if over and over.p < DRIFT_LEVEL and _matters(run, over):
         yield Problem(
             "warning",
-            f"throughput changes by {over.change:+.0%} from the first block to the last, whatever the cell",
+            f"{_figure(run)} changes by {over.change:+.0%} from the first block to the last, "
+            "whatever the cell",
         )
 
 
@@ -85,7 +93,8 @@ def confounding(run: Run) -> Iterator[Problem]:
     """Find compared cells that worked on unequal data or with unequal load generators."""
     for factor, cell, other in compared_cells(run.plan.cells):
         of_cell, of_other = run.trials_of(cell), run.trials_of(other)
-        for fact, values, others in _facts(factor, of_cell, of_other):
+        measures = ("measure", {_MEASURES[run.plan.metric(cell)]}, {_MEASURES[run.plan.metric(other)]})
+        for fact, values, others in (measures, *_facts(factor, of_cell, of_other)):
             if values != others:
                 yield Problem(
                     "warning",
@@ -167,12 +176,20 @@ def _facts(
     if factor not in {"workload", "server"}:
         for name, describe in (("number of rows", _row_count), ("storage engine", _engine)):
             yield name, {describe(trial) for trial in trials}, {describe(trial) for trial in others}
+    yield "operations", set(map(_left_out, trials)), set(map(_left_out, others))
     if factor not in {"clients", "server"}:  # an embedded server needs a worker for each client
         yield "number of load workers", {_workers(one) for one in trials}, {_workers(one) for one in others}
 
 
 def _row_count(trial: Trial) -> str:
     return str(trial.data.rows if trial.data else None)
+
+
+def _left_out(trial: Trial) -> str:
+    """Say which of a job's operations were run."""
+    parts = trial.load.operations if trial.load else []
+    skipped = dict.fromkeys(part.name for part in parts if part.skipped)
+    return f"all but {', '.join(skipped)}" if skipped else "all"
 
 
 def _engine(trial: Trial) -> str:
@@ -201,11 +218,17 @@ def _within(uncertainty: float) -> str:
 
 
 def _rates(run: Run, cell: Cell) -> list[float]:
-    return [
-        trial.load.transactions_per_s
-        for trial in run.trials_of(cell)
-        if trial.load is not None and trial.load.transactions > 0
-    ]
+    return [speed for trial in run.trials_of(cell) if (speed := _speed(run, cell, trial)) is not None]
+
+
+def _speed(run: Run, cell: Cell, trial: Trial) -> float | None:
+    return trial.load.speed(run.plan.metric(cell)) if trial.load else None
+
+
+def _figure(run: Run) -> str:
+    """Name what the cells are judged by."""
+    metrics = {run.plan.metric(cell) for cell in run.plan.cells}
+    return "throughput" if metrics == {"transactions_per_s"} else "speed"
 
 
 def _matters(run: Run, trend: Trend) -> bool:

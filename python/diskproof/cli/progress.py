@@ -14,7 +14,7 @@ from rich.progress import (
 from rich.text import Text
 
 from diskproof.cli.screen import messages
-from diskproof.report.words import duration
+from diskproof.report import words
 from diskproof.results.records import Finding, Plan, PlannedTrial, Trial
 from diskproof.run.execute import Progress as Watcher
 
@@ -57,7 +57,7 @@ class _TimeLeft:
 
     def text(self) -> str:
         each = sum(self._seconds) / len(self._seconds) if self._seconds else self._estimate_s
-        return f"about {duration(each * self._left)} left"
+        return f"about {words.duration(each * self._left)} left"
 
 
 class _Bar:
@@ -84,7 +84,7 @@ class _Bar:
         self._left.count(trial)
         self._bar.update(self._task, advance=1, left=self._left.text())
         if invalid:
-            self.note(_trial_line(trial, invalid))
+            self.note(_trial_line(self._plan, trial, invalid))
 
 
 class _Lines:
@@ -109,11 +109,19 @@ class _Lines:
     def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
         self._left.count(trial)
         number = [planned.id for planned in self._plan.trials].index(trial.id) + 1
-        self.note(f"[{number}/{self._count}] {_trial_line(trial, invalid)}; {self._left.text()}")
+        self.note(f"[{number}/{self._count}] {_trial_line(self._plan, trial, invalid)}; {self._left.text()}")
 
 
-def _trial_line(trial: Trial, invalid: list[Finding]) -> str:
+def _trial_line(plan: Plan, trial: Trial, invalid: list[Finding]) -> str:
     if invalid:
         return f"{trial.cell}: invalid: {invalid[0].message}"
     assert trial.load is not None  # a trial that counts has measured something
-    return f"{trial.cell}: {trial.load.transactions_per_s:,.0f} transactions/s"
+    metric = plan.metric(plan.cell(trial.cell))
+    match metric:
+        case "seconds":
+            figure = f"{words.number(trial.load.figure(metric))} s"
+        case "latency_mean_us":
+            figure = f"{words.milliseconds(trial.load.figure(metric))} ms"
+        case "transactions_per_s":
+            figure = f"{trial.load.transactions_per_s:,.0f} transactions/s"
+    return f"{trial.cell}: {figure}"

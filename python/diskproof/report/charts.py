@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import altair as alt
 import vl_convert
@@ -29,6 +30,7 @@ from diskproof.report.chart_parts import (
     tooltip,
 )
 from diskproof.report.chart_style import LIGHT, Encoding, Ink, config, encode
+from diskproof.results.records import Metric
 
 PANEL_HEIGHT_PX = 260
 STILL_WIDTH_PX = 420
@@ -48,41 +50,65 @@ _COSTS = (
 # ---------------------------------------------------------------- throughput
 
 
-def throughput(analysis: Analysis, *, legend: bool = False) -> Figure | None:
-    """Return throughput with its interval, against clients where those vary; None without any."""
-    answers = [answer for answer in analysis.cells if answer.throughput_per_s]
+@dataclass(frozen=True)
+class Measure:
+    """A figure that cells are judged by, and how a chart names it."""
+
+    metric: Metric
+    name: str
+    title: str
+    unit: str
+    described: str
+
+
+THROUGHPUT = Measure(
+    "transactions_per_s", "throughput", "Throughput", "transactions/s", "Transactions per second"
+)
+SECONDS = Measure("seconds", "seconds", "Seconds of the job", "seconds", "Seconds of the whole job")
+
+
+def throughput(analysis: Analysis, measure: Measure = THROUGHPUT, *, legend: bool = False) -> Figure | None:
+    """Return throughput (or a job's seconds) with its interval, against clients where those vary.
+
+    None where no cell is judged by it.
+    """
+    answers = [answer for answer in analysis.cells if answer.figure and answer.metric == measure.metric]
     if not answers:
         return None
     encoding = encode(analysis.plan.cells)
-    figures = [figure for answer in answers for figure in _figures_of(answer.throughput_per_s)]
+    figures = [figure for answer in answers for figure in _figures_of(answer.figure)]
     bars = f"Bars: {words.confidence(analysis)} intervals"
     wide = "; the axis is logarithmic" if is_wide(figures) else ""
     rows_by_panel: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for answer in answers:
-        rows_by_panel[encoding.panel(answer.cell)].append(_throughput_row(analysis, answer, encoding))
+        rows_by_panel[encoding.panel(answer.cell)].append(
+            _throughput_row(analysis, answer, encoding, measure)
+        )
     if "clients" not in analysis.varying:
         rows = [row for panel_rows in rows_by_panel.values() for row in panel_rows]
-        panels: tuple[Panel, ...] = (_throughput_by_cell(rows, encoding, figures, legend=legend),)
-        caption = f"Transactions per second of each cell. {bars}{wide}."
-        return Figure("throughput", "Throughput", caption, panels, shows_shapes=bool(encoding.shape))
+        panels: tuple[Panel, ...] = (_throughput_by_cell(rows, encoding, figures, measure, legend=legend),)
+        caption = f"{measure.described} of each cell. {bars}{wide}."
+        return Figure(measure.name, measure.title, caption, panels, shows_shapes=bool(encoding.shape))
     clients = sorted({cell.clients for cell in analysis.plan.cells})
-    spec = _throughput_by_clients(encoding, figures, clients, legend=legend)
+    spec = _throughput_by_clients(encoding, figures, clients, measure, legend=legend)
     panels = tuple(
         Panel(
             ", ".join(map(subject, encoding.panels, levels)),
-            described("Throughput by clients", rows, "interval"),
+            described(f"{measure.title} by clients", rows, "interval"),
             spec,
             rows,
             len(rows),
         )
         for levels, rows in rows_by_panel.items()
     )
-    caption = f"Transactions per second by number of clients. {bars}{wide}."
-    return Figure("throughput", "Throughput by clients", caption, panels, shows_shapes=bool(encoding.shape))
+    caption = f"{measure.described} by number of clients. {bars}{wide}."
+    return Figure(
+        measure.name, f"{measure.title} by clients", caption, panels, shows_shapes=bool(encoding.shape)
+    )
 
 
 def _throughput_by_clients(
-    encoding: Encoding, figures: Sequence[float], clients: Sequence[int], *, legend: bool
+    encoding: Encoding, figures: Sequence[float], clients: Sequence[int], measure: Measure, *, legend: bool
 ) -> Spec:
     x = alt.X(
         "clients:Q",
@@ -91,7 +117,7 @@ def _throughput_by_clients(
         axis=alt.Axis(values=list(clients), format="d", grid=False, labelOverlap=True),
     )
     # All panels share one scale, so that they can be compared by eye.
-    y = alt.Y("throughput:Q", title="transactions/s", scale=scale(figures), axis=axis(figures))
+    y = alt.Y("figure:Q", title=measure.unit, scale=scale(figures), axis=axis(figures))
     base = alt.Chart().encode(x=x, color=colour(encoding, legend=legend))
     lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(y=y, **dash(encoding, legend=legend))
     bounded = base.transform_filter("isValid(datum.low)")
@@ -103,9 +129,9 @@ def _throughput_by_clients(
 
 
 def _throughput_by_cell(
-    rows: Sequence[Row], encoding: Encoding, figures: Sequence[float], *, legend: bool
+    rows: Sequence[Row], encoding: Encoding, figures: Sequence[float], measure: Measure, *, legend: bool
 ) -> Panel:
-    x = alt.X("throughput:Q", title="transactions/s", scale=scale(figures), axis=axis_of_rows(figures, rows))
+    x = alt.X("figure:Q", title=measure.unit, scale=scale(figures), axis=axis_of_rows(figures, rows))
     base = stacked().encode(color=colour(encoding, legend=legend))
     bounded = base.transform_filter("isValid(datum.low)")
     intervals = bounded.mark_rule(strokeWidth=3, opacity=0.6, yOffset=8).encode(
@@ -114,19 +140,19 @@ def _throughput_by_cell(
     points = base.mark_point(size=60, filled=True, opacity=1, yOffset=8).encode(
         x=x, tooltip=tooltip("interval"), **shape(encoding, legend=legend)
     )
-    return stacked_panel("", described("Throughput by cell", rows, "interval"), rows, intervals, points)
+    return stacked_panel("", described(f"{measure.title} by cell", rows, "interval"), rows, intervals, points)
 
 
-def _throughput_row(analysis: Analysis, answer: CellAnswer, encoding: Encoding) -> Row:
-    interval = answer.throughput_per_s
+def _throughput_row(analysis: Analysis, answer: CellAnswer, encoding: Encoding, measure: Measure) -> Row:
+    interval = answer.figure
     assert interval is not None
     return {
         **identity(analysis, answer, encoding),
         "clients": answer.cell.clients,
-        "throughput": interval.estimate,
+        "figure": interval.estimate,
         "low": interval.low,
         "high": interval.high,
-        "interval": f"{words.with_bounds(interval)} transactions/s",
+        "interval": f"{words.with_bounds(interval)} {measure.unit}",
     }
 
 

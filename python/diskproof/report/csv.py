@@ -68,6 +68,7 @@ def _load(load: LoadResult | None) -> Row:
         "seconds": load.seconds if load else None,
         "transactions": load.transactions if load else None,
         "transactions_per_s": load.transactions_per_s if load else None,
+        "job_s": load.figure("seconds") if load else None,
         "failed_transactions": load.failed_transactions if load else None,
         "retries": load.retries if load else None,
         "errors": sum(error.count for error in load.errors) if load else None,

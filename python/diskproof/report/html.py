@@ -34,6 +34,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     trials = folder.trials()
     figures = [
         charts.throughput(analysis),
+        charts.throughput(analysis, charts.SECONDS),
         charts.latency(analysis),
         over_time(folder, analysis, trials),
         charts.cost(analysis),

@@ -87,7 +87,14 @@ def _cells(analysis: Analysis) -> list[str]:
         table(tables.cells(analysis)),
         "What one transaction costs (median over the valid trials; n/a: not observed):",
         table(tables.costs(analysis)),
+        *_operations(analysis),
     ]
+
+
+def _operations(analysis: Analysis) -> list[str]:
+    if not analysis.operations:
+        return []
+    return ["## Operations", words.OPERATIONS, table(tables.operations(analysis))]
 
 
 def _differences(analysis: Analysis) -> list[str]:

@@ -1,10 +1,10 @@
 """The tables of a report as plain rows of text: each way of telling lays them out in its own manner."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis.answers import Analysis
+from diskproof.analysis.answers import Analysis, CellAnswer, Interval, OperationFigure
 from diskproof.analysis.words import cell_words, subject
 from diskproof.report import words
 from diskproof.results.records import FACTORS, Cell, Factor, Machine, Place, Plan, Trial
@@ -45,13 +45,13 @@ class Table:
 
 
 def cells(analysis: Analysis) -> Table:
-    """Return a row a cell: its levels, throughput with interval, latencies, and how many trials count."""
+    """Return a row a cell: its levels, its figure with interval, latencies, and how many trials count."""
     factors = shown_factors(analysis)
+    measures = _measures(analysis)
     percentiles = words.percentiles(analysis.cells)
     columns = [
         *(factor_column(factor) for factor in factors),
-        Column("Transactions/s", figures=True),
-        Column(f"{words.confidence(analysis)} interval", figures=True),
+        *(column for measure in measures for column in measure.columns(analysis)),
         *(Column(f"p{key} ms", figures=True) for key in percentiles),
         Column("Valid", figures=True),
     ]
@@ -61,13 +61,98 @@ def cells(analysis: Analysis) -> Table:
         rows.append(
             (
                 *(answer.cell.level(factor) for factor in factors),
-                words.estimate(answer.throughput_per_s),
-                words.bounds(answer.throughput_per_s),
+                *(entry for measure in measures for entry in measure.entries(answer)),
                 *(words.milliseconds(latency.estimate if latency else None) for latency in latencies),
                 f"{answer.valid} of {answer.total}",
             )
         )
     return Table(tuple(columns), tuple(rows))
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """A figure of cells and how it is shown."""
+
+    title: str
+    figure: Callable[[CellAnswer], Interval | None]
+
+    def columns(self, analysis: Analysis) -> tuple[Column, ...]:
+        return (
+            Column(self.title, figures=True),
+            Column(f"{words.confidence(analysis)} interval", figures=True),
+        )
+
+    def entries(self, answer: CellAnswer) -> tuple[str, ...]:
+        figure = self.figure(answer)
+        return words.estimate(figure), words.bounds(figure)
+
+
+class _Span(_Measure):
+    """The shortest and the longest iteration, and how much each client did in one."""
+
+    def columns(self, analysis: Analysis) -> tuple[Column, ...]:  # noqa: ARG002 - as every measure
+        return tuple(Column(title, figures=True) for title in ("Min s", "Max s", "Queries/client"))
+
+    def entries(self, answer: CellAnswer) -> tuple[str, ...]:
+        span = answer.iterations
+        figures = (span.min_s, span.max_s, span.queries_per_client) if span else (None, None, None)
+        return tuple(map(words.number, figures))
+
+
+def _measures(analysis: Analysis) -> list[_Measure]:
+    """Return what the cells are judged by, and what stands beside it."""
+    metrics = {answer.metric for answer in analysis.cells}
+    measures = []
+    if metrics != {"seconds"}:
+        measures.append(_Measure("Transactions/s", lambda answer: answer.throughput_per_s))
+    if "latency_mean_us" in metrics:
+        measures.append(_Measure("Mean ms", _mean_ms))
+    if "seconds" in metrics:
+        measures.append(
+            _Measure("Seconds", lambda answer: answer.figure if answer.metric == "seconds" else None)
+        )
+    if any(answer.iterations for answer in analysis.cells):
+        measures.append(_Span("", lambda _: None))
+    return measures
+
+
+def _mean_ms(answer: CellAnswer) -> Interval | None:
+    return words.in_milliseconds(answer.latency_mean_us) if answer.latency_mean_us else None
+
+
+def operations(analysis: Analysis) -> Table:
+    """Return a row an operation of a job: the seconds that it took in each cell, and the ratio of two.
+
+    As in sql-bench's own tables a ``+`` marks seconds that are extrapolated.
+    """
+    order = [cell for cell in analysis.plan.cells if any(cell.id in row.cells for row in analysis.operations)]
+    ratios = any(row.ratio for row in analysis.operations)
+    columns = [
+        Column("Test"),
+        Column("Operation"),
+        Column("Planned", figures=True),
+        *(Column(f"{cell_words(cell, analysis.varying)} s", figures=True) for cell in order),
+        *([Column("Ratio", figures=True)] if ratios else []),
+    ]
+    rows = [
+        (
+            row.test,
+            row.name,
+            f"{row.planned:,}",
+            *(_operation_seconds(row.cells.get(cell.id)) for cell in order),
+            *([words.with_bounds(row.ratio)] if ratios else []),
+        )
+        for row in analysis.operations
+    ]
+    return Table(tuple(columns), tuple(rows))
+
+
+def _operation_seconds(figure: OperationFigure | None) -> str:
+    if figure is None or (figure.seconds is None and not figure.skipped):
+        return words.NOT_OBSERVED
+    if figure.seconds is None:
+        return "skipped"
+    return f"{words.number(figure.seconds.estimate)}{'+' if figure.extrapolated else ''}"
 
 
 def costs(analysis: Analysis) -> Table:

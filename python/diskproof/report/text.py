@@ -7,12 +7,13 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diskproof.analysis.answers import Analysis, Outcome, RunFinding, Verdict
+from diskproof.analysis.answers import Analysis, OperationAnswer, Outcome, RunFinding, Verdict
 from diskproof.report import tables, words
 from diskproof.results.records import Severity
 
 MOST_VERDICTS = 8
 MOST_CELLS = 16
+MOST_OPERATIONS = 12
 MOST_FINDINGS = 6
 """What a screen holds; the rest is counted, and stands in the other reports."""
 
@@ -33,6 +34,8 @@ def render(analysis: Analysis, console: Console) -> None:
     parts: list[Sequence[Text | RichTable]] = [_heading(analysis), _verdicts(analysis, console)]
     if analysis.trials_run:
         parts.append(_cells(analysis, console))
+    if analysis.operations:
+        parts.append(_operations(analysis, console))
     if analysis.findings:
         parts.append(_findings(analysis, console))
     print_parts(parts, console)
@@ -119,6 +122,26 @@ def _cells(analysis: Analysis, console: Console) -> list[Text | RichTable]:
     table = tables.cells(analysis)
     first = tables.Table(table.columns, table.rows[:MOST_CELLS])
     return [layout(first, console), *_rest(len(table.rows) - MOST_CELLS, "cell")]
+
+
+def _operations(analysis: Analysis, console: Console) -> list[Text | RichTable]:
+    """Return the operations that took longest; all of them stand in the other reports."""
+    table = tables.operations(analysis)
+    longest = tables.Table(
+        table.columns,
+        tuple(
+            row
+            for _, row in sorted(
+                zip(map(_most_seconds, analysis.operations), table.rows, strict=True),
+                key=lambda pair: -pair[0],
+            )[:MOST_OPERATIONS]
+        ),
+    )
+    return [layout(longest, console), *_rest(len(table.rows) - MOST_OPERATIONS, "operation")]
+
+
+def _most_seconds(operation: OperationAnswer) -> float:
+    return max((one.seconds.estimate for one in operation.cells.values() if one.seconds), default=0.0)
 
 
 def _findings(analysis: Analysis, console: Console) -> list[Text]:

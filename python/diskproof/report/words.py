@@ -26,6 +26,12 @@ PLAIN_OUTCOME_MARKS: dict[Outcome, str] = {
 }
 """For terminals that cannot show more than ASCII."""
 
+OPERATIONS = (
+    "Seconds of each operation, the geometric mean over the valid trials. +: a time limit cut it short, and "
+    "the time of all that was planned is extrapolated; skipped: not run, and in no total. A ratio is that "
+    "of speeds, the second cell's over the first's."
+)
+
 _OUTCOME_ORDER: tuple[Outcome, ...] = ("faster", "slower", "the same", "inconclusive", "not comparable")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """C0 and C1 controls but the line feed, and what turns the direction of writing."""
@@ -117,7 +123,7 @@ def with_bounds(interval: Interval | None) -> str:
 
 def confidence(analysis: Analysis) -> str:
     """Return the confidence that the run's intervals have: ``95%``."""
-    intervals = [answer.throughput_per_s for answer in analysis.cells]
+    intervals = [answer.figure for answer in analysis.cells]
     levels = [interval.confidence for interval in intervals if interval is not None]
     return percent(levels[0] if levels else 0.95)
 
@@ -145,8 +151,27 @@ def progress(analysis: Analysis) -> str:
 def design(plan: Plan) -> str:
     """Return the experiment's shape: ``8 cells in 5 blocks, 10 s measured after 2 s of warm-up``."""
     shape = f"{count(len(plan.cells), 'cell')} in {count(len(plan.blocks()), 'block')}"
+    if only_jobs(plan):
+        return f"{shape}, each a job that ends by itself"
     warm_up = f" after {duration(plan.warm_up_s)} of warm-up" if plan.warm_up_s else ", no warm-up"
     return f"{shape}, {duration(plan.measure_s)} measured{warm_up}"
+
+
+def cells_note(analysis: Analysis) -> str:
+    """Say how the figures of the cells are made."""
+    metrics = {answer.metric for answer in analysis.cells}
+    if metrics <= {"transactions_per_s"}:
+        first = "Throughput is the geometric mean over the blocks; latencies are of whole transactions."
+    elif metrics == {"seconds"}:
+        first = "Seconds of the whole job: the geometric mean over the blocks; latencies are of statements."
+    else:
+        first = "Every figure is the geometric mean over the blocks."
+    return f"{first} n/a: not observed."
+
+
+def only_jobs(plan: Plan) -> bool:
+    """Tell whether nothing in a run is measured by the clock."""
+    return all(plan.metric(cell) == "seconds" for cell in plan.cells)
 
 
 def where(found: RunFinding, analysis: Analysis, most: int = 4) -> str:
@@ -205,11 +230,16 @@ def method(analysis: Analysis) -> str:
     """Return in a few sentences how the run was made and what its intervals mean."""
     plan = analysis.plan
     blocks, cells = count(len(plan.blocks()), "block"), count(len(plan.cells), "cell")
+    metrics = {plan.metric(cell) for cell in plan.cells}
     warm_up = f"warmed up for {duration(plan.warm_up_s)} " if plan.warm_up_s else ""
+    measured = f"{warm_up}and measured for {duration(plan.measure_s)}"
+    if "seconds" in metrics:
+        measured = "and the job timed" if metrics == {"seconds"} else f"{measured} (a job: timed to its end)"
+    figure = "throughput" if metrics == {"transactions_per_s"} else "figure"
     return (
         f"{blocks}, each one pass over all {cells} in a fresh random order (seed {plan.seed}). In every "
-        f"trial the data set is restored, the server started anew, {warm_up}and measured for "
-        f"{duration(plan.measure_s)}. A cell's throughput is the geometric mean over its blocks, with a "
+        f"trial the data set is restored, the server started anew, {measured}. "
+        f"A cell's {figure} is the geometric mean over its blocks, with a "
         f"{confidence(analysis)} t-interval on the logarithms. A verdict pairs two cells block by block; "
         f"“the same” means that the whole interval of the ratio lies within ±{percent(plan.same_within)}, "
         f"and two cells are called different only after Holm's adjustment over all verdicts of the run."

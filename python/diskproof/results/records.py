@@ -240,8 +240,48 @@ class ClientAccount(Record):
     """
 
 
+class Operation(Record):
+    """One part of a job, as it went."""
+
+    test: str
+    """The group of operations that it belongs to."""
+    name: str
+    clients: int
+    planned: int
+    count: int
+    """What completed of what was planned."""
+    seconds: float | None
+    """None where it was skipped."""
+    extrapolated_s: float | None = None
+    """Where a time limit cut it short: what all that was planned would have taken at the same pace."""
+    skipped: str | None = None
+    """Why it was not run."""
+    errors: int = 0
+    rows: int = 0
+    affected: int = 0
+    latency_us: Latency | None = None
+
+    @property
+    def whole_s(self) -> float | None:
+        """Seconds of all that was planned, extrapolated where need be; None where it was skipped."""
+        return self.seconds if self.extrapolated_s is None else self.extrapolated_s
+
+
+class Iterations(Record):
+    """A job that is the same thing again and again, as mysqlslap tells it."""
+
+    count: int
+    mean_s: float
+    min_s: float
+    max_s: float
+    queries_per_client: int
+
+
 class LoadResult(Record):
-    """What the load generator measured. Transactions count when they complete within ``seconds``."""
+    """What the load generator measured. Transactions count when they complete within ``seconds``.
+
+    Of a job that has no transactions of its own, statements count as such.
+    """
 
     workload: str
     mix: str | None = None
@@ -260,6 +300,31 @@ class LoadResult(Record):
     retries: int
     reconnects: int
     client: ClientAccount
+    operations: list[Operation] = []
+    """The parts of a job, in their order; a steady load has none."""
+    iterations: Iterations | None = None
+
+    def figure(self, metric: Metric) -> float | None:
+        """Return the figure that a verdict is about, in its own unit; None where there is none above 0."""
+        match metric:
+            case "transactions_per_s":
+                found: float | None = self.transactions_per_s
+            case "latency_mean_us":
+                found = self.latency_us.mean if self.latency_us else None
+            case "seconds":
+                found = self._job_s()
+        return found or None
+
+    def speed(self, metric: Metric) -> float | None:
+        """Return a figure that is the larger the faster: a rate, or a time turned over."""
+        figure = self.figure(metric)
+        return figure if figure is None or metric == "transactions_per_s" else 1 / figure
+
+    def _job_s(self) -> float | None:
+        """Return an iteration's seconds, or those of all operations that were run."""
+        if self.iterations:
+            return self.iterations.mean_s
+        return sum(operation.whole_s or 0.0 for operation in self.operations)
 
 
 class Setting(Record):

@@ -169,7 +169,7 @@ def _key(server: ServerKind, workload: Load, seed: int) -> str:
     """Return the image's folder name: readable, and different wherever the image must differ."""
     identity = [FORMAT, server.data_format(), workload.kind if workload.prepares else "empty"]
     if workload.prepares:
-        identity += workload.data_identity or prepare_arguments(workload, seed)
+        identity += [*workload.data_identity, *prepare_arguments(workload, seed, Path())]
     digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:10]
     flavour = server.facts.flavour.lower().replace(" ", "-")
     return f"{flavour}-{workload.data_name}-{digest}"

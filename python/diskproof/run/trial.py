@@ -43,6 +43,9 @@ START = "start"
 MENDING_REMEDY = "mend the cause, then `diskproof run --resume` runs this trial again"
 
 
+JOB_SILENCE_S = 600.0
+"""A job tells of every second, except while it makes tables between two of its parts."""
+
 MISHAPS = (RefusalError, OSError, subprocess.SubprocessError)
 """What goes wrong with a server, a load or a disk: a trial's finding, never the run's end."""
 
@@ -268,7 +271,7 @@ class _Attempt:
 
     def _longest_silence_s(self) -> float:
         if self.workload.is_job:
-            return self.workload.silence_s
+            return JOB_SILENCE_S
         return max(self.design.warm_up_s, self.design.measure_s)
 
     def _timings(self) -> Timings:

@@ -16,7 +16,7 @@ LONG_MEASUREMENT_S = 20
 def prepare_arguments(workload: Load, seed: int, copies: Path | None = None) -> list[str]:
     """Return the arguments of `prepare`: what determines the data set."""
     arguments = _options(workload, "prepare", copies)
-    return [*arguments, "--seed", str(seed)] if workload.data_from_seed else arguments
+    return [*arguments, "--seed", str(seed)] if workload.prepares else []
 
 
 def run_arguments(
@@ -30,7 +30,7 @@ def run_arguments(
     arguments = [*_options(workload, "run", copies), "--clients", str(clients)]
     if not workload.is_job:
         arguments += ["--warm-up", f"{design.warm_up_s:g}", "--seconds", f"{design.measure_s:g}"]
-        arguments += ["--report-interval", f"{interval_s(design.measure_s):g}"]
+    arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(design.measure_s):g}"]
     arguments += ["--percentiles", ",".join(f"{percentile:g}" for percentile in PERCENTILES)]
     return [*arguments, "--seed", str(seed)]
 

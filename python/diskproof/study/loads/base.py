@@ -55,11 +55,6 @@ class Load(Part):
         return not self.is_job
 
     @property
-    def data_from_seed(self) -> bool:
-        """Whether the data set is drawn from the study's seed."""
-        return self.prepares
-
-    @property
     def metric(self) -> Metric:
         """What a verdict is about."""
         return "seconds" if self.is_job else "transactions_per_s"
@@ -102,11 +97,6 @@ class Load(Part):
     @property
     def expected_s(self) -> float:
         """Seconds that a job takes, roughly: for the plan, until the first trial knows better."""
-        return 0.0
-
-    @property
-    def silence_s(self) -> float:
-        """Longest time for which a job may rightly report nothing."""
         return 0.0
 
     def refusal(self, family: Family) -> str | None:

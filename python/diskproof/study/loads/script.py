@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from diskproof.study.loads.base import RUN, Option, Steady
 
@@ -52,6 +59,9 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
 Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "string", "format": "path"})]
 
 
+Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
 class Script(Steady):
     """The user's own SQL with pgbench's variables (docs/scripts.md)."""
 
@@ -65,7 +75,7 @@ class Script(Steady):
         None,
         description="File of SQL that makes and fills the tables, once; without it the database is empty",
     )
-    variables: Annotated[dict[str, int | float], Option(("run",), "variable")] = Field(
+    variables: Annotated[dict[Variable, int | float], Option(("prepare", "run"), "variable")] = Field(
         {}, description="Variables of the scripts, such as `{ rows = 100000 }`"
     )
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
@@ -88,11 +98,6 @@ class Script(Steady):
     def prepares(self) -> bool:
         """Whether there is a file that makes the tables."""
         return self.prepare is not None
-
-    @property
-    def data_from_seed(self) -> bool:
-        """The file makes the same tables whatever the seed."""
-        return False
 
     @property
     def data_bytes(self) -> int:

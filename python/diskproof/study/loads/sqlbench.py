@@ -65,8 +65,3 @@ class SqlBench(Load):
     def expected_s(self) -> float:
         """Seconds of all operations, roughly."""
         return self.scale * SECONDS_AT_SCALE_1
-
-    @property
-    def silence_s(self) -> float:
-        """Longest time between two operations' ends: a loop, and the load before it."""
-        return 2 * self.limit_s

@@ -1,0 +1,68 @@
+"""The operations of jobs: what each took in every cell, and the ratio where there are two."""
+
+from collections.abc import Sequence
+
+from diskproof.analysis.answers import OperationAnswer, OperationFigure
+from diskproof.analysis.gather import Audited, Gathered
+from diskproof.results.records import Cell, Operation
+from diskproof.stats.intervals import Interval, geometric_mean_interval, paired_ratio
+
+Key = tuple[str, str]
+"""Test and name: the same name in two tests is two operations."""
+
+
+def answer_operations(gathered: Gathered) -> list[OperationAnswer]:
+    """Return every operation that a valid trial knows, in the order in which they were run.
+
+    Iterations are no operations: they are one thing again and again, and stand with the cell.
+    """
+    cells = [cell for cell in gathered.plan.cells if any(map(_parts, gathered.valid(cell)))]
+    known = {_key(part): part for cell in cells for one in gathered.valid(cell) for part in _parts(one)}
+    return [_answer(gathered, cells, key, part) for key, part in known.items()]
+
+
+def _answer(gathered: Gathered, cells: Sequence[Cell], key: Key, part: Operation) -> OperationAnswer:
+    found = {cell.id: _of_cell(gathered, cell, key) for cell in cells}
+    return OperationAnswer(
+        test=part.test,
+        name=part.name,
+        planned=part.planned,
+        cells={cell_id: _figure(list(parts.values())) for cell_id, parts in found.items() if parts},
+        ratio=_ratio(*found.values()) if len(cells) == 2 else None,
+    )
+
+
+def _of_cell(gathered: Gathered, cell: Cell, key: Key) -> dict[int, Operation]:
+    """Return an operation of each valid trial, by block."""
+    return {
+        one.trial.block: part for one in gathered.valid(cell) for part in _parts(one) if _key(part) == key
+    }
+
+
+def _figure(parts: Sequence[Operation]) -> OperationFigure:
+    seconds = [part.whole_s for part in parts if part.whole_s]
+    return OperationFigure(
+        seconds=geometric_mean_interval(seconds) if seconds else None,
+        extrapolated=any(part.extrapolated_s is not None for part in parts),
+        skipped=next((part.skipped for part in parts if part.skipped), None),
+    )
+
+
+def _ratio(one: dict[int, Operation], other: dict[int, Operation]) -> Interval | None:
+    """Return the speed of the second over that of the first: seconds, turned over."""
+    pairs = [
+        (first, second)
+        for block in sorted(one.keys() & other.keys())
+        if (first := one[block].whole_s) and (second := other[block].whole_s)
+    ]
+    if not pairs:
+        return None
+    return paired_ratio([first for first, _ in pairs], [second for _, second in pairs]).interval
+
+
+def _parts(one: Audited) -> list[Operation]:
+    return [] if one.load.iterations else one.load.operations
+
+
+def _key(part: Operation) -> Key:
+    return part.test, part.name
