@@ -83,6 +83,23 @@ def prepare(
         raise LoadFailedError("\n".join(words[-5:]) or f"diskproof-load ended with {process.returncode}")
 
 
+def rehearse(kind: str, arguments: list[str]) -> Event:
+    """Let the load generator look at the arguments of `run` without a server; return its `ready` event.
+
+    LoadFailedError says in its words what is wrong with them, or with a script.
+    """
+    argv = [str(program()), "run", kind, "--url", "null:", *arguments, "--json", "--lockstep"]
+    said = subprocess.run(  # at the end of its input it ends
+        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=SILENCE_S
+    )
+    events: list[Event] = [json.loads(line) for line in said.stdout.splitlines()]
+    for event in events:
+        if event["event"] == "ready":
+            return event
+    failures = [str(event["message"]) for event in events if event["event"] == "failed"]
+    raise LoadFailedError("\n".join(failures) or said.stderr.strip() or "diskproof-load said nothing")
+
+
 class Load:
     """One load under way, in lockstep: it waits twice until `go_on` is called."""
 

@@ -97,7 +97,7 @@ def _similar_key(keys: list[str], kind: str | None) -> str:
             model = _part_within(field.annotation)
     if model is None:
         return ""
-    known = list(model.model_fields)
+    known = [field.alias or name for name, field in model.model_fields.items()]
     close = difflib.get_close_matches(keys[-1], known, n=1, cutoff=0.6)
     if close:
         return f"; did you mean `{close[0]}`?"

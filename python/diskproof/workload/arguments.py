@@ -32,7 +32,7 @@ def run_arguments(
         arguments += ["--warm-up", f"{design.warm_up_s:g}", "--seconds", f"{design.measure_s:g}"]
     arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(design.measure_s):g}"]
     arguments += ["--percentiles", ",".join(f"{percentile:g}" for percentile in PERCENTILES)]
-    return [*arguments, "--seed", str(seed)]
+    return [*arguments, "--seed", str(seed)] if workload.takes_seed else arguments
 
 
 def interval_s(measure_s: float) -> float:

@@ -36,6 +36,8 @@ class Load(Part):
     """What is asked of the database. A key left out is left to diskproof-load."""
 
     kind: str
+    takes_seed: ClassVar[bool] = True
+    """Whether the clients' statements are drawn."""
     is_job: ClassVar[bool] = False
     """True: it ends by itself and is judged by its seconds; False: it is measured for `measure_s`."""
 
@@ -45,7 +47,7 @@ class Load(Part):
         for key, field in type(self).model_fields.items():
             value = getattr(self, key)
             for mark in field.metadata:
-                if isinstance(mark, Option) and verb in mark.verbs and value not in (None, False, [], {}):
+                if isinstance(mark, Option) and verb in mark.verbs and _is_given(value):
                     options[mark.name or key.replace("_", "-")] = value
         return options
 
@@ -104,6 +106,10 @@ class Load(Part):
         if family != "mysql" and getattr(self, "engine", None):
             return "`engine` is the MySQL family's; leave it out, or give this study a server of that family"
         return None
+
+
+def _is_given(value: object) -> bool:
+    return not (value is None or value is False or value in ([], {}))
 
 
 class Steady(Load):

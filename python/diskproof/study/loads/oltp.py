@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Steady
+from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Option, Steady
 
 ROW_BYTES = 230
 """One row on disk with its indexes: 5 million rows are 1.15 GB in InnoDB."""
@@ -22,23 +22,102 @@ Mix = Literal[
 ]
 
 
+Distribution = Literal["special", "special-1.0.20", "uniform", "zipfian", "pareto", "gaussian"]
+
+Count = Annotated[int, Field(ge=0, le=10_000)]
+
+
 class Oltp(Steady):
     """sysbench's OLTP transactions."""
 
     kind: Literal["oltp"] = Field("oltp", description="Kind of workload")
+    schema_: Annotated[Literal["sbtestN", "sbtest"] | None, Option(("prepare", "run"), "schema")] = Field(
+        None,
+        alias="schema",
+        description="Generation of the tables: `sbtestN` as sysbench 0.5 and 1.0 make them, or `sbtest`, the "
+        "one table of 0.4. Without it `sbtestN`",
+    )
     tables: Annotated[int, BOTH] = Field(1, ge=1, le=MAX_TABLES, description="Number of tables")
     rows: Annotated[int, BOTH] = Field(10_000, ge=1, le=MAX_ROWS, description="Rows in each table")
     mix: Annotated[Mix, BOTH] = Field(
         "complex", description="Statements of a transaction; `complex` is sysbench's legacy oltp.lua"
     )
-    distribution: Annotated[Literal["special", "uniform", "zipfian"], BOTH] = Field(
-        "special", description="How row ids are drawn; `special`: three quarters fall on 1 % of the rows"
+    distribution: Annotated[Distribution, BOTH] = Field(
+        "special",
+        description="How row ids are drawn; `special`: three quarters fall on 1 % of the rows, "
+        "`special-1.0.20`: as that version draws them",
+    )
+    special_window: Annotated[int | None, BOTH] = Field(
+        None, ge=1, le=100, description="`special`: the hot rows' share of the table in percent; without it 1"
+    )
+    special_hot: Annotated[int | None, BOTH] = Field(
+        None,
+        ge=0,
+        le=99,
+        description="`special`: the hot rows' share of the accesses in percent; without it 75",
+    )
+    bell_draws: Annotated[int | None, BOTH] = Field(
+        None, ge=1, le=1_000, description="`special`, `gaussian`: uniform draws in a mean; without it 12"
+    )
+    pareto_h: Annotated[float | None, BOTH] = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="`pareto`: share of the rows that takes 1 - h of the accesses; without it 0.2",
+    )
+    zipfian_exponent: Annotated[float | None, BOTH] = Field(
+        None, ge=0, description="`zipfian`: the exponent; without it 0.8"
     )
     engine: Annotated[str | None, PREPARE] = Field(
         None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
     )
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
         None, description="Text or prepared statements; without it as sysbench does for the mix"
+    )
+    table_per: Annotated[Literal["transaction", "group"] | None, RUN] = Field(
+        None, description="For how long a client keeps a table that it drew; without it as sysbench does"
+    )
+    skip_trx: Annotated[bool, RUN] = Field(
+        False, description="No BEGIN and no COMMIT: every statement commits itself"
+    )
+    engine_trx: Annotated[Literal["auto", "yes", "no"] | None, RUN] = Field(
+        None,
+        description="Whether the tables' engine has transactions; where it has none, LOCK TABLES stands for "
+        "BEGIN. Without it `auto`",
+    )
+    reconnect: Annotated[int | None, RUN] = Field(
+        None,
+        ge=1,
+        description="Transactions after which a client leaves and comes again; without it it stays",
+    )
+    point_selects: Annotated[Count | None, RUN] = Field(
+        None, description="SELECTs by primary key; without it 10"
+    )
+    simple_ranges: Annotated[Count | None, RUN] = Field(None, description="SELECTs of a range; without it 1")
+    sum_ranges: Annotated[Count | None, RUN] = Field(
+        None, description="SELECTs of SUM(k) over a range; without it 1"
+    )
+    order_ranges: Annotated[Count | None, RUN] = Field(
+        None, description="SELECTs of a range in the order of c; without it 1"
+    )
+    distinct_ranges: Annotated[Count | None, RUN] = Field(
+        None, description="SELECTs of a range's different c; without it 1"
+    )
+    index_updates: Annotated[Count | None, RUN] = Field(
+        None, description="UPDATEs of the indexed column; without it 1"
+    )
+    non_index_updates: Annotated[Count | None, RUN] = Field(
+        None, description="UPDATEs of a column without index; without it 1"
+    )
+    delete_inserts: Annotated[Count | None, RUN] = Field(
+        None, description="DELETEs, each with the INSERT that puts the row back; without it 1"
+    )
+    range_size: Annotated[int | None, RUN] = Field(
+        None, ge=1, le=1_000_000, description="Rows of a range; without it 100"
+    )
+    update_before_delete: Annotated[bool, RUN] = Field(
+        False,
+        description='One more UPDATE: the 21 statements of sysbench 0.4.12 and older (`schema = "sbtest"`)',
     )
 
     @property

@@ -32,12 +32,13 @@ class SqlBench(Load):
     """sql-bench's operations, one after the other. A job."""
 
     is_job: ClassVar[bool] = True
+    takes_seed: ClassVar[bool] = False
     kind: Literal["sqlbench"] = Field(description="Kind of workload")
     tests: Annotated[list[Test] | None, RUN] = Field(
         None, min_length=1, description="Tests to run, in sql-bench's order; without it all nine"
     )
     scale: Annotated[float, RUN] = Field(
-        1.0, gt=0, le=1, description="Shrinks loops and tables; 1: sql-bench's own counts"
+        1.0, ge=0.001, le=1, description="Shrinks loops and tables; 1: sql-bench's own counts"
     )
     limit_s: Annotated[float, Option(("run",), "limit-seconds")] = Field(
         LIMIT_S,
