@@ -89,15 +89,15 @@ def rehearse(kind: str, arguments: list[str]) -> Event:
     LoadFailedError says in its words what is wrong with them, or with a script.
     """
     argv = [str(program()), "run", kind, "--url", "null:", *arguments, "--json", "--lockstep"]
-    said = subprocess.run(  # at the end of its input it ends
-        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=SILENCE_S
-    )
-    events: list[Event] = [json.loads(line) for line in said.stdout.splitlines()]
-    for event in events:
-        if event["event"] == "ready":
-            return event
-    failures = [str(event["message"]) for event in events if event["event"] == "failed"]
-    raise LoadFailedError("\n".join(failures) or said.stderr.strip() or "diskproof-load said nothing")
+    piped = subprocess.PIPE
+    with subprocess.Popen(argv, stdin=piped, stdout=piped, stderr=piped, text=True) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        _, complaint = process.communicate()  # at the end of its input it ends
+    event: Event = json.loads(first) if first.strip() else {"event": "failed", "message": complaint.strip()}
+    if event["event"] == "ready":
+        return event
+    raise LoadFailedError(str(event["message"]) or "diskproof-load said nothing")
 
 
 class Load:

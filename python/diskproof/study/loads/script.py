@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import (
     BeforeValidator,
+    ByteSize,
     Field,
     StringConstraints,
     ValidationInfo,
@@ -15,9 +16,7 @@ from pydantic import (
 )
 
 from diskproof.study.loads.base import RUN, Option, Steady
-
-DATA_BYTES = 2**30
-"""Room for tables of which only the user's own file knows the size."""
+from diskproof.study.part import Size
 
 MAX_SQL_BYTES = 64 * 2**20
 """It is kept in memory and copied into every run's folder."""
@@ -94,6 +93,11 @@ class Script(Steady):
             )
         return self
 
+    size: Size = Field(
+        ByteSize(256 * 2**20),
+        description="About how much the tables take on disk, at their largest: the room that must be free",
+    )
+
     @property
     def prepares(self) -> bool:
         """Whether there is a file that makes the tables."""
@@ -102,7 +106,7 @@ class Script(Steady):
     @property
     def data_bytes(self) -> int:
         """Room for what the user's files make."""
-        return DATA_BYTES + super().data_bytes
+        return self.size + super().data_bytes
 
     @property
     def files_to_keep(self) -> Mapping[str, bytes]:
