@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
 use super::oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
 use super::script::args::{OnceScript, RunScript};
 use super::sqlbench::args::{CleanupSqlbench, RunSqlbench};
@@ -51,6 +52,8 @@ pub(super) enum Verb {
 pub(super) enum Prepare {
     /// sysbench's OLTP tables sbtest1 to sbtestN
     Oltp(PrepareOltp),
+    /// A detector's conditions database: entries with validity times in many tables
+    Conditions(PrepareConditions),
     /// Your own SQL, run once: the tables that a script needs
     Script(OnceScript),
 }
@@ -59,6 +62,8 @@ pub(super) enum Prepare {
 pub(super) enum Run {
     /// sysbench's OLTP transactions
     Oltp(RunOltp),
+    /// Clients of a conditions database: connect, ask for the entries of one time, leave
+    Conditions(RunConditions),
     /// Your own SQL, in the language of pgbench's scripts
     Script(RunScript),
     /// sql-bench 2.15's nine tests of single operations
@@ -69,6 +74,8 @@ pub(super) enum Run {
 pub(super) enum Cleanup {
     /// sysbench's OLTP tables sbtest1 to sbtestN
     Oltp(CleanupOltp),
+    /// The tables of the conditions database
+    Conditions(CleanupConditions),
     /// Your own SQL, run once: what drops the tables
     Script(OnceScript),
     /// What a killed run of sql-bench's tests left: every table whose name begins with `sqlbench_`

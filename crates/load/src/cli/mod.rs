@@ -10,6 +10,7 @@ macro_rules! tell {
 }
 
 mod args;
+mod conditions;
 mod connect;
 mod familiar;
 mod oltp;
@@ -110,11 +111,14 @@ fn parse() -> Result<Cli, clap::Error> {
 
 fn obey(verb: Verb) -> Result<(), Stop> {
     match verb {
+        Verb::Prepare(Prepare::Conditions(args)) => conditions::prepare(&args),
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
+        Verb::Run(Run::Conditions(args)) => conditions::run(&args),
         Verb::Run(Run::Oltp(args)) => oltp::run(&args),
         Verb::Run(Run::Script(args)) => script::run(&args),
         Verb::Run(Run::Sqlbench(args)) => sqlbench::run(&args),
+        Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
         Verb::Cleanup(Cleanup::Sqlbench(args)) => sqlbench::cleanup(&args),

@@ -26,9 +26,18 @@ pub(super) fn build_tables<D: Driver, T: TableSet>(
         progress: Progress::default(),
         over: AtomicBool::new(false),
     };
+    load_all(&load, driver, asked_threads)?;
+    settle_all(driver, set)
+}
+
+fn load_all<D: Driver, T: TableSet>(
+    load: &Load<'_, T>,
+    driver: &D,
+    asked_threads: Option<u16>,
+) -> Result<(), Failure> {
     thread::scope(|scope| {
         let watcher = scope.spawn(|| load.show_progress());
-        let loaders: Vec<_> = (0..threads(driver, set, asked_threads))
+        let loaders: Vec<_> = (0..threads(driver, load.set, asked_threads))
             .map(|_| scope.spawn(|| load.build_some(driver)))
             .collect();
         let outcomes: Vec<_> = loaders
@@ -41,6 +50,19 @@ pub(super) fn build_tables<D: Driver, T: TableSet>(
             outcome.unwrap_or_else(|_| Err(Failure::internal("a loader panicked")))
         })
     })
+}
+
+/// When all are loaded and one after the other: PostgreSQL takes stock of no row that another
+/// connection's transaction might not see yet.
+fn settle_all<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Failure> {
+    let connecting = |fault| Failure::from_fault("connecting", &fault);
+    let mut admin = driver.admin().map_err(connecting)?;
+    for name in (1..=set.count()).map(|number| set.name(number)) {
+        admin.settle(&name).map_err(|fault| {
+            Failure::from_fault(&format!("taking stock of {name}, which is loaded"), &fault)
+        })?;
+    }
+    Ok(())
 }
 
 /// Drops all tables of the set that are there.
@@ -124,7 +146,6 @@ impl<T: TableSet> Load<'_, T> {
                 .set
                 .build(&mut *admin, driver.dialect(), number, &self.progress)
                 .map_err(loading)?;
-            admin.settle(&name).map_err(loading)?;
             if loaded != self.set.rows() {
                 let sent = self.set.rows();
                 let message = format!("{name} holds {loaded} rows, not the {sent} sent");

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::driver::{Args, Kind, ServerError, Statement, StatementId};
 
+pub mod conditions;
 pub mod digits;
 pub mod distribution;
 pub mod oltp;

@@ -85,7 +85,9 @@ pub fn has_index_on(
         Dialect::Postgres => format!(
             "SELECT COUNT(*) FROM pg_index i \
              JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] \
-             WHERE i.indrelid = to_regclass('{name}') AND i.indisvalid AND a.attname = '{column}'"
+             WHERE i.indrelid = to_regclass('{name}') AND i.indisvalid AND a.attname = '{}'",
+            // Names that are not quoted are kept in small letters.
+            column.to_ascii_lowercase()
         ),
         Dialect::Sqlite => format!(
             "SELECT COUNT(*) FROM pragma_index_list('{name}') l \

@@ -1,5 +1,8 @@
 //! The MySQL driver against real servers.
 
+mod conditions;
+#[path = "../support/conditions.rs"]
+mod conditions_support;
 mod kind;
 mod login;
 mod oltp;

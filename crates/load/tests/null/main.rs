@@ -1,5 +1,6 @@
 //! The program without a database: the command line, the phases, the accounts.
 
+mod conditions;
 mod oltp;
 #[path = "../support/program.rs"]
 #[allow(dead_code, reason = "what only tests with a database need")]

@@ -2,6 +2,9 @@
 
 #[path = "../support/certificates.rs"]
 mod certificates;
+mod conditions;
+#[path = "../support/conditions.rs"]
+mod conditions_support;
 mod database;
 mod drive;
 mod fake;

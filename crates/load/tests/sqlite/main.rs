@@ -1,5 +1,8 @@
 //! The SQLite driver on real files.
 
+mod conditions;
+#[path = "../support/conditions.rs"]
+mod conditions_support;
 mod job;
 mod oltp;
 #[path = "../support/program.rs"]

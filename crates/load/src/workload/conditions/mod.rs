@@ -1,0 +1,105 @@
+//! A detector's conditions database, as the STAR experiment's clients ask it.
+//!
+//! Calibrations, gains, voltages: each table holds one such quantity, each entry is valid from its
+//! own begin until the next entry begins. A client that works on a run of the detector connects,
+//! asks many tables for the entry that was valid at one time, and leaves. From table to table it
+//! sends two questions: when the next entry begins, and what the latest entry not after that time
+//! is. Most clients work on what was just recorded, some on old runs. Entries are appended
+//! seldom, and none is ever changed.
+
+use std::sync::Arc;
+
+use super::{Catalogue, Workload};
+use crate::driver::{Kind, StatementId};
+
+mod history;
+mod script;
+mod statements;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use history::{Entry, History};
+pub use script::ConditionsScript;
+use script::Plan;
+
+/// What a user chooses.
+#[derive(Debug, Clone)]
+pub struct ConditionsOptions {
+    /// Tables `conditions1` to `conditionsN`, at least one.
+    pub tables: usize,
+    pub history: History,
+    /// Length of an entry's payload.
+    pub payload_bytes: usize,
+    /// The share of visits that ask for the last hours, 0 to 100; the others ask for any time.
+    pub hot_percent: f64,
+    /// How long ago the last hours begin.
+    pub hot_s: u32,
+    /// Tables that a visit asks, at most all of them.
+    pub tables_per_visit: usize,
+    /// The share of questions in whose place a new entry is made, 0 to 1.
+    pub appends: f64,
+    /// Clients stay connected from visit to visit.
+    pub stay: bool,
+    pub seed: u64,
+}
+
+/// The workload with its catalogue, for one dialect.
+#[derive(Debug)]
+pub struct Conditions {
+    seed: u64,
+    catalogue: Catalogue,
+    plan: Arc<Plan>,
+}
+
+impl Conditions {
+    /// # Panics
+    /// If there is no table to ask.
+    #[must_use]
+    pub fn new(options: &ConditionsOptions) -> Self {
+        assert!(options.tables > 0 && options.tables_per_visit > 0);
+        let mut catalogue = Catalogue::default();
+        let connect = (!options.stay).then(|| {
+            catalogue.add("connect", Kind::Other, []);
+            catalogue.types().len() - 1
+        });
+        let validity_end = add(&mut catalogue, options, "validity_end", Kind::Read);
+        let entry = add(&mut catalogue, options, "entry", Kind::Read);
+        let append =
+            (options.appends > 0.0).then(|| add(&mut catalogue, options, "append", Kind::Write));
+        Self {
+            seed: options.seed,
+            plan: Arc::new(Plan {
+                options: options.clone(),
+                connect,
+                validity_end,
+                entry,
+                append,
+            }),
+            catalogue,
+        }
+    }
+}
+
+/// Adds a type with one statement for each table; the first one's id.
+fn add(
+    catalogue: &mut Catalogue,
+    options: &ConditionsOptions,
+    name: &'static str,
+    kind: Kind,
+) -> StatementId {
+    let statements = (1..=options.tables).map(|number| statements::statement(name, number));
+    catalogue.add(name, kind, statements)
+}
+
+impl Workload for Conditions {
+    type Script = ConditionsScript;
+
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn script(&self, client: usize) -> ConditionsScript {
+        ConditionsScript::new(Arc::clone(&self.plan), self.seed, client)
+    }
+}

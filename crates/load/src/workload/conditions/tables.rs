@@ -1,0 +1,151 @@
+//! The tables `conditions1` to `conditionsN`.
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::History;
+use crate::driver::{Admin, Args, Dialect, Fault};
+use crate::workload::tables::{Progress, TableSet};
+
+/// What the tables are made from.
+#[derive(Debug, Clone)]
+pub struct ConditionsTables {
+    pub tables: usize,
+    pub history: History,
+    /// 1 to 60,000: what a row of the MySQL family can hold.
+    pub payload_bytes: usize,
+    /// Of the payloads; the times are the same in every data set.
+    pub seed: u64,
+    /// MySQL family only: `innodb`, `myisam`, …
+    pub engine: String,
+}
+
+const COLUMNS: [&str; 7] = [
+    "dataID",
+    "entryTime",
+    "elementID",
+    "beginTime",
+    "flavor",
+    "deactive",
+    "payload",
+];
+
+#[must_use]
+pub fn table_name(number: usize) -> String {
+    format!("conditions{number}")
+}
+
+impl TableSet for ConditionsTables {
+    fn workload(&self) -> &'static str {
+        "conditions"
+    }
+
+    fn count(&self) -> usize {
+        self.tables
+    }
+
+    fn rows(&self) -> u64 {
+        self.history.rows()
+    }
+
+    fn name(&self, number: usize) -> String {
+        table_name(number)
+    }
+
+    fn build(
+        &self,
+        admin: &mut dyn Admin,
+        dialect: Dialect,
+        number: usize,
+        progress: &Progress,
+    ) -> Result<u64, Fault> {
+        let name = table_name(number);
+        admin.execute(&self.definition(&name, dialect))?;
+        let loaded = self.load(admin, number, progress)?;
+        if dialect == Dialect::Postgres {
+            // Ids were given, not drawn from the sequence: it must go on after them.
+            admin.query_value(&format!(
+                "SELECT setval(pg_get_serial_sequence('{name}', 'dataid'), {})",
+                self.rows()
+            ))?;
+        }
+        // The entries of one element and flavour in the order of their begins: a question is
+        // answered by the first entry that stands on either side of its time.
+        admin.execute(&format!(
+            "CREATE INDEX validity_{number} ON {name} (elementID, flavor, beginTime)"
+        ))?;
+        Ok(loaded)
+    }
+}
+
+impl ConditionsTables {
+    fn load(
+        &self,
+        admin: &mut dyn Admin,
+        number: usize,
+        progress: &Progress,
+    ) -> Result<u64, Fault> {
+        let place = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.wrapping_add(place));
+        let mut done = 0;
+        admin.load(&table_name(number), &COLUMNS, &mut |args: &mut Args| {
+            progress.row(done, self.rows());
+            if done == self.rows() {
+                return false;
+            }
+            done += 1;
+            let entry = self.history.entry(number, done);
+            args.clear();
+            args.push_int(entry.data_id.cast_signed());
+            args.push_int(entry.entered_s.into());
+            args.push_int(entry.element.cast_signed());
+            args.push_int(entry.begin_s.into());
+            args.push_text(|out| out.extend_from_slice(entry.flavor.as_bytes()));
+            args.push_int(entry.deactive_s.into());
+            args.push_text(|out| push_payload(self.payload_bytes, &mut rng, out));
+            true
+        })
+    }
+
+    /// Times are whole seconds since 1970 in four bytes, as MySQL keeps a TIMESTAMP; so no client's
+    /// or server's time zone has a say.
+    fn definition(&self, name: &str, dialect: Dialect) -> String {
+        let (id, letters, suffix) = match dialect {
+            Dialect::Mysql => (
+                "INTEGER NOT NULL AUTO_INCREMENT",
+                // One byte a character, or a long payload would pass the limit of a row.
+                " CHARACTER SET latin1",
+                format!(" ENGINE={}", self.engine),
+            ),
+            Dialect::Postgres => ("SERIAL", "", String::new()),
+            Dialect::Sqlite => ("INTEGER NOT NULL", "", String::new()),
+        };
+        format!(
+            "CREATE TABLE {name} (\
+               dataID {id}, \
+               entryTime INTEGER NOT NULL, \
+               elementID SMALLINT NOT NULL, \
+               beginTime INTEGER NOT NULL, \
+               flavor VARCHAR(16){letters} NOT NULL, \
+               deactive INTEGER DEFAULT 0 NOT NULL, \
+               payload VARCHAR({}){letters} NOT NULL, \
+               PRIMARY KEY (dataID)\
+             ){suffix}",
+            self.payload_bytes
+        )
+    }
+}
+
+/// Appends letters, digits and two signs: six random bits a byte, so that nothing compresses it much.
+pub(super) fn push_payload(bytes: usize, rng: &mut impl Rng, out: &mut Vec<u8>) {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const PER_DRAW: usize = 10;
+    let end = out.len() + bytes;
+    while out.len() < end {
+        let mut random = rng.next_u64();
+        for _ in 0..PER_DRAW.min(end - out.len()) {
+            out.push(LETTERS[(random % 64) as usize]);
+            random /= 64;
+        }
+    }
+}
