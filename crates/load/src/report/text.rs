@@ -9,6 +9,9 @@ use crate::measure::{LatencySummary, Phase};
 /// The column heads come again after so many lines, so that they are on the screen.
 const LINES_PER_HEAD: usize = 20;
 
+/// The column of statements' names is no narrower, so that short and long reports look alike.
+const SHORTEST_NAME_CHARS: usize = 18;
+
 /// Writes intervals as a table and the summary as a block.
 pub struct TextReport<W> {
     out: W,
@@ -148,29 +151,37 @@ impl<W: Write> TextReport<W> {
         let Some(whole) = &summary.latency_us else {
             return writeln!(self.out, "  no transaction was completed");
         };
+        let names = summary.statement_types.iter().map(|known| &known.name);
+        let longest = names.map(|name| 2 + name.chars().count()).max();
+        let width = longest.unwrap_or(0).max(SHORTEST_NAME_CHARS);
         write!(
             self.out,
-            "\n  {:<18} {:>11} {:>10} {:>10} {:>10}",
+            "\n  {:<width$} {:>11} {:>10} {:>10} {:>10}",
             "latency in ms", "count", "mean", "min", "max"
         )?;
         for (percentile, _) in &whole.percentiles {
             write!(self.out, " {:>10}", format!("p{percentile}"))?;
         }
         writeln!(self.out)?;
-        self.latency_row("transaction", whole)?;
+        self.latency_row("transaction", width, whole)?;
         for statement in &summary.statement_types {
             if let Some(latencies) = &statement.latency_us {
-                self.latency_row(&format!("  {}", statement.name), latencies)?;
+                self.latency_row(&format!("  {}", statement.name), width, latencies)?;
             }
         }
         Ok(())
     }
 
-    fn latency_row(&mut self, name: &str, latency_us: &LatencySummary) -> io::Result<()> {
+    fn latency_row(
+        &mut self,
+        name: &str,
+        width: usize,
+        latency_us: &LatencySummary,
+    ) -> io::Result<()> {
         let ms = |us: f64| format!("{:>10.3}", us / 1e3);
         write!(
             self.out,
-            "  {name:<18} {:>11} {} {} {}",
+            "  {name:<width$} {:>11} {} {} {}",
             latency_us.count,
             ms(latency_us.mean),
             ms(latency_us.min),

@@ -39,6 +39,11 @@ pub(in crate::cli) struct RunScript {
     #[arg(long, default_value = "text")]
     pub(in crate::cli) protocol: Protocol,
 
+    /// Leave the server and come again after so many transactions, inside the last one's time
+    /// [default: stay]
+    #[arg(long, value_name = "TRANSACTIONS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(in crate::cli) reconnect: Option<u64>,
+
     /// The same seed gives the same draws [default: another one each time]
     #[arg(long, value_name = "N")]
     pub(in crate::cli) seed: Option<u64>,

@@ -51,6 +51,7 @@ impl Task for RunTask<'_> {
             files: self.files,
             variables: self.args.variables.all.clone(),
             protocol: kind.protocol,
+            reconnect: self.args.reconnect,
             seed: kind.seed,
         };
         let workload = ScriptWorkload::new(options, driver.dialect())?;

@@ -45,6 +45,7 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
                     files: vec![Weighted { source, weight: 1 }],
                     variables: self.variables.clone(),
                     protocol: Protocol::Text,
+                    reconnect: None,
                     seed: self.seed,
                 };
                 ScriptWorkload::new(options, driver.dialect())

@@ -6,7 +6,7 @@ use super::parser::{Parsed, Sql, Use};
 use super::source::{Mistake, Source};
 use super::sql::{Bracket, Place};
 use super::types::Types;
-use super::{Bound, File, Files, ScriptError, Sends, Sent, Weighted};
+use super::{Bound, File, Files, Reconnect, ScriptError, Sends, Sent, Weighted};
 use crate::driver::template::Template;
 use crate::driver::{Dialect, Kind, Protocol, Statement};
 use crate::workload::Catalogue;
@@ -39,6 +39,7 @@ impl Builder {
         &mut self,
         sources: Vec<Weighted>,
         scripts: Vec<Parsed>,
+        reconnect: Option<u64>,
     ) -> Result<Files, ScriptError> {
         let brackets = scripts.iter().flat_map(|script| &script.statements);
         let has_transactions = brackets
@@ -47,6 +48,7 @@ impl Builder {
         let mut files = Files {
             all: Vec::new(),
             total_weight: 0,
+            reconnect: None,
         };
         for (Weighted { source, weight }, parsed) in sources.into_iter().zip(scripts) {
             let statements = parsed.statements.into_iter();
@@ -62,6 +64,14 @@ impl Builder {
                 source,
             });
         }
+        files.reconnect = reconnect.map(|transactions| {
+            let type_index = self.catalogue.types().len();
+            self.catalogue.add("reconnect", Kind::Other, []);
+            Reconnect {
+                transactions,
+                type_index,
+            }
+        });
         if has_transactions {
             self.catalogue.roll_back_with("ROLLBACK");
         }

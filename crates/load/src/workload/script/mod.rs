@@ -46,6 +46,8 @@ pub struct ScriptOptions {
     /// Values that variables begin with.
     pub variables: Vec<(String, Value)>,
     pub protocol: Protocol,
+    /// Leave the server and come again after so many transactions.
+    pub reconnect: Option<u64>,
     pub seed: u64,
 }
 
@@ -70,6 +72,14 @@ pub struct ScriptWorkload {
 struct Files {
     all: Vec<File>,
     total_weight: u64,
+    reconnect: Option<Reconnect>,
+}
+
+/// How often a client leaves, and as what that is accounted for.
+#[derive(Debug, Clone, Copy)]
+struct Reconnect {
+    transactions: u64,
+    type_index: usize,
 }
 
 #[derive(Debug)]
@@ -140,6 +150,7 @@ impl ScriptWorkload {
             files,
             variables: presets,
             protocol,
+            reconnect,
             seed,
         } = options;
         let client_id_is_ours = !presets.iter().any(|(name, _)| name == CLIENT_ID);
@@ -165,7 +176,7 @@ impl ScriptWorkload {
         let types = types::infer(&initial, &scripts);
         let mut builder = Builder::new(types, protocol, dialect);
         Ok(Self {
-            files: Arc::new(builder.files(files, scripts)?),
+            files: Arc::new(builder.files(files, scripts, reconnect)?),
             catalogue: builder.catalogue,
             client_id: client_id_is_ours.then_some(client_id),
             variables: initial,
