@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
 use super::oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
 use super::script::args::{OnceScript, RunScript};
+use super::slap::args::{CleanupSlap, PrepareSlap, RunSlap};
 use super::sqlbench::args::{CleanupSqlbench, RunSqlbench};
 use crate::driver;
 
@@ -56,6 +57,8 @@ pub(super) enum Prepare {
     Conditions(PrepareConditions),
     /// Your own SQL, run once: the tables that a script needs
     Script(OnceScript),
+    /// Nothing: slap makes its table itself, anew in each iteration
+    Slap(PrepareSlap),
 }
 
 #[derive(Debug, Subcommand)]
@@ -66,6 +69,8 @@ pub(super) enum Run {
     Conditions(RunConditions),
     /// Your own SQL, in the language of pgbench's scripts
     Script(RunScript),
+    /// mysqlslap's generated statements: so many, timed as a whole, in several iterations
+    Slap(RunSlap),
     /// sql-bench 2.15's nine tests of single operations
     Sqlbench(RunSqlbench),
 }
@@ -78,6 +83,8 @@ pub(super) enum Cleanup {
     Conditions(CleanupConditions),
     /// Your own SQL, run once: what drops the tables
     Script(OnceScript),
+    /// The table `slap_t1`, where a run was killed before it could drop it
+    Slap(CleanupSlap),
     /// What a killed run of sql-bench's tests left: every table whose name begins with `sqlbench_`
     Sqlbench(CleanupSqlbench),
 }

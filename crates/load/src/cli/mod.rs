@@ -18,6 +18,7 @@ mod outside;
 mod prepare;
 mod run;
 mod script;
+mod slap;
 mod sqlbench;
 
 use std::io::{self, Write};
@@ -114,13 +115,16 @@ fn obey(verb: Verb) -> Result<(), Stop> {
         Verb::Prepare(Prepare::Conditions(args)) => conditions::prepare(&args),
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
+        Verb::Prepare(Prepare::Slap(_)) => slap::prepare(),
         Verb::Run(Run::Conditions(args)) => conditions::run(&args),
         Verb::Run(Run::Oltp(args)) => oltp::run(&args),
         Verb::Run(Run::Script(args)) => script::run(&args),
+        Verb::Run(Run::Slap(args)) => slap::run(&args),
         Verb::Run(Run::Sqlbench(args)) => sqlbench::run(&args),
         Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
+        Verb::Cleanup(Cleanup::Slap(args)) => slap::cleanup(&args),
         Verb::Cleanup(Cleanup::Sqlbench(args)) => sqlbench::cleanup(&args),
     }
 }

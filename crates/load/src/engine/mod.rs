@@ -24,3 +24,4 @@ pub use conductor::{Ending, RunError, RunOptions, run};
 pub use job::{Job, JobOptions, Run, Stage, Work, run_job};
 pub use message::{Failure, Message, Outside};
 pub use resources::allow_open_files;
+pub use summary::statement_infos;

@@ -31,7 +31,8 @@ pub(super) fn ready_event(
 }
 
 /// Each type with one statement of it.
-pub(super) fn statement_infos(catalogue: &Catalogue) -> Vec<StatementTypeInfo> {
+#[must_use]
+pub fn statement_infos(catalogue: &Catalogue) -> Vec<StatementTypeInfo> {
     let types = catalogue.types().iter().enumerate();
     types
         .map(|(index, statement_type)| StatementTypeInfo {

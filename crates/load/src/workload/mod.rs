@@ -9,6 +9,7 @@ pub mod digits;
 pub mod distribution;
 pub mod oltp;
 pub mod script;
+pub mod slap;
 pub mod sqlbench;
 pub mod tables;
 

@@ -1,0 +1,126 @@
+//! The verbs of the slap workload.
+
+pub(super) mod args;
+mod job;
+
+use super::Stop;
+use super::connect::{Task, target, with_driver};
+use super::run::{Kind, run_job};
+use crate::driver::{Dialect, Driver, Protocol};
+use crate::engine::Failure;
+use crate::workload::slap::{self, KeyColumn, LoadType, SlapOptions, TABLE};
+use crate::workload::tables;
+use args::{CleanupSlap, RunSlap};
+use job::SlapJob;
+
+pub(super) fn prepare() -> Result<(), Stop> {
+    Err(Stop::Arguments(
+        "slap needs no tables: it makes and fills its own in each iteration, and drops it after; \
+         begin with `diskproof-load run slap`"
+            .into(),
+    ))
+}
+
+pub(super) fn cleanup(args: &CleanupSlap) -> Result<(), Stop> {
+    with_driver(target(&args.connection)?, args)
+}
+
+pub(super) fn run(args: &RunSlap) -> Result<(), Stop> {
+    let options = options(args)?;
+    with_driver(target(&args.connection)?, RunTask { args, options })
+}
+
+impl Task for &CleanupSlap {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
+        let mut admin = driver.admin().map_err(doing("connecting"))?;
+        Ok(slap::drop(&mut *admin).map_err(doing("dropping the table"))?)
+    }
+}
+
+struct RunTask<'a> {
+    args: &'a RunSlap,
+    options: SlapOptions,
+}
+
+impl Task for RunTask<'_> {
+    /// The run makes all that it needs, an SQLite file as well.
+    const MAY_CREATE: bool = true;
+
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let Self { args, options } = self;
+        if options.engine.is_some() && driver.dialect() != Dialect::Mysql {
+            let message = "--engine: only the MySQL family has storage engines to choose from";
+            return Err(Stop::Arguments(message.into()));
+        }
+        refuse_existing(&driver)?;
+        let kind = Kind {
+            workload: "slap",
+            mix: options.load_type.name().into(),
+            protocol: Protocol::Text,
+            seed: options.seed,
+        };
+        let clients = args.job.crowd.clients;
+        let mut job = SlapJob::new(options, driver.dialect(), clients, args.iterations);
+        run_job(driver, &mut job, kind, &args.job)
+    }
+}
+
+/// The arguments as the workload takes them, those refused that contradict one another.
+fn options(args: &RunSlap) -> Result<SlapOptions, Stop> {
+    let key = match (args.auto_increment, args.guid_primary) {
+        (true, _) => KeyColumn::AutoIncrement,
+        (_, true) => KeyColumn::Guid,
+        _ => KeyColumn::None,
+    };
+    let asks_by_key = match args.load_type {
+        LoadType::Key => true,
+        LoadType::Mixed | LoadType::Update => key != KeyColumn::None,
+        LoadType::Read | LoadType::Write => false,
+    };
+    let refusal = if args.int_columns + args.char_columns == 0 {
+        "--int-columns 0 and --char-columns 0 leave the table nothing to read or write"
+    } else if args.load_type == LoadType::Key && key == KeyColumn::None {
+        "--load-type key asks for rows by their key: add --auto-increment or --guid-primary"
+    } else if asks_by_key && args.write_number == 1 {
+        "--write-number 1 loads no rows (it counts the CREATE TABLE), so there is no key to ask for"
+    } else {
+        return Ok(SlapOptions {
+            load_type: args.load_type,
+            int_columns: args.int_columns,
+            char_columns: args.char_columns,
+            key,
+            secondary_indexes: args.secondary_indexes,
+            engine: args.engine.clone(),
+            rows: args.write_number - 1,
+            unique_writes: args.unique_write,
+            unique_queries: args.unique_queries,
+            queries_per_client: share(args.queries, args.job.crowd.clients),
+            commit: args.commit,
+            detach: args.detach,
+            seed: args.seed,
+        });
+    };
+    Err(Stop::Arguments(refusal.into()))
+}
+
+/// Each client's share of the queries; `None`, where there is not one for each: the list once.
+fn share(queries: Option<u64>, clients: u32) -> Option<u64> {
+    let share = queries? / u64::from(clients);
+    (share > 0).then_some(share)
+}
+
+/// Nothing is dropped that was there before.
+fn refuse_existing<D: Driver>(driver: &D) -> Result<(), Failure> {
+    let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
+    let mut admin = driver.admin().map_err(doing("connecting"))?;
+    let exists = tables::exists(&mut *admin, driver.dialect(), TABLE)
+        .map_err(doing("looking for the table"))?;
+    if !exists {
+        return Ok(());
+    }
+    Err(Failure::new(
+        "tables",
+        format!("table {TABLE} exists already; drop it with `diskproof-load cleanup slap` first"),
+    ))
+}
