@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::task::Poll;
+use std::time::Duration;
 
 use crate::target::Endpoint;
 
@@ -244,6 +245,13 @@ pub trait Session {
     /// Goes on with the statement under way; `Ready` when its whole reply has been read.
     /// `Pending` only after the socket said that it would block, or no new edge would ever come.
     fn poll(&mut self) -> Poll<Result<Reply, Fault>>;
+
+    /// From here on `poll` waits in the system for the server, `longest` at most, before it is
+    /// `Pending`: one connection alone needs no event loop, which costs a system call a reply.
+    /// False where that cannot be.
+    fn block(&mut self, _longest: Duration) -> io::Result<bool> {
+        Ok(false)
+    }
 
     /// True while part of a statement still waits to be sent. Only then does the event loop ask
     /// for writability: on a Unix socket every read by the peer would wake us otherwise.

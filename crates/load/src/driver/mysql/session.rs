@@ -1,9 +1,10 @@
 //! One connection as the event loop drives it.
 
 use std::cell::RefCell;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use super::opening::Opening;
 use super::outbound::Outbound;
@@ -141,6 +142,10 @@ impl Session for MysqlSession {
             self.outbound = Outbound::default();
             self.opening = None;
         }))
+    }
+
+    fn block(&mut self, longest: Duration) -> io::Result<bool> {
+        self.stream.block(longest).map(|()| true)
     }
 
     #[inline]

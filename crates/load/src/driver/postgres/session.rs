@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::task::{Poll, ready};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
@@ -151,6 +152,10 @@ impl Session for PostgresSession {
             return Poll::Ready(Err(fault));
         }
         READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer))
+    }
+
+    fn block(&mut self, longest: Duration) -> io::Result<bool> {
+        self.stream.block(longest).map(|()| true)
     }
 
     #[inline]

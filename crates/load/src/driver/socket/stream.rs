@@ -2,6 +2,9 @@
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use rustix::net::sockopt::{self, Timeout};
 
 use super::channel::Channel;
 use super::tls::Tls;
@@ -46,6 +49,15 @@ impl Stream {
             Plain::Unix(stream) => stream,
             Plain::Tcp(stream) => stream,
         }
+    }
+
+    /// From here on a read waits until something is there and a write until all is taken, but no
+    /// longer than this; `WouldBlock` says that the time is over.
+    pub(crate) fn block(&mut self, longest: Duration) -> io::Result<()> {
+        rustix::io::ioctl_fionbio(self.as_fd(), false)?;
+        sockopt::set_socket_timeout(self.as_fd(), Timeout::Recv, Some(longest))?;
+        sockopt::set_socket_timeout(self.as_fd(), Timeout::Send, Some(longest))?;
+        Ok(())
     }
 
     /// Reads what is there. `WouldBlock` only after the socket said so and everything that had
