@@ -21,6 +21,8 @@ pub(super) struct Client<S, C> {
     pub(super) failures: u32,
     /// Whether the event loop asks for writability too.
     pub(super) asks_writable: bool,
+    /// Whether the session itself waits for replies, beside any event loop.
+    pub(super) waits_alone: bool,
 }
 
 /// A client of this driver and this workload.
@@ -112,7 +114,14 @@ impl<S, C> Client<S, C> {
             transaction_start_ns: 0,
             failures: 0,
             asks_writable: false,
+            waits_alone: false,
         }
+    }
+
+    /// Whether a statement is under way.
+    #[inline]
+    pub(super) fn is_at_work(&self) -> bool {
+        matches!(self.state, State::InTransaction | State::RollingBack { .. })
     }
 
     /// Pauses after a transaction that was given up, until the instant that is returned; each
@@ -145,6 +154,7 @@ impl<S, C> Client<S, C> {
     pub(super) fn disconnect(&mut self) {
         self.session = None;
         self.asks_writable = false;
+        self.waits_alone = false;
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) const WAKE: Token = Token(usize::MAX);
 const EVENTS: usize = 1024;
 /// The kernel counts milliseconds with 31 bits.
 const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
+/// How long a client that waits alone for its reply looks at nothing else, such as an end before
+/// the time.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// How long a statement that was under way at the end may take: longer than the lock wait
 /// time-out that MySQL sets by default (50 s).
 const DRAIN_NS: u64 = 60_000_000_000;
@@ -83,7 +86,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
         let mut events = Events::with_capacity(EVENTS);
         while self.busy > 0 {
-            if self.at_once {
+            if self.at_once || self.is_alone() {
                 self.take_turns()?;
             } else {
                 self.take_up_events(poll, &mut events)?;
@@ -119,7 +122,35 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
     }
 
-    /// Where every reply is there at once, nothing is waited for: the clients take turns.
+    /// Whether the one client of this worker has a statement under way and waits for its reply
+    /// by itself.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        match &self.clients[..] {
+            [client] => client.waits_alone && client.is_at_work(),
+            _ => false,
+        }
+    }
+
+    /// Lets a worker's only client wait for its replies without an event loop.
+    pub(super) fn leave_alone(&mut self, index: usize) {
+        if self.clients.len() > 1 {
+            return;
+        }
+        let client = &mut self.clients[index];
+        if let Some(session) = &mut client.session
+            && session.block(LONGEST_WAIT).unwrap_or(false)
+        {
+            client.waits_alone = true;
+            if let Some(source) = session.source() {
+                // Announcements that no one reads cost the server's side of the socket, too.
+                let _ = self.worker.registry.deregister(source);
+            }
+        }
+    }
+
+    /// Where every reply is there at once, or the wait for it is the session's own, nothing is
+    /// announced: the clients take turns.
     fn take_turns(&mut self) -> Result<(), Failure> {
         let mut last_ns = None;
         for index in 0..self.clients.len() {
@@ -217,7 +248,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     fn proceed(&mut self, index: usize) -> Option<u64> {
         let client = &mut self.clients[index];
         match client.state {
-            State::InTransaction | State::RollingBack { .. } => {}
+            _ if client.is_at_work() => {}
             State::Opening => {
                 self.carry_on(Token(index));
                 return None;

@@ -169,6 +169,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
             Progress::Pending => self.ask_for_writability(index),
             Progress::Ready(Ok(())) => {
                 self.ask_for_writability(index);
+                self.leave_alone(index);
                 self.opened(index);
             }
             Progress::Ready(Err(fault)) => self.not_opened(index, &fault),
