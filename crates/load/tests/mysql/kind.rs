@@ -69,14 +69,23 @@ pub(crate) fn base_command(program: &Path, data: &Path) -> Command {
     let mut command = Command::new(program);
     command.arg("--no-defaults");
     as_this_user(&mut command);
-    command.arg(format!("--datadir={}", data.display()));
+    place(&mut command, data);
     command
+}
+
+/// Each server has its own directory for temporary files too: at its start it removes those of
+/// all others.
+fn place<'a>(command: &'a mut Command, data: &Path) -> &'a mut Command {
+    let temporary = data.with_file_name("tmp");
+    fs::create_dir_all(&temporary).expect("a directory for temporary files");
+    command
+        .arg(format!("--datadir={}", data.display()))
+        .arg(format!("--tmpdir={}", temporary.display()))
 }
 
 fn install_db(data: &Path) {
     let mut command = Command::new("mariadb-install-db");
-    let initialised = as_this_user(command.arg("--no-defaults"))
-        .arg(format!("--datadir={}", data.display()))
+    let initialised = place(as_this_user(command.arg("--no-defaults")), data)
         .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
         .stdout(Stdio::null())
         .status()

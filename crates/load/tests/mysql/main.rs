@@ -4,6 +4,7 @@ mod conditions;
 #[path = "../support/conditions.rs"]
 mod conditions_support;
 mod kind;
+mod limits;
 mod login;
 mod oltp;
 #[path = "../support/program.rs"]

@@ -1,5 +1,7 @@
 //! What the server refuses.
 
+use std::io::{self, ErrorKind};
+
 use crate::driver::{Fault, ServerError};
 
 use super::wire::protocol;
@@ -28,6 +30,14 @@ pub(super) fn server_error(packet: &[u8]) -> Fault {
         message: String::from_utf8_lossy(message).into_owned(),
         transient: TRANSIENT.contains(&code),
     })
+}
+
+/// What a server said before it closed the connection.
+pub(super) fn parting(words: &Fault) -> Fault {
+    Fault::Lost(io::Error::new(
+        ErrorKind::ConnectionAborted,
+        words.to_string(),
+    ))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use mysql_common::packets::{
 use mysql_common::proto::MySerialize;
 
 use super::error::server_error;
+use super::rsa_key;
 use super::wire::protocol;
 use crate::driver::Fault;
 
@@ -203,6 +204,10 @@ impl Handshake {
                     server_version: std::mem::take(&mut self.server_version),
                 });
             }
+            [MORE_DATA, key @ ..] if key.len() > 1 && asks_for_key(&procedure) => {
+                let key = rsa_key::checked(key, login.password.len())?;
+                respond(&mut procedure, login, &scramble, &key)?
+            }
             [MORE_DATA, challenge @ ..] => respond(&mut procedure, login, &scramble, challenge)?,
             [SWITCH] => return Err(refused_plugin("mysql_old_password")),
             [SWITCH, ..] => {
@@ -258,6 +263,14 @@ fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
         AuthPlugin::MysqlClearPassword => login.private_channel || login.encrypt,
         _ => false,
     }
+}
+
+/// Whether what the server says in answer may be its public key.
+fn asks_for_key(procedure: &AuthProc) -> bool {
+    matches!(
+        procedure,
+        AuthProc::CachingSha2Password(_) | AuthProc::Sha256Password(_)
+    )
 }
 
 fn refused_plugin(name: &str) -> Fault {

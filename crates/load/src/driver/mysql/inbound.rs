@@ -90,6 +90,14 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_kept_for_what_is_only_promised() {
+        let mut inbound = Inbound::default();
+        inbound.extend(b"\xFF\xFF\x0F\0abc");
+        assert_eq!(inbound.next_packet().unwrap(), None);
+        assert!(inbound.bytes.capacity() < 1000);
+    }
+
+    #[test]
     fn both_sides_count_together() {
         let mut inbound = Inbound::default();
         inbound.extend(b"\x01\0\0\0a");

@@ -17,6 +17,7 @@ mod opening;
 mod outbound;
 pub mod preparation;
 pub mod reply;
+mod rsa_key;
 mod session;
 mod statement;
 #[cfg(test)]

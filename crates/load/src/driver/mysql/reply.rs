@@ -2,7 +2,7 @@
 
 use std::task::Poll;
 
-use super::error::server_error;
+use super::error::{parting, server_error};
 use super::wire::{HEADER_BYTES, LONGEST_CONTENT, out_of_order, parse_header, protocol};
 use crate::driver::{Fault, Reply};
 
@@ -136,7 +136,7 @@ impl ReplyReader {
         };
         let (length, sequence) = parse_header(*header);
         if sequence != self.sequence {
-            return Err(out_of_order(sequence, self.sequence));
+            self.on_disorder(content, sequence)?;
         }
         self.sequence = sequence.wrapping_add(1);
         let continues = self.continued;
@@ -156,6 +156,17 @@ impl ReplyReader {
             Stage::Silent => return Err(protocol("a packet that nothing asked for")),
         }
         Ok(length)
+    }
+
+    /// A server may refuse a statement before it has had all of its packets; and one that gave
+    /// the connection up while nothing was asked, says so in a packet of number 0.
+    #[cold]
+    fn on_disorder(&self, content: &[u8], sequence: u8) -> Result<(), Fault> {
+        match (self.stage, content) {
+            (Stage::Head, [ERROR, ..]) if sequence == 0 => Err(parting(&server_error(content))),
+            (Stage::Head, [ERROR, ..]) if sequence < self.sequence => Ok(()),
+            _ => Err(out_of_order(sequence, self.sequence)),
+        }
     }
 
     #[inline]

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use super::error::parting;
 use super::opening::Opening;
 use super::outbound::Outbound;
 use super::reply::ReplyReader;
 use super::statement::{Form, Handle, write_sql};
-use super::wire::{closed_by_server, header};
+use super::wire::{closed_by_server, header, protocol};
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
 
@@ -61,22 +62,24 @@ impl MysqlSession {
         }
     }
 
-    /// Sends the statement that has been written. A server that breaks the connection says why
-    /// before it closes, and its words, still unread, tell more than a broken pipe.
+    /// Sends the statement that has been written.
     #[inline]
     fn send(&mut self) -> Result<(), Fault> {
         match self.outbound.send(&mut self.stream) {
-            Err(Fault::Lost(error)) => Err(self.parting_words().unwrap_or(Fault::Lost(error))),
-            outcome => outcome,
+            Err(fault) => Err(self.last_words(fault)),
+            sent => sent,
         }
     }
 
+    /// A server that breaks a connection may say why before it closes: its words, still unread,
+    /// tell more than a broken pipe.
     #[cold]
-    fn parting_words(&mut self) -> Option<Fault> {
+    fn last_words(&mut self, broken: Fault) -> Fault {
         let read = READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer));
         match read {
-            Ok(Poll::Ready(Err(fault @ Fault::Server(_)))) => Some(fault),
-            _ => None,
+            Ok(Poll::Ready(Err(words @ Fault::Server(_)))) => parting(&words),
+            Err(fault @ Fault::Lost(_)) => fault,
+            _ => broken,
         }
     }
 
@@ -89,7 +92,11 @@ impl MysqlSession {
                 Ok(0) => return Err(closed_by_server()),
                 Ok(read) => {
                     if self.replies.feed(&buffer[..read])? {
-                        return Ok(self.replies.take());
+                        let reply = self.replies.take();
+                        if self.outbound.is_waiting() {
+                            return Err(answered_too_soon(reply));
+                        }
+                        return Ok(reply);
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Poll::Pending),
@@ -97,6 +104,16 @@ impl MysqlSession {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+}
+
+/// The server has answered while part of the statement was still to be sent: what is sent next,
+/// it would take for the rest.
+#[cold]
+fn answered_too_soon(reply: Poll<Result<Reply, Fault>>) -> Fault {
+    match reply {
+        Poll::Ready(Err(words)) => parting(&words),
+        _ => protocol("an answer to a statement that had not been sent whole"),
     }
 }
 

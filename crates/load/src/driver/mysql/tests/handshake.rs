@@ -4,9 +4,18 @@
 use super::super::handshake::{Handshake, Login, Step};
 use crate::driver::Fault;
 
-const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
+/// A server's RSA key.
+pub(in super::super) const KEY: &[u8] = b"-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAo/vJ7Mdqk3LA0DvvKr4/\n\
+pA5DukG5q1/0/lU8fC2s8CTXEipiy12NdmT3l3G4G/9JyH6+zbSWabFwxZduL4H2\n\
+XfcoEvpfp72lkCm1kc3ZYkqMT4X4VkEgSzBBQhPYPKQq3yhCWITPGSJrmIeQT9da\n\
+DYTzT7yeo8534x9RAe8ZgnX3IucLSHq2sXzyw5VRFS3+qJG/7kK/0DSJe+nEZf5z\n\
+6lGcEwnM8J7S7kULGsFoSBHW/CItuaNrAr7xwuqZ8KyqYLDTiNaQa9ocizp/MNn3\n\
+e4Z72g9bBPweU9O722Q0tJw4C6IT6WYcvesPcl9ecQcTrGHHkxmCragO01BXu29y\n\
+YwIDAQAB\n-----END PUBLIC KEY-----\n";
 
-fn login(password: &str, private_channel: bool) -> Login {
+pub(super) const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
+
+pub(super) fn login(password: &str, private_channel: bool) -> Login {
     Login {
         user: "anna".into(),
         password: password.into(),
@@ -17,7 +26,7 @@ fn login(password: &str, private_channel: bool) -> Login {
 }
 
 /// A greeting of protocol 10 whose server knows methods of authentication.
-fn greeting(version: &[u8], plugin: &[u8]) -> Vec<u8> {
+pub(super) fn greeting(version: &[u8], plugin: &[u8]) -> Vec<u8> {
     let mut packet = vec![10];
     packet.extend_from_slice(version);
     packet.push(0);
@@ -110,13 +119,6 @@ fn caching_sha2_over_a_socket_sends_the_password() {
 
 #[test]
 fn caching_sha2_over_tcp_encrypts_the_password_with_the_servers_key() {
-    const KEY: &[u8] = b"-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAo/vJ7Mdqk3LA0DvvKr4/\n\
-pA5DukG5q1/0/lU8fC2s8CTXEipiy12NdmT3l3G4G/9JyH6+zbSWabFwxZduL4H2\n\
-XfcoEvpfp72lkCm1kc3ZYkqMT4X4VkEgSzBBQhPYPKQq3yhCWITPGSJrmIeQT9da\n\
-DYTzT7yeo8534x9RAe8ZgnX3IucLSHq2sXzyw5VRFS3+qJG/7kK/0DSJe+nEZf5z\n\
-6lGcEwnM8J7S7kULGsFoSBHW/CItuaNrAr7xwuqZ8KyqYLDTiNaQa9ocizp/MNn3\n\
-e4Z72g9bBPweU9O722Q0tJw4C6IT6WYcvesPcl9ecQcTrGHHkxmCragO01BXu29y\n\
-YwIDAQAB\n-----END PUBLIC KEY-----\n";
     let (mut handshake, login) = (Handshake::default(), login("geheim", false));
     handshake
         .on_packet(&login, &greeting(b"8.4.3", b"caching_sha2_password"))

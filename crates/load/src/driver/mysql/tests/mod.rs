@@ -1,9 +1,12 @@
 //! The protocol against scripted servers, well-behaved and not.
 
+mod conversation;
 mod handshake;
 mod nonsense;
 mod reply;
 mod session;
+
+pub(super) use handshake::KEY;
 
 /// A packet with its header.
 fn packet(sequence: u8, content: &[u8]) -> Vec<u8> {
