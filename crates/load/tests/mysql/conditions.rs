@@ -3,7 +3,7 @@
 use diskproof_load::driver::mysql::MysqlDriver;
 use diskproof_load::target::Target;
 
-use crate::conditions_support::{check_answers, check_program};
+use crate::conditions_support::{check_answers, check_program, prepare as prepare_conditions};
 use crate::server::{Database, database_or_skip};
 
 fn driver(url: &str) -> MysqlDriver {
@@ -26,18 +26,33 @@ fn clients_ask_append_and_leave() {
     check_program(&url, &driver(&url));
 }
 
+/// Whatever the time is, a question looks at a few entries beside it: not at all before it.
 #[test]
-fn questions_are_answered_from_the_index() {
+fn questions_look_at_few_entries() {
     let database = database_or_skip!(Database::shared());
-    check_answers(&driver(&database.socket_url("root")));
-    for (comparison, order) in [(">", ""), ("<=", " DESC")] {
-        let plan = database.sql(&format!(
-            "EXPLAIN SELECT dataID FROM conditions1 WHERE elementID=1 AND flavor='ofl' AND deactive=0 \
-             AND beginTime{comparison}1000000000 ORDER BY beginTime{order} LIMIT 1"
-        ));
-        assert!(
-            plan.contains("validity_1") && !plan.contains("filesort"),
-            "{plan}"
-        );
+    let url = database.socket_url("root");
+    for engine in ["innodb", "myisam"] {
+        let made = ["--tables", "1", "--rows", "5000", "--elements", "2"];
+        prepare_conditions(&url, &[&made[..], &["--engine", engine]].concat());
+        for share in [0.001, 0.1, 0.5, 0.9, 1.0] {
+            let time = format!(
+                "(SELECT floor(min(beginTime) + {share} * (max(beginTime) - min(beginTime))) FROM conditions1)"
+            );
+            let time = database.sql(&format!("SELECT {time}"));
+            for (comparison, order) in [(">", ""), ("<=", " DESC")] {
+                let looked_at = database.sql(&format!(
+                    "FLUSH STATUS; SELECT payload FROM conditions1 WHERE elementID=1 AND flavor='ofl' AND deactive=0 \
+                     AND beginTime{comparison}{time} ORDER BY beginTime{order} LIMIT 1 INTO @payload; \
+                     SELECT sum(variable_value) FROM information_schema.session_status \
+                     WHERE variable_name LIKE 'Handler_read%' OR variable_name = 'Handler_icp_attempts'"
+                ));
+                let looked_at: f64 = looked_at.parse().expect("a number");
+                assert!(
+                    looked_at < 30.0,
+                    "{engine} {share} {comparison}: {looked_at}"
+                );
+            }
+        }
+        database.sql("DROP TABLE conditions1");
     }
 }

@@ -9,7 +9,7 @@ use super::run::{Kind, run_load, seed};
 use crate::driver::{Admin, Driver};
 use crate::engine::Failure;
 use crate::target::Target;
-use crate::workload::conditions::tables::{ConditionsTables, table_name};
+use crate::workload::conditions::tables::{ConditionsTables, INDEXED_COLUMN, table_name};
 use crate::workload::conditions::{Conditions, ConditionsOptions, History};
 use crate::workload::tables;
 use args::{CleanupConditions, PrepareConditions, RunConditions};
@@ -130,7 +130,7 @@ fn check_tables<D: Driver>(driver: &D, options: &ConditionsOptions) -> Result<()
                 ),
             ));
         }
-        let indexed = tables::has_index_on(&mut *admin, driver.dialect(), &name, "elementID");
+        let indexed = tables::has_index_on(&mut *admin, driver.dialect(), &name, INDEXED_COLUMN);
         if !indexed.map_err(looking)? {
             return Err(remake(
                 &name,

@@ -30,6 +30,9 @@ const COLUMNS: [&str; 7] = [
     "payload",
 ];
 
+/// The first column of each table's index, by which all questions are answered.
+pub const INDEXED_COLUMN: &str = "beginTime";
+
 #[must_use]
 pub fn table_name(number: usize) -> String {
     format!("conditions{number}")
@@ -69,10 +72,11 @@ impl TableSet for ConditionsTables {
                 self.rows()
             ))?;
         }
-        // The entries of one element and flavour in the order of their begins: a question is
-        // answered by the first entry that stands on either side of its time.
+        // Time comes first: from the time that is asked for, a question goes back or on to the first
+        // entry that stands for its element. With the element first, MariaDB reads every entry of
+        // the element on one side of that time, by equality alone, and throws them away.
         admin.execute(&format!(
-            "CREATE INDEX validity_{number} ON {name} (elementID, flavor, beginTime)"
+            "CREATE INDEX validity_{number} ON {name} ({INDEXED_COLUMN}, elementID, flavor)"
         ))?;
         Ok(loaded)
     }
