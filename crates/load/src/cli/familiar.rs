@@ -22,7 +22,7 @@ const PASSWORD: Ours =
 
 /// Options of sysbench, mysqlslap, sql-bench and pgbench; `_` and `-` are the same. The first that
 /// the command has is told.
-const OPTIONS: [(&str, Ours); 70] = [
+const OPTIONS: [(&str, Ours); 80] = [
     ("threads", Opt("clients")),
     ("num-threads", Opt("clients")),
     ("concurrency", Opt("clients")),
@@ -59,6 +59,16 @@ const OPTIONS: [(&str, Ours); 70] = [
     ("oltp-range-size", Opt("range-size")),
     ("oltp-dist-type", Opt("distribution")),
     ("rand-type", Opt("distribution")),
+    ("rand-spec-iter", Opt("bell-draws")),
+    ("oltp-dist-iter", Opt("bell-draws")),
+    ("rand-spec-pct", Opt("special-window")),
+    ("oltp-dist-pct", Opt("special-window")),
+    ("rand-spec-res", Opt("special-hot")),
+    ("oltp-dist-res", Opt("special-hot")),
+    ("rand-pareto-h", Opt("pareto-h")),
+    ("rand-zipfian-exp", Opt("zipfian-exponent")),
+    ("oltp-reconnect", Words("it is --reconnect 1")),
+    ("mysql-engine-trx", Opt("engine-trx")),
     ("rand-seed", Opt("seed")),
     ("random-seed", Opt("seed")),
     ("percentile", Opt("percentiles")),
