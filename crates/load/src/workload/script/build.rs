@@ -1,6 +1,6 @@
 //! Parsed scripts become a catalogue of statements, and the ways in which they are sent.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::parser::{Parsed, Sql, Use};
 use super::source::{Mistake, Source};
@@ -17,7 +17,8 @@ const NAME_CHARS: usize = 40;
 /// Builds the catalogue while it goes through the scripts.
 pub(super) struct Builder {
     pub(super) catalogue: Catalogue,
-    names: HashSet<String>,
+    /// How often each name has been given.
+    names: HashMap<String, usize>,
     types: Vec<Types>,
     protocol: Protocol,
     dialect: Dialect,
@@ -27,7 +28,7 @@ impl Builder {
     pub(super) fn new(types: Vec<Types>, protocol: Protocol, dialect: Dialect) -> Self {
         Self {
             catalogue: Catalogue::default(),
-            names: HashSet::new(),
+            names: HashMap::new(),
             types,
             protocol,
             dialect,
@@ -149,13 +150,12 @@ impl Builder {
             shortened.truncate(end);
             shortened.push('…');
         }
-        let name = format!("{}:{} {shortened}", source.name, source.line_of(sql.at));
-        let numbered = (2_usize..).map(|number| format!("{name} ({number})"));
-        let free = std::iter::once(name.clone())
-            .chain(numbered)
-            .find(|candidate| !self.names.contains(candidate))
-            .unwrap_or(name);
-        self.names.insert(free.clone());
-        free
+        let name = format!("{}:{} {shortened}", source.name, sql.line);
+        let alike = self.names.entry(name.clone()).or_insert(0);
+        *alike += 1;
+        match *alike {
+            1 => name,
+            number => format!("{name} ({number})"),
+        }
     }
 }

@@ -11,8 +11,9 @@ use crate::driver::{Dialect, Kind};
 /// A statement with the places of its variables.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sql {
-    /// Where it begins in the script.
+    /// Where it begins in the script, and on which line.
     pub(super) at: usize,
+    pub(super) line: usize,
     /// As it was written, with `:names`.
     pub(super) written: String,
     /// The text before each variable and after the last.
@@ -101,9 +102,15 @@ pub(super) fn parse(
         known,
         branches: Vec::new(),
         parsed: Parsed::default(),
+        line: 1,
+        counted: 0,
     };
     parser.script()?;
     Ok(parser.parsed)
+}
+
+fn newlines(text: &str) -> usize {
+    text.matches('\n').count()
 }
 
 /// What each backslash command that is refused would do.
@@ -132,6 +139,9 @@ struct Parser<'a, 'b> {
     known: Known<'b>,
     branches: Vec<Branch>,
     parsed: Parsed,
+    /// The line of the last statement, and the byte up to which lines are counted.
+    line: usize,
+    counted: usize,
 }
 
 /// The variables that have a value, or may have one, at a place of the script.
@@ -199,6 +209,8 @@ impl<'a> Parser<'a, '_> {
         let next = scanned.next;
         // A lone semicolon says nothing.
         if scanned.end > scanned.start {
+            self.line += newlines(&self.text[self.counted..at]);
+            self.counted = at;
             let sql = self.sql(&scanned)?;
             self.parsed
                 .steps
@@ -231,6 +243,7 @@ impl<'a> Parser<'a, '_> {
         pieces.push(self.text[start..scanned.end].to_owned());
         Ok(Sql {
             at: scanned.start,
+            line: self.line,
             written: self.text[scanned.start..scanned.end].to_owned(),
             pieces,
             uses,

@@ -358,6 +358,18 @@ fn line_ends_of_either_kind() {
     );
 }
 
+#[test]
+fn a_large_script_is_read_in_a_moment() {
+    let begun = std::time::Instant::now();
+    let statements = text_workload(&"a;\n".repeat(1 << 16));
+    assert_eq!(statements.catalogue().types().len(), 1 << 16);
+    text_workload(&"a;".repeat(1 << 16));
+    text_workload(&("SELECT 1".to_owned() + &" + 1".repeat(1 << 16)));
+    text_workload(&"\\set a 1\n".repeat(25_000));
+    refusal(&"\\if 1\n".repeat(25_000));
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}
+
 /// Changes a few bytes of a good script: cuts, doubles, and swaps in what has a meaning.
 fn mutate(text: &str, rng: &mut Xoshiro256PlusPlus) -> String {
     const PARTS: [&str; 24] = [
