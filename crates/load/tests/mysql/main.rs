@@ -14,4 +14,7 @@ mod script;
 #[path = "../support/script.rs"]
 mod script_support;
 mod server;
+mod sqlbench;
+#[path = "../support/sqlbench.rs"]
+mod sqlbench_support;
 mod trouble;

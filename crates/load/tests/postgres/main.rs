@@ -17,5 +17,8 @@ mod script;
 #[path = "../support/script.rs"]
 mod script_support;
 mod server;
+mod sqlbench;
+#[path = "../support/sqlbench.rs"]
+mod sqlbench_support;
 mod statements;
 mod tls;

@@ -10,5 +10,8 @@ mod program;
 mod script;
 #[path = "../support/script.rs"]
 mod script_support;
+mod sqlbench;
+#[path = "../support/sqlbench.rs"]
+mod sqlbench_support;
 mod statements;
 mod target;

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use super::steps::{Expected, Steps};
 use crate::driver::Kind;
 
+/// Characters of a statement that is shown: some have a thousand columns, or ten thousand rows.
+const LONGEST_EXAMPLE: usize = 200;
+
 /// Which turn of a loop is taken, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
@@ -190,12 +193,16 @@ impl Operation {
         steps
     }
 
-    /// A statement of it, to show what it does.
+    /// A statement of it, to show what it does: of a long one, the beginning.
     #[must_use]
     pub fn example(&self) -> String {
         let steps = self.first_turn();
         let text = self.prepared.clone().or_else(|| steps.example());
-        text.unwrap_or_default()
+        let text = text.unwrap_or_default();
+        match text.char_indices().nth(LONGEST_EXAMPLE) {
+            Some((end, _)) => format!("{} …", &text[..end]),
+            None => text,
+        }
     }
 
     /// What must come back from the whole loop.

@@ -66,7 +66,9 @@ fn every_turn_has_steps_at_the_smallest_scale_too() {
         let reads = operation.kind == crate::driver::Kind::Read;
         let counts = operation.name != "connect";
         assert_eq!(expected.rows > 0, reads && counts, "{operation:?}");
-        assert!(!operation.example().is_empty() || !counts, "{operation:?}");
+        let example = operation.example();
+        assert!(!example.is_empty() || !counts, "{operation:?}");
+        assert!(example.chars().count() <= 202, "{operation:?}");
     }
 }
 

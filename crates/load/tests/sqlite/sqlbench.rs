@@ -1,0 +1,135 @@
+//! sql-bench's tests on SQLite, and what they refuse.
+
+use std::path::Path;
+
+use crate::sqlbench_support::{check_all, complaint, named, operations, sqlbench};
+use crate::target::driver;
+use diskproof_load::driver::Driver;
+
+fn url(directory: &Path) -> String {
+    format!("sqlite:{}/bench.db?synchronous=off", directory.display())
+}
+
+fn tables(url: &str) -> String {
+    let names = "SELECT group_concat(name) FROM sqlite_master WHERE type = 'table'";
+    let mut admin = driver(url).admin().unwrap();
+    admin.query_value(names).unwrap().unwrap_or_default()
+}
+
+#[test]
+fn all_nine_tests_and_nothing_is_left() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = url(directory.path());
+    assert_eq!(check_all(&url, &[], &[]), [""; 0]);
+    assert_eq!(tables(&url), "");
+}
+
+#[test]
+fn tests_come_in_order_and_a_loops_scale_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = url(directory.path());
+    let some = ["--tests", "wisconsin,big-tables", "--scale", "0.004"];
+    let told = operations(&url, &some);
+    assert_eq!(told[0]["test"], "big-tables");
+    assert_eq!(told.last().unwrap()["test"], "wisconsin");
+    assert_eq!(named(&told, "select_many_fields")["planned"], 8);
+    assert_eq!(named(&told, "select_many_fields")["rows"], 8);
+    assert_eq!(named(&told, "insert")["affected"], 3 * 40 + 4);
+
+    let text = sqlbench("run", &url, &some);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("at scale 0.004"), "{text}");
+    assert!(text.contains("totals per operation"), "{text}");
+}
+
+#[test]
+fn a_limit_cuts_loops_short_and_what_builds_on_them_is_skipped() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = url(directory.path());
+    let limited = ["--tests", "create,select", "--limit-seconds", "0.02"];
+    let told = operations(&url, &limited);
+    let create = named(&told, "create_MANY_tables");
+    assert_eq!(create["planned"], 10_000);
+    let (count, seconds) = (create["count"].as_f64(), create["seconds"].as_f64());
+    let (count, seconds) = (count.unwrap(), seconds.unwrap());
+    assert!(count < 10_000.0, "{create}");
+    let all_s = create["extrapolated_s"].as_f64().expect("a time");
+    let expected_s = seconds * 10_000.0 / count;
+    assert!((all_s / expected_s - 1.0).abs() < 1e-6, "{create}");
+    for name in [
+        "select_group_when_MANY_tables",
+        "drop_table_when_MANY_tables",
+    ] {
+        let reason = named(&told, name)["skipped"].as_str().expect("a reason");
+        assert!(reason.contains("create_MANY_tables"), "{reason}");
+    }
+    // The table has fewer rows than planned, which is not the questions' fault.
+    assert!(named(&told, "insert")["extrapolated_s"].is_f64());
+    assert_eq!(named(&told, "select_range")["errors"], 0);
+    assert_eq!(tables(&url), "", "and the tables that were made are gone");
+}
+
+#[test]
+fn clients_share_what_can_be_shared() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = url(directory.path());
+    let three = [
+        "--tests",
+        "connect,insert",
+        "--scale",
+        "0.001",
+        "--clients",
+        "3",
+    ];
+    let told = operations(&url, &three);
+    assert_eq!(named(&told, "connect")["clients"], 3);
+    assert_eq!(named(&told, "connect")["count"], 10);
+    assert_eq!(named(&told, "select_key")["clients"], 3);
+    assert_eq!(named(&told, "update_of_key_big")["clients"], 1);
+    let said = complaint(&sqlbench("run", &url, &three));
+    let reason = "insert, update_of_key_big: one client, since its last statement";
+    assert!(said.contains(reason), "{said}");
+}
+
+#[test]
+fn tables_of_the_same_name_are_refused_until_they_are_cleaned_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = url(directory.path());
+    let mut admin = driver(&url).creating().admin().unwrap();
+    for name in ["sqlbench_x", "kept"] {
+        admin.execute(&format!("CREATE TABLE {name} (a)")).unwrap();
+    }
+    let refused = sqlbench("run", &url, &["--tests", "wisconsin"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = complaint(&refused);
+    assert!(
+        said.contains("sqlbench_x") && said.contains("cleanup"),
+        "{said}"
+    );
+    assert!(sqlbench("cleanup", &url, &[]).status.success());
+    assert_eq!(tables(&url), "kept");
+    operations(&url, &["--tests", "wisconsin", "--scale", "0.001"]);
+    assert_eq!(tables(&url), "kept");
+}
+
+#[test]
+fn wrong_arguments_are_refused_before_anything_is_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = url(directory.path());
+    let wrong: [(&[&str], &str); 6] = [
+        (&["--scale", "0"], "0.001 to 1"),
+        (&["--scale", "2"], "0.001 to 1"),
+        (&["--tests", "inserts"], "alter-table"),
+        (&["--limit-seconds", "0"], "more than 0"),
+        (&["--engine", "innodb; DROP"], "letters"),
+        (&["--engine", "innodb"], "MySQL family"),
+    ];
+    for (arguments, part) in wrong {
+        let output = sqlbench("run", &url, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = complaint(&output);
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    }
+    let nowhere = sqlbench("run", "null:", &[]);
+    assert_eq!(nowhere.status.code(), Some(2), "{}", complaint(&nowhere));
+}
