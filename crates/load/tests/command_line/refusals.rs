@@ -49,3 +49,33 @@ fn urls_that_lead_nowhere() {
         assert!(said.contains(words), "{url}: {said}");
     }
 }
+
+#[test]
+fn slaps_that_contradict_themselves() {
+    for (words, said) in [
+        ("--load-type key", "--auto-increment or --guid-primary"),
+        (
+            "--int-columns 0 --char-columns 0",
+            "nothing to read or write",
+        ),
+        (
+            "--load-type key --auto-increment --write-number 1",
+            "no rows",
+        ),
+        ("--auto-increment --guid-primary", "--guid-primary"),
+        ("--commit 5 --detach 5", "--detach"),
+        ("--queries 0", "--queries"),
+        ("--iterations 0", "--iterations"),
+        ("--write-number 0", "--write-number"),
+        ("--unique-queries 0", "--unique-queries"),
+        ("--int-columns 501", "--int-columns"),
+        ("--load-type reads", "--load-type"),
+        ("--engine innodb;drop", "--engine"),
+        ("--seconds 3", "--seconds"),
+    ] {
+        let refused = refusal(&format!("run slap --url null: {words}"));
+        assert!(refused.contains(said), "{words}: {refused}");
+    }
+    let refused = refusal("prepare slap --url null: --queries 3");
+    assert!(refused.contains("run slap"), "{refused}");
+}

@@ -14,6 +14,9 @@ mod script;
 #[path = "../support/script.rs"]
 mod script_support;
 mod server;
+mod slap;
+#[path = "../support/slap.rs"]
+mod slap_support;
 mod sqlbench;
 #[path = "../support/sqlbench.rs"]
 mod sqlbench_support;

@@ -10,6 +10,9 @@ mod program;
 mod script;
 #[path = "../support/script.rs"]
 mod script_support;
+mod slap;
+#[path = "../support/slap.rs"]
+mod slap_support;
 mod sqlbench;
 #[path = "../support/sqlbench.rs"]
 mod sqlbench_support;
