@@ -12,6 +12,7 @@ use super::script::args::{OnceScript, RunScript};
 use super::slap::args::{CleanupSlap, PrepareSlap, RunSlap};
 use super::sqlbench::args::{CleanupSqlbench, RunSqlbench};
 use crate::driver;
+use crate::engine;
 
 /// The program's version, and that of the database which is built into it.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -153,6 +154,16 @@ pub(super) struct Load {
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     pub(super) warm_up: Duration,
 
+    /// Transactions per second of all clients together, begun whether or not the ones before are
+    /// done; latencies count from when they were to begin [default: each client begins its next
+    /// when its last is done]
+    #[arg(long, value_name = "N", value_parser = rate)]
+    pub(super) rate: Option<f64>,
+
+    /// Whether the transactions of --rate come at random or with equal gaps
+    #[arg(long, value_name = "LAW", requires = "rate", default_value = "poisson")]
+    pub(super) arrivals: Arrivals,
+
     #[command(flatten)]
     pub(super) output: Output,
 }
@@ -179,6 +190,38 @@ impl From<Protocol> for driver::Protocol {
             Protocol::Prepared => Self::Prepared,
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Arrivals {
+    Poisson,
+    Even,
+}
+
+impl From<Arrivals> for engine::Arrivals {
+    fn from(arrivals: Arrivals) -> Self {
+        match arrivals {
+            Arrivals::Poisson => Self::Poisson,
+            Arrivals::Even => Self::Even,
+        }
+    }
+}
+
+/// One transaction in a quarter of an hour: a slower rate is a mistake.
+const LOWEST_RATE: f64 = 0.001;
+/// No server begins as many transactions, and the gaps are counted in nanoseconds.
+const HIGHEST_RATE: f64 = 1e7;
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate: f64 = text
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number"))?;
+    if (LOWEST_RATE..=HIGHEST_RATE).contains(&rate) {
+        return Ok(rate);
+    }
+    Err(format!(
+        "{text} is not from {LOWEST_RATE} to {HIGHEST_RATE} transactions per second"
+    ))
 }
 
 /// Below this, an interval holds too few replies to say anything and reporting disturbs.
@@ -252,6 +295,10 @@ mod tests {
         assert!(percentile("99.9").is_ok());
         for wrong in ["0", "100.1", "-5", "nan"] {
             assert!(percentile(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(rate("0.5"), Ok(0.5));
+        for wrong in ["0", "-1", "nan", "inf", "1e8", "x"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
         }
         assert!(engine_name("RocksDB").is_ok());
         assert!(engine_name("innodb; DROP").is_err());

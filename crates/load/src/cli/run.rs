@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::args::{Crowd, Job, Load, Output};
 use super::{Stop, outside};
 use crate::driver::{Driver, Protocol};
-use crate::engine::{self, Ending, JobOptions, Message, RunOptions};
+use crate::engine::{self, Ending, JobOptions, Message, Rate, RunOptions};
 use crate::report::{JsonReport, Report, TextReport};
 use crate::workload::Workload;
 
@@ -120,6 +120,10 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
             .seconds
             .or_else(|| load.transactions.is_none().then_some(DEFAULT_SECONDS)),
         transactions: load.transactions,
+        rate: load.rate.map(|per_s| Rate {
+            per_s,
+            arrivals: load.arrivals.into(),
+        }),
         report_interval: (!output.report_interval.is_zero()).then_some(output.report_interval),
         percentiles: in_order(&output.percentiles),
         lockstep: output.lockstep,

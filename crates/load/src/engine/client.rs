@@ -17,6 +17,8 @@ pub(super) struct Client<S, C> {
     pub(super) statement_start_ns: u64,
     /// When the transaction was first begun: retries do not move it.
     pub(super) transaction_start_ns: u64,
+    /// Whether its transaction is one of the number that was asked for.
+    pub(super) counts: bool,
     /// Transactions given up since the last one that completed.
     pub(super) failures: u32,
     /// Whether the event loop asks for writability too.
@@ -33,6 +35,8 @@ pub(super) type ClientOf<D, W> = Client<<D as Driver>::Session, <W as Workload>:
 pub(super) enum State {
     /// No statement is under way and none will be begun.
     Idle,
+    /// Connected and without work, until a transaction arrives.
+    Waiting,
     InTransaction,
     /// A ROLLBACK is under way after an error; then the transaction is begun `again` or given up.
     RollingBack {
@@ -112,6 +116,7 @@ impl<S, C> Client<S, C> {
             type_index: 0,
             statement_start_ns: 0,
             transaction_start_ns: 0,
+            counts: true,
             failures: 0,
             asks_writable: false,
             waits_alone: false,
@@ -149,6 +154,16 @@ impl<S, C> Client<S, C> {
         let turned_away = self.attempt.turned_away;
         self.attempt.turned_away = turned_away.saturating_add(1);
         now_ns + doubled(FIRST_QUEUE_PAUSE_NS, turned_away, LONGEST_QUEUE_PAUSE_NS)
+    }
+
+    /// Whether a transaction has been begun that may yet complete.
+    pub(super) fn is_in_transaction(&self) -> bool {
+        match self.state {
+            State::InTransaction | State::Sleeping => true,
+            State::RollingBack { again } => again,
+            State::Opening | State::Down => self.attempt.reason == Reason::Asked,
+            State::Idle | State::Waiting | State::Pausing | State::Queueing => false,
+        }
     }
 
     pub(super) fn disconnect(&mut self) {

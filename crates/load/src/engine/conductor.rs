@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 
 use mio::{Poll, Waker};
 
+use super::arrivals::Rate;
+use super::control::Control;
 use super::crew::WAKE;
 use super::inbox::Inbox;
-use super::message::{Control, Failure, Message, Outside, Start};
+use super::message::{Failure, Message, Outside, Start};
 use super::resources::Cpu;
 use super::summary::{interval_event, ready_event, statement_infos, summary};
 use super::totals::Totals;
@@ -38,6 +40,8 @@ pub struct RunOptions {
     pub seconds: Option<Duration>,
     /// Ends the measured phase after so many transactions.
     pub transactions: Option<u64>,
+    /// `None`: a closed loop, each client's next transaction follows its last.
+    pub rate: Option<Rate>,
     /// `None`: no intervals.
     pub report_interval: Option<Duration>,
     pub percentiles: Vec<f64>,
@@ -140,7 +144,6 @@ pub(super) struct Conductor<'a> {
 /// What the conductor holds of a worker.
 struct Reins {
     start: Sender<Start>,
-    waker: Waker,
     thread: thread::JoinHandle<()>,
 }
 
@@ -178,14 +181,18 @@ impl<'a> Conductor<'a> {
         let RunOptions {
             clients, workers, ..
         } = *self.options;
+        let mut wakers = Vec::with_capacity(workers);
         for number in 0..workers {
             let poll = Poll::new().map_err(Failure::internal)?;
             let registry = poll.registry().try_clone().map_err(Failure::internal)?;
-            let waker = Waker::new(&registry, WAKE).map_err(Failure::internal)?;
+            wakers.push(Waker::new(&registry, WAKE).map_err(Failure::internal)?);
             let (start, inbox) = channel();
             let worker = Worker {
                 number,
                 workers,
+                run_clients: clients,
+                rate: self.options.rate,
+                seed: self.options.seed,
                 clients: (number..clients).step_by(workers).collect(),
                 driver: Arc::clone(driver),
                 workload: Arc::clone(workload),
@@ -201,12 +208,9 @@ impl<'a> Conductor<'a> {
                 .name(format!("worker {number}"))
                 .spawn(move || answer_for(&worker, poll))
                 .map_err(Failure::internal)?;
-            self.workers.push(Reins {
-                start,
-                waker,
-                thread,
-            });
+            self.workers.push(Reins { start, thread });
         }
+        self.control.set_wakers(wakers);
         Ok(())
     }
 
@@ -330,7 +334,7 @@ impl<'a> Conductor<'a> {
         }
         while let Some((period, tally)) = self.totals.next_complete() {
             if self.options.report_interval.is_some() {
-                let event = interval_event(&period, schedule, &tally, &self.options.percentiles);
+                let event = interval_event(&period, schedule, &tally, self.options);
                 self.report.event(&event)?;
             }
         }
@@ -341,10 +345,6 @@ impl<'a> Conductor<'a> {
     fn cut(&mut self) {
         self.ending = Ending::Interrupted;
         self.control.cut_at(self.clock.now_ns());
-        for worker in &self.workers {
-            // One that cannot be woken looks at the clock soon enough.
-            let _ = worker.waker.wake();
-        }
     }
 
     /// Lets the workers close their connections, and waits until they have.

@@ -1,10 +1,13 @@
 //! A worker's clients at work: the hot loop.
 
+use std::collections::VecDeque;
 use std::task::Poll as Progress;
 use std::time::Duration;
 
 use mio::{Events, Interest, Poll, Token};
 
+use super::alarm::Alarm;
+use super::arrivals::Pacer;
 use super::client::{Client, ClientOf, State};
 use super::message::Failure;
 use super::opening::Openings;
@@ -17,6 +20,8 @@ use crate::workload::{Catalogue, Next, Script, Workload};
 
 /// Wakes a worker that sleeps although nothing has arrived: the run is to end early.
 pub(super) const WAKE: Token = Token(usize::MAX);
+/// Wakes a worker for what is to be done at an instant.
+const ALARM: Token = Token(usize::MAX - 1);
 
 /// Replies taken up between two calls of the kernel.
 const EVENTS: usize = 1024;
@@ -40,6 +45,12 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     busy: usize,
     /// Clients that wait for an instant.
     pub(super) timers: Timers,
+    /// Wakes the event loop for it.
+    alarm: Alarm,
+    /// `None`: a closed loop.
+    pub(super) pacer: Option<Pacer>,
+    /// Clients that wait for a transaction to arrive.
+    pub(super) waiting: VecDeque<usize>,
     pub(super) openings: Openings,
     /// Nothing is announced, every reply is there at once.
     pub(super) at_once: bool,
@@ -53,30 +64,34 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
 
 impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     /// Clients that have yet to connect.
-    pub(super) fn new(worker: &'a Worker<D, W>) -> Self {
+    pub(super) fn new(worker: &'a Worker<D, W>) -> Result<Self, Failure> {
         let scripts = worker.clients.iter().map(|&n| worker.workload.script(n));
         let clients: Vec<_> = scripts.map(Client::new).collect();
         let catalogue = worker.workload.catalogue();
-        Self {
+        Ok(Self {
             worker,
             catalogue,
             recorder: Recorder::new(worker.number, worker.outbox.clone(), catalogue),
             args: Args::default(),
             busy: 0,
             timers: Timers::default(),
+            alarm: Alarm::new(&worker.registry, ALARM).map_err(Failure::internal)?,
+            pacer: None,
+            waiting: VecDeque::new(),
             openings: Openings::new(clients.len(), worker.workers),
             clients,
             at_once: false,
             winding_up: false,
             failure: None,
             cut_off_since_ns: None,
-        }
+        })
     }
 
     /// Runs until every client is idle: the phase is over and the last transactions have ended.
     /// Clients that are not connected by now come in as they are.
     pub(super) fn work(&mut self, poll: &mut Poll, schedule: Schedule) -> Result<(), Failure> {
         self.recorder.begin(schedule);
+        self.pacer = self.worker.pacer(schedule.start_ns);
         self.busy = self.clients.len();
         let now_ns = self.worker.clock.now_ns();
         for index in 0..self.clients.len() {
@@ -87,11 +102,13 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         let mut events = Events::with_capacity(EVENTS);
         while self.busy > 0 {
             if self.at_once || self.is_alone() {
-                self.take_turns()?;
+                self.take_turns(poll, &mut events)?;
             } else {
                 self.take_up_events(poll, &mut events)?;
             }
         }
+        self.recorder.end_with_last();
+        self.turn(u64::MAX);
         // Where no client got as far as the loop.
         self.check()
     }
@@ -113,8 +130,13 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     }
 
     /// Waits until something has arrived or there is something else to do.
-    pub(super) fn await_events(&self, poll: &mut Poll, events: &mut Events) -> Result<(), Failure> {
-        match poll.poll(events, Some(self.next_duty())) {
+    pub(super) fn await_events(
+        &mut self,
+        poll: &mut Poll,
+        events: &mut Events,
+    ) -> Result<(), Failure> {
+        let timeout = self.next_duty()?;
+        match poll.poll(events, Some(timeout)) {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
                 Err(Failure::internal(error))
             }
@@ -151,18 +173,15 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
 
     /// Where every reply is there at once, or the wait for it is the session's own, nothing is
     /// announced: the clients take turns.
-    fn take_turns(&mut self) -> Result<(), Failure> {
+    fn take_turns(&mut self, poll: &mut Poll, events: &mut Events) -> Result<(), Failure> {
         let mut last_ns = None;
         for index in 0..self.clients.len() {
             last_ns = self.proceed(index).or(last_ns);
         }
-        let now_ns = last_ns.unwrap_or_else(|| {
-            if self.timers.len() == self.busy {
-                std::thread::sleep(self.next_duty());
-            }
-            self.worker.clock.now_ns()
-        });
-        self.attend(now_ns)
+        if last_ns.is_none() && self.timers.len() + self.waiting.len() == self.busy {
+            self.await_events(poll, events)?;
+        }
+        self.attend(last_ns.unwrap_or_else(|| self.worker.clock.now_ns()))
     }
 
     /// What has to be looked after between replies.
@@ -177,6 +196,9 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
         if self.recorder.is_over() {
             self.wind_up(now_ns)?;
+        }
+        if !self.waiting.is_empty() {
+            self.dispatch();
         }
         Ok(())
     }
@@ -217,24 +239,39 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     #[inline]
     pub(super) fn pass_time(&mut self, now_ns: u64) {
         self.recorder.cut(self.worker.control.cut_ns());
-        self.recorder.advance(now_ns);
+        if self.recorder.has_passed(now_ns) {
+            self.turn(now_ns);
+        }
     }
 
-    /// How long a worker may sleep: until an interval or a pause ends, a connection is to be made
-    /// or takes too long, or what is under way has taken too long.
-    fn next_duty(&self) -> Duration {
+    /// How long a worker may sleep: until an interval ends, a connection is to be made or takes
+    /// too long, or what is under way has taken too long. When a pause ends or a transaction
+    /// arrives, which is more exact, the alarm wakes it.
+    fn next_duty(&mut self) -> Result<Duration, Failure> {
         let mut duty_ns = self.recorder.boundary_ns();
         if self.recorder.is_over() {
             duty_ns = duty_ns.saturating_add(DRAIN_NS + 1);
         }
-        let waits_ns = self.timers.next_ns().unwrap_or(u64::MAX);
-        let next_ns = duty_ns.min(waits_ns).min(self.openings.duty_ns());
-        self.worker.clock.until(next_ns).min(LONGEST_SLEEP)
+        duty_ns = duty_ns.min(self.openings.duty_ns());
+        let exact = self
+            .timers
+            .next_ns()
+            .into_iter()
+            .chain(self.next_arrival_ns())
+            .min();
+        if let Some(exact_ns) = exact.filter(|&exact_ns| exact_ns < duty_ns) {
+            let away = self.worker.clock.until(exact_ns);
+            if away.is_zero() {
+                return Ok(away);
+            }
+            self.alarm.set(exact_ns, away).map_err(Failure::internal)?;
+        }
+        Ok(self.worker.clock.until(duty_ns).min(LONGEST_SLEEP))
     }
 
     #[inline]
     fn take_up(&mut self, token: Token, woke_ns: u64) {
-        if token == WAKE {
+        if token >= ALARM {
             return;
         }
         if let Some(now_ns) = self.proceed(token.0) {
@@ -301,7 +338,9 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         } else {
             let latency_ns = now_ns - client.transaction_start_ns;
             client.failures = 0;
-            self.recorder.transaction(latency_ns, now_ns);
+            if client.counts {
+                self.recorder.transaction(latency_ns, now_ns);
+            }
             self.begin(index, now_ns);
         }
     }
@@ -312,20 +351,6 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             self.begin(index, now_ns);
         } else {
             self.clients[index].state = State::Idle;
-        }
-    }
-
-    /// Begins a new transaction, unless none is to be begun any more.
-    #[inline]
-    pub(super) fn begin(&mut self, index: usize, now_ns: u64) {
-        let allowed = !self.recorder.is_over()
-            && (!self.recorder.is_measuring() || self.worker.control.take_transaction());
-        if allowed {
-            self.clients[index].transaction_start_ns = now_ns;
-            let begun = self.clients[index].script.begin();
-            self.take_first_step(index, begun, now_ns);
-        } else {
-            self.rest(index);
         }
     }
 

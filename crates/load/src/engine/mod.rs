@@ -4,9 +4,13 @@
 //! event loop; it shares nothing with the others but a control word. The conductor adds up what
 //! the workers send and reports.
 
+mod alarm;
+mod arrivals;
 mod client;
 mod conductor;
+mod control;
 mod crew;
+mod dispatch;
 mod inbox;
 mod job;
 mod message;
@@ -20,6 +24,7 @@ mod totals;
 mod trouble;
 mod worker;
 
+pub use arrivals::{Arrivals, Rate};
 pub use conductor::{Ending, RunError, RunOptions, run};
 pub use job::{Job, JobOptions, Run, Stage, Work, run_job};
 pub use message::{Failure, Message, Outside};

@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use super::message::Message;
 use super::resources::waited_for_cpu_ns;
 use crate::driver::{Fault, Reply};
-use crate::measure::{IntervalTally, Period, Phase, PhaseTally, Schedule};
+use crate::measure::{Backlog, IntervalTally, Period, Phase, PhaseTally, Schedule};
 use crate::workload::Catalogue;
 
 /// Counts what one worker's clients do. Intervals end at instants that all workers share, so
@@ -67,11 +67,23 @@ impl Recorder {
             .map_or(self.schedule.end_ns, |period| period.end_ns)
     }
 
-    /// Moves on to the interval that `now_ns` lies in.
+    /// Whether the present interval is over.
     #[inline]
-    pub(super) fn advance(&mut self, now_ns: u64) {
-        while self.period.is_some_and(|period| now_ns >= period.end_ns) {
-            self.close_period();
+    pub(super) fn has_passed(&self, now_ns: u64) -> bool {
+        self.period.is_some_and(|period| now_ns >= period.end_ns)
+    }
+
+    /// Counts what has arrived in the present interval, and what waits at its end.
+    pub(super) fn arrivals(&mut self, arrived: u64, backlog: Backlog) {
+        self.interval.arrived = arrived;
+        self.interval.backlog = backlog;
+    }
+
+    /// How long after its arrival a transaction was begun that found an idle client.
+    #[inline]
+    pub(super) fn lateness(&mut self, late_ns: u64) {
+        if !self.is_over() {
+            self.phase.lateness.record(late_ns);
         }
     }
 
@@ -147,13 +159,16 @@ impl Recorder {
         }
     }
 
-    /// Sends the last accounts. Where a number of transactions ended the phase before its time,
-    /// it ended with the last of them.
-    pub(super) fn finish(mut self) {
+    /// Where a number of transactions ended the phase before its time, it ended with the last of
+    /// them.
+    pub(super) fn end_with_last(&mut self) {
         if let Some(period) = self.period {
             self.cut(self.last_end_ns.max(period.start_ns));
-            self.advance(u64::MAX);
         }
+    }
+
+    /// Sends the last accounts; the last interval has been closed.
+    pub(super) fn finish(self) {
         let finished = Message::Finished {
             worker: self.worker,
             end_ns: self.schedule.end_ns,
@@ -164,7 +179,9 @@ impl Recorder {
         let _ = self.outbox.send(finished);
     }
 
-    fn close_period(&mut self) {
+    /// Sends what happened in the present interval, and goes on to the next.
+    #[cold]
+    pub(super) fn close_period(&mut self) {
         let Some(period) = self.period.take() else {
             return;
         };
@@ -206,9 +223,11 @@ mod tests {
         };
         let mut recorder = Recorder::new(0, outbox, &Catalogue::default());
         recorder.begin(schedule);
-        recorder.advance(115);
+        assert!(!recorder.has_passed(109));
+        assert!(recorder.has_passed(115));
+        recorder.close_period();
         recorder.cut(110);
-        recorder.advance(116);
+        recorder.close_period();
         assert!(recorder.is_over(), "what completes now is not counted");
         recorder.finish();
         let periods: Vec<_> = inbox

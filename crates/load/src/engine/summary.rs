@@ -2,12 +2,16 @@
 
 use super::conductor::RunOptions;
 use super::totals::Totals;
-use crate::measure::{Delay, IntervalTally, Period, PhaseTally, Schedule};
+use crate::measure::{Backlog, Delay, IntervalTally, Period, PhaseTally, Schedule};
 use crate::report::{
-    ClientCost, DelaySummary, ErrorSummary, Event, Interval, PROTOCOL, Ready, StatementSummary,
-    StatementTypeInfo, Summary,
+    BacklogSummary, ClientCost, DelaySummary, ErrorSummary, Event, Interval, PROTOCOL, RateSummary,
+    Ready, StatementSummary, StatementTypeInfo, Summary,
 };
 use crate::workload::{Catalogue, StatementType};
+
+/// A rate counts as held while its transactions are begun no later than this share of the phase:
+/// the begun ones fall no further short of the asked ones.
+const BEHIND_AT_MOST: f64 = 0.01;
 
 pub(super) fn ready_event(
     options: &RunOptions,
@@ -47,7 +51,7 @@ pub(super) fn interval_event(
     period: &Period,
     schedule: &Schedule,
     tally: &IntervalTally,
-    percentiles: &[f64],
+    options: &RunOptions,
 ) -> Event {
     let phase_start_ns = schedule.phase_start_ns(period.phase);
     let since_s = |at_ns: u64| at_ns.saturating_sub(phase_start_ns) as f64 / 1e9;
@@ -62,7 +66,8 @@ pub(super) fn interval_event(
         errors: tally.errors,
         retries: tally.retries,
         reconnects: tally.reconnects,
-        latency_us: tally.transactions.summary(percentiles),
+        latency_us: tally.transactions.summary(&options.percentiles),
+        backlog: options.rate.map(|_| backlog(tally.arrived, tally.backlog)),
     })
 }
 
@@ -103,6 +108,14 @@ pub(super) fn summary(
         failed_transactions: totals.phase.failed_transactions,
         retries: measured.retries,
         reconnects: measured.reconnects,
+        rate: options.rate.map(|rate| RateSummary {
+            asked_per_s: rate.per_s,
+            arrivals: rate.arrivals.name(),
+            achieved_per_s: per_s(measured.transactions.count()),
+            backlog: backlog(measured.arrived, totals.backlog),
+            held: totals.backlog.behind_ns as f64 / 1e9 <= seconds * BEHIND_AT_MOST,
+            start_delay_us: delay_us(totals.phase.lateness),
+        }),
         client: ClientCost {
             delay_us: delay_us(totals.phase.delay),
             waited_for_cpu_s: totals.waited_ns.map(|waited_ns| waited_ns as f64 / 1e9),
@@ -143,6 +156,14 @@ fn errors(types: &[StatementType], phase: &PhaseTally) -> Vec<ErrorSummary> {
             count: entry.count,
         })
         .collect()
+}
+
+fn backlog(arrived: u64, backlog: Backlog) -> BacklogSummary {
+    BacklogSummary {
+        arrived,
+        waiting: backlog.waiting,
+        behind_s: backlog.behind_ns as f64 / 1e9,
+    }
 }
 
 fn delay_us(delay: Delay) -> Option<DelaySummary> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::message::{Failure, Message};
-use crate::measure::{IntervalTally, Period, Phase, PhaseTally};
+use crate::measure::{Backlog, IntervalTally, Period, Phase, PhaseTally};
 
 /// The workers' parts of a run.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(super) struct Totals {
     /// All intervals of the measured phase together.
     pub(super) measured: IntervalTally,
     pub(super) phase: PhaseTally,
+    /// At the end of the measured phase, as far as it has come.
+    pub(super) backlog: Backlog,
     pub(super) end_ns: u64,
     /// Of all workers together; `None` where one of them has none.
     pub(super) waited_ns: Option<u64>,
@@ -34,6 +36,7 @@ impl Totals {
             finished: vec![false; workers],
             measured: IntervalTally::default(),
             phase: PhaseTally::new(types),
+            backlog: Backlog::default(),
             end_ns: 0,
             waited_ns: Some(0),
         }
@@ -88,6 +91,9 @@ impl Totals {
             return None;
         }
         let open = first.remove();
+        if open.period.phase == Phase::Measure {
+            self.backlog = open.tally.backlog;
+        }
         Some((open.period, open.tally))
     }
 

@@ -25,7 +25,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         if again {
             self.recorder.retry();
         } else {
-            self.recorder.failed_transaction(now_ns);
+            self.give_up(index, now_ns);
         }
         match self.catalogue.rollback() {
             Some(rollback) => {
@@ -34,6 +34,12 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
                 self.roll_back(index, rollback, now_ns);
             }
             None => self.rolled_back(index, again, now_ns),
+        }
+    }
+
+    fn give_up(&mut self, index: usize, now_ns: u64) {
+        if self.clients[index].counts {
+            self.recorder.failed_transaction(now_ns);
         }
     }
 
@@ -95,17 +101,16 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     /// The connection is of no use any more; its transaction is given up.
     #[cold]
     pub(super) fn lost(&mut self, index: usize, fault: &Fault, now_ns: u64) {
-        let client = &mut self.clients[index];
-        let type_index = match client.state {
-            State::InTransaction => Some(client.type_index),
-            _ => None,
-        };
+        let client = &self.clients[index];
+        let state = client.state;
+        let type_index = (state == State::InTransaction).then_some(client.type_index);
         self.recorder.error(fault, type_index);
-        if client.state != (State::RollingBack { again: false }) {
-            self.recorder.failed_transaction(now_ns);
+        if state != (State::RollingBack { again: false }) {
+            self.give_up(index, now_ns);
         }
         self.worker.control.count_out();
-        self.timers.set(client.go_down(now_ns, 0), index);
+        self.timers
+            .set(self.clients[index].go_down(now_ns, 0), index);
     }
 
     /// Gives up when no client of the run has had a connection for long enough: the server is

@@ -5,8 +5,10 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use mio::{Interest, Poll, Registry, Token};
 
+use super::arrivals::{Pacer, Rate};
+use super::control::Control;
 use super::crew::Crew;
-use super::message::{Control, Failure, Message, Start};
+use super::message::{Failure, Message, Start};
 use super::scheduling;
 use crate::driver::{Driver, Fault, Protocol, Session};
 use crate::measure::Clock;
@@ -33,8 +35,12 @@ impl Default for Manner {
 /// What a worker is made from.
 pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) number: usize,
-    /// Of the run.
+    /// Of the whole run.
     pub(super) workers: usize,
+    pub(super) run_clients: usize,
+    /// Of the whole run.
+    pub(super) rate: Option<Rate>,
+    pub(super) seed: u64,
     /// The numbers of its clients, unique in the run.
     pub(super) clients: Vec<usize>,
     pub(super) driver: Arc<D>,
@@ -54,7 +60,7 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     /// conductor lets go of the worker.
     pub(super) fn run(&self, mut poll: Poll) -> Result<(), Failure> {
         scheduling::take_turns();
-        let mut crew = Crew::new(self);
+        let mut crew = Crew::new(self)?;
         if !self.manner.connects_late {
             crew.connect(&mut poll)?;
         }
@@ -69,6 +75,18 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
         let _ = self.inbox.recv();
         drop(still_connected);
         Ok(())
+    }
+
+    /// When this worker's transactions arrive, where they do.
+    pub(super) fn pacer(&self, start_ns: u64) -> Option<Pacer> {
+        let rate = self.rate?;
+        Some(Pacer::new(
+            rate,
+            self.seed,
+            &self.clients,
+            self.run_clients,
+            start_ns,
+        ))
     }
 
     /// Begins a client's connection and has it announced when it can be read from.

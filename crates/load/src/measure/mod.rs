@@ -9,5 +9,5 @@ pub use clock::Clock;
 pub use latencies::{Latencies, LatencySummary};
 pub use schedule::{Period, Phase, Schedule};
 pub use tally::{
-    Delay, ErrorEntry, ErrorKey, ErrorTally, IntervalTally, PhaseTally, StatementTally,
+    Backlog, Delay, ErrorEntry, ErrorKey, ErrorTally, IntervalTally, PhaseTally, StatementTally,
 };

@@ -5,6 +5,22 @@ use std::collections::BTreeMap;
 use super::Latencies;
 use crate::driver::{Fault, Kind, Reply};
 
+/// Transactions of an open loop that have arrived and not been begun, at an instant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    pub waiting: u64,
+    /// How long the first of them has been waiting.
+    pub behind_ns: u64,
+}
+
+impl Backlog {
+    /// With another worker's.
+    fn add(&mut self, other: Self) {
+        self.waiting += other.waiting;
+        self.behind_ns = self.behind_ns.max(other.behind_ns);
+    }
+}
+
 /// What happened in one interval.
 #[derive(Debug, Clone, Default)]
 pub struct IntervalTally {
@@ -16,6 +32,10 @@ pub struct IntervalTally {
     pub errors: u64,
     pub retries: u64,
     pub reconnects: u64,
+    /// Transactions of an open loop that were to begin.
+    pub arrived: u64,
+    /// At the interval's end: of a sum over time, it says nothing.
+    pub backlog: Backlog,
 }
 
 impl IntervalTally {
@@ -35,6 +55,8 @@ impl IntervalTally {
         self.errors += other.errors;
         self.retries += other.retries;
         self.reconnects += other.reconnects;
+        self.arrived += other.arrived;
+        self.backlog.add(other.backlog);
     }
 
     #[must_use]
@@ -51,6 +73,9 @@ pub struct PhaseTally {
     pub errors: ErrorTally,
     pub failed_transactions: u64,
     pub delay: Delay,
+    /// How long transactions of an open loop were begun after their arrival, although a client was
+    /// idle.
+    pub lateness: Delay,
 }
 
 impl PhaseTally {
@@ -69,6 +94,7 @@ impl PhaseTally {
         self.errors.add(&other.errors);
         self.failed_transactions += other.failed_transactions;
         self.delay.add(other.delay);
+        self.lateness.add(other.lateness);
     }
 
     /// Adds a phase of another catalogue, whose types, in their order, are these of ours.
@@ -83,6 +109,7 @@ impl PhaseTally {
         self.errors.absorb(&other.errors, types);
         self.failed_transactions += other.failed_transactions;
         self.delay.add(other.delay);
+        self.lateness.add(other.lateness);
     }
 }
 
@@ -113,7 +140,7 @@ impl StatementTally {
     }
 }
 
-/// How long replies lay before they were taken up.
+/// How long something lay that could have been taken up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delay {
     pub count: u64,

@@ -65,6 +65,36 @@ pub struct Interval {
     pub retries: u64,
     pub reconnects: u64,
     pub latency_us: Option<LatencySummary>,
+    /// Of an open loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<BacklogSummary>,
+}
+
+/// Transactions of an open loop that arrived in an interval, and what of all that had arrived was
+/// waiting for a client at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BacklogSummary {
+    pub arrived: u64,
+    pub waiting: u64,
+    /// How long the first of them had been waiting.
+    pub behind_s: f64,
+}
+
+/// An open loop: what was asked for, and what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RateSummary {
+    pub asked_per_s: f64,
+    pub arrivals: &'static str,
+    /// Transactions that completed.
+    pub achieved_per_s: f64,
+    /// In the measured phase; waiting and behind are as at its end.
+    #[serde(flatten)]
+    pub backlog: BacklogSummary,
+    /// Whether all but a hundredth of the phase's transactions were begun within it.
+    pub held: bool,
+    /// From a transaction's arrival to its first statement, where a client was idle: our own
+    /// share in its latency. `None` where none was.
+    pub start_delay_us: Option<DelaySummary>,
 }
 
 /// The measured phase as a whole.
@@ -88,6 +118,9 @@ pub struct Summary {
     pub failed_transactions: u64,
     pub retries: u64,
     pub reconnects: u64,
+    /// Of an open loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateSummary>,
     pub client: ClientCost,
     /// The stages of a job, in their order; a steady run has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -181,7 +214,7 @@ impl ClientCost {
 }
 
 /// From the worker's waking up to a reply's being read and understood.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DelaySummary {
     pub mean: f64,
     pub max: f64,

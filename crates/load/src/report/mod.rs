@@ -2,12 +2,13 @@
 
 mod event;
 mod json;
+mod open_loop;
 mod operations;
 mod text;
 
 pub use event::{
-    ClientCost, DelaySummary, ErrorSummary, Event, Interval, Iterations, Operation, PROTOCOL,
-    Ready, StatementSummary, StatementTypeInfo, Summary,
+    BacklogSummary, ClientCost, DelaySummary, ErrorSummary, Event, Interval, Iterations, Operation,
+    PROTOCOL, RateSummary, Ready, StatementSummary, StatementTypeInfo, Summary,
 };
 pub use json::JsonReport;
 pub use text::TextReport;

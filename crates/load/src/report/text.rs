@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::open_loop;
 use super::operations::{self, OperationLines};
 use super::{Event, Interval, Ready, Report, Summary};
 use crate::measure::{LatencySummary, Phase};
@@ -57,9 +58,10 @@ impl<W: Write> TextReport<W> {
         if self.lines.is_multiple_of(LINES_PER_HEAD) {
             let tail = interval.latency_us.as_ref().and_then(tail);
             let tail = tail.map_or("p95".to_owned(), |(percentile, _)| format!("p{percentile}"));
+            let backlog = interval.backlog.map_or("", |_| open_loop::HEAD);
             writeln!(
                 self.out,
-                "{:>9} {:>7} {:>11} {:>11} {:>34} {:>12} {:>8} {:>8}",
+                "{:>9} {:>7} {:>11} {:>11} {:>34} {:>12} {:>8} {:>8}{backlog}",
                 "time s",
                 "clients",
                 "tps",
@@ -82,6 +84,7 @@ impl<W: Write> TextReport<W> {
         );
         let tail = interval.latency_us.as_ref().and_then(tail);
         let tail = tail.map_or("-".to_owned(), |(_, us)| format!("{:.3}", us / 1e3));
+        let backlog = interval.backlog.as_ref().map(open_loop::columns);
         let warm_up = if interval.phase == Phase::WarmUp {
             "  warm-up"
         } else {
@@ -89,13 +92,14 @@ impl<W: Write> TextReport<W> {
         };
         writeln!(
             self.out,
-            "{:>9.2} {:>7} {:>11.2} {:>11.2} {kinds:>34} {tail:>12} {:>8.2} {:>8.2}{warm_up}",
+            "{:>9.2} {:>7} {:>11.2} {:>11.2} {kinds:>34} {tail:>12} {:>8.2} {:>8.2}{}{warm_up}",
             interval.end_s,
             self.clients,
             rate(interval.transactions),
             rate(statements),
             rate(interval.errors),
             rate(interval.reconnects),
+            backlog.unwrap_or_default(),
         )
     }
 
@@ -128,6 +132,9 @@ impl<W: Write> TextReport<W> {
             summary.failed_transactions
         )?;
         writeln!(self.out, "  reconnects     {}", rated(summary.reconnects))?;
+        if let Some(rate) = &summary.rate {
+            open_loop::write(rate, &mut self.out)?;
+        }
         self.errors(summary)?;
         self.latencies(summary)?;
         self.client(summary)

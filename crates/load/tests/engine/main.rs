@@ -1,6 +1,7 @@
 //! The engine with a server and a workload of our own, which do what they are told to.
 
 mod connections;
+mod open_loop;
 mod run;
 mod server;
 mod steps;

@@ -23,6 +23,7 @@ pub(crate) fn options(clients: usize, workers: usize, seconds: f64) -> RunOption
         warm_up: Duration::ZERO,
         seconds: Some(Duration::from_secs_f64(seconds)),
         transactions: None,
+        rate: None,
         report_interval: None,
         percentiles: vec![50.0],
         lockstep: false,

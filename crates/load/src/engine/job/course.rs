@@ -199,6 +199,7 @@ fn run_options(options: &JobOptions) -> RunOptions {
         warm_up: Duration::ZERO,
         seconds: None,
         transactions: None,
+        rate: None,
         report_interval: options.report_interval,
         percentiles: options.percentiles.clone(),
         lockstep: options.lockstep,

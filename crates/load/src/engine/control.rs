@@ -1,0 +1,122 @@
+//! What all workers look at while they run.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use mio::Waker;
+
+/// The few words that the threads of a run share.
+#[derive(Debug)]
+pub(super) struct Control {
+    /// Ends the run earlier than planned.
+    cut_ns: AtomicU64,
+    /// Transactions that may still be begun in the measured phase.
+    budget: Option<AtomicU64>,
+    /// No transaction may be begun any more.
+    closed: AtomicBool,
+    /// Clients at work that have a connection.
+    connected: AtomicUsize,
+    /// Wake the workers.
+    wakers: OnceLock<Vec<Waker>>,
+}
+
+impl Control {
+    #[must_use]
+    pub(super) fn new(transactions: Option<u64>, clients: usize) -> Self {
+        Self {
+            cut_ns: AtomicU64::new(u64::MAX),
+            budget: transactions.map(AtomicU64::new),
+            closed: AtomicBool::new(false),
+            connected: AtomicUsize::new(clients),
+            wakers: OnceLock::new(),
+        }
+    }
+
+    /// Says whom to wake; once.
+    pub(super) fn set_wakers(&self, wakers: Vec<Waker>) {
+        let _ = self.wakers.set(wakers);
+    }
+
+    /// Ends the run at an instant.
+    pub(super) fn cut_at(&self, now_ns: u64) {
+        self.cut_ns.store(now_ns, Ordering::Relaxed);
+        self.wake_all();
+    }
+
+    #[must_use]
+    #[inline]
+    pub(super) fn cut_ns(&self) -> u64 {
+        self.cut_ns.load(Ordering::Relaxed)
+    }
+
+    /// A client lost its connection, or has no more work for it.
+    pub(super) fn count_out(&self) {
+        self.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// A client has a connection again.
+    pub(super) fn count_in(&self) {
+        self.connected.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether no client of the whole run has a connection that it works on.
+    #[must_use]
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.connected.load(Ordering::Relaxed) == 0
+    }
+
+    /// Lets no transaction begin any more; those under way go on and count.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    #[must_use]
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Whether transactions are counted off.
+    #[must_use]
+    pub(super) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
+    /// Takes one transaction from the budget; false where it is used up.
+    #[must_use]
+    #[inline]
+    pub(super) fn take_transaction(&self) -> bool {
+        !self.is_closed() && self.budget.as_ref().is_none_or(|left| self.take_from(left))
+    }
+
+    fn take_from(&self, left: &AtomicU64) -> bool {
+        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(1)
+        });
+        if taken == Ok(1) {
+            // Clients that wait for something to do have nothing to wait for.
+            self.wake_all();
+        }
+        taken.is_ok()
+    }
+
+    /// Gives back a transaction that was taken and never begun.
+    pub(super) fn give_back(&self) {
+        if let Some(left) = &self.budget {
+            left.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether every transaction that was to be begun has been.
+    #[must_use]
+    pub(super) fn is_spent(&self) -> bool {
+        let spent = |left: &AtomicU64| left.load(Ordering::Relaxed) == 0;
+        self.is_closed() || self.budget.as_ref().is_some_and(spent)
+    }
+
+    fn wake_all(&self) {
+        for waker in self.wakers.get().into_iter().flatten() {
+            // One that cannot be woken looks at the clock soon enough.
+            let _ = waker.wake();
+        }
+    }
+}

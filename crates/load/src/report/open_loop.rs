@@ -1,0 +1,103 @@
+//! How a person is told of an open loop: whether the rate was held, and how far behind it fell.
+
+use std::io::{self, Write};
+
+use super::{BacklogSummary, RateSummary};
+
+/// What the columns of an interval's backlog are called.
+pub(super) const HEAD: &str = "   backlog  behind s";
+
+/// An interval's backlog under [`HEAD`].
+pub(super) fn columns(backlog: &BacklogSummary) -> String {
+    format!(" {:>9} {:>9.3}", backlog.waiting, backlog.behind_s)
+}
+
+/// Writes the summary's lines.
+pub(super) fn write(rate: &RateSummary, out: &mut impl Write) -> io::Result<()> {
+    const INDENT: &str = "                 ";
+    let BacklogSummary {
+        arrived,
+        waiting,
+        behind_s,
+    } = rate.backlog;
+    writeln!(
+        out,
+        "  rate           {arrived:>14} {:>14.2} per s   ({}; achieved {:.2} per s)",
+        rate.asked_per_s, rate.arrivals, rate.achieved_per_s
+    )?;
+    if rate.held {
+        writeln!(out, "{INDENT}held; {waiting} waiting at the end")?;
+    } else {
+        writeln!(
+            out,
+            "{INDENT}NOT HELD: at the end {waiting} transactions waited for a client, \
+             the first of them for {behind_s:.3} s"
+        )?;
+    }
+    let Some(delay) = &rate.start_delay_us else {
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "{INDENT}begun {:.1} us after their time on average, {:.0} us at most, \
+         where a client was idle",
+        delay.mean, delay.max
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::DelaySummary;
+
+    fn rate(held: bool) -> RateSummary {
+        RateSummary {
+            asked_per_s: 1000.0,
+            arrivals: "poisson",
+            achieved_per_s: 812.5,
+            backlog: BacklogSummary {
+                arrived: 10_012,
+                waiting: 1_880,
+                behind_s: 1.8765,
+            },
+            held,
+            start_delay_us: held.then_some(DelaySummary {
+                mean: 61.25,
+                max: 1234.0,
+            }),
+        }
+    }
+
+    fn lines(rate: &RateSummary) -> String {
+        let mut out = Vec::new();
+        write(rate, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_rate_that_was_not_held_is_plainly_said() {
+        let text = lines(&rate(false));
+        assert!(
+            text.contains("1000.00 per s   (poisson; achieved 812.50 per s)"),
+            "{text}"
+        );
+        let told = "NOT HELD: at the end 1880 transactions waited for a client, the first of them for 1.877 s";
+        assert!(text.contains(told), "{text}");
+        assert_eq!(text.lines().count(), 2);
+    }
+
+    #[test]
+    fn a_rate_that_was_held() {
+        let text = lines(&rate(true));
+        assert!(text.contains("held; 1880 waiting at the end"), "{text}");
+        assert!(
+            text.contains("begun 61.2 us after their time on average, 1234 us at most"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_head() {
+        assert_eq!(columns(&rate(true).backlog).len(), HEAD.len());
+    }
+}
