@@ -6,7 +6,7 @@ use diskproof_load::target::Target;
 use crate::conditions_support::{check_answers, check_program, prepare as prepare_conditions};
 use crate::server::{Database, database_or_skip};
 
-fn driver(url: &str) -> MysqlDriver {
+pub(crate) fn driver(url: &str) -> MysqlDriver {
     match Target::parse(url, None).expect(url) {
         Target::Mysql(server) => MysqlDriver::new(server).expect(url),
         other => panic!("{url}: {other:?}"),

@@ -9,6 +9,7 @@ mod login;
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;
+mod releases;
 mod schemas;
 mod script;
 #[path = "../support/script.rs"]

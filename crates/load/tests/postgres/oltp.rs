@@ -124,3 +124,32 @@ fn wrong_accounts_and_databases_are_refused_in_words() {
         "is the server running there?",
     );
 }
+
+#[test]
+fn the_table_of_0_4_is_made_and_asked() {
+    let database = database_or_skip!(Server::database());
+    let url = database.socket_url("postgres");
+    let table = ["--schema", "sbtest", "--rows", "12000"];
+    succeed("prepare", &url, &table);
+    let rows =
+        "SELECT count(*), min(id), max(id), max(k), max(length(c)), min(length(pad)) FROM sbtest";
+    assert_eq!(database.psql(rows), "12000|1|12000|0|0|50");
+    let index = "SELECT indexdef FROM pg_indexes WHERE indexname = 'k'";
+    assert!(database.psql(index).ends_with("sbtest USING btree (k)"));
+    let few = ["--transactions", "3", "--distribution", "uniform"];
+    for protocol in ["text", "prepared"] {
+        let how = ["--protocol", protocol];
+        let complex = summary(&url, "complex", &[&table[..], &few, &how].concat());
+        check_accounts(&complex);
+        assert_eq!(account(&complex, "simple_range")["rows"], 300);
+    }
+    assert_eq!(database.psql("SELECT count(*) FROM sbtest"), "12000");
+    let wrong = program("run", &url, &["--seconds", "0.1"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    let complaint = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(complaint.contains("--schema sbtest?"), "{complaint}");
+    database.psql("DROP INDEX k");
+    let wrong = program("run", &url, &[&table[..], &["--seconds", "0.1"]].concat());
+    let complaint = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(complaint.contains("no index on column k"), "{complaint}");
+}

@@ -109,3 +109,36 @@ fn a_run_of_nothing_but_errors_fails() {
         "a pause of 1 ms, then one of 2 ms: {events:?}"
     );
 }
+
+#[test]
+fn the_table_of_0_4_is_made_and_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}/x.db", directory.path().display());
+    let table = ["--schema", "sbtest", "--rows", "12000"];
+    succeed("prepare", &url, &table);
+    let value = |sql: &str| driver(&url).admin().unwrap().query_value(sql).unwrap();
+    // SQLite keeps trailing spaces.
+    let rows = "SELECT count(*) || ' ' || min(id) || ' ' || max(id) || ' ' || max(k) || ' ' || \
+                max(length(c)) || ' ' || min(length(pad)) FROM sbtest";
+    assert_eq!(value(rows).as_deref(), Some("12000 1 12000 0 1 50"));
+    let few = ["--transactions", "3", "--distribution", "uniform"];
+    for protocol in ["text", "prepared"] {
+        let how = ["--protocol", protocol];
+        let complex = summary(&url, "complex", &[&table[..], &few, &how].concat());
+        check_accounts(&complex);
+        assert_eq!(account(&complex, "simple_range")["rows"], 300);
+    }
+    assert_eq!(
+        value("SELECT count(*) FROM sbtest").as_deref(),
+        Some("12000")
+    );
+    driver(&url)
+        .admin()
+        .unwrap()
+        .execute("DROP INDEX k")
+        .unwrap();
+    let wrong = program("run", &url, &table);
+    assert_eq!(wrong.status.code(), Some(1));
+    let complaint = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(complaint.contains("no index on column k"), "{complaint}");
+}
