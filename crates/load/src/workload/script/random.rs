@@ -197,6 +197,58 @@ mod tests {
         }
     }
 
+    /// The manual's table, held against as many draws as its digits need.
+    #[test]
+    fn shares_are_those_of_the_manual() {
+        const NUMBERS: i64 = 100_000;
+        let manual = include_str!("../../../../../docs/scripts.md");
+        let rows = manual
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `random"));
+        let rows =
+            rows.filter(|row| row.ends_with("| the first |") || row.ends_with("| in the middle |"));
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+        let mut count = 0;
+        for row in rows {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            let (name, parameter) = cells[0].split_once("`, p = ").expect(row);
+            let parameter: f64 = parameter.parse().expect(row);
+            let (law, hottest): (Law, _) = match name {
+                "_exponential" => (exponential, 1),
+                "_gaussian" => (gaussian, NUMBERS / 2),
+                "_zipfian" => (zipfian, 1),
+                other => panic!("{other}: {row}"),
+            };
+            let drawn: Vec<_> = (0..DRAWS)
+                .map(|_| law(&mut rng, 1, NUMBERS, parameter).unwrap())
+                .collect();
+            // The hottest `width` numbers begin with the first, or lie around the middle.
+            let share = |width: i64| {
+                let first = if hottest == 1 {
+                    1
+                } else {
+                    hottest - width / 2 + 1
+                };
+                let inside = drawn
+                    .iter()
+                    .filter(|&&at| (first..first + width).contains(&at));
+                100.0 * inside.count() as f64 / f64::from(DRAWS)
+            };
+            for (cell, width) in cells[1..=3].iter().zip([1, 1000, 10_000]) {
+                let told: f64 = cell.parse().expect(row);
+                // Five standard errors, and the digits that are not written.
+                let error = (told * (100.0 - told) / f64::from(DRAWS)).sqrt();
+                assert!(
+                    (share(width) - told).abs() <= 5.0 * error + 0.06,
+                    "{row}: {}",
+                    share(width)
+                );
+            }
+            count += 1;
+        }
+        assert_eq!(count, 10);
+    }
+
     #[test]
     fn wide_and_narrow_ranges_are_kept() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
