@@ -3,6 +3,7 @@
 mod conditions;
 #[path = "../support/conditions.rs"]
 mod conditions_support;
+mod fake;
 mod kind;
 mod limits;
 mod login;

@@ -130,16 +130,22 @@ fn certificate_in_words(reason: &CertificateError, f: &mut fmt::Formatter<'_>) -
                 "none of the authorities that the URL's file holds has issued it"
             )
         }
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            write!(f, "it is not made out to the URL's host")?;
-            match reason {
-                CertificateError::NotValidForNameContext { presented, .. } => {
-                    write!(f, " but to: {}", presented.join(", "))
-                }
-                _ => Ok(()),
-            }
+        CertificateError::NotValidForNameContext { presented, .. } if !presented.is_empty() => {
+            let names = presented.join(", ");
+            write!(f, "it is not made out to the URL's host but to: {names}")
         }
-        other => write!(f, "{other}"),
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            write!(
+                f,
+                "it is not made out to the URL's host, or only by its common name, which does not \
+                 count (subjectAltName does)"
+            )
+        }
+        // As when the server signed its own and the file holds another.
+        other => write!(
+            f,
+            "{other}; give the URL the file of the authority that issued it"
+        ),
     }
 }
 
