@@ -95,7 +95,10 @@ pub(super) enum Cleanup {
 pub(super) struct Connection {
     /// The database: `mysql://USER@HOST:PORT/DB`, `mysql://USER@localhost/DB?socket=PATH`
     /// (`mariadb://` alike), `postgresql://USER@HOST/DB` (or `?host=/SOCKET/DIRECTORY`),
-    /// `sqlite:PATH`, or null: which answers at once and shows our own overhead
+    /// `sqlite:PATH`, or null: which answers at once and shows our own overhead. Encrypted where
+    /// it says so: `ssl-mode=required` checks no certificate, verify-ca and verify-identity do by
+    /// `ssl-ca=FILE`; for PostgreSQL `sslmode=require`, verify-ca, verify-full and
+    /// `sslrootcert=FILE`
     #[arg(long, value_name = "URL")]
     pub(super) url: String,
 
