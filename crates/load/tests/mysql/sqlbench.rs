@@ -1,12 +1,14 @@
 //! sql-bench's tests on MariaDB: with transactions, without, and interrupted.
 
 use std::process::Stdio;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::server::{Database, database_or_skip};
+use crate::kind::Kind;
+use crate::server::{Database, Server, database_or_skip};
 use crate::sqlbench_support::{check_all, command, complaint, named, operations, sqlbench};
 
 #[test]
@@ -28,6 +30,20 @@ fn myisam_has_no_transactions_and_is_not_said_to() {
         .filter(|reason| *reason == "engine MyISAM has none");
     assert_eq!((reasons.len(), none.count()), (11, 9));
     assert_eq!(database.sql("SHOW TABLES"), "");
+}
+
+#[test]
+fn all_nine_tests_on_mysql_5_6() {
+    let server = database_or_skip!(Server::start(Kind::Mysql56, &[]));
+    let database = Database::on(Arc::new(server));
+    assert_eq!(check_all(&database.socket_url("root"), &[], &[]), [""; 0]);
+}
+
+#[test]
+fn all_nine_tests_on_mysql_9() {
+    let server = database_or_skip!(Server::start(Kind::Mysql9, &[]));
+    let database = Database::on(Arc::new(server));
+    assert_eq!(check_all(&database.socket_url("root"), &[], &[]), [""; 0]);
 }
 
 #[test]
