@@ -103,6 +103,8 @@ impl Script for Counting {
 /// Stages that are known from the start.
 struct List {
     stages: std::vec::IntoIter<Stage<Loop>>,
+    /// Rows that the table must have after a stage of this name.
+    review: Option<(&'static str, u64)>,
     closed: bool,
 }
 
@@ -115,6 +117,21 @@ impl Job for List {
 
     fn next(&mut self, _: &mut dyn Admin) -> Result<Option<Stage<Loop>>, Failure> {
         Ok(self.stages.next())
+    }
+
+    fn review(
+        &mut self,
+        done: &Operation,
+        admin: &mut dyn Admin,
+    ) -> Result<Option<String>, Failure> {
+        let Some((_, rows)) = self.review.filter(|(name, _)| *name == done.name) else {
+            return Ok(None);
+        };
+        let found = admin
+            .query_value("SELECT COUNT(*) FROM t")
+            .map_err(|fault| Failure::from_fault("counting", &fault))?;
+        let right = found.as_deref() == Some(&*rows.to_string());
+        Ok((!right).then(|| format!("the table has {found:?} rows")))
     }
 
     fn close(&mut self, admin: &mut dyn Admin) -> Result<(), Failure> {
@@ -180,6 +197,14 @@ fn perform(
     stages: Vec<Stage<Loop>>,
     interrupt: Option<Duration>,
 ) -> (Result<Ending, RunError>, Keep) {
+    perform_reviewed(stages, interrupt, None)
+}
+
+fn perform_reviewed(
+    stages: Vec<Stage<Loop>>,
+    interrupt: Option<Duration>,
+    review: Option<(&'static str, u64)>,
+) -> (Result<Ending, RunError>, Keep) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("job.db");
     std::fs::File::create(&path).unwrap();
@@ -201,6 +226,7 @@ fn perform(
     };
     let mut job = List {
         stages: stages.into_iter(),
+        review,
         closed: false,
     };
     let mailbox = channel();
@@ -236,8 +262,6 @@ fn stages_follow_one_another_and_add_up() {
     let reading = Run {
         connecting_counts: true,
         expected_rows: Some(6 * 200),
-        expected_affected: None,
-        counts_affected: false,
         ..run(Loop::of("SELECT * FROM t", 3), 2)
     };
     let stages = vec![
@@ -293,8 +317,6 @@ fn stages_follow_one_another_and_add_up() {
 fn a_wrong_number_of_rows_is_an_error() {
     let reading = Run {
         expected_rows: Some(1),
-        expected_affected: None,
-        counts_affected: false,
         ..run(Loop::of("SELECT * FROM t", 3), 1)
     };
     let (ending, report) = perform(vec![stage("select", 3, reading)], None);
@@ -368,4 +390,51 @@ fn what_is_refused_again_and_again_is_given_up() {
         Err(RunError::Failed(failure)) => assert_eq!(failure.code, "errors", "{}", failure.message),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_wrong_number_of_changes_is_an_error_of_that_operation_alone() {
+    let changing = |name, expected| {
+        let run = Run {
+            expected_affected: Some(expected),
+            counts_affected: true,
+            ..run(Loop::of("INSERT INTO t VALUES (NULL),(NULL),(NULL)", 2), 1)
+        };
+        stage(name, 6, run)
+    };
+    let (_, report) = perform(vec![changing("right", 6), changing("wrong", 7)], None);
+    let told = report.operations.iter();
+    let counts: Vec<_> = told.map(|o| (o.count, o.affected, o.errors)).collect();
+    assert_eq!(
+        counts,
+        [(6, 6, 0), (6, 6, 1)],
+        "rows are counted, not statements"
+    );
+    let errors = report.summary.expect("a summary").errors;
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].statement.as_deref(), Some("wrong"));
+    let message = &errors[0].message;
+    assert_eq!(message, "6 rows were changed, where 7 must have");
+}
+
+#[test]
+fn what_a_stage_leaves_behind_is_looked_at() {
+    let stages = || {
+        let insert = |name| {
+            stage(
+                name,
+                5,
+                run(Loop::of("INSERT INTO t VALUES (NULL + ?)", 5), 1),
+            )
+        };
+        vec![insert("first"), insert("second")]
+    };
+    let (_, right) = perform_reviewed(stages(), None, Some(("second", 10)));
+    assert!(right.operations.iter().all(|o| o.errors == 0));
+    let (_, wrong) = perform_reviewed(stages(), None, Some(("first", 4)));
+    let errors: Vec<_> = wrong.operations.iter().map(|o| o.errors).collect();
+    assert_eq!(errors, [1, 0]);
+    let errors = wrong.summary.expect("a summary").errors;
+    assert_eq!(errors[0].code, "tables");
+    assert!(errors[0].message.contains('5'), "{}", errors[0].message);
 }

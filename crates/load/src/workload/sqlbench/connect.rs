@@ -20,7 +20,12 @@ pub(super) fn test(plan: &Plan) -> Test {
     let big = Table::new("bench2", ["s TEXT NOT NULL"]);
     let row = |number: u32| format!("INSERT INTO {TABLE} VALUES ({number},100,'AAA')");
     let connect = |name, question: Option<&'static str>| {
-        Operation::new(name, Kind::Read, connections, move |_, steps| {
+        let kind = if question.is_some() {
+            Kind::Read
+        } else {
+            Kind::Other
+        };
+        Operation::new(name, kind, connections, move |_, steps| {
             steps.reconnect();
             if let Some(question) = question {
                 steps.ask(1, format_args!("{question}"));
