@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::{Catalogue, Workload};
-use crate::driver::{Kind, StatementId};
+use crate::driver::Kind;
 
 mod history;
 mod script;
@@ -22,6 +22,7 @@ mod tests;
 pub use history::{Entry, History};
 pub use script::ConditionsScript;
 use script::Plan;
+use statements::Query;
 
 /// What a user chooses.
 #[derive(Debug, Clone)]
@@ -44,7 +45,7 @@ pub struct ConditionsOptions {
     pub seed: u64,
 }
 
-/// The workload with its catalogue, for one dialect.
+/// The workload with its catalogue; its SQL is the same in every dialect.
 #[derive(Debug)]
 pub struct Conditions {
     seed: u64,
@@ -63,10 +64,13 @@ impl Conditions {
             catalogue.add("connect", Kind::Other, []);
             catalogue.types().len() - 1
         });
-        let validity_end = add(&mut catalogue, options, "validity_end", Kind::Read);
-        let entry = add(&mut catalogue, options, "entry", Kind::Read);
-        let append =
-            (options.appends > 0.0).then(|| add(&mut catalogue, options, "append", Kind::Write));
+        let mut add = |query: Query| {
+            let statements = (1..=options.tables).map(|number| query.statement(number));
+            catalogue.add(query.name(), query.kind(), statements)
+        };
+        let validity_end = add(Query::ValidityEnd);
+        let entry = add(Query::Entry);
+        let append = (options.appends > 0.0).then(|| add(Query::Append));
         Self {
             seed: options.seed,
             plan: Arc::new(Plan {
@@ -79,17 +83,6 @@ impl Conditions {
             catalogue,
         }
     }
-}
-
-/// Adds a type with one statement for each table; the first one's id.
-fn add(
-    catalogue: &mut Catalogue,
-    options: &ConditionsOptions,
-    name: &'static str,
-    kind: Kind,
-) -> StatementId {
-    let statements = (1..=options.tables).map(|number| statements::statement(name, number));
-    catalogue.add(name, kind, statements)
 }
 
 impl Workload for Conditions {

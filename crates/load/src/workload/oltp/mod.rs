@@ -10,17 +10,19 @@ mod counts;
 mod mix;
 mod schema;
 mod script;
+mod shape;
 mod statements;
 pub mod tables;
 #[cfg(test)]
 mod tests;
 
 pub use counts::Counts;
-pub use mix::{Bracket, Mix, TablePer};
-use mix::{Shape, Step};
+pub use mix::Mix;
 pub use schema::Schema;
 pub use script::OltpScript;
 use script::{Draws, Plan, PlannedStep};
+pub use shape::{Bracket, TablePer};
+use shape::{Shape, Step};
 use statements::{Query, Target};
 
 /// What a user chooses.

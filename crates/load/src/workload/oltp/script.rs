@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Schema;
-use super::mix::Step;
+use super::shape::Step;
 use super::statements::Query;
 use crate::driver::{Args, StatementId};
 use crate::workload::digits::{push_c, push_numbers, push_pad};

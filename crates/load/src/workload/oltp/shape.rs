@@ -1,0 +1,272 @@
+//! A transaction's shape: which statements make it, in which order.
+
+use super::statements::Query;
+use super::{Counts, Mix, Schema};
+
+/// For how long a table that was drawn is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum TablePer {
+    /// One table for the whole transaction, as the legacy script draws it
+    Transaction,
+    /// A table for each group of statements, as sysbench 1.0 draws it
+    Group,
+}
+
+/// What a transaction begins and ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bracket {
+    /// Nothing: every statement commits itself.
+    None,
+    Transaction,
+    /// LOCK TABLES and UNLOCK TABLES, for storage engines without transactions.
+    Locks,
+}
+
+/// A transaction's shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) schema: Schema,
+    pub(super) counts: Counts,
+    pub(super) table_per: TablePer,
+    /// Ignored by mixes of one statement, which need none.
+    pub(super) bracket: Bracket,
+    /// One more UPDATE of `k` before each DELETE, of the row that is deleted.
+    pub(super) update_before_delete: bool,
+}
+
+/// What a step of a transaction draws anew before its statement; the rest is kept from before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) query: Query,
+    pub(super) new_table: bool,
+    pub(super) new_id: bool,
+}
+
+/// Queries of a group that share one id, and how often they are sent, with an id of its own each
+/// time.
+type Group = (Vec<Query>, u32);
+
+impl Mix {
+    fn groups(self, shape: &Shape) -> Vec<Group> {
+        match self {
+            Self::Insert => return vec![(vec![Query::AppendedInsert], 1)],
+            Self::Delete => return vec![(vec![Query::Delete], 1)],
+            _ => {}
+        }
+        let counts = shape.counts;
+        let put_back = match shape.schema {
+            Schema::Numbered => Query::Insert,
+            Schema::Single => Query::FixedInsert,
+        };
+        let mut delete_insert = vec![Query::Delete, put_back];
+        if shape.update_before_delete {
+            delete_insert.insert(0, Query::IndexUpdate);
+        }
+        vec![
+            (vec![Query::PointSelect], counts.point_selects),
+            (vec![Query::SimpleRange], counts.simple_ranges),
+            (vec![Query::SumRange], counts.sum_ranges),
+            (vec![Query::OrderRange], counts.order_ranges),
+            (vec![Query::DistinctRange], counts.distinct_ranges),
+            (vec![Query::IndexUpdate], counts.index_updates),
+            (vec![Query::NonIndexUpdate], counts.non_index_updates),
+            (delete_insert, counts.delete_inserts),
+        ]
+    }
+
+    /// The steps of one transaction, with its brackets.
+    pub(super) fn steps(self, shape: &Shape) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for (queries, times) in self.groups(shape) {
+            for execution in 0..times {
+                for (position, query) in queries.iter().enumerate() {
+                    let group_begins = execution == 0 && position == 0;
+                    steps.push(Step {
+                        query: *query,
+                        new_table: steps.is_empty()
+                            || (group_begins && shape.table_per == TablePer::Group),
+                        new_id: position == 0,
+                    });
+                }
+            }
+        }
+        let ends = match shape.bracket {
+            _ if !self.is_transaction() => None,
+            Bracket::None => None,
+            Bracket::Transaction => Some((Query::Begin, Query::Commit)),
+            Bracket::Locks => Some((Query::Lock, Query::Unlock)),
+        };
+        if let Some((first, last)) = ends {
+            let step = |query| Step {
+                query,
+                new_table: false,
+                new_id: false,
+            };
+            steps.insert(0, step(first));
+            steps.push(step(last));
+        }
+        steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Kind;
+
+    fn shape(mix: Mix) -> Shape {
+        Shape {
+            schema: Schema::Numbered,
+            counts: Counts::of(mix),
+            table_per: mix.default_table_per(),
+            bracket: Bracket::Transaction,
+            update_before_delete: false,
+        }
+    }
+
+    fn counted(mix: Mix, shape: &Shape) -> [usize; 3] {
+        let steps = mix.steps(shape);
+        [Kind::Read, Kind::Write, Kind::Other].map(|kind| {
+            let of_kind = steps.iter().filter(|step| step.query.kind() == kind);
+            of_kind.count()
+        })
+    }
+
+    fn order(mix: Mix, shape: &Shape) -> Vec<Query> {
+        let mut order: Vec<Query> = mix.steps(shape).iter().map(|step| step.query).collect();
+        order.dedup();
+        order
+    }
+
+    #[test]
+    fn counts_are_the_published_ones() {
+        for (mix, counts) in [
+            (Mix::Complex, [14, 4, 2]),
+            (Mix::ReadWrite, [14, 4, 2]),
+            (Mix::ReadOnly, [14, 0, 2]),
+            (Mix::WriteOnly, [0, 4, 2]),
+            (Mix::PointSelect, [1, 0, 0]),
+            (Mix::UpdateIndex, [0, 1, 0]),
+            (Mix::UpdateNonIndex, [0, 1, 0]),
+            (Mix::Insert, [0, 1, 0]),
+            (Mix::Delete, [0, 1, 0]),
+        ] {
+            assert_eq!(counted(mix, &shape(mix)), counts, "{}", mix.name());
+        }
+    }
+
+    #[test]
+    fn order_is_the_published_one() {
+        assert_eq!(
+            order(Mix::Complex, &shape(Mix::Complex)),
+            [
+                Query::Begin,
+                Query::PointSelect,
+                Query::SimpleRange,
+                Query::SumRange,
+                Query::OrderRange,
+                Query::DistinctRange,
+                Query::IndexUpdate,
+                Query::NonIndexUpdate,
+                Query::Delete,
+                Query::Insert,
+                Query::Commit
+            ]
+        );
+    }
+
+    #[test]
+    fn old_releases_of_0_4_update_the_row_that_they_delete() {
+        let old = Shape {
+            schema: Schema::Single,
+            update_before_delete: true,
+            ..shape(Mix::Complex)
+        };
+        assert_eq!(counted(Mix::Complex, &old), [14, 5, 2]);
+        let steps = Mix::Complex.steps(&old);
+        let last = &steps[steps.len() - 4..];
+        let queries: Vec<Query> = last.iter().map(|step| step.query).collect();
+        assert_eq!(
+            queries,
+            [
+                Query::IndexUpdate,
+                Query::Delete,
+                Query::FixedInsert,
+                Query::Commit
+            ]
+        );
+        let new_ids: Vec<bool> = last.iter().map(|step| step.new_id).collect();
+        assert_eq!(new_ids, [true, false, false, false]);
+    }
+
+    #[test]
+    fn complex_draws_one_table_and_read_write_one_per_group() {
+        let tables = |mix: Mix, shape: &Shape| {
+            let steps = mix.steps(shape);
+            steps.iter().filter(|step| step.new_table).count()
+        };
+        assert_eq!(tables(Mix::Complex, &shape(Mix::Complex)), 1);
+        // Five groups of reads, two updates, and DELETE with INSERT.
+        assert_eq!(tables(Mix::ReadWrite, &shape(Mix::ReadWrite)), 8);
+        let swapped = Shape {
+            table_per: TablePer::Transaction,
+            ..shape(Mix::ReadWrite)
+        };
+        assert_eq!(tables(Mix::ReadWrite, &swapped), 1);
+    }
+
+    #[test]
+    fn an_insert_puts_the_deleted_row_back() {
+        let bare = Shape {
+            bracket: Bracket::None,
+            ..shape(Mix::WriteOnly)
+        };
+        let steps = Mix::WriteOnly.steps(&bare);
+        assert_eq!(steps.len(), 4, "no BEGIN and no COMMIT");
+        let insert = steps.last().unwrap();
+        assert_eq!(insert.query, Query::Insert);
+        assert!(!insert.new_table && !insert.new_id);
+    }
+
+    #[test]
+    fn counts_that_are_chosen_are_kept() {
+        let counts = Counts {
+            point_selects: 0,
+            sum_ranges: 3,
+            delete_inserts: 2,
+            ..Counts::of(Mix::ReadWrite)
+        };
+        let shape = Shape {
+            counts,
+            ..shape(Mix::ReadWrite)
+        };
+        assert_eq!(counted(Mix::ReadWrite, &shape), [6, 6, 2]);
+        let steps = Mix::ReadWrite.steps(&shape);
+        assert_eq!(steps[0].query, Query::Begin);
+        assert_eq!(
+            (steps[1].query, steps[1].new_table),
+            (Query::SimpleRange, true)
+        );
+        // The second pair keeps the table of the first and has an id of its own.
+        let pair = &steps[steps.len() - 3];
+        assert_eq!(pair.query, Query::Delete);
+        assert!(!pair.new_table && pair.new_id);
+    }
+
+    #[test]
+    fn tables_are_locked_where_there_are_no_transactions() {
+        let locked = Shape {
+            bracket: Bracket::Locks,
+            ..shape(Mix::Complex)
+        };
+        let order = order(Mix::Complex, &locked);
+        assert_eq!(order.first(), Some(&Query::Lock));
+        assert_eq!(order.last(), Some(&Query::Unlock));
+        assert_eq!(counted(Mix::Complex, &locked), [14, 4, 2]);
+        let single = Shape {
+            bracket: Bracket::Locks,
+            ..shape(Mix::PointSelect)
+        };
+        assert_eq!(counted(Mix::PointSelect, &single), [1, 0, 0]);
+    }
+}
