@@ -22,7 +22,7 @@ from speed.programs import need
 from speed.servers import mariadb_in_memory
 
 RESULTS = Path(__file__).parent / "results" / "load.json"
-GROUPS = ("loading", "lightness", "agreement", "slap", "memory", "overhead")
+GROUPS = ("loading", "lightness", "agreement", "memory", "overhead")
 
 
 def main() -> int:
@@ -54,7 +54,7 @@ def parse() -> argparse.Namespace:
 
 def measure(size: Size, groups: list[str]) -> Iterator[Row]:
     """Yield the lines as they are made."""
-    need("sysbench", "taskset")
+    need("sysbench", "mariadb-slap", "taskset")
     if any(group != "overhead" for group in groups):
         with mariadb_in_memory(max_clients=size.connections + 100) as server:
             if "loading" in groups:

@@ -11,7 +11,9 @@ from speed.programs import (
     COMPLEX,
     Shot,
     Tables,
+    mysqlslap,
     ours,
+    slap,
     summary,
     sysbench,
     sysbench_argv,
@@ -128,6 +130,7 @@ def agreement(server: Server, size: Size) -> Iterator[Row]:
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         return
+    note = "server on one core, client on another"
     with server.on({cpus[0]}):
         for mix, script, clients in (
             ("complex", COMPLEX, 8),
@@ -145,8 +148,14 @@ def agreement(server: Server, size: Size) -> Iterator[Row]:
                 ),
             )
             rates = [(mine.per_s, theirs.per_s) for mine, theirs in shots]
-            note = "server on one core, client on another"
             yield row("agreement", f"{mix}, {clients} clients", "transactions/s", rates, AGREES, note)
+        queries, clients = size.slap_queries, 8
+        timings = alternate(
+            size.agreement_pairs,
+            lambda: slap(server, queries, clients, {cpus[1]}),
+            lambda: mysqlslap(server, queries, clients, {cpus[1]}),
+        )
+        yield row("agreement", f"slap mixed, {clients} clients", "queries/s", timings, AGREES, note)
 
 
 def overhead(size: Size) -> Iterator[Row]:

@@ -87,6 +87,25 @@ def sysbench(  # the same of the peer
     return Shot(int(events[1]) / float(took_s[1]), cpu_s / int(events[1]) * 1e6)
 
 
+def slap(server: Server, queries: int, clients: int, cpus: set[int]) -> float:
+    """Run diskproof-load's slap once; return its queries per second."""
+    argv = [str(load.program()), "run", "slap", "--url", server.url, "--json"]
+    argv += ["--load-type", "mixed", "--clients", str(clients), "--queries", str(queries)]
+    said, _ = timed(argv, cpus)
+    return queries / float(summary(said)["iterations"]["mean_s"])
+
+
+def mysqlslap(server: Server, queries: int, clients: int, cpus: set[int]) -> float:
+    """Run mysqlslap (as MariaDB ships it) once; return its queries per second."""
+    argv = ["mariadb-slap", "--no-defaults", f"--socket={server.socket}", "--user=root"]
+    argv += ["--auto-generate-sql", "--auto-generate-sql-load-type=mixed"]
+    argv += [f"--concurrency={clients}", f"--number-of-queries={queries}"]
+    said, _ = timed(argv, cpus)
+    average_s = re.search(r"Average number of seconds to run all queries: ([\d.]+)", said)
+    assert average_s
+    return queries / float(average_s[1])
+
+
 def sysbench_argv(server: Server, data: Tables, script: str, clients: int) -> list[str]:
     """Return a sysbench command without its last word."""
     return [
