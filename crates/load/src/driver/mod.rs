@@ -50,7 +50,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub sql: String,
-    /// Whether the server may prepare it (BEGIN and COMMIT are sent as text).
+    /// Whether the server may prepare it.
     pub prepare: bool,
 }
 

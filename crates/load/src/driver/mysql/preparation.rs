@@ -7,9 +7,11 @@ use super::inbound::Inbound;
 use super::outbound::Outbound;
 use super::statement::{Form, Handle};
 use super::wire::protocol;
-use crate::driver::Fault;
+use crate::driver::{Fault, ServerError};
 
 const COM_STMT_PREPARE: u8 = 0x16;
+/// `ER_UNSUPPORTED_PS`
+const NOT_SUPPORTED: &str = "1295";
 const OK: u8 = 0x00;
 const ERROR: u8 = 0xFF;
 
@@ -58,10 +60,13 @@ impl Preparations {
                     let Some(packet) = inbound.next_packet()? else {
                         return Ok(false);
                     };
-                    let answered = preparation.on_packet(packet);
-                    match answered.map_err(|fault| blame(sql, fault))? {
-                        Some(handle) => handle,
-                        None => continue,
+                    match preparation.on_packet(packet) {
+                        Ok(Some(handle)) => handle,
+                        Ok(None) => continue,
+                        Err(Fault::Server(error)) if goes_as_text(&error, *parameters) => {
+                            Handle::NOT_PREPARED
+                        }
+                        Err(fault) => return Err(blame(sql, fault)),
                     }
                 }
             };
@@ -78,6 +83,11 @@ impl Preparations {
     pub(super) fn take_handles(&mut self) -> Box<[Handle]> {
         std::mem::take(&mut self.handles).into_boxed_slice()
     }
+}
+
+/// Whether a statement that the server cannot prepare can be sent as it is.
+fn goes_as_text(error: &ServerError, parameters: usize) -> bool {
+    error.code == NOT_SUPPORTED && parameters == 0
 }
 
 /// Names the statement that the server would not prepare.

@@ -22,6 +22,15 @@ pub struct Handle {
     pub(super) types_known: bool,
 }
 
+impl Handle {
+    /// Of a statement without parameters that this server cannot prepare, such as BEGIN in MySQL:
+    /// it travels as text, as sysbench has it, too. Servers count their statements from 1.
+    pub(super) const NOT_PREPARED: Self = Self {
+        id: 0,
+        types_known: false,
+    };
+}
+
 pub(super) fn forms(statements: &[Statement], wanted: Protocol) -> Vec<Form> {
     let form = |statement: &Statement| {
         let template = Template::new(&statement.sql);
@@ -73,6 +82,10 @@ impl Form {
         out.extend_from_slice(&header(0, 0));
         match self {
             Self::Text { pieces } => write_text(pieces, args, out),
+            Self::Prepared { sql, .. } if *handle == Handle::NOT_PREPARED => {
+                out.push(COM_QUERY);
+                out.extend_from_slice(sql.as_bytes());
+            }
             Self::Prepared { .. } => write_prepared(handle, args, out),
         }
         finish_packets(out)
@@ -233,15 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn brackets_are_text_even_when_prepared_is_asked_for() {
-        let begin = Statement {
-            sql: "BEGIN".into(),
-            prepare: false,
-        };
-        assert!(matches!(
-            forms(&[begin], Protocol::Prepared)[0],
-            Form::Text { .. }
-        ));
+    fn what_the_server_cannot_prepare_goes_as_text() {
+        let forms = forms(&[statement("BEGIN")], Protocol::Prepared);
+        let mut out = Vec::new();
+        let mut handle = Handle::NOT_PREPARED;
+        forms[0]
+            .write(&mut handle, &Args::default(), &mut out)
+            .unwrap();
+        assert_eq!(out, b"\x06\0\0\0\x03BEGIN");
     }
 
     #[test]

@@ -81,15 +81,13 @@ impl Query {
     /// One statement, or one for each table.
     pub(super) fn statements(self, target: Target) -> Vec<Statement> {
         match self {
-            Self::Begin => vec![as_text(begin(target))],
+            // sysbench prepares its brackets, too, where the server can.
+            Self::Begin => vec![prepared(begin(target))],
+            Self::Commit => vec![prepared("COMMIT")],
             Self::Lock => vec![as_text(&lock(target))],
-            Self::Commit => vec![as_text("COMMIT")],
             Self::Unlock => vec![as_text("UNLOCK TABLES")],
             _ => (1..=target.tables)
-                .map(|number| Statement {
-                    sql: self.sql(target.dialect, &target.schema.table_name(number)),
-                    prepare: true,
-                })
+                .map(|number| prepared(self.sql(target.dialect, &target.schema.table_name(number))))
                 .collect(),
         }
     }
@@ -142,6 +140,13 @@ fn lock(target: Target) -> String {
         .map(|number| format!("{} {mode}", target.schema.table_name(number)))
         .collect();
     format!("LOCK TABLES {}", tables.join(", "))
+}
+
+fn prepared(sql: impl Into<String>) -> Statement {
+    Statement {
+        sql: sql.into(),
+        prepare: true,
+    }
 }
 
 fn as_text(sql: &str) -> Statement {
