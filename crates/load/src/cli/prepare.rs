@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::Stop;
 use super::run::cores;
 use crate::driver::{Driver, Fault};
 use crate::engine::Failure;
+use crate::target::Target;
 use crate::workload::tables::{self, Progress, TableSet};
 
 /// How often progress is shown.
@@ -175,4 +177,17 @@ impl<T: TableSet> Load<'_, T> {
             );
         }
     }
+}
+
+/// MySQL family: the storage engine of the tables, unless another is asked for.
+const DEFAULT_ENGINE: &str = "innodb";
+
+/// The storage engine that was asked for; refused where there is none to choose.
+pub(super) fn engine_for(target: &Target, asked: Option<&str>) -> Result<String, Stop> {
+    if let (Some(engine), Target::Postgres(_) | Target::Sqlite(_)) = (asked, target) {
+        return Err(Stop::Arguments(format!(
+            "--engine {engine}: only the MySQL family has storage engines to choose from"
+        )));
+    }
+    Ok(asked.unwrap_or(DEFAULT_ENGINE).to_owned())
 }

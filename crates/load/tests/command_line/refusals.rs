@@ -79,3 +79,13 @@ fn slaps_that_contradict_themselves() {
     let refused = refusal("prepare slap --url null: --queries 3");
     assert!(refused.contains("run slap"), "{refused}");
 }
+
+#[test]
+fn an_engine_where_there_are_none() {
+    for url in ["postgresql://a@b/c", "sqlite:/nowhere/x.db"] {
+        for words in ["prepare oltp", "prepare conditions", "run slap"] {
+            let said = refusal(&format!("{words} --url {url} --engine innodb"));
+            assert!(said.contains("only the MySQL family"), "{words}: {said}");
+        }
+    }
+}

@@ -49,9 +49,9 @@ pub(in crate::cli) struct PrepareConditions {
     #[command(flatten)]
     pub(super) conditions: ConditionsArgs,
 
-    /// The tables' storage engine (MySQL family only)
-    #[arg(long, value_name = "NAME", default_value = "innodb", value_parser = engine_name)]
-    pub(super) engine: String,
+    /// The tables' storage engine (MySQL family only) [default: innodb]
+    #[arg(long, value_name = "NAME", value_parser = engine_name)]
+    pub(super) engine: Option<String>,
 
     /// Tables loaded at a time [default: twice the cores, at most one per table]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

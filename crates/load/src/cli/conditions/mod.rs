@@ -4,7 +4,7 @@ pub(super) mod args;
 
 use super::Stop;
 use super::connect::{Task, target, with_driver};
-use super::prepare::{build_tables, drop_tables};
+use super::prepare::{build_tables, drop_tables, engine_for};
 use super::run::{Kind, run_load, seed};
 use crate::driver::{Admin, Driver};
 use crate::engine::Failure;
@@ -20,15 +20,16 @@ const DATA_SEED: u64 = 1;
 const TABLES_PER_VISIT: u16 = 20;
 
 pub(super) fn prepare(args: &PrepareConditions) -> Result<(), Stop> {
+    let target = target(&args.connection)?;
     let set = ConditionsTables {
         tables: args.conditions.tables.into(),
         history: args.conditions.history()?,
         payload_bytes: args.conditions.payload_bytes.into(),
         seed: args.conditions.seed.unwrap_or(DATA_SEED),
-        engine: args.engine.clone(),
+        engine: engine_for(&target, args.engine.as_deref())?,
     };
     let threads = args.threads;
-    with_driver(target(&args.connection)?, PrepareTask { set, threads })
+    with_driver(target, PrepareTask { set, threads })
 }
 
 pub(super) fn cleanup(args: &CleanupConditions) -> Result<(), Stop> {

@@ -7,7 +7,7 @@ mod distribution;
 
 use super::Stop;
 use super::connect::{Task, target, with_driver};
-use super::prepare::{build_tables, drop_tables};
+use super::prepare::{build_tables, drop_tables, engine_for};
 use super::run::{Kind, run_load, seed};
 use crate::driver::{Dialect, Driver};
 use crate::target::Target;
@@ -21,6 +21,7 @@ const DATA_SEED: u64 = 1;
 
 pub(super) fn prepare(args: &PrepareOltp) -> Result<(), Stop> {
     check(&args.oltp)?;
+    let target = target(&args.connection)?;
     let set = OltpTables {
         schema: args.oltp.schema,
         tables: args.oltp.tables.into(),
@@ -28,10 +29,10 @@ pub(super) fn prepare(args: &PrepareOltp) -> Result<(), Stop> {
         unsigned: args.oltp.mix().is_legacy() || args.oltp.schema == Schema::Single,
         distribution: args.oltp.distribution.law()?,
         seed: args.oltp.seed.unwrap_or(DATA_SEED),
-        engine: args.engine.clone(),
+        engine: engine_for(&target, args.engine.as_deref())?,
     };
     let threads = args.threads;
-    with_driver(target(&args.connection)?, PrepareTask { set, threads })
+    with_driver(target, PrepareTask { set, threads })
 }
 
 pub(super) fn cleanup(args: &CleanupOltp) -> Result<(), Stop> {
