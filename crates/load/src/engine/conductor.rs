@@ -207,7 +207,12 @@ impl<'a> Conductor<'a> {
             let thread = thread::Builder::new()
                 .name(format!("worker {number}"))
                 .spawn(move || answer_for(&worker, poll))
-                .map_err(Failure::internal)?;
+                .map_err(|error| {
+                    Failure::internal(format!(
+                        "thread {number} of the workers cannot be started ({error}); \
+                         ask for fewer"
+                    ))
+                })?;
             self.workers.push(Reins { start, thread });
         }
         self.control.set_wakers(wakers);

@@ -3,6 +3,7 @@
 mod familiar;
 mod output;
 mod refusals;
+mod signals;
 
 use std::process::{Command, Output};
 

@@ -5,8 +5,9 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use super::accounts::{Accounts, Outcome};
+use super::heedful::{Heedful, Stopped};
 use super::stage_report::StageReport;
-use super::{Job, JobOptions, Run, Work};
+use super::{Job, JobOptions, Run, Stage, Work};
 use crate::driver::{Admin, Driver};
 use crate::engine::conductor::{Conductor, Ending, RunError, RunOptions};
 use crate::engine::inbox::Inbox;
@@ -89,7 +90,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
 
     fn go_through<J: Job>(&mut self, job: &mut J, admin: &mut dyn Admin) -> Result<(), RunError> {
         while self.goes_on()?
-            && let Some(stage) = job.next(admin)?
+            && let Some(stage) = self.next_stage(job, admin)?
         {
             match &stage.work {
                 Work::Skip(reason) => self.accounts.skip(&stage, reason),
@@ -110,6 +111,24 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             }
         }
         Ok(())
+    }
+
+    /// The job's next stage, unless a signal comes while it is made ready.
+    fn next_stage<J: Job>(
+        &mut self,
+        job: &mut J,
+        admin: &mut dyn Admin,
+    ) -> Result<Option<Stage<J::Workload>>, RunError> {
+        let mut heedful = Heedful::new(admin, &self.inbox);
+        let stage = job.next(&mut heedful);
+        match heedful.stopped() {
+            None => Ok(stage?),
+            Some(Stopped::Broken(error)) => Err(error),
+            Some(Stopped::Interrupted) => {
+                self.ending = Ending::Interrupted;
+                Ok(None)
+            }
+        }
     }
 
     /// Between two stages, a signal ends the job.

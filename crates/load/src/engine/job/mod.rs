@@ -5,6 +5,7 @@
 
 mod accounts;
 mod course;
+mod heedful;
 mod stage_report;
 
 use std::borrow::Cow;

@@ -1,0 +1,102 @@
+//! Administration between two stages that stops where a signal asks for it: what is made there may
+//! take hours.
+
+use std::io::ErrorKind;
+
+use crate::driver::{Admin, Args, Fault, Reply};
+use crate::engine::conductor::RunError;
+use crate::engine::inbox::Inbox;
+
+/// Rows handed over between two looks at the inbox.
+const ROWS: u64 = 1000;
+
+/// Does what it is told until a signal comes; from then on, nothing.
+pub(super) struct Heedful<'a> {
+    admin: &'a mut dyn Admin,
+    inbox: &'a Inbox,
+    stopped: Option<Stopped>,
+}
+
+/// Why nothing more is done.
+pub(super) enum Stopped {
+    Interrupted,
+    Broken(RunError),
+}
+
+impl<'a> Heedful<'a> {
+    pub(super) fn new(admin: &'a mut dyn Admin, inbox: &'a Inbox) -> Self {
+        Self {
+            admin,
+            inbox,
+            stopped: None,
+        }
+    }
+
+    pub(super) fn stopped(self) -> Option<Stopped> {
+        self.stopped
+    }
+
+    /// The fault ends what is being done; whoever did it is not asked what became of it.
+    fn heed(&mut self) -> Result<(), Fault> {
+        if self.stopped.is_none() {
+            self.stopped = listen(self.inbox);
+        }
+        if self.stopped.is_none() {
+            return Ok(());
+        }
+        Err(Fault::Lost(ErrorKind::Interrupted.into()))
+    }
+}
+
+fn listen(inbox: &Inbox) -> Option<Stopped> {
+    match inbox.is_interrupted() {
+        Ok(false) => None,
+        Ok(true) => Some(Stopped::Interrupted),
+        Err(error) => Some(Stopped::Broken(error)),
+    }
+}
+
+impl Admin for Heedful<'_> {
+    fn server_version(&mut self) -> Result<String, Fault> {
+        self.heed()?;
+        self.admin.server_version()
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
+        self.heed()?;
+        self.admin.execute(sql)
+    }
+
+    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault> {
+        self.heed()?;
+        self.admin.query_value(sql)
+    }
+
+    fn load(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        next_row: &mut dyn FnMut(&mut Args) -> bool,
+    ) -> Result<u64, Fault> {
+        self.heed()?;
+        let inbox = self.inbox;
+        let (mut rows, mut heard) = (0_u64, None);
+        let loaded = self.admin.load(table, columns, &mut |args| {
+            rows += 1;
+            if rows.is_multiple_of(ROWS) {
+                heard = listen(inbox);
+            }
+            heard.is_none() && next_row(args)
+        });
+        if heard.is_some() {
+            self.stopped = heard;
+            self.heed()?;
+        }
+        loaded
+    }
+
+    fn settle(&mut self, table: &str) -> Result<(), Fault> {
+        self.heed()?;
+        self.admin.settle(table)
+    }
+}
