@@ -78,6 +78,8 @@ class CellAnswer(Record):
     block_speeds: dict[int, float] = Field(default_factory=dict)
     """How fast each valid trial was, by block: transactions per second; 1 over the seconds of a job, or
     over the mean latency at a set rate."""
+    operations_run: list[str] = Field(default_factory=list)
+    """Keys of a job's operations that every valid trial ran."""
     iterations: Iterations | None = None
     """A job's iterations over all valid trials: their mean, the shortest and the longest."""
     data: DataFacts | None = None

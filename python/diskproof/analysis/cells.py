@@ -34,6 +34,7 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
         cost=_cost(valid),
         errors_per_transaction=met / transactions if transactions else None,
         block_speeds=gathered.speeds(cell),
+        operations_run=sorted(gathered.parts(cell)),
         iterations=_iterations([one.load.iterations for one in valid if one.load.iterations]),
         data=valid[0].trial.data if valid else None,
         settings=valid[0].trial.settings if valid else [],

@@ -90,6 +90,8 @@ def _pair(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Pair:
     rows = [answer.data.rows if answer.data else None for answer in (one, two)]
     if None not in rows and rows[0] != rows[1]:
         reasons.append(f"the data differs: {rows[0]} rows in the first run, {rows[1]} in the second")
+    if set(one.operations_run) != set(two.operations_run):
+        reasons.append("the two runs did not run the same operations")
     if reasons:
         return Pair(one, two, None, reasons)
     test = independent_ratio(list(two.block_speeds.values()), list(one.block_speeds.values()))

@@ -1,7 +1,7 @@
 """Trials sorted by cell, each with what the audit says of it: what every answer starts from."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.answers import RunFinding
@@ -63,10 +63,15 @@ class Gathered:
         """Return the cell's valid trials, in the order of their blocks."""
         return sorted((one for one in self.of(cell) if one.valid), key=lambda one: one.trial.block)
 
-    def speeds(self, cell: Cell) -> dict[int, float]:
+    def parts(self, cell: Cell) -> frozenset[str]:
+        """Return the operations that every valid trial of a job has run; none where it has no such parts."""
+        ran = [one.load.parts for one in self.valid(cell)]
+        return frozenset.intersection(*ran) if ran else frozenset()
+
+    def speeds(self, cell: Cell, parts: Collection[str] | None = None) -> dict[int, float]:
         """Return how fast the cell's valid trials were, by block; see ``LoadResult.speed``."""
         metric = self.plan.metric(cell)
-        speeds = {one.trial.block: one.load.speed(metric) for one in self.valid(cell)}
+        speeds = {one.trial.block: one.load.speed(metric, parts) for one in self.valid(cell)}
         return {block: speed for block, speed in speeds.items() if speed is not None}
 
     def bars(self, cell: Cell, other: Cell) -> list[str]:

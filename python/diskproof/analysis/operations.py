@@ -7,9 +7,6 @@ from diskproof.analysis.gather import Audited, Gathered
 from diskproof.results.records import Cell, Operation
 from diskproof.stats.intervals import Interval, geometric_mean_interval, paired_ratio
 
-Key = tuple[str, str]
-"""Test and name: the same name in two tests is two operations."""
-
 
 def answer_operations(gathered: Gathered) -> list[OperationAnswer]:
     """Return every operation that a valid trial knows, in the order in which they were run.
@@ -17,11 +14,11 @@ def answer_operations(gathered: Gathered) -> list[OperationAnswer]:
     Iterations are no operations: they are one thing again and again, and stand with the cell.
     """
     cells = [cell for cell in gathered.plan.cells if any(map(_parts, gathered.valid(cell)))]
-    known = {_key(part): part for cell in cells for one in gathered.valid(cell) for part in _parts(one)}
+    known = {part.key: part for cell in cells for one in gathered.valid(cell) for part in _parts(one)}
     return [_answer(gathered, cells, key, part) for key, part in known.items()]
 
 
-def _answer(gathered: Gathered, cells: Sequence[Cell], key: Key, part: Operation) -> OperationAnswer:
+def _answer(gathered: Gathered, cells: Sequence[Cell], key: str, part: Operation) -> OperationAnswer:
     found = {cell.id: _of_cell(gathered, cell, key) for cell in cells}
     return OperationAnswer(
         test=part.test,
@@ -32,11 +29,9 @@ def _answer(gathered: Gathered, cells: Sequence[Cell], key: Key, part: Operation
     )
 
 
-def _of_cell(gathered: Gathered, cell: Cell, key: Key) -> dict[int, Operation]:
+def _of_cell(gathered: Gathered, cell: Cell, key: str) -> dict[int, Operation]:
     """Return an operation of each valid trial, by block."""
-    return {
-        one.trial.block: part for one in gathered.valid(cell) for part in _parts(one) if _key(part) == key
-    }
+    return {one.trial.block: part for one in gathered.valid(cell) for part in _parts(one) if part.key == key}
 
 
 def _figure(parts: Sequence[Operation]) -> OperationFigure:
@@ -62,7 +57,3 @@ def _ratio(one: dict[int, Operation], other: dict[int, Operation]) -> Interval |
 
 def _parts(one: Audited) -> list[Operation]:
     return [] if one.load.iterations else one.load.operations
-
-
-def _key(part: Operation) -> Key:
-    return part.test, part.name

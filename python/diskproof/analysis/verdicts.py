@@ -32,6 +32,8 @@ class Pair:
     test: RatioTest | None
     """None: they cannot be compared, for `reasons`."""
     reasons: list[str]
+    common: str = ""
+    """Over which part of their work they were compared, where not over all of it."""
 
 
 def varying_factors(plan: Plan) -> list[Factor]:
@@ -80,14 +82,16 @@ def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Out
 
 
 def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> Pair:
-    below, above = gathered.speeds(baseline), gathered.speeds(cell)
+    parts = gathered.parts(baseline) & gathered.parts(cell)
+    below, above = gathered.speeds(baseline, parts or None), gathered.speeds(cell, parts or None)
     blocks = sorted(below.keys() & above.keys())
     reasons = list(_too_few_pairs(gathered, baseline, cell, len(blocks)))
     reasons += gathered.bars(baseline, cell)
     if reasons:
         return Pair(factor, baseline, cell, None, reasons)
     test = paired_ratio([above[block] for block in blocks], [below[block] for block in blocks])
-    return Pair(factor, baseline, cell, test, [])
+    left_out = (gathered.parts(baseline) | gathered.parts(cell)) - parts
+    return Pair(factor, baseline, cell, test, [], words.common(len(parts), left_out))
 
 
 def _too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) -> Iterator[str]:
@@ -129,6 +133,7 @@ def _verdict(
         outcome = decide(ratio, p_adjusted, same_within)
         reasons = _reasons(pair.test, outcome, p_adjusted, same_within, comparisons)
         said = say(outcome, subject, other, ratio, same_within)
+    said += pair.common if pair.test else ""
     sentence = said + words.by(plan.metric(pair.cell)) + words.conditions(held)
     if pair.test is None:
         sentence += f": {reasons[0]}"

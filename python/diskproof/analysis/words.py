@@ -1,6 +1,7 @@
 """The sentences of verdicts and comparisons, as a person would say them."""
 
 import math
+from collections.abc import Collection
 
 from diskproof.results.records import Cell, Factor, Metric
 from diskproof.stats.intervals import Interval
@@ -35,6 +36,11 @@ def inconclusive(subject: str, baseline: str, ratio: Interval) -> str:
 def by(metric: Metric) -> str:
     """Say by what two levels are compared, where "faster" alone would not."""
     return " by mean latency" if metric == "latency_mean_us" else ""
+
+
+def common(parts: int, left_out: Collection[str]) -> str:
+    """Say that two jobs were compared over the operations that both ran; nothing where those are all."""
+    return f" over the {parts} operations that both ran" if left_out else ""
 
 
 def not_comparable(subject: str, baseline: str) -> str:

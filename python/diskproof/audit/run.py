@@ -176,20 +176,12 @@ def _facts(
     if factor not in {"workload", "server"}:
         for name, describe in (("number of rows", _row_count), ("storage engine", _engine)):
             yield name, {describe(trial) for trial in trials}, {describe(trial) for trial in others}
-    yield "operations", set(map(_left_out, trials)), set(map(_left_out, others))
     if factor not in {"clients", "server"}:  # an embedded server needs a worker for each client
         yield "number of load workers", {_workers(one) for one in trials}, {_workers(one) for one in others}
 
 
 def _row_count(trial: Trial) -> str:
     return str(trial.data.rows if trial.data else None)
-
-
-def _left_out(trial: Trial) -> str:
-    """Say which of a job's operations were run."""
-    parts = trial.load.operations if trial.load else []
-    skipped = dict.fromkeys(part.name for part in parts if part.skipped)
-    return f"all but {', '.join(skipped)}" if skipped else "all"
 
 
 def _engine(trial: Trial) -> str:

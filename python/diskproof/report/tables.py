@@ -120,7 +120,7 @@ def _mean_ms(answer: CellAnswer) -> Interval | None:
     return words.in_milliseconds(answer.latency_mean_us) if answer.latency_mean_us else None
 
 
-def operations(analysis: Analysis) -> Table:
+def operations(analysis: Analysis, *, bounds: bool = True) -> Table:
     """Return a row an operation of a job: the seconds that it took in each cell, and the ratio of two.
 
     As in sql-bench's own tables a ``+`` marks seconds that are extrapolated.
@@ -140,7 +140,7 @@ def operations(analysis: Analysis) -> Table:
             row.name,
             f"{row.planned:,}",
             *(_operation_seconds(row.cells.get(cell.id)) for cell in order),
-            *([words.with_bounds(row.ratio)] if ratios else []),
+            *([(words.with_bounds if bounds else words.estimate)(row.ratio)] if ratios else []),
         )
         for row in analysis.operations
     ]

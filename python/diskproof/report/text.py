@@ -126,7 +126,7 @@ def _cells(analysis: Analysis, console: Console) -> list[Text | RichTable]:
 
 def _operations(analysis: Analysis, console: Console) -> list[Text | RichTable]:
     """Return the operations that took longest; all of them stand in the other reports."""
-    table = tables.operations(analysis)
+    table = tables.operations(analysis, bounds=False)
     longest = tables.Table(
         table.columns,
         tuple(

@@ -4,6 +4,7 @@ Everything that a report or an audit says is derived from these. A figure that w
 ``None``, never 0.
 """
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -262,6 +263,11 @@ class Operation(Record):
     latency_us: Latency | None = None
 
     @property
+    def key(self) -> str:
+        """Test and name: the same name in two tests is two operations."""
+        return f"{self.test}/{self.name}"
+
+    @property
     def whole_s(self) -> float | None:
         """Seconds of all that was planned, extrapolated where need be; None where it was skipped."""
         return self.seconds if self.extrapolated_s is None else self.extrapolated_s
@@ -304,27 +310,41 @@ class LoadResult(Record):
     """The parts of a job, in their order; a steady load has none."""
     iterations: Iterations | None = None
 
-    def figure(self, metric: Metric) -> float | None:
-        """Return the figure that a verdict is about, in its own unit; None where there is none above 0."""
+    def figure(self, metric: Metric, parts: Collection[str] | None = None) -> float | None:
+        """Return the figure that a verdict is about, in its own unit; None where there is none above 0.
+
+        `parts` limits a job's seconds to the operations with these keys.
+        """
         match metric:
             case "transactions_per_s":
                 found: float | None = self.transactions_per_s
             case "latency_mean_us":
                 found = self.latency_us.mean if self.latency_us else None
             case "seconds":
-                found = self._job_s()
+                found = self._job_s(parts)
         return found or None
 
-    def speed(self, metric: Metric) -> float | None:
+    def speed(self, metric: Metric, parts: Collection[str] | None = None) -> float | None:
         """Return a figure that is the larger the faster: a rate, or a time turned over."""
-        figure = self.figure(metric)
+        figure = self.figure(metric, parts)
         return figure if figure is None or metric == "transactions_per_s" else 1 / figure
 
-    def _job_s(self) -> float | None:
-        """Return an iteration's seconds, or those of all operations that were run."""
+    @property
+    def parts(self) -> frozenset[str]:
+        """The keys of the operations that were run; iterations are no operations."""
+        if self.iterations:
+            return frozenset()
+        return frozenset(operation.key for operation in self.operations if operation.whole_s is not None)
+
+    def _job_s(self, parts: Collection[str] | None) -> float | None:
+        """Return an iteration's seconds, or those of the operations that were run."""
         if self.iterations:
             return self.iterations.mean_s
-        return sum(operation.whole_s or 0.0 for operation in self.operations)
+        return sum(
+            operation.whole_s or 0.0
+            for operation in self.operations
+            if parts is None or operation.key in parts
+        )
 
 
 class Setting(Record):

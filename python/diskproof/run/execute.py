@@ -84,6 +84,8 @@ def _rehearse(request: Request) -> None:
     study = request.file.study
     for name in dict.fromkeys(cell.workload for cell in request.plan.cells):
         workload = study.workloads[name]
+        if not workload.rehearses:
+            continue
         try:
             load.rehearse(workload.kind, run_arguments(workload, study.design, 1, request.plan.seed))
         except load.LoadFailedError as error:

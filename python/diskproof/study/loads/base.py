@@ -38,6 +38,8 @@ class Load(Part):
     kind: str
     takes_seed: ClassVar[bool] = True
     """Whether the clients' statements are drawn."""
+    rehearses: ClassVar[bool] = True
+    """Whether it can be looked at on the null driver, which has no rows to count."""
     is_job: ClassVar[bool] = False
     """True: it ends by itself and is judged by its seconds; False: it is measured for `measure_s`."""
 

@@ -33,6 +33,7 @@ class SqlBench(Load):
 
     is_job: ClassVar[bool] = True
     takes_seed: ClassVar[bool] = False
+    rehearses: ClassVar[bool] = False
     kind: Literal["sqlbench"] = Field(description="Kind of workload")
     tests: Annotated[list[Test] | None, RUN] = Field(
         None, min_length=1, description="Tests to run, in sql-bench's order; without it all nine"
