@@ -18,6 +18,7 @@ from diskproof.results.records import (
     LoadError,
     LoadResult,
     Operation,
+    Rate,
     StatementType,
 )
 from diskproof.system.processes import Starter
@@ -223,6 +224,7 @@ def to_result(summary: Event) -> LoadResult:
             waited_for_cpu_s=client.get("waited_for_cpu_s"),
         ),
         operations=[_operation(operation) for operation in summary.get("operations", [])],
+        rate=_rate(summary.get("rate")),
         iterations=Iterations(**summary["iterations"]) if summary.get("iterations") else None,
     )
 
@@ -237,6 +239,9 @@ def interval_rows(event: Event) -> list[tuple[float, str, float]]:
         (event["end_s"], "transactions_per_s", event["transactions"] / seconds),
         (event["end_s"], "errors_per_s", event["errors"] / seconds),
     ]
+    if backlog := event.get("backlog"):
+        rows.append((event["end_s"], "waiting_transactions", backlog["waiting"]))
+        rows.append((event["end_s"], "behind_s", backlog["behind_s"]))
     latency = event["latency_us"]
     if latency:
         rows.append((event["end_s"], "latency_mean_us", latency["mean"]))
@@ -244,6 +249,14 @@ def interval_rows(event: Event) -> list[tuple[float, str, float]]:
             (event["end_s"], f"latency_p{name}_us", value) for name, value in latency["percentiles"].items()
         ]
     return rows
+
+
+def _rate(fields: Event | None) -> Rate | None:
+    if fields is None:
+        return None
+    known = {name: fields[name] for name in Rate.model_fields if name in fields}
+    delay_us = fields["start_delay_us"]
+    return Rate(**known, start_delay_mean_us=delay_us["mean"] if delay_us else None)
 
 
 def _operation(fields: Event) -> Operation:

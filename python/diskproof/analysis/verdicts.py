@@ -7,7 +7,7 @@ from diskproof.analysis import words
 from diskproof.analysis.answers import Outcome, Verdict
 from diskproof.analysis.gather import Gathered
 from diskproof.audit.run import compared_cells
-from diskproof.results.records import FACTORS, Cell, Factor, Plan
+from diskproof.results.records import FACTORS, Cell, Factor, Metric, Plan
 from diskproof.stats.intervals import Interval, RatioTest, blocks_needed, paired_ratio
 from diskproof.stats.multiple import holm
 
@@ -122,7 +122,7 @@ def _too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) -
 def _verdict(
     pair: Pair, varying: Sequence[Factor], plan: Plan, p_adjusted: float | None, comparisons: int
 ) -> Verdict:
-    same_within = plan.same_within
+    same_within, metric = plan.same_within, plan.metric(pair.cell)
     held: dict[Factor, str] = {factor: pair.cell.level(factor) for factor in varying if factor != pair.factor}
     level, baseline = pair.cell.level(pair.factor), pair.baseline.level(pair.factor)
     subject, other = words.subject(pair.factor, level), words.subject(pair.factor, baseline)
@@ -131,10 +131,10 @@ def _verdict(
     if pair.test is not None:
         ratio = pair.test.interval
         outcome = decide(ratio, p_adjusted, same_within)
-        reasons = _reasons(pair.test, outcome, p_adjusted, same_within, comparisons)
+        reasons = _reasons(pair.test, outcome, p_adjusted, same_within, comparisons, metric)
         said = say(outcome, subject, other, ratio, same_within)
     said += pair.common if pair.test else ""
-    sentence = said + words.by(plan.metric(pair.cell)) + words.conditions(held)
+    sentence = said + words.by(metric) + words.conditions(held)
     if pair.test is None:
         sentence += f": {reasons[0]}"
     return Verdict(
@@ -162,7 +162,12 @@ def say(outcome: Outcome, subject: str, other: str, ratio: Interval, same_within
 
 
 def _reasons(
-    test: RatioTest, outcome: Outcome, p_adjusted: float | None, same_within: float, comparisons: int
+    test: RatioTest,
+    outcome: Outcome,
+    p_adjusted: float | None,
+    same_within: float,
+    comparisons: int,
+    metric: Metric,
 ) -> list[str]:
     """Say why a ratio is inconclusive, and how many more blocks would probably decide it."""
     if outcome != "inconclusive" or test.log_deviation is None:
@@ -175,11 +180,12 @@ def _reasons(
         )
     else:
         why = f"the interval holds both 1 and differences of more than {words.percent(same_within)}"
+    longer = "a larger job" if metric == "seconds" else "a longer `measure_s`"
     needed = blocks_needed(ratio.estimate, test.log_deviation, same_within, comparisons)
     if needed is None:
         return [
             why,
-            "more blocks will hardly decide it: a longer `measure_s` and a quieter machine would narrow the "
+            f"more blocks will hardly decide it: {longer} and a quieter machine would narrow the "
             "scatter, a wider `same_within` would ask for less",
         ]
     more = max(needed - ratio.n, 1)

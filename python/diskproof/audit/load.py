@@ -97,6 +97,36 @@ def _in_statements(load: LoadResult) -> float:
 
 
 @check(
+    "rate",
+    reason="Where transactions come faster than they are served, latency only tells how long one has measured.",
+    remedy="a lower `rate` in `[workloads.NAME]`, or more `clients` where the server has idle capacity",
+    source="Schroeder, Wierman and Harchol-Balter, Open Versus Closed, NSDI 2006",
+    bars_from="invalid",
+)
+def rate(evidence: Evidence) -> Iterator[Problem]:
+    """Find a rate that was not held, and one that the load generator itself was late to serve."""
+    load, asked = evidence.load, evidence.load.rate
+    if asked is None:
+        return
+    if not asked.held:
+        yield Problem(
+            "invalid",
+            f"the rate of {asked.asked_per_s:g} transactions/s was not held: {asked.achieved_per_s:.4g} "
+            f"completed in a second, and at the end {asked.waiting} waited, the first for {asked.behind_s:.2g} s",
+        )
+    if asked.start_delay_mean_us is None or load.latency_us is None:
+        return
+    late = asked.start_delay_mean_us / load.latency_us.mean
+    if late > DELAY_NOTED:
+        yield Problem(
+            "warning" if late > DELAY_WARNED else "note",
+            f"transactions began {asked.start_delay_mean_us:.0f} us late though a client was idle, "
+            f"{late:.1%} of their latency: the load generator's own",
+            "a quieter machine, or one with more CPUs",
+        )
+
+
+@check(
     "tail",
     reason="Where the mean lies above the 95th percentile, a few transactions hold most of the time, "
     "and neither figure describes what a user meets.",

@@ -15,6 +15,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.errors,
     load.operations,
     load.littles_law,
+    load.rate,
     load.client,
     storage.physics,
     storage.bytes_written,

@@ -69,6 +69,8 @@ def _load(load: LoadResult | None) -> Row:
         "transactions": load.transactions if load else None,
         "transactions_per_s": load.transactions_per_s if load else None,
         "job_s": load.figure("seconds") if load else None,
+        "rate_asked_per_s": load.rate.asked_per_s if load and load.rate else None,
+        "waiting_at_end": load.rate.waiting if load and load.rate else None,
         "failed_transactions": load.failed_transactions if load else None,
         "retries": load.retries if load else None,
         "errors": sum(error.count for error in load.errors) if load else None,

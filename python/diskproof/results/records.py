@@ -283,6 +283,24 @@ class Iterations(Record):
     queries_per_client: int
 
 
+class Rate(Record):
+    """An open loop: transactions that came at a rate of their own, whether a client was idle or not."""
+
+    asked_per_s: float
+    arrivals: str
+    achieved_per_s: float
+    """Transactions that completed."""
+    arrived: int
+    waiting: int
+    """Transactions that had arrived and were not begun at the end of the phase."""
+    behind_s: float
+    """How long the first of those had waited."""
+    held: bool
+    """False where more than a hundredth of the phase's transactions were not begun in it."""
+    start_delay_mean_us: float | None
+    """From a transaction's arrival to its first statement where a client was idle."""
+
+
 class LoadResult(Record):
     """What the load generator measured. Transactions count when they complete within ``seconds``.
 
@@ -309,6 +327,8 @@ class LoadResult(Record):
     operations: list[Operation] = []
     """The parts of a job, in their order; a steady load has none."""
     iterations: Iterations | None = None
+    rate: Rate | None = None
+    """None in a closed loop."""
 
     def figure(self, metric: Metric, parts: Collection[str] | None = None) -> float | None:
         """Return the figure that a verdict is about, in its own unit; None where there is none above 0.

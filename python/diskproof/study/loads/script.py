@@ -78,7 +78,12 @@ class Script(Steady):
         {}, description="Variables of the scripts, such as `{ rows = 100000 }`"
     )
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
-        None, description="Text or prepared statements"
+        None, description="Text or prepared statements; without it text"
+    )
+    reconnect: Annotated[int | None, RUN] = Field(
+        None,
+        ge=1,
+        description="Transactions after which a client leaves and comes again; without it it stays",
     )
 
     @model_validator(mode="after")

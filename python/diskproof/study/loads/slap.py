@@ -31,16 +31,23 @@ class Slap(Load):
         None, ge=0, le=500, description="Integer columns; without it 1"
     )
     char_columns: Annotated[int | None, RUN] = Field(
-        None, ge=0, le=100, description="Character columns; without it 1"
+        None, ge=0, le=500, description="Character columns; without it 1"
     )
     write_number: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=1_000_000, description="Statements that fill the table before the clients come"
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Statements that make and fill the table before the clients come, CREATE TABLE "
+        "included; without it 100",
     )
     unique_queries: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=100_000, description="Different statements that the clients go through"
+        None,
+        ge=1,
+        le=100_000,
+        description="Different statements that a client goes through, less one; without it 10",
     )
     unique_write: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=100_000, description="Different INSERTs that fill the table"
+        None, ge=1, le=100_000, description="Different INSERTs among those that fill the table; without it 10"
     )
     commit: Annotated[int | None, RUN] = Field(
         None, ge=1, le=1_000_000, description="Statements between two commits; without it each commits itself"
