@@ -11,9 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import workloads
 from diskproof import load
 from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS
 from diskproof.server.tuning import TUNING
+from diskproof.study.loads import KINDS
 from diskproof.study.model import Study
 
 DOCS = Path(__file__).parent
@@ -115,7 +117,9 @@ def commands_page() -> str:
     for verb in ("", "run", "plan", "report", "compare", "doctor", "clean", "schema", "completion"):
         parts += [f"## diskproof {verb}".rstrip(), _help([sys.executable, "-m", "diskproof", *verb.split()])]
     program = str(load.program())
-    for words in ("prepare oltp", "run oltp", "cleanup oltp"):
+    for words in (f"{verb} {kind}" for kind in KINDS for verb in ("prepare", "run", "cleanup")):
+        if words == "prepare sqlbench":
+            continue  # it makes its own tables
         parts += [f"## diskproof-load {words}", _help([program, *words.split()])]
     return "\n\n".join(parts) + "\n"
 
@@ -132,6 +136,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "tuning.md": tuning_page,
     "checks.md": checks_page,
     "commands.md": commands_page,
+    "workloads.md": workloads.page,
 }
 
 

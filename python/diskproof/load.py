@@ -84,12 +84,12 @@ def prepare(
         raise LoadFailedError("\n".join(words[-5:]) or f"diskproof-load ended with {process.returncode}")
 
 
-def rehearse(kind: str, arguments: list[str]) -> Event:
+def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
     """Let the load generator look at the arguments of `run` without a server; return its `ready` event.
 
     LoadFailedError says in its words what is wrong with them, or with a script.
     """
-    argv = [str(program()), "run", kind, "--url", "null:", *arguments, "--json", "--lockstep"]
+    argv = [str(program()), "run", kind, "--url", url, *arguments, "--json", "--lockstep"]
     piped = subprocess.PIPE
     with subprocess.Popen(argv, stdin=piped, stdout=piped, stderr=piped, text=True) as process:
         assert process.stdout is not None

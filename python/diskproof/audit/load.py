@@ -98,7 +98,8 @@ def _in_statements(load: LoadResult) -> float:
 
 @check(
     "rate",
-    reason="Where transactions come faster than they are served, latency only tells how long one has measured.",
+    reason="Where transactions come faster than they are served, latency only tells how long one has "
+    "measured.",
     remedy="a lower `rate` in `[workloads.NAME]`, or more `clients` where the server has idle capacity",
     source="Schroeder, Wierman and Harchol-Balter, Open Versus Closed, NSDI 2006",
     bars_from="invalid",
@@ -112,7 +113,8 @@ def rate(evidence: Evidence) -> Iterator[Problem]:
         yield Problem(
             "invalid",
             f"the rate of {asked.asked_per_s:g} transactions/s was not held: {asked.achieved_per_s:.4g} "
-            f"completed in a second, and at the end {asked.waiting} waited, the first for {asked.behind_s:.2g} s",
+            f"completed in a second, and at the end {asked.waiting} waited, "
+            f"the first for {asked.behind_s:.2g} s",
         )
     if asked.start_delay_mean_us is None or load.latency_us is None:
         return
