@@ -45,7 +45,7 @@ def test_every_run_check_has_its_words() -> None:
     }
     assert by_severity == {
         "warning": {"confounding", "physics", "same-storage"},
-        "invalid": {"client", "errors", "littles-law", "short"},
+        "invalid": {"client", "errors", "littles-law", "rate", "short"},
     }
 
 

@@ -1,0 +1,160 @@
+"""Every kind of workload in a whole run on a real server: what is recorded, judged and reported."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from diskproof.analysis.folder import analyse_folder
+from diskproof.results.folder import RunFolder
+from diskproof.results.records import Trial
+from support.command import diskproof
+from support.trials import load_of
+
+needs_mariadb = pytest.mark.skipif(
+    not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
+    reason="no MariaDB: apt-get install mariadb-server-core",
+)
+
+pytestmark = pytest.mark.timeout(240)
+
+STUDY = """
+question = "Does it run?"
+[design]
+blocks = {blocks}
+{design}
+clients = [{clients}]
+memory = ["32 MiB"]
+[servers.db]
+family = "{family}"
+[storages.disk]
+directory = "place"
+[tunings.unsafe]
+{workloads}
+"""
+
+TIMED = "warm_up_s = 0.2\nmeasure_s = 0.5"
+
+Outcome = tuple[RunFolder, list[Trial], str]
+
+
+def run(
+    folder: Path, family: str, workloads: str, *, design: str = "", clients: int = 2, blocks: int = 1
+) -> Outcome:
+    """Run a study; return its folder, its trials and what the terminal shows."""
+    text = STUDY.format(family=family, workloads=workloads, design=design, clients=clients, blocks=blocks)
+    (folder / "study.toml").write_text(text)
+    result = diskproof(folder, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stdout + result.stderr
+    [path] = (folder / "runs" / "study").iterdir()
+    found = RunFolder.open(path)
+    trials = found.trials()
+    assert all(trial.finished for trial in trials), [trial.findings for trial in trials]
+    assert all(file.as_declared for trial in trials for file in trial.open_files)
+    assert (path / "report.html").stat().st_size > 10_000
+    assert diskproof(folder, "report", str(path), "--format", "csv").returncode == 0
+    return found, trials, result.stdout
+
+
+@needs_mariadb
+def test_slap(tmp_path: Path) -> None:
+    job = '[workloads.slap]\nkind = "slap"\nqueries = 40\niterations = 3\n'
+    folder, [trial], shown = run(tmp_path, "mysql", job)
+    load = load_of(trial)
+    assert load.iterations is not None
+    assert (load.iterations.count, load.iterations.queries_per_client) == (3, 20)
+    assert load.iterations.min_s <= load.iterations.mean_s <= load.iterations.max_s
+    assert load.statements >= 3 * 40
+    assert trial.data is not None
+    assert trial.data.rows is None
+    [cell] = analyse_folder(folder).cells
+    assert cell.metric == "seconds"
+    assert cell.throughput_per_s is None
+    assert "Queries/client" in shown
+    assert "Transactions/s" not in shown
+
+
+@needs_mariadb
+def test_sqlbench_tells_every_operation_and_compares_what_both_engines_ran(tmp_path: Path) -> None:
+    jobs = "".join(
+        f'[workloads.{engine}]\nkind = "sqlbench"\ntests = ["transactions", "wisconsin"]\n'
+        f'scale = 0.001\nengine = "{engine}"\n'
+        for engine in ("InnoDB", "MyISAM")
+    )
+    folder, trials, _ = run(tmp_path, "mysql", jobs, clients=1, blocks=2)
+    analysis = analyse_folder(folder)
+    known = {row.name: row for row in analysis.operations}
+    innodb, myisam = (cell.id for cell in analysis.plan.cells)
+    inserts = known["insert_commit"]
+    assert inserts.cells[innodb].seconds is not None
+    assert (inserts.cells[myisam].seconds, inserts.ratio) == (None, None)
+    assert "MyISAM" in (inserts.cells[myisam].skipped or "")
+    assert known["wisc_benchmark"].ratio is not None
+    for trial in trials:
+        parts = load_of(trial).operations
+        assert not any(part.errors for part in parts)
+        whole = sum(part.seconds for part in parts if part.seconds)
+        assert load_of(trial).figure("seconds") == pytest.approx(whole)
+    [verdict] = analysis.verdicts
+    assert "over the 4 operations that both ran" in verdict.sentence or verdict.outcome == "not comparable"
+    assert "skipped" in (folder.path / "report.md").read_text()
+    assert "wisc_benchmark" in (folder.path / "report.html").read_text()
+
+
+def test_conditions(tmp_path: Path) -> None:
+    load = '[workloads.c]\nkind = "conditions"\ntables = 3\nrows = 50\nstay = true\ntables_per_visit = 2\n'
+    _, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)
+    assert load_of(trial).transactions > 0
+    assert trial.data is not None
+    assert trial.data.rows == 150
+    assert "--tables-per-visit 2" in trial.load_command
+
+
+def test_a_script_runs_from_the_copy_that_the_run_keeps(tmp_path: Path) -> None:
+    (tmp_path / "sql").mkdir()
+    (tmp_path / "sql" / "tables.sql").write_text("CREATE TABLE goods (id INTEGER PRIMARY KEY);\n")
+    (tmp_path / "sql" / "buy.sql").write_text(
+        "\\set id random(1, :rows)\nSELECT * FROM goods WHERE id = :id;\n"
+    )
+    load = (
+        '[workloads.own]\nkind = "script"\nprepare = "sql/tables.sql"\nfiles = ["sql/buy.sql@3"]\n'
+        "variables = { rows = 10 }\n"
+    )
+    folder, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)
+    copy = folder.scripts("own") / "buy.sql"
+    assert copy.read_bytes() == (tmp_path / "sql" / "buy.sql").read_bytes()
+    assert f"{copy}@3" in trial.load_command
+    assert load_of(trial).transactions > 0
+    (tmp_path / "sql" / "buy.sql").write_text("SELECT 1;\n")
+    resumed = diskproof(tmp_path, "run", "study.toml", "--resume")
+    assert resumed.returncode == 2
+    assert "another version of this study" in resumed.stderr
+
+
+def test_a_script_with_a_mistake_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    (tmp_path / "buy.sql").write_text("SELECT :nobody_set_this;\n")
+    workload = '[workloads.own]\nkind = "script"\nfiles = ["buy.sql"]\n'
+    text = STUDY.format(family="sqlite", workloads=workload, design=TIMED, clients=1, blocks=1)
+    (tmp_path / "study.toml").write_text(text)
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode == 2
+    assert "workload `own`: buy.sql:1: nothing has set nobody_set_this" in result.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_rate_is_held_or_the_trial_does_not_count(tmp_path: Path) -> None:
+    loads = "".join(
+        f'[workloads.{name}]\nmix = "point-select"\nrows = 100\nrate = {rate}\n'
+        for name, rate in (("calm", 50), ("flood", 9_000_000))
+    )
+    folder, trials, _ = run(tmp_path, "sqlite", loads, design=TIMED, clients=1)
+    by_workload = {folder.plan().cell(trial.cell).workload: load_of(trial).rate for trial in trials}
+    calm, flood = by_workload["calm"], by_workload["flood"]
+    assert calm is not None
+    assert flood is not None
+    assert calm.asked_per_s == 50
+    assert (flood.held, flood.waiting > 0) == (False, True)
+    analysis = analyse_folder(folder)
+    assert {cell.metric for cell in analysis.cells} == {"latency_mean_us"}
+    [found] = [one for one in analysis.findings if one.finding.check == "rate"]
+    assert "was not held" in found.finding.message
