@@ -156,5 +156,12 @@ def test_a_rate_is_held_or_the_trial_does_not_count(tmp_path: Path) -> None:
     assert (flood.held, flood.waiting > 0) == (False, True)
     analysis = analyse_folder(folder)
     assert {cell.metric for cell in analysis.cells} == {"latency_mean_us"}
-    [found] = [one for one in analysis.findings if one.finding.check == "rate"]
-    assert "was not held" in found.finding.message
+    [flooded] = [cell for cell in analysis.cells if cell.cell.workload == "flood"]
+    assert flooded.valid == 0
+    assert any(
+        found.finding.check == "rate"
+        and found.finding.severity == "invalid"
+        and flooded.cell.id in found.cells
+        and "was not held" in found.finding.message
+        for found in analysis.findings
+    )
