@@ -44,7 +44,7 @@ pub(super) enum Verb {
     Prepare(Prepare),
     /// Run the workload and measure it
     #[command(subcommand)]
-    Run(Run),
+    Run(Box<Run>),
     /// Drop the workload's tables
     #[command(subcommand)]
     Cleanup(Cleanup),
@@ -114,7 +114,7 @@ pub(super) struct Crowd {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) clients: u32,
 
-    /// Threads that serve the clients [default: one per core, at most one per client]
+    /// Threads that serve the clients [default: one per core, at most one per client and 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) workers: Option<u16>,
 }
@@ -126,9 +126,13 @@ pub(super) struct Output {
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = report_interval)]
     pub(super) report_interval: Duration,
 
-    /// Percentiles of the latency
+    /// Percentiles of the latency, any number of them
     #[arg(long, value_name = "LIST", default_value = "50,95,99", value_delimiter = ',', value_parser = percentile)]
     pub(super) percentiles: Vec<f64>,
+
+    /// Print the distribution of the transactions' latencies after the summary
+    #[arg(long, conflicts_with = "json")]
+    pub(super) histogram: bool,
 
     /// Print JSON lines for a program (docs/protocol.md) instead of text
     #[arg(long)]
@@ -156,6 +160,17 @@ pub(super) struct Load {
     /// Seconds of load before the measured phase, which do not count
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     pub(super) warm_up: Duration,
+
+    /// After which errors a transaction is run again: transient (MySQL 1213, 1205, 1020;
+    /// PostgreSQL 40001, 40P01, 55P03; `SQLITE_BUSY`, `SQLITE_LOCKED`), none, or a list of the
+    /// server's codes. All errors are counted, by code and statement
+    #[arg(
+        long,
+        value_name = "CODES",
+        default_value = "transient",
+        value_delimiter = ','
+    )]
+    pub(super) retry: Vec<String>,
 
     /// Transactions per second of all clients together, begun whether or not the ones before are
     /// done; latencies count from when they were to begin [default: each client begins its next

@@ -15,6 +15,7 @@ use super::crew::WAKE;
 use super::inbox::Inbox;
 use super::message::{Failure, Message, Outside, Start};
 use super::resources::Cpu;
+use super::retry::Retry;
 use super::summary::{interval_event, ready_event, statement_infos, summary};
 use super::totals::Totals;
 use super::worker::{Manner, Worker};
@@ -42,6 +43,7 @@ pub struct RunOptions {
     pub transactions: Option<u64>,
     /// `None`: a closed loop, each client's next transaction follows its last.
     pub rate: Option<Rate>,
+    pub retry: Retry,
     /// `None`: no intervals.
     pub report_interval: Option<Duration>,
     pub percentiles: Vec<f64>,
@@ -95,13 +97,10 @@ where
     D: Driver + Send + 'static,
     W: Workload,
 {
-    let server_version = driver
-        .admin()
-        .and_then(|mut admin| admin.server_version())
-        .map_err(|fault| Failure::from_fault("connecting", &fault))?;
+    let inbox = Inbox::new(mailbox, options.lockstep);
+    let server_version = server_version(driver, &inbox)?;
     let connecting = Instant::now();
     let types = workload.catalogue().types().len();
-    let inbox = Inbox::new(mailbox, options.lockstep);
     let mut conductor = Conductor::new(options, Clock::start(), types, &inbox, report);
     conductor.start_workers(driver, workload, Manner::default())?;
     conductor.await_connected()?;
@@ -120,11 +119,35 @@ where
         return Err(failure.into());
     }
     let types = workload.catalogue().types();
-    let summary = summary(options, types, &conductor.totals, seconds, cost);
+    let mut summary = summary(options, types, &conductor.totals, seconds, cost);
+    summary.interrupted = conductor.ending == Ending::Interrupted;
     conductor.report.event(&Event::Summary(Box::new(summary)))?;
     let ending = conductor.ending;
     conductor.dismiss();
     Ok(ending)
+}
+
+/// What the server calls itself; beside the calling thread, because a server that does not answer
+/// must not keep a signal from being heard.
+fn server_version<D>(driver: &Arc<D>, inbox: &Inbox) -> Result<String, RunError>
+where
+    D: Driver + Send + 'static,
+{
+    let (driver, outbox) = (Arc::clone(driver), inbox.outbox.clone());
+    thread::spawn(move || {
+        let version = driver
+            .admin()
+            .and_then(|mut admin| admin.server_version())
+            .map_err(|fault| Failure::from_fault("connecting", &fault));
+        let _ = outbox.send(Message::Greeted(version));
+    });
+    loop {
+        match inbox.receive(None)? {
+            Some(Message::Greeted(version)) => return Ok(version?),
+            Some(Message::FromOutside(Outside::Interrupt)) => return Err(RunError::Interrupted),
+            _ => {}
+        }
+    }
 }
 
 /// What a run and a stage of a job have in common: workers that are started, followed and let go.
@@ -193,6 +216,7 @@ impl<'a> Conductor<'a> {
                 run_clients: clients,
                 rate: self.options.rate,
                 seed: self.options.seed,
+                retry: self.options.retry.clone(),
                 clients: (number..clients).step_by(workers).collect(),
                 driver: Arc::clone(driver),
                 workload: Arc::clone(workload),

@@ -6,6 +6,9 @@ use crate::measure::{IntervalTally, Period, PhaseTally, Schedule};
 /// To the conductor.
 #[derive(Debug)]
 pub enum Message {
+    /// The connection of administration is there, or why it is not, and what the server calls
+    /// itself.
+    Greeted(Result<String, Failure>),
     /// All clients of one worker are connected.
     Connected,
     /// A worker's part of one interval, sent once its clock has passed the interval's end.

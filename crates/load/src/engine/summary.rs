@@ -93,6 +93,7 @@ pub(super) fn summary(
         clients: options.clients,
         workers: options.workers,
         seconds,
+        interrupted: false,
         transactions: measured.transactions.count(),
         transactions_per_s: per_s(measured.transactions.count()),
         statements: measured.statements(),

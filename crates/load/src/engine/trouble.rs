@@ -19,8 +19,9 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
             self.expected(index, now_ns);
             return;
         }
-        error.transient |= self.worker.workload.collides(&error);
-        let again = error.transient;
+        let collides = self.worker.workload.collides(&error);
+        let again = self.worker.retry.applies(&error, collides);
+        error.transient = again;
         self.recorder.error(&Fault::Server(error), Some(type_index));
         if again {
             self.recorder.retry();

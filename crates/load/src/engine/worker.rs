@@ -9,6 +9,7 @@ use super::arrivals::{Pacer, Rate};
 use super::control::Control;
 use super::crew::Crew;
 use super::message::{Failure, Message, Start};
+use super::retry::Retry;
 use super::scheduling;
 use crate::driver::{Driver, Fault, Protocol, Session};
 use crate::measure::Clock;
@@ -41,6 +42,7 @@ pub(super) struct Worker<D: Driver, W: Workload> {
     /// Of the whole run.
     pub(super) rate: Option<Rate>,
     pub(super) seed: u64,
+    pub(super) retry: Retry,
     /// The numbers of its clients, unique in the run.
     pub(super) clients: Vec<usize>,
     pub(super) driver: Arc<D>,

@@ -5,6 +5,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use serde::{Serialize, Serializer};
 
+use super::bars::{Bar, bars};
+
 /// One hour: what takes longer is counted as one hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// A bucket's width is below a thousandth of its value.
@@ -67,6 +69,7 @@ impl Latencies {
                 .map(|&p| (p, self.percentile_us(p)))
                 .collect(),
             histogram: None,
+            bars: Vec::new(),
         })
     }
 
@@ -75,7 +78,14 @@ impl Latencies {
     pub fn summary_with_histogram(&self, percentiles: &[f64]) -> Option<LatencySummary> {
         let mut summary = self.summary(percentiles)?;
         summary.histogram = Some(self.encoded());
+        summary.bars = self.bars();
         Some(summary)
+    }
+
+    /// The distribution in few rows, from the shortest latency to the longest.
+    #[must_use]
+    pub fn bars(&self) -> Vec<Bar> {
+        bars(&self.histogram)
     }
 
     fn percentile_us(&self, percentile: f64) -> f64 {
@@ -105,6 +115,21 @@ pub struct LatencySummary {
     /// HDR V2, deflated, base64; values in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<String>,
+    /// The same in few rows, to be drawn.
+    #[serde(skip)]
+    pub bars: Vec<Bar>,
+}
+
+/// A percentile with fewer values beyond it is moved by a few strange ones.
+const ENOUGH_BEYOND: f64 = 10.0;
+
+impl LatencySummary {
+    /// Whether enough latencies lie beyond a percentile to believe it.
+    #[must_use]
+    pub fn supports(&self, percentile: f64) -> bool {
+        // A rounding error of the percentile must not make nine out of ten.
+        self.count as f64 * (100.0 - percentile) / 100.0 >= ENOUGH_BEYOND - 1e-6
+    }
 }
 
 fn as_object<S: Serializer>(percentiles: &[(f64, f64)], serializer: S) -> Result<S::Ok, S::Error> {
@@ -138,6 +163,17 @@ mod tests {
         let tail = json["percentiles"]["99.9"].as_f64().unwrap();
         assert!((998.0..1001.0).contains(&tail), "{tail}");
         assert!(json.get("histogram").is_none());
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_values_beyond_it() {
+        let mut latencies = Latencies::default();
+        for _ in 0..1000 {
+            latencies.record(1);
+        }
+        let summary = latencies.summary(&[]).unwrap();
+        assert!(summary.supports(50.0) && summary.supports(99.0));
+        assert!(!summary.supports(99.1) && !summary.supports(100.0));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What is measured: time, latencies, counts. Nothing here knows a database.
 
+mod bars;
 mod clock;
 mod latencies;
 mod schedule;
 mod tally;
 
+pub use bars::Bar;
 pub use clock::Clock;
 pub use latencies::{Latencies, LatencySummary};
 pub use schedule::{Period, Phase, Schedule};

@@ -105,6 +105,8 @@ pub struct Summary {
     pub clients: usize,
     pub workers: usize,
     pub seconds: f64,
+    /// A signal ended the phase before its time.
+    pub interrupted: bool,
     pub transactions: u64,
     pub transactions_per_s: f64,
     pub statements: u64,

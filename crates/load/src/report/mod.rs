@@ -1,6 +1,7 @@
 //! What a run says: events, as JSON lines or as text for a person.
 
 mod event;
+mod histogram;
 mod json;
 mod open_loop;
 mod operations;

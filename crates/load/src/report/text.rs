@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::histogram;
 use super::open_loop;
 use super::operations::{self, OperationLines};
 use super::{Event, Interval, Ready, Report, Summary};
@@ -13,11 +14,16 @@ const LINES_PER_HEAD: usize = 20;
 /// The column of statements' names is no narrower, so that short and long reports look alike.
 const SHORTEST_NAME_CHARS: usize = 18;
 
+/// Marks a percentile that rests on too few latencies.
+const UNSUPPORTED: char = '~';
+
 /// Writes intervals as a table and the summary as a block.
 pub struct TextReport<W> {
     out: W,
     /// Intervals are shown only where the user asked for them.
     intervals: bool,
+    /// So is the distribution of latencies.
+    histogram: bool,
     lines: usize,
     clients: usize,
     server_version: String,
@@ -25,10 +31,11 @@ pub struct TextReport<W> {
 }
 
 impl<W: Write> TextReport<W> {
-    pub fn new(out: W, intervals: bool) -> Self {
+    pub fn new(out: W, intervals: bool, histogram: bool) -> Self {
         Self {
             out,
             intervals,
+            histogram,
             lines: 0,
             clients: 0,
             server_version: String::new(),
@@ -108,11 +115,16 @@ impl<W: Write> TextReport<W> {
         let errors: u64 = summary.errors.iter().map(|error| error.count).sum();
         writeln!(
             self.out,
-            "\n{} {}, {}, {:.3} s measured",
+            "\n{} {}, {}, {:.3} s measured{}",
             summary.workload,
             summary.mix,
             counted(summary.clients, "client"),
-            summary.seconds
+            summary.seconds,
+            if summary.interrupted {
+                ", then INTERRUPTED: the phase was to be longer"
+            } else {
+                ""
+            }
         )?;
         let rated = |count: u64| format!("{count:>14} {:>14.2} per s", per_s(count));
         writeln!(self.out, "  transactions   {}", rated(summary.transactions))?;
@@ -176,6 +188,16 @@ impl<W: Write> TextReport<W> {
                 self.latency_row(&format!("  {}", statement.name), width, latencies)?;
             }
         }
+        let types = summary.statement_types.iter();
+        let all = types
+            .filter_map(|known| known.latency_us.as_ref())
+            .chain([whole]);
+        if all.into_iter().any(has_unsupported) {
+            writeln!(self.out, "  {UNSUPPORTED} fewer than ten lie beyond it")?;
+        }
+        if self.histogram {
+            histogram::write(&whole.bars, &mut self.out)?;
+        }
         Ok(())
     }
 
@@ -194,8 +216,14 @@ impl<W: Write> TextReport<W> {
             ms(latency_us.min),
             ms(latency_us.max)
         )?;
-        for (_, us) in &latency_us.percentiles {
-            write!(self.out, " {}", ms(*us))?;
+        for (percentile, us) in &latency_us.percentiles {
+            // The mark takes the place of the space between two columns.
+            let mark = if latency_us.supports(*percentile) {
+                ' '
+            } else {
+                UNSUPPORTED
+            };
+            write!(self.out, "{mark}{}", ms(*us))?;
         }
         writeln!(self.out)
     }
@@ -241,6 +269,11 @@ impl<W: Write> Report for TextReport<W> {
         }?;
         self.out.flush()
     }
+}
+
+fn has_unsupported(latency_us: &LatencySummary) -> bool {
+    let mut percentiles = latency_us.percentiles.iter();
+    percentiles.any(|(percentile, _)| !latency_us.supports(*percentile))
 }
 
 /// The percentile that an interval line shows: the 95th if asked for, else the highest.

@@ -2,6 +2,8 @@
 
 mod connections;
 mod open_loop;
+mod phases;
+mod refusals;
 mod run;
 mod server;
 mod steps;

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use diskproof_load::driver::{Driver, Protocol};
-use diskproof_load::engine::{self, Failure, RunError, RunOptions};
+use diskproof_load::engine::{self, Failure, Retry, RunError, RunOptions};
 use diskproof_load::report::{Event, Report, StatementSummary, Summary};
 
 use crate::steps::Steps;
@@ -24,6 +24,7 @@ pub(crate) fn options(clients: usize, workers: usize, seconds: f64) -> RunOption
         seconds: Some(Duration::from_secs_f64(seconds)),
         transactions: None,
         rate: None,
+        retry: Retry::default(),
         report_interval: None,
         percentiles: vec![50.0],
         lockstep: false,
@@ -64,7 +65,7 @@ pub(crate) fn account<'a>(summary: &'a Summary, name: &str) -> &'a StatementSumm
 }
 
 #[derive(Default)]
-struct Keep(Vec<Event>);
+pub(crate) struct Keep(pub(crate) Vec<Event>);
 
 impl Report for Keep {
     fn event(&mut self, event: &Event) -> io::Result<()> {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use diskproof_load::driver::null::NullDriver;
 use diskproof_load::driver::{
-    Admin, Args, Dialect, Driver, Fault, Protocol, Reply, Session, Statement, StatementId,
+    Admin, Args, Dialect, Driver, Fault, Protocol, Reply, ServerError, Session, Statement,
+    StatementId,
 };
 
 /// How long a statement takes.
@@ -22,6 +23,8 @@ pub(crate) struct Manners {
     pub(crate) log_in: Option<Duration>,
     /// The connection breaks after so many statements.
     pub(crate) breaks_after: Option<usize>,
+    /// Every third statement is refused with this code; 1213 is transient.
+    pub(crate) refuses_with: Option<&'static str>,
 }
 
 impl Default for Manners {
@@ -29,6 +32,7 @@ impl Default for Manners {
         Self {
             log_in: Some(Duration::ZERO),
             breaks_after: None,
+            refuses_with: None,
         }
     }
 }
@@ -73,6 +77,8 @@ impl Driver for Server {
 pub(crate) struct Echo {
     stream: mio::net::UnixStream,
     left: Option<usize>,
+    refuses_with: Option<&'static str>,
+    replies: usize,
 }
 
 impl Echo {
@@ -84,6 +90,8 @@ impl Echo {
         Ok(Self {
             stream: mio::net::UnixStream::from_std(ours),
             left: manners.breaks_after,
+            refuses_with: manners.refuses_with,
+            replies: 0,
         })
     }
 
@@ -135,6 +143,21 @@ impl Session for Echo {
     }
 
     fn poll(&mut self) -> Poll<Result<Reply, Fault>> {
-        self.receive()
+        let reply = self.receive();
+        self.replies += usize::from(reply.is_ready());
+        match self.refuses_with {
+            Some(code) if reply.is_ready() && self.replies.is_multiple_of(3) => {
+                Poll::Ready(Err(refusal(code)))
+            }
+            _ => reply,
+        }
     }
+}
+
+fn refusal(code: &str) -> Fault {
+    Fault::Server(ServerError {
+        code: code.to_owned(),
+        message: "refused".to_owned(),
+        transient: code == "1213",
+    })
 }

@@ -160,6 +160,7 @@ fn an_interrupt_ends_the_measured_phase_and_keeps_it() {
         }
     };
     assert_eq!(summary["event"], "summary");
+    assert_eq!(summary["interrupted"], true);
     assert_eq!(summary["transactions"], transactions);
     assert!(
         (0.1..60.0).contains(&summary["seconds"].as_f64().unwrap()),
@@ -253,6 +254,99 @@ fn a_person_sees_intervals_and_a_block() {
     assert_eq!(output.status.code(), Some(0));
 }
 
+/// What the program prints for a person.
+fn text(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+        .args(["run", "oltp", "--url", "null:"])
+        .args(arguments)
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(0));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn an_open_loop_in_words() {
+    let arguments = ["--seconds", "0.5", "--report-interval", "0.1"];
+    let held = text(&[&arguments[..], &["--rate", "20", "--arrivals", "even"]].concat());
+    assert!(held.contains("behind s"), "{held}");
+    assert!(held.contains("20.00 per s   (even; achieved"), "{held}");
+    assert!(
+        held.contains("held;") && !held.contains("NOT HELD"),
+        "{held}"
+    );
+    let flooded = text(&[&arguments[..], &["--rate", "1e7"]].concat());
+    assert!(flooded.contains("(poisson; achieved"), "{flooded}");
+    assert!(flooded.contains("NOT HELD: at the end"), "{flooded}");
+    assert!(!text(&["--seconds", "0.1"]).contains("behind"));
+}
+
+#[test]
+fn the_distribution_is_printed_where_it_is_asked_for() {
+    let text = text(&["--transactions", "500", "--histogram"]);
+    let rows: Vec<_> = text.lines().filter(|line| line.contains(" |")).collect();
+    assert!((1..120).contains(&rows.len()), "{text}");
+    assert!(
+        rows.iter().any(|row| row.contains(&"*".repeat(50))),
+        "{text}"
+    );
+    let counts = rows.iter().map(|row| row.split_whitespace().nth(1));
+    let count: u64 = counts
+        .map(|count| count.expect("a count").parse::<u64>().expect("a number"))
+        .sum();
+    assert_eq!(count, 500);
+    assert!(rows[rows.len() - 1].contains("100.000"), "{text}");
+}
+
+#[test]
+fn percentiles_with_little_behind_them_are_marked() {
+    let arguments = [
+        "--mix",
+        "point-select",
+        "--skip-trx",
+        "--transactions",
+        "500",
+    ];
+    let marked = text(&[&arguments[..], &["--percentiles", "50,98,99"]].concat());
+    let row = marked
+        .lines()
+        .find(|line| line.contains("transaction  "))
+        .expect(&marked);
+    assert_eq!(
+        row.matches('~').count(),
+        1,
+        "of 500, five lie beyond the 99th: {row}"
+    );
+    assert!(marked.contains("fewer than ten lie beyond it"), "{marked}");
+    let firm = text(&[&arguments[..], &["--percentiles", "50,98"]].concat());
+    assert!(!firm.contains('~'), "{firm}");
+}
+
+#[test]
+fn an_interrupt_is_heard_while_the_server_says_nothing() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("socket");
+    let _silent = std::os::unix::net::UnixListener::bind(&path).expect("a listener");
+    let url = format!("mysql://root@localhost/test?socket={}", path.display());
+    let child = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+        .args(["run", "oltp", "--url", &url, "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = child.expect("the program starts");
+    let stdout = child.stdout.take().expect("a pipe");
+    let program = Program {
+        child,
+        stdin: None,
+        lines: BufReader::new(stdout).lines(),
+    };
+    std::thread::sleep(Duration::from_millis(500));
+    program.interrupt();
+    // Before the run has begun, a signal does what it does to every program.
+    assert!(matches!(program.end().code(), None | Some(130)));
+}
+
 #[test]
 fn wrong_arguments_are_refused_before_anything_starts() {
     let refused = |arguments: &[&str], words: &str| {
@@ -286,5 +380,21 @@ fn wrong_arguments_are_refused_before_anything_starts() {
         "only 2 clients",
     );
     refused(&["--url", "null:", "--password-file", "/gone"], "/gone");
+    for (rate, words) in [
+        ("0", "from 0.001"),
+        ("1e9", "10000000"),
+        ("x", "not a number"),
+    ] {
+        refused(&["--url", "null:", "--rate", rate], words);
+    }
+    refused(&["--url", "null:", "--arrivals", "even"], "--rate");
+    refused(
+        &["--url", "null:", "--rate", "9", "--arrivals", "odd"],
+        "even",
+    );
+    refused(&["--url", "null:", "--retry", "40P01"], "such as 1213");
+    refused(&["--url", "null:", "--retry", "none,1213"], "\"none\"");
+    refused(&["--url", "null:", "--retry", ""], "such as 1213");
+    refused(&["--url", "null:", "--histogram"], "--json");
     refused(&[], "--url");
 }

@@ -13,6 +13,7 @@ use crate::engine::conductor::{Conductor, Ending, RunError, RunOptions};
 use crate::engine::inbox::Inbox;
 use crate::engine::message::{Failure, Message};
 use crate::engine::resources::Cpu;
+use crate::engine::retry::Retry;
 use crate::engine::summary::ready_event;
 use crate::engine::worker::Manner;
 use crate::measure::Clock;
@@ -200,6 +201,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
         }
         let iterations = job.iterations(self.accounts.operations());
         let mut summary = self.accounts.summary(&self.options, self.cost);
+        summary.interrupted = self.ending == Ending::Interrupted;
         summary.iterations = iterations;
         self.report.event(&Event::Summary(Box::new(summary)))?;
         Ok(self.ending)
@@ -219,6 +221,7 @@ fn run_options(options: &JobOptions) -> RunOptions {
         seconds: None,
         transactions: None,
         rate: None,
+        retry: Retry::default(),
         report_interval: options.report_interval,
         percentiles: options.percentiles.clone(),
         lockstep: options.lockstep,

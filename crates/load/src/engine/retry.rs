@@ -1,0 +1,113 @@
+//! After which refusals a transaction is run again.
+
+use std::collections::BTreeSet;
+
+use crate::driver::{Dialect, ServerError};
+
+/// What is run again after a server's refusal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Retry {
+    /// What the database's own manual calls worth another try: deadlocks, lock wait time-outs,
+    /// serialization failures, a busy file; and what a workload's own draws bring about.
+    #[default]
+    Transient,
+    /// Nothing: a transaction that is refused is given up.
+    Never,
+    /// Exactly these of the server's codes.
+    Codes(BTreeSet<String>),
+}
+
+impl Retry {
+    /// Reads codes such as this database has; the error says which is none, and what they are
+    /// like.
+    pub fn codes(codes: &[String], dialect: Dialect) -> Result<Self, String> {
+        let (what, example, is_code): (_, _, fn(&str) -> bool) = match dialect {
+            Dialect::Mysql => ("a number", "1213", is_mysql_code),
+            Dialect::Postgres => ("five digits and capital letters", "40P01", is_sqlstate),
+            Dialect::Sqlite => ("the name of a result code", "SQLITE_BUSY", is_sqlite_code),
+        };
+        match codes.iter().find(|code| !is_code(code)) {
+            Some(wrong) => Err(format!(
+                "{wrong:?} is no error code of this database: those are {what}, such as {example}"
+            )),
+            None => Ok(Self::Codes(codes.iter().cloned().collect())),
+        }
+    }
+
+    /// Whether a transaction is run again after this refusal, which may come from two clients'
+    /// draws that met.
+    pub(super) fn applies(&self, error: &ServerError, collides: bool) -> bool {
+        match self {
+            Self::Transient => error.transient || collides,
+            Self::Never => false,
+            Self::Codes(codes) => codes.contains(&error.code),
+        }
+    }
+}
+
+fn is_mysql_code(code: &str) -> bool {
+    // As the server writes it: a leading zero would never be met.
+    code.parse()
+        .is_ok_and(|number: u16| number > 0 && number.to_string() == code)
+}
+
+fn is_sqlstate(code: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase();
+    code.len() == 5 && code.chars().all(is_part)
+}
+
+fn is_sqlite_code(code: &str) -> bool {
+    let name = code.strip_prefix("SQLITE_").unwrap_or("");
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(code: &str, transient: bool) -> ServerError {
+        ServerError {
+            code: code.into(),
+            message: String::new(),
+            transient,
+        }
+    }
+
+    fn codes(list: &[&str], dialect: Dialect) -> Result<Retry, String> {
+        let list: Vec<_> = list.iter().map(|&code| code.to_owned()).collect();
+        Retry::codes(&list, dialect)
+    }
+
+    #[test]
+    fn each_policy() {
+        let (deadlock, duplicate) = (refusal("1213", true), refusal("1062", false));
+        assert!(Retry::Transient.applies(&deadlock, false));
+        assert!(!Retry::Transient.applies(&duplicate, false));
+        assert!(Retry::Transient.applies(&duplicate, true));
+        assert!(!Retry::Never.applies(&deadlock, true));
+        let listed = codes(&["1062"], Dialect::Mysql).unwrap();
+        assert!(listed.applies(&duplicate, false));
+        assert!(!listed.applies(&deadlock, true), "not in the list");
+    }
+
+    #[test]
+    fn a_code_that_no_server_has_is_refused() {
+        assert!(codes(&["1213", "1205"], Dialect::Mysql).is_ok());
+        assert!(codes(&["40P01", "40001"], Dialect::Postgres).is_ok());
+        assert!(codes(&["SQLITE_BUSY"], Dialect::Sqlite).is_ok());
+        for (wrong, dialect) in [
+            ("40P01", Dialect::Mysql),
+            ("01213", Dialect::Mysql),
+            ("0", Dialect::Mysql),
+            ("70000", Dialect::Mysql),
+            ("1213", Dialect::Postgres),
+            ("40p01", Dialect::Postgres),
+            ("BUSY", Dialect::Sqlite),
+            ("SQLITE_", Dialect::Sqlite),
+            ("", Dialect::Mysql),
+        ] {
+            let refusal = codes(&[wrong], dialect).unwrap_err();
+            assert!(refusal.contains(&format!("{wrong:?}")), "{refusal}");
+        }
+    }
+}
