@@ -164,6 +164,18 @@ fn tables_without_transactions_are_locked() {
         account(&summary(&url, "complex", &told), "begin")["count"],
         200
     );
+    let single = ["--schema", "sbtest", "--rows", "500"];
+    succeed(
+        "prepare",
+        &url,
+        &[&single[..], &["--engine", "myisam"]].concat(),
+    );
+    for mix in ["complex", "read-only"] {
+        let all = [&single[..], &["--transactions", "50", "--clients", "4"]].concat();
+        let locked = summary(&url, mix, &all);
+        assert_eq!(account(&locked, "lock_tables")["count"], 50, "{locked}");
+        assert_eq!(locked["errors"], Value::Array(Vec::new()), "{locked}");
+    }
     let bare = [&few[..], &["--skip-trx"]].concat();
     let bare = summary(&url, "complex", &bare);
     assert_eq!(bare["others"], 0, "{bare}");

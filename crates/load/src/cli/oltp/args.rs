@@ -119,7 +119,7 @@ pub(in crate::cli) struct RunOltp {
 /// sysbench 0.4's `--mysql-engine-trx`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum EngineTrx {
-    /// complex looks at the tables' engine, as the legacy scripts do; the others send BEGIN
+    /// complex and all mixes on sbtest look at the tables' engine, as the legacy does; else BEGIN
     Auto,
     /// It has: BEGIN and COMMIT
     Yes,

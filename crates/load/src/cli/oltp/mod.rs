@@ -143,7 +143,8 @@ impl Task for RunTask<'_> {
         if self.checks_tables {
             let transactional = check_tables(&driver, &options)?;
             let looks = self.args.engine_trx == EngineTrx::Auto && !self.args.skip_trx;
-            if looks && options.mix.is_legacy() && transactional == Some(false) {
+            let is_legacy = options.mix.is_legacy() || options.schema == Schema::Single;
+            if looks && is_legacy && transactional == Some(false) {
                 options.bracket = Bracket::Locks;
             }
         }
