@@ -125,3 +125,46 @@ def test_a_threshold_that_claims_nothing_is_refused_before_the_run(claim: str, s
 
 def test_memory_levels_must_be_told_apart() -> None:
     assert "a level stands here twice" in complaint(changed('["128 MiB"]', '["100 MiB", "100.01 MiB"]'))
+
+
+WORKLOAD = '[workloads.complex]\nkind = "oltp"\nmix = "complex"\ntables = 4\nrows = 10_000\n'
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (
+            'kind = "slpa"',
+            "`workloads.w.kind`: input should be 'oltp', 'slap', 'sqlbench', 'conditions' or 'script'",
+        ),
+        ('kind = "slap"', "`workloads.w.queries` is missing"),
+        (
+            'kind = "slap"\nqueries = 1\nquerys = 1',
+            "unknown key `workloads.w.querys`; did you mean `queries`?",
+        ),
+        ('kind = "sqlbench"\ntests = ["inserts"]', "`workloads.w.tests.0`: input should be 'alter-table'"),
+        ('kind = "sqlbench"\ntests = ["insert", "insert"]', "a test stands here twice"),
+        ('kind = "sqlbench"\nscale = 2', "`workloads.w.scale`"),
+        ('kind = "conditions"\nhot_percent = 101', "`workloads.w.hot_percent`"),
+        ('kind = "script"\nfiles = []', "`workloads.w.files`: list should have at least 1 item"),
+        ('kind = "script"\nfiles = ["none.sql"]', "`workloads.w.files.0`: there is no file"),
+        ('kind = "script"\nfiles = ["."]', "`workloads.w.files.0`: there is no file"),
+        ('kind = "slap"\nqueries = 1\nrate = 5', "unknown key `workloads.w.rate`"),
+        ('arrivals = "even"', "give a `rate`"),
+        ('schem = "sbtest"', "unknown key `workloads.w.schem`; did you mean `schema`?"),
+    ],
+)
+def test_a_wrong_workload_is_named(keys: str, said: str) -> None:
+    assert said in complaint(changed(WORKLOAD, f"[workloads.w]\n{keys}\n"))
+
+
+def test_a_workload_that_a_server_cannot_run_is_refused() -> None:
+    text = changed('family = "mysql"', 'family = "postgresql"').replace("mix = ", 'engine = "MyISAM"\nmix = ')
+    assert "workload `complex` cannot run on server `mariadb`: `engine` is the MySQL family's" in complaint(
+        text
+    )
+
+
+def test_a_job_with_a_measured_phase_is_refused() -> None:
+    text = changed(WORKLOAD, '[workloads.w]\nkind = "sqlbench"\n')
+    assert "`design.warm_up_s` and `design.measure_s`: every workload here is a job" in complaint(text)

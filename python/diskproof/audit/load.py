@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, check
-from diskproof.results.records import LoadResult, Operation
+from diskproof.results.records import LoadResult
 from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
 
@@ -97,38 +97,6 @@ def _in_statements(load: LoadResult) -> float:
 
 
 @check(
-    "rate",
-    reason="Where transactions come faster than they are served, latency only tells how long one has "
-    "measured.",
-    remedy="a lower `rate` in `[workloads.NAME]`, or more `clients` where the server has idle capacity",
-    source="Schroeder, Wierman and Harchol-Balter, Open Versus Closed, NSDI 2006",
-    bars_from="invalid",
-)
-def rate(evidence: Evidence) -> Iterator[Problem]:
-    """Find a rate that was not held, and one that the load generator itself was late to serve."""
-    load, asked = evidence.load, evidence.load.rate
-    if asked is None:
-        return
-    if not asked.held:
-        yield Problem(
-            "invalid",
-            f"the rate of {asked.asked_per_s:g} transactions/s was not held: {asked.achieved_per_s:.4g} "
-            f"completed in a second, and at the end {asked.waiting} waited, "
-            f"the first for {asked.behind_s:.2g} s",
-        )
-    if asked.start_delay_mean_us is None or load.latency_us is None:
-        return
-    late = asked.start_delay_mean_us / load.latency_us.mean
-    if late > DELAY_NOTED:
-        yield Problem(
-            "warning" if late > DELAY_WARNED else "note",
-            f"transactions began {asked.start_delay_mean_us:.0f} us late though a client was idle, "
-            f"{late:.1%} of their latency: the load generator's own",
-            "a quieter machine, or one with more CPUs",
-        )
-
-
-@check(
     "tail",
     reason="Where the mean lies above the 95th percentile, a few transactions hold most of the time, "
     "and neither figure describes what a user meets.",
@@ -200,33 +168,6 @@ def _short_job(load: LoadResult) -> Iterator[Problem]:
         yield Problem(
             "warning", f"the job took {seconds:.2g} s: connecting and chance are much of it", larger
         )
-
-
-@check(
-    "operations",
-    reason="A part of a job that met errors has done less than was planned, one that was skipped nothing, "
-    "and of one that was cut short the time is worked out, not measured.",
-    remedy="read the server's log; a larger `limit_s` or a smaller `scale` in `[workloads.NAME]` leaves "
-    "nothing to be worked out",
-    source="sql-bench's own output, which marks estimated times",
-)
-def operations(evidence: Evidence) -> Iterator[Problem]:
-    """Find a job's parts with errors, those that were skipped, and those whose time is extrapolated."""
-    parts = evidence.load.operations
-    if wrong := [part for part in parts if part.errors]:
-        errors = sum(part.errors for part in wrong)
-        yield Problem("invalid", f"{errors} errors in {_named(wrong)}: what they did is not what was planned")
-    if cut := [part for part in parts if part.extrapolated_s is not None]:
-        yield Problem("note", f"cut short, and their time extrapolated: {_named(cut)}")
-    for reason in dict.fromkeys(part.skipped for part in parts if part.skipped):
-        skipped = [part for part in parts if part.skipped == reason]
-        yield Problem("note", f"skipped, and in no total: {_named(skipped)} ({reason})", "")
-
-
-def _named(parts: list[Operation], most: int = 6) -> str:
-    names = list(dict.fromkeys(part.name for part in parts))
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
 
 
 @check(

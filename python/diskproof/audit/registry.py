@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from diskproof.audit import host, load, places, run, server, storage
+from diskproof.audit import host, kinds, load, places, run, server, storage
 from diskproof.audit.check import Check, Evidence, Run
 from diskproof.results.records import Finding, Severity
 
@@ -13,9 +13,9 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     server.engine,
     load.rows,
     load.errors,
-    load.operations,
+    kinds.operations,
     load.littles_law,
-    load.rate,
+    kinds.rate,
     load.client,
     storage.physics,
     storage.bytes_written,

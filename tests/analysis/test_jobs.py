@@ -1,0 +1,147 @@
+"""Jobs and loads at a set rate: times are turned over into speeds, and operations stand side by side."""
+
+import pytest
+
+from diskproof.analysis.analyse import analyse
+from diskproof.analysis.answers import Analysis
+from diskproof.audit.check import Evidence
+from diskproof.audit.registry import audit_trial
+from diskproof.report import markdown
+from diskproof.results.records import Operation, Plan, Rate, Trial
+from support.trials import change, load_of, make_machine, make_plan, make_trials
+
+
+def operation(name: str, seconds: float | None, **changes: object) -> Operation:
+    made = Operation(test="insert", name=name, clients=1, planned=100, count=100, seconds=seconds)
+    return change(made, **changes)
+
+
+SKIPPED = operation("insert_commit", None, count=0, skipped="engine MyISAM has none")
+
+
+def job_plan() -> Plan:
+    plan = make_plan(tunings=("fast",), clients=(1,), workloads=("bench",))
+    return change(plan, metrics={"bench": "seconds"})
+
+
+def job_trials(plan: Plan, dram: list[Operation], disk: list[Operation]) -> list[Trial]:
+    """Return a trial for each planned one; operations take a little longer from block to block."""
+    trials = []
+    for trial in make_trials(plan):
+        storage = plan.cell(trial.cell).storage
+        parts = [
+            change(part, seconds=part.seconds and part.seconds * (1 + 0.001 * trial.block))
+            for part in (dram if storage == "dram" else disk)
+        ]
+        trials.append(change(trial, load__operations=parts))
+    return trials
+
+
+def analysed(plan: Plan, trials: list[Trial]) -> Analysis:
+    return analyse(plan, make_machine(plan), trials, {})
+
+
+def test_a_job_that_takes_twice_as_long_is_half_as_fast() -> None:
+    plan = job_plan()
+    made = analysed(plan, job_trials(plan, [operation("select", 2.0)], [operation("select", 4.0)]))
+    [verdict] = made.verdicts
+    assert verdict.outcome == "slower"
+    assert verdict.ratio is not None
+    assert verdict.ratio.estimate == pytest.approx(0.5)
+    figures = [cell.figure.estimate for cell in made.cells if cell.figure]
+    assert figures == pytest.approx([2.0, 4.0], rel=0.01)
+    assert all(cell.throughput_per_s is None for cell in made.cells)
+
+
+def test_what_one_side_skipped_is_in_neither_total() -> None:
+    plan = job_plan()
+    dram = [operation("select", 2.0), operation("insert_commit", 50.0)]
+    made = analysed(plan, job_trials(plan, dram, [operation("select", 2.0), SKIPPED]))
+    [verdict] = made.verdicts
+    assert verdict.outcome == "the same"
+    assert "over the 1 operations that both ran" in verdict.sentence
+    select, commit = made.operations
+    assert select.ratio is not None
+    assert select.ratio.estimate == pytest.approx(1.0)
+    disk = made.cells[1].cell.id
+    assert (commit.cells[disk].seconds, commit.ratio) == (None, None)
+    assert commit.cells[disk].skipped == "engine MyISAM has none"
+    assert "| insert | insert_commit | 100 | 50.1 | skipped | n/a |" in markdown.render(made)
+    assert "skipped" in markdown.render(made)
+
+
+def test_an_extrapolated_time_counts_whole_and_is_marked() -> None:
+    plan = job_plan()
+    cut = operation("select", 600.0, count=50, extrapolated_s=1200.0)
+    trials = [
+        change(
+            trial,
+            load__operations=[
+                cut if part.name == "select" else part for part in [operation("select", 600.0)]
+            ],
+        )
+        for trial in make_trials(plan)
+    ]
+    made = analysed(plan, trials)
+    assert made.cells[0].figure is not None
+    assert made.cells[0].figure.estimate == pytest.approx(1200)
+    assert "1,200+" in markdown.render(made)
+    assert any("cut short" in one.finding.message for one in made.findings)
+
+
+def test_a_job_with_errors_does_not_count() -> None:
+    plan = job_plan()
+    [first, *_] = job_trials(plan, [operation("select", 2.0, errors=3)], [operation("select", 2.0, errors=3)])
+    found = audit_trial(Evidence(first, plan.cell(first.cell), plan, make_machine(plan)))
+    assert [one.severity for one in found if one.check == "operations"] == ["invalid"]
+
+
+def test_a_job_is_asked_for_neither_littles_law_nor_a_steady_state() -> None:
+    plan = job_plan()
+    trial = change(
+        job_trials(plan, [operation("select", 2.0)], [operation("select", 2.0)])[0], load__clients=64
+    )
+    falling = [float(100 - second) for second in range(60)]
+    found = audit_trial(Evidence(trial, plan.cell(trial.cell), plan, make_machine(plan), falling))
+    assert not {one.check for one in found} & {"littles-law", "steady", "tail"}
+
+
+def test_at_a_set_rate_the_verdict_is_about_latency() -> None:
+    plan = change(make_plan(tunings=("fast",), clients=(8,)), metrics={"complex": "latency_mean_us"})
+    made = analysed(plan, make_trials(plan))
+    [verdict] = made.verdicts
+    assert "by mean latency" in verdict.sentence
+    latencies = [cell.latency_mean_us.estimate for cell in made.cells if cell.latency_mean_us]
+    assert verdict.ratio is not None
+    assert verdict.ratio.estimate == pytest.approx(latencies[0] / latencies[1])
+
+
+@pytest.mark.parametrize(("held", "severities"), [(True, []), (False, ["invalid"])])
+def test_a_rate_that_was_not_held_makes_the_trial_invalid(held: bool, severities: list[str]) -> None:
+    plan = change(make_plan(), metrics={"complex": "latency_mean_us"})
+    trial = make_trials(plan)[0]
+    rate = Rate(
+        asked_per_s=500,
+        arrivals="poisson",
+        achieved_per_s=load_of(trial).transactions_per_s,
+        arrived=15_000,
+        waiting=0 if held else 4000,
+        behind_s=0 if held else 8,
+        held=held,
+        start_delay_mean_us=0.1,
+    )
+    trial = change(trial, load__rate=rate)
+    found = audit_trial(Evidence(trial, plan.cell(trial.cell), plan, make_machine(plan)))
+    assert [one.severity for one in found if one.check == "rate"] == severities
+
+
+def test_a_job_and_a_load_are_not_comparable() -> None:
+    plan = make_plan(storages=("dram",), tunings=("fast",), clients=(1,), workloads=("complex", "bench"))
+    plan = change(plan, metrics={"bench": "seconds"})
+    trials = [
+        change(trial, load__operations=[operation("select", 2.0)]) if "bench" in trial.cell else trial
+        for trial in make_trials(plan)
+    ]
+    [verdict] = analysed(plan, trials).verdicts
+    assert verdict.outcome == "not comparable"
+    assert "measure" in verdict.sentence
