@@ -217,13 +217,12 @@ impl<W: Write> TextReport<W> {
             ms(latency_us.max)
         )?;
         for (percentile, us) in &latency_us.percentiles {
-            // The mark takes the place of the space between two columns.
-            let mark = if latency_us.supports(*percentile) {
-                ' '
+            let value = format!("{:.3}", us / 1e3);
+            if latency_us.supports(*percentile) {
+                write!(self.out, " {value:>10}")?;
             } else {
-                UNSUPPORTED
-            };
-            write!(self.out, "{mark}{}", ms(*us))?;
+                write!(self.out, " {:>10}", format!("{UNSUPPORTED}{value}"))?;
+            }
         }
         writeln!(self.out)
     }

@@ -317,6 +317,8 @@ fn percentiles_with_little_behind_them_are_marked() {
         1,
         "of 500, five lie beyond the 99th: {row}"
     );
+    let last = row.split_whitespace().last();
+    assert!(last.is_some_and(|p99| p99.starts_with('~')), "{row}");
     assert!(marked.contains("fewer than ten lie beyond it"), "{marked}");
     let firm = text(&[&arguments[..], &["--percentiles", "50,98"]].concat());
     assert!(!firm.contains('~'), "{firm}");
