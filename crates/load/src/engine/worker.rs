@@ -61,7 +61,10 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     /// Connects, waits for the start, runs to the end, and keeps the connections open until the
     /// conductor lets go of the worker.
     pub(super) fn run(&self, mut poll: Poll) -> Result<(), Failure> {
-        scheduling::take_turns();
+        // Arrivals that are due do not wait for their turn.
+        if self.rate.is_none() {
+            scheduling::take_turns();
+        }
         let mut crew = Crew::new(self)?;
         if !self.manner.connects_late {
             crew.connect(&mut poll)?;
