@@ -166,7 +166,7 @@ def _short_job(load: LoadResult) -> Iterator[Problem]:
         yield Problem("invalid", "no part of the job was run", "see the findings on its operations")
     elif seconds < SHORTEST_JOB_S:
         yield Problem(
-            "warning", f"the job took {seconds:.2g} s: connecting and chance are much of it", larger
+            "warning", f"the job took {seconds:.2g} s: starting, connecting and chance are much of it", larger
         )
 
 
@@ -244,6 +244,8 @@ def client(evidence: Evidence) -> Iterator[Problem]:
     load, account = evidence.load, evidence.load.client
     if evidence.embedded:
         return  # the database's own work is in the load generator's account
+    if evidence.metric == "seconds" and load.seconds < SHORTEST_JOB_S:
+        return  # starting and ending threads is most of such an account; `short` says so
     usable = min(account.workers, evidence.machine.cpus if evidence.machine else account.workers)
     share = (account.cpu_user_s + account.cpu_system_s) / (load.seconds * max(usable, 1))
     if share > CLIENT_CPU_SHARE:
