@@ -151,8 +151,9 @@ fn iterations_block(
     ];
     writeln!(
         out,
-        "\nseconds to run all queries, {} iterations",
-        iterations.count
+        "\nseconds to run all queries, {} iteration{}",
+        iterations.count,
+        if iterations.count == 1 { "" } else { "s" }
     )?;
     for (name, seconds) in rows {
         writeln!(out, "  {name:<20} {seconds:>12.3}")?;

@@ -7,6 +7,7 @@ use crate::driver::{Args, Kind, ServerError, Statement, StatementId};
 pub mod conditions;
 pub mod digits;
 pub mod distribution;
+pub mod generator;
 pub mod oltp;
 pub mod script;
 pub mod slap;

@@ -158,21 +158,21 @@ impl Handshake {
         Ok(Step::Send(answer))
     }
 
-    /// What the server refuses, with a hint where it may be for want of encryption.
+    /// What the server refuses, with a hint where there is something to do about it.
     fn refused(&self, login: &Login, packet: &[u8]) -> Fault {
         const ACCESS_DENIED: &str = "1045";
         const ENCRYPTION_REQUIRED: &str = "3159";
+        const TOO_MANY_CONNECTIONS: &str = "1040";
         let mut fault = server_error(packet);
-        if let Fault::Server(error) = &mut fault
-            && !login.encrypt
-        {
-            match error.code.as_str() {
-                ENCRYPTION_REQUIRED => error.message.push_str("; add ssl-mode=required to the URL"),
-                ACCESS_DENIED if self.offers_encryption => error
-                    .message
-                    .push_str("; should the account demand TLS, add ssl-mode=required to the URL"),
-                _ => {}
-            }
+        if let Fault::Server(error) = &mut fault {
+            error.message.push_str(match error.code.as_str() {
+                TOO_MANY_CONNECTIONS => "; raise max_connections there or ask for fewer clients",
+                ENCRYPTION_REQUIRED if !login.encrypt => "; add ssl-mode=required to the URL",
+                ACCESS_DENIED if self.offers_encryption && !login.encrypt => {
+                    "; should the account demand TLS, add ssl-mode=required to the URL"
+                }
+                _ => "",
+            });
         }
         fault
     }

@@ -127,10 +127,16 @@ impl State {
     }
 }
 
-/// What the server refuses, with a hint where it may be for want of encryption.
+/// What the server refuses, with a hint where there is something to do about it.
 fn refused(login: &Login, refusal: Refusal) -> ServerError {
+    const TOO_MANY_CONNECTIONS: &str = "53300";
     let names_no_line = refusal.comes_from_host_rules();
     let mut error = refusal.into_server_error();
+    if error.code == TOO_MANY_CONNECTIONS {
+        error
+            .message
+            .push_str("; raise max_connections there or ask for fewer clients");
+    }
     if names_no_line && !login.private_channel {
         error.message.push_str(
             "; should the server take only encrypted connections (hostssl in its pg_hba.conf), \

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::ConditionsOptions;
 use super::tables::push_payload;
 use crate::driver::{Args, StatementId};
+use crate::workload::generator::client_generator;
 use crate::workload::{Next, Script};
 
 /// What all clients do.
@@ -47,10 +48,8 @@ enum Step {
 
 impl ConditionsScript {
     pub(super) fn new(plan: Arc<Plan>, seed: u64, client: usize) -> Self {
-        // A Weyl step for each client; the generator's own seeding spreads it over 256 bits.
-        let place = (client as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self {
-            rng: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(place)),
+            rng: client_generator(seed, client),
             step: Step::ValidityEnd(plan.options.tables_per_visit),
             plan,
             time_s: 0,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Schema;
@@ -11,6 +11,7 @@ use super::statements::Query;
 use crate::driver::{Args, StatementId};
 use crate::workload::digits::{push_c, push_numbers, push_pad};
 use crate::workload::distribution::Distribution;
+use crate::workload::generator::client_generator;
 use crate::workload::{Next, Script};
 
 /// A step with the catalogue's id of its statement on the first table.
@@ -53,13 +54,11 @@ pub struct OltpScript {
 
 impl OltpScript {
     pub(super) fn new(plan: Arc<Plan>, seed: u64, client: usize) -> Self {
-        // A Weyl step for each client; the generator's own seeding spreads it over 256 bits.
-        let place = (client as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self {
             position: plan.steps.len() + 1,
             plan,
             completed: 0,
-            rng: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(place)),
+            rng: client_generator(seed, client),
             table: 0,
             id: 0,
         }

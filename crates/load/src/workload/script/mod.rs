@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
+use super::generator::client_generator;
 use super::{Catalogue, Workload};
 use crate::driver::{Args, Dialect, Protocol, StatementId};
 
@@ -197,9 +195,7 @@ impl Workload for ScriptWorkload {
         if let Some(slot) = self.client_id {
             variables[slot] = i64::try_from(client).ok().map(Value::Int);
         }
-        // A Weyl step for each client; the generator's own seeding spreads it over 256 bits.
-        let place = (client as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.wrapping_add(place));
+        let rng = client_generator(self.seed, client);
         ScriptClient::new(Arc::clone(&self.files), variables, rng)
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Plan;
 use crate::driver::Args;
+use crate::workload::generator::generator;
 use crate::workload::{Next, Script};
 
 /// Where a client is in its transaction.
@@ -38,10 +39,7 @@ pub struct SlapScript {
 
 impl SlapScript {
     pub(super) fn new(plan: Arc<Plan>, keys: Arc<[String]>, iteration: u64, client: usize) -> Self {
-        // Weyl constants keep clients and iterations apart; the generator's own seeding mixes.
-        let place = (client as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            ^ iteration.wrapping_mul(0xD1B5_4A32_D192_ED03);
-        let rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed.wrapping_add(place));
+        let rng = generator(plan.seed, [client as u64 + 1, iteration]);
         Self {
             plan,
             keys,

@@ -1,12 +1,10 @@
 //! The rows of tables `sbtest1` to `sbtestN`.
 
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::OltpTables;
 use crate::driver::Args;
 use crate::workload::digits::{push_c, push_pad};
 use crate::workload::distribution::Distribution;
+use crate::workload::generator::generator;
 
 /// The rows of one table: a pure function of seed, table and row number.
 pub(super) struct Rows {
@@ -39,10 +37,7 @@ impl Rows {
             return false;
         }
         self.row += 1;
-        // Weyl constants keep the three apart; the generator's own seeding mixes them well.
-        let place = self.table.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            ^ self.row.wrapping_mul(0xD1B5_4A32_D192_ED03);
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.wrapping_add(place));
+        let mut rng = generator(self.seed, [self.table, self.row]);
         args.clear();
         args.push_int(self.row.cast_signed());
         args.push_int(self.keys.draw(&mut rng).cast_signed());
