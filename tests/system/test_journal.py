@@ -39,6 +39,18 @@ def test_a_run_that_ends_leaves_nothing(tmp_path: Path) -> None:
     assert journals() == []
 
 
+def test_the_users_password_stays_with_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own servers have none: MariaDB refuses a log-in that brings one."""
+    monkeypatch.setenv("DISKPROOF_PASSWORD", "of another server")
+    monkeypatch.setenv("KEPT", "yes")
+    journal = Journal.begin("test")
+    process = Starter(journal).start(["env"], stdout=subprocess.PIPE)
+    said = process.communicate()[0].decode().splitlines()
+    journal.finish()
+    assert "KEPT=yes" in said
+    assert not any(line.startswith("DISKPROOF_PASSWORD") for line in said)
+
+
 def test_children_of_children_are_ended_too() -> None:
     journal = Journal.begin("test")
     process = Starter(journal).start(["sh", "-c", "sleep 60 & sleep 60 & wait"])

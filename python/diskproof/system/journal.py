@@ -29,6 +29,9 @@ from diskproof.refusal import RefusalError
 MARK = "DISKPROOF_RUN"
 """Environment variable that every process of a run carries."""
 
+PASSWORD = "DISKPROOF_PASSWORD"
+"""The password for the user's own servers. The run's have none, and one that is sent all the same is refused."""
+
 OWNED = ".diskproof-owned"
 """File inside each directory that diskproof made and may remove; holds the run's mark."""
 
@@ -108,8 +111,9 @@ class Journal:
         self._write({"mount": str(path)})
 
     def environment(self) -> dict[str, str]:
-        """Return the environment that every process of this run must have."""
-        return {**os.environ, MARK: self.mark}
+        """Return the environment that every process of this run must have: the user's, but for a password."""
+        inherited = {name: value for name, value in os.environ.items() if name != PASSWORD}
+        return {**inherited, MARK: self.mark}
 
     def finish(self) -> list[Undone]:
         """Undo all that was written down and give the machine back."""
