@@ -260,7 +260,7 @@ def _rate(fields: Event | None) -> Rate | None:
 
 
 def _operation(fields: Event) -> Operation:
-    known = {name: fields[name] for name in Operation.model_fields}
+    known = {name: fields[name] for name in Operation.model_fields if name in fields}
     return Operation(**{**known, "latency_us": _latency(fields["latency_us"])})
 
 

@@ -4,9 +4,11 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.compare import compare
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
-from diskproof.report import markdown
+from diskproof.cli.progress import _trial_line
+from diskproof.report import markdown, tables, words
 from diskproof.results.records import Operation, Plan, Rate, Trial
 from support.trials import change, load_of, make_machine, make_plan, make_trials
 
@@ -85,8 +87,29 @@ def test_an_extrapolated_time_counts_whole_and_is_marked() -> None:
     made = analysed(plan, trials)
     assert made.cells[0].figure is not None
     assert made.cells[0].figure.estimate == pytest.approx(1200)
-    assert "1,200+" in markdown.render(made)
+    of_cells, of_operations = (markdown.table(one) for one in (tables.cells(made), tables.operations(made)))
+    assert (of_cells.count("1,200+"), of_operations.count("1,200+")) == (2, 2)
+    assert "+: seconds of operations that a time limit cut short are extrapolated" in words.cells_note(made)
+    [verdict] = made.verdicts
+    assert verdict.sentence.endswith(", by partly extrapolated seconds")
+    assert compare(made, made).cells[0].sentence.endswith(", by partly extrapolated seconds")
+    assert _trial_line(plan, trials[0], []).endswith(": 1,200+ s")
     assert any("cut short" in one.finding.message for one in made.findings)
+
+
+def test_what_was_cut_short_without_a_pace_is_marked_too() -> None:
+    plan = job_plan()
+    parts = [operation("select", 600.0, count=0, cut=True)]
+    assert all(cell.extrapolated for cell in analysed(plan, job_trials(plan, parts, parts)).cells)
+
+
+def test_a_time_that_no_total_holds_marks_no_verdict() -> None:
+    """What one side alone ran is left out of the comparison, and so is its estimate."""
+    plan = job_plan()
+    dram = [operation("select", 2.0), operation("insert_commit", 600.0, extrapolated_s=1200.0)]
+    made = analysed(plan, job_trials(plan, dram, [operation("select", 2.0), SKIPPED]))
+    assert [cell.extrapolated for cell in made.cells] == [True, False]
+    assert "extrapolated" not in made.verdicts[0].sentence
 
 
 def test_a_job_with_errors_does_not_count() -> None:

@@ -64,6 +64,8 @@ class CellAnswer(Record):
     """What a verdict on the cell is about."""
     figure: Interval | None
     """That metric in its own unit: geometric mean over blocks, t-interval on the logarithms."""
+    extrapolated: bool = False
+    """Whether a job's seconds hold some that are extrapolated, in one trial at least."""
     throughput_per_s: Interval | None
     """Transactions per second, in the same way; None for a job."""
     latency_mean_us: Interval | None
@@ -194,6 +196,9 @@ class CellComparison(Record):
     b: Interval | None
     ratio: Interval | None
     """Speed of ``b`` over speed of ``a``, unpaired; ``n`` is the smaller side's trials."""
+    a_extrapolated: bool = False
+    b_extrapolated: bool = False
+    """Whether a side's seconds are extrapolated in part."""
     p_adjusted: float | None
     """Two-sided p of ratio = 1, after Holm over all cells compared."""
     outcome: Outcome

@@ -26,6 +26,7 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
         total=len(gathered.of(cell)),
         metric=metric,
         figure=_interval(figures),
+        extrapolated=any(one.load.rests_on_estimates() for one in valid),
         throughput_per_s=None
         if metric == "seconds"
         else _interval([one.load.transactions_per_s for one in valid]),

@@ -109,6 +109,7 @@ def _compare_cell(
     else:
         outcome = decide(ratio, p_adjusted, a.plan.same_within)
         said = say(outcome, names[1], names[0], ratio, a.plan.same_within) + words.by(pair.a.metric)
+        said += words.estimated(pair.a.extrapolated or pair.b.extrapolated)
     if outcome == "inconclusive":
         reasons = ["more `blocks` in both runs would narrow the interval", *reasons]
     return CellComparison(
@@ -116,6 +117,8 @@ def _compare_cell(
         a=pair.a.figure,
         b=pair.b.figure,
         ratio=ratio,
+        a_extrapolated=pair.a.extrapolated,
+        b_extrapolated=pair.b.extrapolated,
         p_adjusted=p_adjusted,
         outcome=outcome,
         sentence=f"{words.cell_words(pair.a.cell, a.varying)}: {said}",

@@ -74,6 +74,10 @@ class Gathered:
         speeds = {one.trial.block: one.load.speed(metric, parts) for one in self.valid(cell)}
         return {block: speed for block, speed in speeds.items() if speed is not None}
 
+    def rests_on_estimates(self, cells: Collection[Cell], parts: Collection[str] | None) -> bool:
+        """Tell whether the seconds of a job are extrapolated in a valid trial of these cells."""
+        return any(one.load.rests_on_estimates(parts) for cell in cells for one in self.valid(cell))
+
     def bars(self, cell: Cell, other: Cell) -> list[str]:
         """Return why two cells must not be compared though both have valid trials; empty where they may."""
         reasons = [reason for side in (cell, other) for reason in self._bars_of(side)]

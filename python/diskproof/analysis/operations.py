@@ -38,7 +38,7 @@ def _figure(parts: Sequence[Operation]) -> OperationFigure:
     seconds = [part.whole_s for part in parts if part.whole_s]
     return OperationFigure(
         seconds=geometric_mean_interval(seconds) if seconds else None,
-        extrapolated=any(part.extrapolated_s is not None for part in parts),
+        extrapolated=any(part.estimated for part in parts),
         skipped=next((part.skipped for part in parts if part.skipped), None),
     )
 

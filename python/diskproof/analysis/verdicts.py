@@ -32,8 +32,9 @@ class Pair:
     test: RatioTest | None
     """None: they cannot be compared, for `reasons`."""
     reasons: list[str]
-    common: str = ""
-    """Over which part of their work they were compared, where not over all of it."""
+    basis: str = ""
+    """Over which part of their work they were compared, where not over all of it, and whether by seconds
+    that were extrapolated."""
 
 
 def varying_factors(plan: Plan) -> list[Factor]:
@@ -91,7 +92,9 @@ def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> 
         return Pair(factor, baseline, cell, None, reasons)
     test = paired_ratio([above[block] for block in blocks], [below[block] for block in blocks])
     left_out = (gathered.parts(baseline) | gathered.parts(cell)) - parts
-    return Pair(factor, baseline, cell, test, [], words.common(len(parts), left_out))
+    basis = words.common(len(parts), left_out)
+    basis += words.estimated(gathered.rests_on_estimates((baseline, cell), parts or None))
+    return Pair(factor, baseline, cell, test, [], basis)
 
 
 def _too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) -> Iterator[str]:
@@ -133,8 +136,7 @@ def _verdict(
         outcome = decide(ratio, p_adjusted, same_within)
         reasons = _reasons(pair.test, outcome, p_adjusted, same_within, comparisons, metric)
         said = say(outcome, subject, other, ratio, same_within)
-    said += pair.common if pair.test else ""
-    sentence = said + words.by(metric) + words.conditions(held)
+    sentence = said + words.by(metric) + words.conditions(held) + pair.basis
     if pair.test is None:
         sentence += f": {reasons[0]}"
     return Verdict(

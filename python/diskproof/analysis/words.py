@@ -43,6 +43,11 @@ def common(parts: int, left_out: Collection[str]) -> str:
     return f" over the {parts} operations that both ran" if left_out else ""
 
 
+def estimated(rests_on_estimates: bool) -> str:
+    """Say that the seconds compared are in part worked out, not measured."""
+    return ", by partly extrapolated seconds" if rests_on_estimates else ""
+
+
 def not_comparable(subject: str, baseline: str) -> str:
     """Say that there is no answer."""
     return f"{subject} and {baseline} are not comparable"

@@ -53,7 +53,7 @@ def operations(evidence: Evidence) -> Iterator[Problem]:
     if wrong := [part for part in parts if part.errors]:
         errors = sum(part.errors for part in wrong)
         yield Problem("invalid", f"{errors} errors in {_named(wrong)}: what they did is not what was planned")
-    if cut := [part for part in parts if part.extrapolated_s is not None]:
+    if cut := [part for part in parts if part.estimated]:
         yield Problem("note", f"cut short, and their time extrapolated: {_named(cut)}")
     for reason in dict.fromkeys(part.skipped for part in parts if part.skipped):
         skipped = [part for part in parts if part.skipped == reason]

@@ -119,7 +119,8 @@ def _trial_line(plan: Plan, trial: Trial, invalid: list[Finding]) -> str:
     metric = plan.metric(plan.cell(trial.cell))
     match metric:
         case "seconds":
-            figure = f"{words.number(trial.load.figure(metric))} s"
+            mark = words.extrapolated(trial.load.rests_on_estimates())
+            figure = f"{words.number(trial.load.figure(metric))}{mark} s"
         case "latency_mean_us":
             figure = f"{words.milliseconds(trial.load.figure(metric))} ms"
         case "transactions_per_s":

@@ -152,7 +152,7 @@ def _throughput_row(analysis: Analysis, answer: CellAnswer, encoding: Encoding, 
         "figure": interval.estimate,
         "low": interval.low,
         "high": interval.high,
-        "interval": f"{words.with_bounds(interval)} {measure.unit}",
+        "interval": f"{words.with_bounds(interval)}{words.extrapolated(answer.extrapolated)} {measure.unit}",
     }
 
 

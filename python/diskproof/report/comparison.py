@@ -51,9 +51,9 @@ def figures_table(comparison: Comparison) -> tables.Table:
     rows = tuple(
         (
             *(compared.cell.level(factor) for factor in factors),
-            words.estimate(compared.a),
+            words.estimate(compared.a) + words.extrapolated(compared.a_extrapolated),
             words.bounds(compared.a),
-            words.estimate(compared.b),
+            words.estimate(compared.b) + words.extrapolated(compared.b_extrapolated),
             words.bounds(compared.b),
             words.estimate(compared.ratio),
         )

@@ -87,6 +87,14 @@ class _Measure:
         return words.estimate(figure), words.bounds(figure)
 
 
+class _Seconds(_Measure):
+    """The seconds of a job, marked where some of them are extrapolated."""
+
+    def entries(self, answer: CellAnswer) -> tuple[str, ...]:
+        estimate, bounds = super().entries(answer)
+        return f"{estimate}{words.extrapolated(answer.extrapolated)}", bounds
+
+
 class _Span(_Measure):
     """The shortest and the longest iteration, and how much each client did in one."""
 
@@ -109,7 +117,7 @@ def _measures(analysis: Analysis) -> list[_Measure]:
         measures.append(_Measure("Mean ms", _mean_ms))
     if "seconds" in metrics:
         measures.append(
-            _Measure("Seconds", lambda answer: answer.figure if answer.metric == "seconds" else None)
+            _Seconds("Seconds", lambda answer: answer.figure if answer.metric == "seconds" else None)
         )
     if any(answer.iterations for answer in analysis.cells):
         measures.append(_Span("", lambda _: None))
@@ -152,7 +160,7 @@ def _operation_seconds(figure: OperationFigure | None) -> str:
         return words.NOT_OBSERVED
     if figure.seconds is None:
         return "skipped"
-    return f"{words.number(figure.seconds.estimate)}{'+' if figure.extrapolated else ''}"
+    return f"{words.number(figure.seconds.estimate)}{words.extrapolated(figure.extrapolated)}"
 
 
 def costs(analysis: Analysis) -> Table:

@@ -84,6 +84,11 @@ def size(size_bytes: float | None) -> str:
     return NOT_OBSERVED if size_bytes is None else format_bytes(size_bytes)
 
 
+def extrapolated(is_so: bool) -> str:
+    """Return the mark of seconds that were not all measured, as in sql-bench's own tables."""
+    return "+" if is_so else ""
+
+
 # ---------------------------------------------------------------- intervals
 
 
@@ -166,7 +171,9 @@ def cells_note(analysis: Analysis) -> str:
         first = "Seconds of the whole job: the geometric mean over the blocks; latencies are of statements."
     else:
         first = "Every figure is the geometric mean over the blocks."
-    return f"{first} n/a: not observed."
+    plus = " +: seconds of operations that a time limit cut short are extrapolated."
+    marked = plus if any(answer.extrapolated for answer in analysis.cells) else ""
+    return f"{first}{marked} n/a: not observed."
 
 
 def only_jobs(plan: Plan) -> bool:

@@ -255,6 +255,8 @@ class Operation(Record):
     """None where it was skipped."""
     extrapolated_s: float | None = None
     """Where a time limit cut it short: what all that was planned would have taken at the same pace."""
+    cut: bool = False
+    """Whether a time limit cut it short, even where nothing can be extrapolated from what was done."""
     skipped: str | None = None
     """Why it was not run."""
     errors: int = 0
@@ -266,6 +268,11 @@ class Operation(Record):
     def key(self) -> str:
         """Test and name: the same name in two tests is two operations."""
         return f"{self.test}/{self.name}"
+
+    @property
+    def estimated(self) -> bool:
+        """Whether its seconds are not those that all that was planned really took."""
+        return self.cut or self.extrapolated_s is not None
 
     @property
     def whole_s(self) -> float | None:
@@ -355,6 +362,10 @@ class LoadResult(Record):
         if self.iterations:
             return frozenset()
         return frozenset(operation.key for operation in self.operations if operation.whole_s is not None)
+
+    def rests_on_estimates(self, parts: Collection[str] | None = None) -> bool:
+        """Tell whether a job's seconds hold some of an operation that was cut short."""
+        return any(one.estimated for one in self.operations if parts is None or one.key in parts)
 
     def _job_s(self, parts: Collection[str] | None) -> float | None:
         """Return an iteration's seconds, or those of the operations that were run."""

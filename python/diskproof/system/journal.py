@@ -29,8 +29,8 @@ from diskproof.refusal import RefusalError
 MARK = "DISKPROOF_RUN"
 """Environment variable that every process of a run carries."""
 
-PASSWORD = "DISKPROOF_PASSWORD"
-"""The password for the user's own servers. The run's have none, and one that is sent all the same is refused."""
+NOT_INHERITED = "DISKPROOF_PASSWORD"
+"""The password for the user's own servers; the run's have none, and refuse one that comes all the same."""
 
 OWNED = ".diskproof-owned"
 """File inside each directory that diskproof made and may remove; holds the run's mark."""
@@ -112,7 +112,7 @@ class Journal:
 
     def environment(self) -> dict[str, str]:
         """Return the environment that every process of this run must have: the user's, but for a password."""
-        inherited = {name: value for name, value in os.environ.items() if name != PASSWORD}
+        inherited = {name: value for name, value in os.environ.items() if name != NOT_INHERITED}
         return {**inherited, MARK: self.mark}
 
     def finish(self) -> list[Undone]:
