@@ -1,14 +1,19 @@
 """Plans: all combinations, complete random blocks, and the same ones from the same seed."""
 
+import csv
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from diskproof.study.loads.sqlbench import SPANS, SqlBench, Test
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study, read_study
 
-QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
+ROOT = Path(__file__).parents[2]
+QUICKSTART = ROOT / "studies" / "quickstart.toml"
+OPERATIONS = ROOT / "crates" / "load" / "tests" / "facts" / "sql-bench-operations.csv"
 
 
 def study(old: str = "", new: str = "") -> StudyFile:
@@ -54,6 +59,24 @@ def test_only_keeps_the_named_cells() -> None:
 def test_main_memory_wears_nothing_out() -> None:
     on_disk, in_memory = (make_plan(study(), [name]).estimated_bytes for name in ("disk", "dram"))
     assert in_memory == 0 < on_disk
+
+
+def expected_s(**keys: object) -> float:
+    return SqlBench.model_validate({"kind": "sqlbench", **keys}).expected_s
+
+
+def test_a_plan_of_sql_bench_counts_the_chosen_tests_within_the_limit() -> None:
+    assert set(SPANS) == set(get_args(Test))
+    assert expected_s(tests=["wisconsin"]) < expected_s(tests=["wisconsin", "create"]) < expected_s()
+    assert expected_s(tests=["wisconsin"]) < 60
+    assert expected_s(tests=["create"], limit_s=2) == 5 * 2
+    assert expected_s(scale=0.01) < 0.05 * expected_s()
+
+
+def test_the_table_of_sql_bench_knows_how_many_operations_a_test_has() -> None:
+    with OPERATIONS.open() as lines:
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert {test: span.operations for test, span in SPANS.items()} == Counter(row["test"] for row in rows)
 
 
 def test_every_shipped_study_can_be_planned() -> None:
