@@ -1,13 +1,18 @@
 """The page of the workloads: options and statements from the programs, the way from other tools by hand."""
 
 import csv
+import re
 import sqlite3
+import subprocess
 import tempfile
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
+from pydantic import ByteSize
+
 from diskproof import load
+from diskproof.results.records import format_bytes
 from diskproof.study.loads import KINDS
 from diskproof.study.loads.base import Load, Option
 
@@ -22,9 +27,9 @@ MOST_SQL = 150
 
 INTRODUCTION = """What can be asked of a database. Every workload runs from a study file, as \
 `[workloads.NAME]` with its `kind` and keys, and by hand, as `diskproof-load run KIND` with the same names \
-as options; [commands](commands.md) has the options that all share. A key that is left out is left to the \
-program. `oltp`, `conditions` and `script` are measured for a time; `slap` and `sqlbench` are jobs, which \
-end by themselves and are judged by their seconds."""
+as options; [commands](commands.md) has the options that all share. A key without a default is left to the \
+program, whose own default stands under "by hand". `oltp`, `conditions` and `script` are measured for a \
+time; `slap` and `sqlbench` are jobs, which end by themselves and are judged by their seconds."""
 
 
 def page() -> str:
@@ -38,16 +43,24 @@ def page() -> str:
 
 
 def _options(model: type[Load]) -> str:
-    """Return a row an option: its name in a study and on the command line, its default, its meaning."""
-    rows = ["| in a study | option | prepare, run | default | meaning |", "|---|---|---|---|---|"]
+    """Return a row a key: what it is called and defaults to in a study and by hand, and its meaning."""
+    kind = get_args(model.model_fields["kind"].annotation)[0]
+    helps = {verb: _help(verb, kind) for verb in ("prepare", "run")}
+    rows = [
+        "| in a study | default there | by hand | default there | prepare, run | meaning |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, field in model.model_fields.items():
         key = field.alias or name
-        for mark in field.metadata:
-            if isinstance(mark, Option):
-                option = f"--{mark.name or key.replace('_', '-')}"
-                default = _default(field.get_default(call_default_factory=True), field.is_required())
-                verbs = ", ".join(mark.verbs)
-                rows.append(f"| `{key}` | `{option}` | {verbs} | {default} | {field.description} |")
+        default = _default(field.get_default(call_default_factory=True), field.is_required())
+        marks = [mark for mark in field.metadata if isinstance(mark, Option)]
+        for mark in marks:
+            option = f"--{mark.name or key.replace('_', '-')}"
+            by_hand = _default_by_hand(helps[mark.verbs[-1]], option)
+            words = ", ".join(mark.verbs)
+            rows.append(f"| `{key}` | {default} | `{option}` | {by_hand} | {words} | {field.description} |")
+        if not marks and name != "kind":
+            rows.append(f"| `{key}` | {default} | | | | {field.description} |")
     return "\n".join(rows)
 
 
@@ -56,7 +69,25 @@ def _default(value: object, required: bool) -> str:
         return "required"
     if value is None or value is False or value in ([], {}):
         return ""
-    return f"`{value}`"
+    return f"`{format_bytes(value) if isinstance(value, ByteSize) else value}`"
+
+
+def _help(verb: str, kind: str) -> str:
+    """Return what the program says of a verb, on one line; nothing where it has no such verb."""
+    argv = [str(load.program()), verb, kind, "--help"]
+    said = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return " ".join(said.stdout.split())
+
+
+def _default_by_hand(said: str, option: str) -> str:
+    """Return an option's default in the program's own words."""
+    usage, _, options = said.partition(" Options: ")
+    if f"{option} <" in usage:
+        return "required"
+    _, _, about = options.partition(f" {option} ")
+    about = re.split(r" (?:-\w, )?--[a-z-]+ (?:<|[A-Z])", about)[0]
+    found = re.search(r"\[default: (.+?)\]", about)
+    return found[1].replace("|", "\\|") if found else ""
 
 
 # ---------------------------------------------------------------- statements

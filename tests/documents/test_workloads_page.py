@@ -120,6 +120,13 @@ def test_every_command_runs(block: str, servers: Servers, tmp_path: Path) -> Non
         assert said.returncode == 0, f"{line}\n{said.stdout}{said.stderr}"
 
 
+def test_a_studys_defaults_and_those_by_hand_stand_apart() -> None:
+    assert "| `mix` | `complex` | `--mix` | read-write, or complex with --schema sbtest |" in PAGE
+    assert "| `queries` | required | `--queries` | the list once" in PAGE
+    assert "| `files` | required | `--file` | required | run |" in PAGE
+    assert "| `size` | `256 MiB` | | | |" in PAGE
+
+
 def test_the_study_is_one(tmp_path: Path) -> None:
     for name, text in files().items():
         (tmp_path / name).write_text(text)
