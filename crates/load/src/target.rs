@@ -101,7 +101,7 @@ impl Target {
             return SqliteFile::from_text(file).map(Self::Sqlite);
         }
         let url = Url::parse(text).map_err(|error| TargetError::Malformed {
-            url: text.to_owned(),
+            url: without_password(text),
             reason: error.to_string(),
         })?;
         if url.password().is_some() {
@@ -194,10 +194,11 @@ impl SqliteFile {
             None => place,
             Some(rest) => {
                 let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-                if host.contains('@') {
-                    return Err(TargetError::Password);
-                }
                 if !host.is_empty() {
+                    // A password may hold the / at which the host seems to end.
+                    if rest.contains('@') {
+                        return Err(TargetError::Password);
+                    }
                     let host = host.to_owned();
                     return Err(TargetError::HostOfFile { host });
                 }
@@ -233,6 +234,31 @@ fn refuse_except(options: &BTreeMap<String, String>, known: &[&str]) -> Result<(
             known: known.join(", "),
         }),
     }
+}
+
+/// The URL as it may be shown, though it cannot be read: a password that breaks a URL (by a `/` or a
+/// `#` of its own) stands somewhere before the last `@`. The user's name stays where it is surely one.
+pub(crate) fn without_password(text: &str) -> String {
+    let (scheme, rest) = match text.split_once("://") {
+        Some((scheme, rest)) if is_name(scheme) => (&text[..scheme.len() + "://".len()], rest),
+        _ => ("", text),
+    };
+    let (account, place) = match rest.rsplit_once('@') {
+        Some((account, place)) => (account, format!("@{place}")),
+        // Without a host, what follows the colon may be a password as well as a port.
+        None if rest.contains(':') => (rest, String::new()),
+        None => return text.to_owned(),
+    };
+    match account.split_once(':') {
+        Some((user, _)) if is_name(user) => format!("{scheme}{user}:***{place}"),
+        None if is_name(account) => text.to_owned(),
+        _ => format!("{scheme}***{place}"),
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let belongs = |c: char| c.is_ascii_alphanumeric() || "_-.+".contains(c);
+    text.chars().all(belongs)
 }
 
 fn decoded(part: &str) -> String {
@@ -321,6 +347,36 @@ mod tests {
         assert!(refusal("postgresql://a@b/c?host=d").contains("SCHEME://USER@HOST/DB"));
         let misspelt = server("mysql://a@b/c?sokcet=/x").refuse_options_except(&["timeout_s"]);
         assert!(misspelt.unwrap_err().to_string().contains("sokcet"));
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_read_is_shown_without_its_password() {
+        for (text, shown) in [
+            (
+                "mysql://root:secret@host:99999/db",
+                "mysql://root:***@host:99999/db",
+            ),
+            ("mysql://root:s/ecret@host/db", "mysql://root:***@host/db"),
+            ("mysql://root:sec#ret@host/db", "mysql://root:***@host/db"),
+            ("mysql://root:sec@ret@h:x/db", "mysql://root:***@h:x/db"),
+            ("mysql://root:sec://ret@h/db", "mysql://root:***@h/db"),
+            (
+                "postgresql://root:secret@[::1/db",
+                "postgresql://root:***@[::1/db",
+            ),
+            ("mysql://ro^ot:s@host:x/db", "mysql://***@host:x/db"),
+            ("mysql://root:secret", "mysql://root:***"),
+            ("my_root:secret@host/db", "my_root:***@host/db"),
+            ("mysql://root@host:99999/db", "mysql://root@host:99999/db"),
+            ("localhost", "localhost"),
+        ] {
+            assert_eq!(without_password(text), shown);
+            let refusal = Target::parse(text, None).unwrap_err().to_string();
+            assert!(refusal.contains(&format!("{shown:?}")), "{refusal}");
+        }
+        for text in ["sqlite://root:sec/ret@host/db", "sqlite://sec@ret"] {
+            assert_eq!(Target::parse(text, None), Err(TargetError::Password));
+        }
     }
 
     #[test]

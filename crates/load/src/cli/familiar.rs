@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
+use crate::target::without_password;
+
 /// What somebody else's option is here.
 #[derive(Debug, Clone, Copy)]
 enum Ours {
@@ -144,6 +146,7 @@ const TESTS: [(&str, &str); 15] = [
 
 /// Adds to an error of the command line what the unknown word is called here.
 pub(super) fn explain(mut error: Error, cli: &Command, words: &[OsString]) -> Error {
+    hide_password(&mut error);
     let tip = match error.kind() {
         ErrorKind::UnknownArgument => unknown(&error, ContextKind::InvalidArg)
             .and_then(|option| option_tip(&option, named(cli, words))),
@@ -158,6 +161,21 @@ pub(super) fn explain(mut error: Error, cli: &Command, words: &[OsString]) -> Er
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
     error
+}
+
+/// A URL that stands where none is taken would be repeated with its password.
+fn hide_password(error: &mut Error) {
+    for kind in [
+        ContextKind::InvalidArg,
+        ContextKind::InvalidSubcommand,
+        ContextKind::InvalidValue,
+    ] {
+        if let Some(word) = unknown(error, kind)
+            && word.contains("://")
+        {
+            error.insert(kind, ContextValue::String(without_password(&word)));
+        }
+    }
 }
 
 fn unknown(error: &Error, kind: ContextKind) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Values that make no sense.
 
-use crate::refusal;
+use crate::{load, refusal};
 
 #[test]
 fn numbers_out_of_bounds() {
@@ -47,6 +47,26 @@ fn urls_that_lead_nowhere() {
     ] {
         let said = refusal(&format!("run oltp --url {url}"));
         assert!(said.contains(words), "{url}: {said}");
+    }
+}
+
+#[test]
+fn a_password_is_never_repeated() {
+    for words in [
+        "--url mysql://root:secret@host:99999/db",
+        "--url mysql://root:secr/et:secret@host/db",
+        "--url postgresql://root:secret@[::1/db",
+        "--url mysql://root:secret",
+        "mysql://root:secret@host/db",
+        "--url null: --clients mysql://root:secret@host/db",
+    ] {
+        let output = load(&format!("run oltp --json {words}"));
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        for said in [output.stdout, output.stderr] {
+            let said = String::from_utf8_lossy(&said).into_owned();
+            assert!(said.contains("root:***"), "{words}: {said}");
+            assert!(!said.contains("secret"), "{words}: {said}");
+        }
     }
 }
 
