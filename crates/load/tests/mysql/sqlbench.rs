@@ -27,7 +27,7 @@ fn myisam_has_no_transactions_and_is_not_said_to() {
     let reasons = check_all(&url, &["--engine", "myisam"], &skipped);
     let none = reasons
         .iter()
-        .filter(|reason| *reason == "engine MyISAM has none");
+        .filter(|reason| *reason == "engine MyISAM has no transactions");
     assert_eq!((reasons.len(), none.count()), (11, 9));
     assert_eq!(database.sql("SHOW TABLES"), "");
 }

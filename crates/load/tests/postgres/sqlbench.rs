@@ -18,12 +18,12 @@ fn all_nine_tests_and_nothing_is_left() {
 fn tables_of_the_same_name_are_refused_until_they_are_cleaned_up() {
     let database = database_or_skip!(Server::database());
     let url = database.socket_url("postgres");
-    database.psql("CREATE TABLE sqlbench_x (a int); CREATE TABLE kept (a int)");
+    database.psql("CREATE TABLE sqlbench_many_12 (a int); CREATE TABLE sqlbench_results (a int)");
     let refused = sqlbench("run", &url, &["--tests", "wisconsin"]);
     assert_eq!(refused.status.code(), Some(1));
     let said = complaint(&refused);
     assert!(
-        said.contains("sqlbench_x") && said.contains("cleanup"),
+        said.contains("sqlbench_many_12") && said.contains("cleanup"),
         "{said}"
     );
     assert!(sqlbench("cleanup", &url, &[]).status.success());

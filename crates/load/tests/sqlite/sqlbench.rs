@@ -96,20 +96,23 @@ fn tables_of_the_same_name_are_refused_until_they_are_cleaned_up() {
     let directory = tempfile::tempdir().unwrap();
     let url = url(directory.path());
     let mut admin = driver(&url).creating().admin().unwrap();
-    for name in ["sqlbench_x", "kept"] {
+    for name in ["sqlbench_many_12", "sqlbench_results", "sqlbench_many_x"] {
         admin.execute(&format!("CREATE TABLE {name} (a)")).unwrap();
     }
     let refused = sqlbench("run", &url, &["--tests", "wisconsin"]);
     assert_eq!(refused.status.code(), Some(1));
     let said = complaint(&refused);
     assert!(
-        said.contains("sqlbench_x") && said.contains("cleanup"),
+        said.contains("sqlbench_many_12") && said.contains("cleanup"),
         "{said}"
     );
-    assert!(sqlbench("cleanup", &url, &[]).status.success());
-    assert_eq!(tables(&url), "kept");
+    let cleaned = sqlbench("cleanup", &url, &[]);
+    assert!(cleaned.status.success());
+    assert_eq!(complaint(&cleaned), "dropped sqlbench_many_12\n");
+    let kept = "sqlbench_results,sqlbench_many_x";
+    assert_eq!(tables(&url), kept);
     operations(&url, &["--tests", "wisconsin", "--scale", "0.001"]);
-    assert_eq!(tables(&url), "kept");
+    assert_eq!(tables(&url), kept);
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Task for &CleanupSqlbench {
         let mut admin = connect(&driver)?;
         let dropped = leftovers::drop_all(&mut *admin, driver.dialect())
             .map_err(|fault| Failure::from_fault("dropping tables", &fault))?;
-        tell!("{dropped} tables dropped");
+        tell!("{}", account(&dropped));
         Ok(())
     }
 }
@@ -80,7 +80,17 @@ fn connect<D: Driver>(driver: &D) -> Result<Box<dyn Admin>, Failure> {
         .map_err(|fault| Failure::from_fault("connecting", &fault))
 }
 
-/// What has our prefix is dropped at the end: none of it may have been there before.
+/// What was dropped, by name; of very many, the first.
+fn account(dropped: &[String]) -> String {
+    const NAMED: usize = 40;
+    match (dropped.len(), dropped.len().saturating_sub(NAMED)) {
+        (0, _) => "no table of sqlbench's is there".to_owned(),
+        (_, 0) => format!("dropped {}", dropped.join(", ")),
+        (_, more) => format!("dropped {}, and {more} more", dropped[..NAMED].join(", ")),
+    }
+}
+
+/// What is named as ours is dropped at the end: none of it may have been there before.
 fn refuse_leftovers(admin: &mut dyn Admin, dialect: Dialect) -> Result<(), Failure> {
     let found = leftovers::find(admin, dialect)
         .map_err(|fault| Failure::from_fault("looking for tables", &fault))?;
@@ -90,7 +100,8 @@ fn refuse_leftovers(admin: &mut dyn Admin, dialect: Dialect) -> Result<(), Failu
     Err(Failure::new(
         "tables",
         format!(
-            "table {first} exists already; drop the tables of an earlier run with `diskproof-load cleanup sqlbench` first"
+            "table {first} exists already, and sqlbench makes one of that name: rename it if it is yours; \
+             if an earlier run left it, `diskproof-load cleanup sqlbench` drops what is named so"
         ),
     ))
 }

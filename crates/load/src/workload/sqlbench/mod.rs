@@ -113,7 +113,7 @@ impl Plan {
             .engine
             .as_ref()
             .filter(|engine| !engine.transactional)?;
-        Some(format!("engine {} has none", engine.name))
+        Some(format!("engine {} has no transactions", engine.name))
     }
 
     fn is_myisam(&self) -> bool {

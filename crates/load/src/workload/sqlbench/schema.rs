@@ -2,7 +2,7 @@
 
 use crate::driver::Dialect;
 
-/// Every table's name begins with it: what is ours can be told from what is the user's.
+/// Every table's name begins with it; not all that begin with it are ours (see `leftovers`).
 pub const PREFIX: &str = "sqlbench_";
 
 /// How tables are made: in whose SQL, and in which storage engine of a MySQL server.

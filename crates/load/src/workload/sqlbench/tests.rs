@@ -1,3 +1,4 @@
+use super::steps::Step;
 use super::*;
 
 /// What the original reports at its own size.
@@ -94,9 +95,28 @@ fn what_has_no_transactions_is_skipped_with_its_name() {
     for (test, _, reason) in skipped {
         let reason = reason.unwrap();
         assert_eq!(
-            reason == "engine MyISAM has none",
+            reason == "engine MyISAM has no transactions",
             test == "transactions",
             "{reason}"
         );
+    }
+}
+
+#[test]
+fn every_table_that_is_made_is_known_as_ours() {
+    for (_, operation) in operations(&plan(Dialect::Sqlite, Scale::new(0.001).unwrap())) {
+        let turns = operation.first_turn();
+        let told = turns.iter().filter_map(|step| match step {
+            Step::Sql(range) | Step::Aside(range) => {
+                Some(String::from_utf8_lossy(turns.text(range)).into_owned())
+            }
+            _ => None,
+        });
+        for sql in operation.before.iter().cloned().chain(told) {
+            if let Some(rest) = sql.strip_prefix("CREATE TABLE ") {
+                let name = rest.split_whitespace().next().unwrap();
+                assert!(leftovers::is_ours(name), "{operation:?}: {name}");
+            }
+        }
     }
 }

@@ -55,6 +55,11 @@ pub(super) fn test(plan: &Plan) -> Test {
     }
 }
 
+/// What the tables are called behind the prefix.
+pub(super) fn table_names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|table| table.name)
+}
+
 /// The tables that are made, or dropped, in one turn.
 fn tables_of(turn: u64) -> &'static [Declaration] {
     let first = usize::try_from(turn).unwrap_or(0);
