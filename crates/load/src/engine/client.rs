@@ -62,6 +62,8 @@ pub(super) struct Attempt {
     pub(super) failures: u32,
     /// How often the server's queue has been full for this one.
     pub(super) turned_away: u32,
+    /// Of the statements that set the session up, the one under way; `None`: the log-in is.
+    pub(super) setting_up: Option<usize>,
     /// The attempt is given up then.
     pub(super) limit_ns: u64,
 }
@@ -83,6 +85,7 @@ impl Attempt {
             reason,
             failures,
             turned_away: 0,
+            setting_up: None,
             limit_ns: u64::MAX,
         }
     }

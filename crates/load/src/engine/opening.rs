@@ -165,14 +165,36 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         let Some(session) = client.session.as_mut() else {
             return;
         };
-        match session.poll_open() {
+        let progress = match client.attempt.setting_up {
+            None => session.poll_open(),
+            Some(_) => session.poll().map_ok(drop),
+        };
+        match progress {
             Progress::Pending => self.ask_for_writability(index),
-            Progress::Ready(Ok(())) => {
-                self.ask_for_writability(index);
-                self.leave_alone(index);
-                self.opened(index);
-            }
+            Progress::Ready(Ok(())) => self.set_up(index),
             Progress::Ready(Err(fault)) => self.not_opened(index, &fault),
+        }
+    }
+
+    /// Sends the next of the statements that every session begins with; after the last it is open.
+    fn set_up(&mut self, index: usize) {
+        let client = &mut self.clients[index];
+        let next = client.attempt.setting_up.map_or(0, |done| done + 1);
+        if let Some(&statement) = self.catalogue.set_up().get(next)
+            && let Some(session) = client.session.as_mut()
+        {
+            client.attempt.setting_up = Some(next);
+            self.args.clear();
+            if let Err(fault) = session.submit(statement, &self.args) {
+                return self.not_opened(index, &fault);
+            }
+            self.ask_for_writability(index);
+            // The answer of a database that answers at once is not announced.
+            self.openings.begun.push(index);
+        } else {
+            self.ask_for_writability(index);
+            self.leave_alone(index);
+            self.opened(index);
         }
     }
 

@@ -28,8 +28,12 @@ pub struct Catalogue {
     types: Vec<StatementType>,
     statements: Vec<Statement>,
     type_of: Vec<usize>,
+    set_up: Vec<StatementId>,
     rollback: Option<StatementId>,
 }
+
+/// Of statements that are no type's.
+const NO_TYPE: usize = usize::MAX;
 
 impl Catalogue {
     /// Adds a type with its statements; their ids follow one another from the one returned.
@@ -53,11 +57,25 @@ impl Catalogue {
     /// workload and is never counted as one of its statements.
     pub fn roll_back_with(&mut self, sql: &str) {
         debug_assert!(self.rollback.is_none());
-        self.rollback = Some(self.statements.len());
+        self.rollback = Some(self.add_untyped(sql));
+    }
+
+    /// Says what every session begins with, after each log-in: the first, one after a loss and one
+    /// that the workload asks for. It is part of connecting, in what it takes as well, and is never
+    /// counted as one of the workload's statements.
+    pub fn set_up_with(&mut self, sql: &str) {
+        let statement = self.add_untyped(sql);
+        self.set_up.push(statement);
+    }
+
+    fn add_untyped(&mut self, sql: &str) -> StatementId {
+        let statement = self.statements.len();
         self.statements.push(Statement {
             sql: sql.to_owned(),
             prepare: false,
         });
+        self.type_of.push(NO_TYPE);
+        statement
     }
 
     #[must_use]
@@ -70,10 +88,17 @@ impl Catalogue {
         &self.statements
     }
 
-    /// The type of a workload's statement (not of the rollback, which has none).
+    /// The type of a workload's statement (not of the rollback or of a session's set-up, which
+    /// have none).
     #[must_use]
     pub fn type_of(&self, statement: StatementId) -> usize {
         self.type_of[statement]
+    }
+
+    /// What every session begins with, in this order.
+    #[must_use]
+    pub fn set_up(&self) -> &[StatementId] {
+        &self.set_up
     }
 
     /// `None`: every statement commits itself and there is nothing to roll back.

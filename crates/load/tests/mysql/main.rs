@@ -16,6 +16,7 @@ mod script;
 #[path = "../support/script.rs"]
 mod script_support;
 mod server;
+mod sessions;
 mod slap;
 #[path = "../support/slap.rs"]
 mod slap_support;

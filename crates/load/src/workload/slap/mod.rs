@@ -112,9 +112,8 @@ pub(super) struct Item {
 pub(super) struct Brackets {
     /// Statements between them, at least one.
     pub(super) size: u64,
-    pub(super) begin: StatementId,
-    /// Whether every transaction has to be begun, or the session's first alone.
-    pub(super) each: bool,
+    /// `None`: the session's own commits are off, and a transaction need not be begun.
+    pub(super) begin: Option<StatementId>,
     pub(super) commit: StatementId,
 }
 
@@ -264,7 +263,7 @@ fn distinct_names(queries: &[Query]) -> Vec<&'static str> {
     names
 }
 
-/// mysqlslap turns a session's own commits off once; elsewhere a transaction has to be begun.
+/// mysqlslap turns a session's own commits off; elsewhere a transaction has to be begun.
 /// SQLite's take the write lock at once where they will write (see the `OLTP` workload).
 fn brackets(
     catalogue: &mut Catalogue,
@@ -273,18 +272,20 @@ fn brackets(
     dialect: Dialect,
 ) -> Brackets {
     let writes = !matches!(load_type, LoadType::Read | LoadType::Key);
-    let (name, sql) = match dialect {
-        Dialect::Mysql => ("set_autocommit", "SET AUTOCOMMIT=0"),
-        Dialect::Sqlite if writes => ("begin", "BEGIN IMMEDIATE"),
-        Dialect::Postgres | Dialect::Sqlite => ("begin", "BEGIN"),
+    let begin = match dialect {
+        Dialect::Mysql => None,
+        Dialect::Sqlite if writes => Some("BEGIN IMMEDIATE"),
+        Dialect::Postgres | Dialect::Sqlite => Some("BEGIN"),
     };
-    let begin = catalogue.add(name, Kind::Other, [as_text(sql)]);
+    let begin = begin.map(|sql| catalogue.add("begin", Kind::Other, [as_text(sql)]));
+    if begin.is_none() {
+        catalogue.set_up_with("SET AUTOCOMMIT=0");
+    }
     let commit = catalogue.add("commit", Kind::Other, [as_text("COMMIT")]);
     catalogue.roll_back_with("ROLLBACK");
     Brackets {
         size,
         begin,
-        each: dialect != Dialect::Mysql,
         commit,
     }
 }

@@ -53,15 +53,7 @@ impl SlapScript {
 
     fn restart(&mut self) {
         self.at = self.first;
-        let begins = self
-            .plan
-            .brackets
-            .is_some_and(|b| b.each || self.first == 0);
-        self.place = if begins {
-            Place::Beginning
-        } else {
-            Place::Arriving
-        };
+        self.place = Place::Beginning;
     }
 
     /// The next statement of the list.
@@ -97,7 +89,9 @@ impl Script for SlapScript {
             match self.place {
                 Place::Beginning => {
                     self.place = Place::Arriving;
-                    return self.plan.brackets.map(|b| Next::Statement(b.begin));
+                    if let Some(begin) = self.plan.brackets.and_then(|brackets| brackets.begin) {
+                        return Some(Next::Statement(begin));
+                    }
                 }
                 Place::Arriving if self.at == self.end => self.place = Place::Committing,
                 Place::Arriving => {
@@ -116,7 +110,7 @@ impl Script for SlapScript {
                     let brackets = self.plan.brackets?;
                     let is_full = self.end - self.first == brackets.size;
                     let is_last = self.end == self.plan.queries;
-                    self.place = if is_last && is_full && !brackets.each {
+                    self.place = if is_last && is_full && brackets.begin.is_none() {
                         Place::CommittingAgain
                     } else {
                         Place::Done

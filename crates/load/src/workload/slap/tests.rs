@@ -70,14 +70,11 @@ fn commits_come_where_mysqlslap_sends_them() {
     let (insert, commit) = ("insert", "commit");
     assert_eq!(
         committing(3, Dialect::Mysql),
-        [
-            vec!["set_autocommit", insert, insert, commit],
-            vec![insert, commit]
-        ]
+        [vec![insert, insert, commit], vec![insert, commit]]
     );
     assert_eq!(
         committing(2, Dialect::Mysql),
-        [vec!["set_autocommit", insert, insert, commit, commit]]
+        [vec![insert, insert, commit, commit]]
     );
     assert_eq!(
         committing(3, Dialect::Postgres),

@@ -15,8 +15,6 @@ pub struct Turn {
     /// From 0, over all clients.
     pub index: u64,
     pub client: usize,
-    /// Whether it is the client's first.
-    pub first: bool,
 }
 
 /// What is counted as one of an operation's executions.
@@ -32,7 +30,6 @@ impl Turn {
         Self {
             index: 0,
             client: 0,
-            first: true,
         }
     }
 }
@@ -71,6 +68,8 @@ pub struct Operation {
     pub skipped: Option<String>,
     /// How a transaction is given up after an error, where there is one.
     pub rolls_back: bool,
+    /// What every session begins with.
+    pub set_up: Option<&'static str>,
     take_turn: Loop,
 }
 
@@ -96,6 +95,7 @@ impl Operation {
             needs: None,
             skipped: None,
             rolls_back: false,
+            set_up: None,
             take_turn: Arc::new(take_turn),
         }
     }
@@ -168,9 +168,11 @@ impl Operation {
         self
     }
 
+    /// Its turns are transactions, in sessions that may have to be set up for that.
     #[must_use]
-    pub fn rolls_back(mut self) -> Self {
+    pub fn in_transactions(mut self, set_up: Option<&'static str>) -> Self {
         self.rolls_back = true;
+        self.set_up = set_up;
         self
     }
 

@@ -51,6 +51,9 @@ impl OperationLoad {
             types.connect = catalogue.types().len();
             catalogue.add("reconnect", Kind::Other, []);
         }
+        if let Some(sql) = operation.set_up {
+            catalogue.set_up_with(sql);
+        }
         if operation.rolls_back {
             catalogue.roll_back_with("ROLLBACK");
         }
@@ -121,7 +124,6 @@ impl Script for OperationScript {
         let turn = Turn {
             index: self.next_turn,
             client: self.client,
-            first: self.next_turn < self.clients,
         };
         self.next_turn += self.clients;
         self.begun.fetch_add(1, Ordering::Relaxed);

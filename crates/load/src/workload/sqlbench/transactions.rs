@@ -1,7 +1,7 @@
 //! transactions: rows written in transactions that end with COMMIT, with ROLLBACK, or by
 //! themselves. The rates of the commits are the direct probe of what a durable commit costs.
 
-use super::operation::{Operation, Turn};
+use super::operation::Operation;
 use super::schema::Table;
 use super::steps::Steps;
 use super::{Plan, Test, TestName};
@@ -95,51 +95,46 @@ fn operation(
     end: End,
     statement: impl Fn(&mut Steps, u64) + Send + Sync + 'static,
 ) -> Operation {
-    let begin = Begin {
-        dialect: plan.maker.dialect,
-    };
+    let dialect = plan.maker.dialect;
     match end {
         End::Autocommit => Operation::new(name, Kind::Write, plan.scale.of(ROWS), {
             move |turn, steps| statement(steps, turn.index)
         }),
         End::Commit => Operation::new(name, Kind::Write, plan.scale.of(ROWS), {
             move |turn, steps| {
-                begin.write(turn, steps);
+                begin(dialect, steps);
                 statement(steps, turn.index);
                 steps.aside("COMMIT");
             }
         })
-        .rolls_back(),
+        .in_transactions(set_up(dialect)),
         End::Rollback => {
             let rollbacks = plan.scale.of(ROLLBACKS);
             let rows = ROWS_PER_ROLLBACK.min(plan.scale.of(ROWS) / rollbacks);
             Operation::new(name, Kind::Write, rollbacks, move |turn, steps| {
-                begin.write(turn, steps);
+                begin(dialect, steps);
                 for row in 0..rows {
                     statement(steps, turn.index * rows + row);
                 }
                 steps.aside("ROLLBACK");
             })
-            .rolls_back()
+            .in_transactions(set_up(dialect))
         }
     }
 }
 
-/// How a transaction begins: in the MySQL family autocommit is switched off once, as the original
+/// What a session begins with: in the MySQL family autocommit is switched off, as the original
 /// does, and COMMIT alone lies between two transactions.
-#[derive(Debug, Clone, Copy)]
-struct Begin {
-    dialect: Dialect,
+fn set_up(dialect: Dialect) -> Option<&'static str> {
+    (dialect == Dialect::Mysql).then_some("SET autocommit=0")
 }
 
-impl Begin {
-    fn write(self, turn: Turn, steps: &mut Steps) {
-        match self.dialect {
-            Dialect::Mysql if turn.first => steps.aside("SET autocommit=0"),
-            Dialect::Mysql => {}
-            Dialect::Postgres => steps.aside("BEGIN"),
-            // A writer that has to wait for the lock can do so only here.
-            Dialect::Sqlite => steps.aside("BEGIN IMMEDIATE"),
-        }
+/// How a transaction begins where it has to be begun.
+fn begin(dialect: Dialect, steps: &mut Steps) {
+    match dialect {
+        Dialect::Mysql => {}
+        Dialect::Postgres => steps.aside("BEGIN"),
+        // A writer that has to wait for the lock can do so only here.
+        Dialect::Sqlite => steps.aside("BEGIN IMMEDIATE"),
     }
 }
