@@ -172,7 +172,23 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         match progress {
             Progress::Pending => self.ask_for_writability(index),
             Progress::Ready(Ok(())) => self.set_up(index),
-            Progress::Ready(Err(fault)) => self.not_opened(index, &fault),
+            Progress::Ready(Err(fault)) => {
+                let setting_up = client.attempt.setting_up;
+                let fault = self.blame(setting_up, fault);
+                self.not_opened(index, &fault);
+            }
+        }
+    }
+
+    /// Names the statement of a session's set-up that the server would not take.
+    fn blame(&self, setting_up: Option<usize>, fault: Fault) -> Fault {
+        match (setting_up, fault) {
+            (Some(place), Fault::Server(mut error)) => {
+                let sql = &self.catalogue.statements()[self.catalogue.set_up()[place]].sql;
+                error.message = format!("`{sql}`: {}", error.message);
+                Fault::Server(error)
+            }
+            (_, fault) => fault,
         }
     }
 

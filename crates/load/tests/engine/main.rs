@@ -6,4 +6,5 @@ mod phases;
 mod refusals;
 mod run;
 mod server;
+mod set_up;
 mod steps;

@@ -24,6 +24,14 @@ impl Steps {
         catalogue.add("come_again", Kind::Other, []);
         Self { catalogue, steps }
     }
+
+    /// Every session begins with these statements, which are numbered from 1.
+    pub(crate) fn in_sessions_that_begin_with(mut self, statements: &[&str]) -> Self {
+        for sql in statements {
+            self.catalogue.set_up_with(sql);
+        }
+        self
+    }
 }
 
 impl Workload for Steps {
