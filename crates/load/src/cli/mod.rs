@@ -38,10 +38,25 @@ pub(crate) enum Stop {
     Arguments(String),
     /// The database, the machine or the output failed: exit code 1.
     Failed(Failure),
+    /// The same, and it has been said already.
+    Said,
     /// A signal; whatever was measured has been said. Exit code 130.
     Interrupted,
     /// No one listens to us or holds us any more: exit code 1, without a word.
     Alone,
+}
+
+impl Stop {
+    /// Says a failure now, where there is still something to do after it.
+    pub(crate) fn said(self, json: bool) -> Self {
+        match self {
+            Self::Failed(failure) => {
+                say(&failure.code, &failure.message, json);
+                Self::Said
+            }
+            other => other,
+        }
+    }
 }
 
 impl From<TargetError> for Stop {
@@ -99,7 +114,7 @@ pub fn main() -> ExitCode {
         Err(Stop::Arguments(message)) => complain("arguments", &message, json, 2),
         Err(Stop::Failed(failure)) => complain(&failure.code, &failure.message, json, 1),
         Err(Stop::Interrupted) => exit(130),
-        Err(Stop::Alone) => exit(1),
+        Err(Stop::Said | Stop::Alone) => exit(1),
     }
 }
 
@@ -138,11 +153,15 @@ fn exit(code: u8) -> ExitCode {
 }
 
 fn complain(code: &str, message: &str, json: bool, exit_code: u8) -> ExitCode {
+    say(code, message, json);
+    exit(exit_code)
+}
+
+fn say(code: &str, message: &str, json: bool) {
     tell!("diskproof-load: {message}");
     if json {
         say_failed(code, message);
     }
-    exit(exit_code)
 }
 
 fn say_failed(code: &str, message: &str) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::args::{Crowd, Job, Load, Output};
 use super::{Stop, outside};
 use crate::driver::{Driver, Protocol};
-use crate::engine::{self, Ending, JobOptions, Message, Rate, Retry, RunOptions};
+use crate::engine::{self, Ending, JobOptions, Message, Rate, Retry, RunError, RunOptions};
 use crate::report::{JsonReport, Report, TextReport};
 use crate::workload::Workload;
 
@@ -22,6 +22,9 @@ const DEFAULT_SECONDS: Duration = Duration::from_secs(10);
 /// eight outrun a server that shares the machine with them, and the more there are, the fewer
 /// replies each finds at a time, which costs more for each.
 const MOST_WORKERS: usize = 8;
+
+/// For clearing away after a failure.
+const LONGEST_CLOSING: Duration = Duration::from_secs(20);
 
 /// What is run, as the reports name it.
 pub(super) struct Kind {
@@ -73,8 +76,24 @@ where
     let mailbox = mailbox(&options.output)?;
     let mut report = report(&options.output);
     let driver = Arc::new(driver);
-    let ending = engine::run_job(&driver, job, &job_options, mailbox, &mut *report)?;
-    as_outcome(ending)
+    match engine::run_job(&driver, job, &job_options, mailbox, &mut *report) {
+        Ok(ending) => as_outcome(ending),
+        Err(error) => Err(fail_job(&driver, job, error, options.output.json)),
+    }
+}
+
+/// Says why a job failed, and only then clears away what it has made: a server that is the reason
+/// may not let us.
+fn fail_job<D, J>(driver: &Arc<D>, job: &mut J, error: RunError, json: bool) -> Stop
+where
+    D: Driver + Send + 'static,
+    J: engine::Job,
+{
+    let stop = Stop::from(error).said(json);
+    if let Err(failure) = engine::close_failed_job(driver, job, LONGEST_CLOSING) {
+        tell!("diskproof-load: {}", failure.message);
+    }
+    stop
 }
 
 /// What comes from outside, on its way to the run.

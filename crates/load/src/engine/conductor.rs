@@ -24,6 +24,9 @@ use crate::measure::{Clock, Schedule};
 use crate::report::{ClientCost, Event, Report};
 use crate::workload::Workload;
 
+/// How long workers of a run that has failed are waited for; each looks up twenty times a second.
+const LONGEST_PARTING: Duration = Duration::from_secs(2);
+
 /// How a run is to go.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
@@ -384,6 +387,17 @@ impl<'a> Conductor<'a> {
             let _ = thread.join();
         }
         self.totals
+    }
+
+    /// Lets go of the workers after a failure: they close their connections at once, and with
+    /// them what those hold in the server. One that hangs in a blocking call is left to itself.
+    pub(super) fn abandon(self) {
+        self.control.abandon(self.clock.now_ns());
+        let threads: Vec<_> = self.workers.into_iter().map(|reins| reins.thread).collect();
+        let given_up = Instant::now() + LONGEST_PARTING;
+        while !threads.iter().all(thread::JoinHandle::is_finished) && Instant::now() < given_up {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// The next message; `None` when `until_ns` has passed.

@@ -14,6 +14,8 @@ pub(super) struct Control {
     budget: Option<AtomicU64>,
     /// No transaction may be begun any more.
     closed: AtomicBool,
+    /// The run has failed: no one waits for what is under way.
+    abandoned: AtomicBool,
     /// Clients at work that have a connection.
     connected: AtomicUsize,
     /// Wake the workers.
@@ -27,6 +29,7 @@ impl Control {
             cut_ns: AtomicU64::new(u64::MAX),
             budget: transactions.map(AtomicU64::new),
             closed: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             connected: AtomicUsize::new(clients),
             wakers: OnceLock::new(),
         }
@@ -41,6 +44,17 @@ impl Control {
     pub(super) fn cut_at(&self, now_ns: u64) {
         self.cut_ns.store(now_ns, Ordering::Relaxed);
         self.wake_all();
+    }
+
+    /// Ends the run at once: the workers let go of their connections, whatever is under way.
+    pub(super) fn abandon(&self, now_ns: u64) {
+        self.abandoned.store(true, Ordering::Relaxed);
+        self.cut_at(now_ns);
+    }
+
+    #[must_use]
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     #[must_use]

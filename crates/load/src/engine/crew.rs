@@ -212,6 +212,9 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             self.end_waits(u64::MAX);
             self.forget_openings();
         }
+        if self.worker.control.is_abandoned() {
+            return Err(Failure::internal("the run has failed elsewhere"));
+        }
         if now_ns <= self.recorder.boundary_ns().saturating_add(DRAIN_NS) {
             return Ok(());
         }

@@ -27,7 +27,7 @@ mod worker;
 
 pub use arrivals::{Arrivals, Rate};
 pub use conductor::{Ending, RunError, RunOptions, run};
-pub use job::{Job, JobOptions, Run, Stage, Work, run_job};
+pub use job::{Closing, Job, JobOptions, Run, Stage, Work, close_failed_job, run_job};
 pub use message::{Failure, Message, Outside};
 pub use resources::allow_open_files;
 pub use retry::Retry;

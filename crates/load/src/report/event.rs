@@ -15,14 +15,29 @@ pub const PROTOCOL: u32 = 1;
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     Ready(Ready),
-    Warming { seconds: f64 },
-    Measuring { unix_s: f64, seconds: Option<f64> },
+    Warming {
+        seconds: f64,
+    },
+    Measuring {
+        unix_s: f64,
+        seconds: Option<f64>,
+    },
     Interval(Interval),
     Operation(Box<Operation>),
-    Measured { unix_s: f64, seconds: f64 },
+    Measured {
+        unix_s: f64,
+        seconds: f64,
+    },
     Idle,
     Summary(Box<Summary>),
-    Failed { code: String, message: String },
+    /// What a job had measured when it failed, for a person: a program has read the `operation`
+    /// lines, and takes a summary for the end of a good run.
+    #[serde(skip)]
+    BrokenOff(Box<Summary>),
+    Failed {
+        code: String,
+        message: String,
+    },
 }
 
 /// Every client is connected and waits for the start.
@@ -146,6 +161,9 @@ pub struct Operation {
     /// Where a time limit or a signal cut it short: what all that was planned would have taken at
     /// the same pace.
     pub extrapolated_s: Option<f64>,
+    /// Whether a time limit or a signal cut it short, also where nothing had completed from which
+    /// to extrapolate.
+    pub cut: bool,
     /// Why it was not run.
     pub skipped: Option<Cow<'static, str>>,
     pub errors: u64,

@@ -17,6 +17,9 @@ impl<W: Write> JsonReport<W> {
 
 impl<W: Write> Report for JsonReport<W> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
+        if matches!(event, Event::BrokenOff(_)) {
+            return Ok(());
+        }
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
         self.out.write_all(&line)?;

@@ -260,6 +260,14 @@ impl<W: Write> Report for TextReport<W> {
                 operations::totals(&mut self.out, summary)?;
                 self.summary(summary)
             }
+            Event::BrokenOff(summary) => {
+                operations::totals(&mut self.out, summary)?;
+                self.summary(summary)?;
+                writeln!(
+                    self.out,
+                    "\nThe job FAILED before its end; all of this is from before"
+                )
+            }
             // A failure is said on standard error; the phases are seen from the intervals.
             Event::Failed { .. }
             | Event::Measuring { .. }

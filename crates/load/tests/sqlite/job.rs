@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use diskproof_load::driver::{Admin, Args, Driver, Kind, Protocol, ServerError, Statement};
 use diskproof_load::engine::{
-    Ending, Failure, Job, JobOptions, Message, Outside, Run, RunError, Stage, Work, run_job,
+    Closing, Ending, Failure, Job, JobOptions, Message, Outside, Run, RunError, Stage, Work,
+    close_failed_job, run_job,
 };
 use diskproof_load::report::{Event, Operation, Report, StatementTypeInfo, Summary};
 use diskproof_load::workload::{Catalogue, Next, Script, Workload};
@@ -134,12 +135,18 @@ impl Job for List {
         Ok((!right).then(|| format!("the table has {found:?} rows")))
     }
 
-    fn close(&mut self, admin: &mut dyn Admin) -> Result<(), Failure> {
+    fn closing(&mut self) -> Closing {
         self.closed = true;
-        admin
-            .execute("DROP TABLE t")
-            .map_err(|fault| Failure::from_fault("dropping", &fault))?;
-        Ok(())
+        Box::new(|admin| {
+            admin
+                .execute("DROP TABLE IF EXISTS t")
+                .map_err(|fault| Failure::from_fault("dropping", &fault))?;
+            Ok(())
+        })
+    }
+
+    fn leaves(&self) -> String {
+        "drop it yourself".into()
     }
 }
 
@@ -182,6 +189,10 @@ impl Report for Keep {
             }
             Event::Measured { .. } => "measured",
             Event::Idle => "idle",
+            Event::BrokenOff(summary) => {
+                self.summary = Some((**summary).clone());
+                "broken off"
+            }
             Event::Summary(summary) => {
                 self.summary = Some((**summary).clone());
                 "summary"
@@ -238,7 +249,11 @@ fn perform_reviewed(
         });
     }
     let mut report = Keep::default();
-    let ending = run_job(&Arc::new(driver), &mut job, &options, mailbox, &mut report);
+    let driver = Arc::new(driver);
+    let ending = run_job(&driver, &mut job, &options, mailbox, &mut report);
+    if ending.is_err() && !job.closed {
+        close_failed_job(&driver, &mut job, Duration::from_secs(20)).expect("it is dropped");
+    }
     assert!(job.closed);
     let left = admin
         .query_value("SELECT COUNT(*) FROM sqlite_master")
@@ -356,7 +371,9 @@ fn a_limit_cuts_a_loop_and_says_what_it_would_have_taken() {
     );
     let all = cut.extrapolated_s.expect("an estimate");
     assert!((all / (seconds * 1000.0 / cut.count as f64) - 1.0).abs() < 1e-9);
+    assert!(cut.cut);
     assert_eq!(report.operations[1].count, 2, "the job goes on");
+    assert!(!report.operations[1].cut);
 }
 
 #[test]
@@ -437,4 +454,72 @@ fn what_a_stage_leaves_behind_is_looked_at() {
     let errors = wrong.summary.expect("a summary").errors;
     assert_eq!(errors[0].code, "tables");
     assert!(errors[0].message.contains('5'), "{}", errors[0].message);
+}
+
+#[test]
+fn a_stage_cut_before_its_first_end_is_marked() {
+    let slow = Loop {
+        sleep_us: Some(50_000),
+        ..Loop::of("INSERT INTO t VALUES ('x' || ?)", 1000)
+    };
+    let limited = Run {
+        limit: Some(Duration::from_millis(120)),
+        ..run(slow, 1)
+    };
+    let good = stage("good", 1, run(Loop::of("SELECT 1", 1), 1));
+    let (_, report) = perform(vec![good, stage("slow", 1000, limited)], None);
+    let cut = &report.operations[1];
+    assert_eq!((cut.count, cut.extrapolated_s, cut.cut), (0, None, true));
+}
+
+#[test]
+fn what_was_measured_before_a_failure_is_told() {
+    let stages = vec![
+        stage("insert", 5, run(Loop::of(INSERT, 5), 1)),
+        stage("drop", 1, run(Loop::of("DROP TABLE t", 1), 1)),
+    ];
+    let (ending, report) = perform_reviewed(stages, None, Some(("drop", 0)));
+    assert!(matches!(ending, Err(RunError::Failed(_))), "{ending:?}");
+    assert_eq!(report.names.last(), Some(&"broken off"));
+    let summary = report.summary.expect("of what there is");
+    assert_eq!(summary.operations[0].count, 5);
+}
+
+/// Whose tables cannot be dropped.
+struct Stuck;
+
+impl Job for Stuck {
+    type Workload = Loop;
+
+    fn statements(&self) -> Vec<StatementTypeInfo> {
+        Vec::new()
+    }
+
+    fn next(&mut self, _: &mut dyn Admin) -> Result<Option<Stage<Loop>>, Failure> {
+        Ok(None)
+    }
+
+    fn closing(&mut self) -> Closing {
+        Box::new(|_| {
+            thread::sleep(Duration::from_secs(60));
+            Ok(())
+        })
+    }
+
+    fn leaves(&self) -> String {
+        "drop table t yourself".into()
+    }
+}
+
+#[test]
+fn clearing_away_after_a_failure_has_a_limit() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("job.db");
+    std::fs::File::create(&path).unwrap();
+    let driver = Arc::new(driver(&format!("sqlite:{}", path.display())));
+    let begun = std::time::Instant::now();
+    let left = close_failed_job(&driver, &mut Stuck, Duration::from_millis(100));
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    let said = left.expect_err("it hangs").message;
+    assert!(said.contains("drop table t yourself"), "{said}");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::driver::{Admin, Dialect, Fault};
-use crate::engine::{Failure, Job, Run, Stage, Work, statement_infos};
+use crate::engine::{Closing, Failure, Job, Run, Stage, Work, statement_infos};
 use crate::report::{Iterations, Operation, StatementTypeInfo};
 use crate::workload::Workload;
 use crate::workload::slap::{self, Slap, SlapOptions, TABLE};
@@ -81,8 +81,18 @@ impl Job for SlapJob {
         }))
     }
 
-    fn close(&mut self, admin: &mut dyn Admin) -> Result<(), Failure> {
-        self.drop_table(admin)
+    fn closing(&mut self) -> Closing {
+        let made = self.made;
+        Box::new(move |admin| {
+            if made {
+                slap::drop(admin).map_err(doing("dropping"))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn leaves(&self) -> String {
+        format!("drop table {TABLE} with `diskproof-load cleanup slap`")
     }
 
     /// Of those iterations that were not cut short.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::driver::{Admin, Dialect, Kind};
-use crate::engine::{Failure, Job, Run, Stage, Work};
+use crate::engine::{Closing, Failure, Job, Run, Stage, Work};
 use crate::report;
 use crate::report::StatementTypeInfo;
 use crate::workload::sqlbench::{Counted, Operation, OperationLoad, Plan, TestName, leftovers};
@@ -71,15 +71,7 @@ impl SqlbenchJob {
         self.test = Some(test);
         self.unfinished.clear();
         self.in_doubt = false;
-        self.drop_tables(admin)
-    }
-
-    fn drop_tables(&self, admin: &mut dyn Admin) -> Result<(), Failure> {
-        let dropped = leftovers::drop_all(admin, self.dialect);
-        dropped.map(drop).map_err(|fault| {
-            let doing = "dropping tables (`diskproof-load cleanup sqlbench` drops what is left)";
-            Failure::from_fault(doing, &fault)
-        })
+        drop_tables(admin, self.dialect)
     }
 
     fn reason_to_skip(&self, operation: &Operation) -> Option<String> {
@@ -190,7 +182,21 @@ impl Job for SqlbenchJob {
         )))
     }
 
-    fn close(&mut self, admin: &mut dyn Admin) -> Result<(), Failure> {
-        self.drop_tables(admin)
+    fn closing(&mut self) -> Closing {
+        let dialect = self.dialect;
+        Box::new(move |admin| drop_tables(admin, dialect))
     }
+
+    fn leaves(&self) -> String {
+        "drop the tables with `diskproof-load cleanup sqlbench`".into()
+    }
+}
+
+/// What the tests have made: none of it was there before the run, which has looked.
+fn drop_tables(admin: &mut dyn Admin, dialect: Dialect) -> Result<(), Failure> {
+    let dropped = leftovers::drop_all(admin, dialect);
+    dropped.map(drop).map_err(|fault| {
+        let doing = "dropping tables (`diskproof-load cleanup sqlbench` drops what is left)";
+        Failure::from_fault(doing, &fault)
+    })
 }

@@ -84,6 +84,7 @@ impl Accounts {
         let mut operation = Operation {
             count,
             seconds: Some(*seconds),
+            cut: is_short,
             extrapolated_s: pace.map(|pace_s| pace_s * stage.planned as f64),
             errors: totals.phase.errors.count(),
             rows: statements.iter().map(|tally| tally.rows).sum(),
@@ -174,6 +175,7 @@ fn blank<W>(stage: &Stage<W>, clients: usize) -> Operation {
         count: 0,
         seconds: None,
         extrapolated_s: None,
+        cut: false,
         skipped: None,
         errors: 0,
         rows: 0,

@@ -1,5 +1,6 @@
 //! The course of a job: its stages one after the other, its phases told as a run's are.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::engine::retry::Retry;
 use crate::engine::summary::ready_event;
 use crate::engine::worker::Manner;
 use crate::measure::Clock;
-use crate::report::{ClientCost, Event, Report};
+use crate::report::{ClientCost, Event, Report, Summary};
 use crate::workload::Workload;
 
 /// A client that was refused so often in a row has met more than an accident: what it still has to
@@ -159,20 +160,21 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             connects_late: run.connecting_counts,
             most_failures: MOST_FAILURES,
         };
-        conductor.start_workers(self.driver, &run.workload, manner)?;
-        match conductor.await_connected() {
-            Err(RunError::Interrupted) => {
+        let measured = conductor
+            .start_workers(self.driver, &run.workload, manner)
+            .map_err(RunError::from)
+            .and_then(|()| follow(&mut conductor, run.limit));
+        let (cost, seconds) = match measured {
+            Ok(Some(measured)) => measured,
+            Ok(None) => {
                 self.ending = Ending::Interrupted;
                 return Ok(None);
             }
-            connected => connected?,
-        }
-        let (schedule, cpu_start) = conductor.begin()?;
-        if let Some(limit) = run.limit {
-            conductor.close_after(&schedule, limit);
-        }
-        let cost = conductor.measure(&schedule, cpu_start)?;
-        let seconds = conductor.drain(&schedule)?;
+            Err(error) => {
+                conductor.abandon();
+                return Err(error);
+            }
+        };
         self.ending = conductor.ending;
         let cut = conductor.was_closed() || self.ending == Ending::Interrupted;
         let totals = conductor.dismiss();
@@ -199,13 +201,46 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
         {
             return Err(failure.into());
         }
+        let (report, ending, summary) = self.into_summary(job);
+        report.event(&Event::Summary(Box::new(summary)))?;
+        Ok(ending)
+    }
+
+    /// What was measured until a failure, which is still to be told.
+    pub(super) fn break_off<J: Job>(self, job: &J) -> io::Result<()> {
+        if self.accounts.operations().is_empty() {
+            return Ok(());
+        }
+        let (report, _, summary) = self.into_summary(job);
+        report.event(&Event::BrokenOff(Box::new(summary)))
+    }
+
+    fn into_summary<J: Job>(self, job: &J) -> (&'a mut dyn Report, Ending, Summary) {
         let iterations = job.iterations(self.accounts.operations());
         let mut summary = self.accounts.summary(&self.options, self.cost);
         summary.interrupted = self.ending == Ending::Interrupted;
         summary.iterations = iterations;
-        self.report.event(&Event::Summary(Box::new(summary)))?;
-        Ok(self.ending)
+        (self.report, self.ending, summary)
     }
+}
+
+/// What a stage cost us and its seconds, from its clients' connecting to the last one's end; `None`
+/// where a signal came before its start.
+fn follow(
+    conductor: &mut Conductor<'_>,
+    limit: Option<Duration>,
+) -> Result<Option<(ClientCost, f64)>, RunError> {
+    match conductor.await_connected() {
+        Err(RunError::Interrupted) => return Ok(None),
+        connected => connected?,
+    }
+    let (schedule, cpu_start) = conductor.begin()?;
+    if let Some(limit) = limit {
+        conductor.close_after(&schedule, limit);
+    }
+    let cost = conductor.measure(&schedule, cpu_start)?;
+    let seconds = conductor.drain(&schedule)?;
+    Ok(Some((cost, seconds)))
 }
 
 /// A job's options as those of a run without an end of its own.

@@ -10,7 +10,8 @@ mod stage_report;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use std::time::Duration;
 
 use super::conductor::{Ending, RunError};
@@ -41,15 +42,20 @@ pub trait Job {
         Ok(None)
     }
 
-    /// Clears away what the job has made. Called once at the end, however that came; the clients
-    /// have left.
-    fn close(&mut self, admin: &mut dyn Admin) -> Result<(), Failure>;
+    /// How to clear away what the job has made: done once at the end, however that came.
+    fn closing(&mut self) -> Closing;
+
+    /// What is left where that cannot be done, and how a user does it.
+    fn leaves(&self) -> String;
 
     /// The operations as iterations of the same thing, where that is what they are.
     fn iterations(&self, _operations: &[Operation]) -> Option<Iterations> {
         None
     }
 }
+
+/// Clears away what a job has made. It may be done on a thread of its own.
+pub type Closing = Box<dyn FnOnce(&mut dyn Admin) -> Result<(), Failure> + Send>;
 
 /// One part of a job, timed as a whole: from the start until the last client has done its share.
 #[derive(Debug)]
@@ -110,7 +116,8 @@ pub struct JobOptions {
 /// Runs a job from connecting to the summary; the mailbox is as for [`run`](super::run).
 ///
 /// A signal ends the stage that it meets; what was measured until then is reported. When this
-/// returns an error, the job has been closed if the server still lets it.
+/// returns an error, the workers have let go of the server, what was measured before it has been
+/// told, and the job is not closed: [`close_failed_job`] does that, once the error is told.
 pub fn run_job<D, J>(
     driver: &Arc<D>,
     job: &mut J,
@@ -127,8 +134,41 @@ where
         .map_err(|fault| Failure::from_fault("connecting", &fault))?;
     let mut course = Course::new(driver, options, mailbox, report);
     let outcome = course.go(job, &mut *admin);
-    let closed = job.close(&mut *admin);
-    outcome?;
-    closed?;
+    let closed = outcome.and_then(|()| Ok(job.closing()(&mut *admin)?));
+    if let Err(error) = closed {
+        if matches!(error, RunError::Failed(_)) {
+            course.break_off(job)?;
+        }
+        return Err(error);
+    }
     course.sum_up(job)
+}
+
+/// Closes a job that has failed, on a connection of its own, if the server lets it within the
+/// limit; the failure says what is left. A thread that hangs is left behind: the process is to
+/// end.
+pub fn close_failed_job<D, J>(driver: &Arc<D>, job: &mut J, limit: Duration) -> Result<(), Failure>
+where
+    D: Driver + Send + 'static,
+    J: Job,
+{
+    let (driver, closing) = (Arc::clone(driver), job.closing());
+    let (outbox, inbox) = channel();
+    thread::spawn(move || {
+        let closed = driver
+            .admin()
+            .map_err(|fault| Failure::from_fault("connecting", &fault))
+            .and_then(|mut admin| closing(&mut *admin));
+        let _ = outbox.send(closed);
+    });
+    let failure = match inbox.recv_timeout(limit) {
+        Ok(Ok(())) => return Ok(()),
+        Ok(Err(failure)) => failure,
+        Err(_) => Failure::new("no-reply", format!("no reply within {} s", limit.as_secs())),
+    };
+    let (what, why) = (job.leaves(), failure.message);
+    Err(Failure::new(
+        &failure.code,
+        format!("after the failure, clearing away failed too ({why}); {what}"),
+    ))
 }
