@@ -181,6 +181,12 @@ fn the_server_counts_the_same_work_as_for_mariadb_slap() {
     );
     compare(
         &database,
+        "--queries 33 --load-type write --detach 5",
+        "--number-of-queries=33 --concurrency=1 --auto-generate-sql-load-type=write --detach=5",
+        &[],
+    );
+    compare(
+        &database,
         "--queries 40 --auto-increment --secondary-indexes 2",
         "--number-of-queries=40 --concurrency=1 --auto-generate-sql-add-autoincrement \
          --auto-generate-sql-secondary-indexes=2",

@@ -63,8 +63,9 @@ pub(in crate::cli) struct RunSlap {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(in crate::cli) commit: Option<u64>,
 
-    /// Leave and come again before every so many statements of a client, the first included; not
-    /// together with --commit, which mysqlslap forgets when it comes again (--detach)
+    /// Leave and come again before every so many statements of each pass through the list, the
+    /// first included; not together with --commit: leaving would undo what is not committed
+    /// (--detach)
     #[arg(long, value_name = "N", conflicts_with = "commit", value_parser = clap::value_parser!(u64).range(1..))]
     pub(in crate::cli) detach: Option<u64>,
 

@@ -82,7 +82,8 @@ pub struct SlapOptions {
     pub queries_per_client: Option<u64>,
     /// Statements in a transaction; `None`: each commits itself.
     pub commit: Option<u64>,
-    /// Leave and come again before every so many statements, the first included.
+    /// Leave and come again before every so many statements of a pass through the list, the first
+    /// included.
     pub detach: Option<u64>,
     pub seed: u64,
 }

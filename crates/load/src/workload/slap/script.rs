@@ -56,11 +56,15 @@ impl SlapScript {
         self.place = Place::Beginning;
     }
 
+    /// How far this pass through the list has come.
+    fn place_in_list(&self) -> usize {
+        let length = self.plan.list.len() as u64;
+        usize::try_from(self.at % length).unwrap_or_default()
+    }
+
     /// The next statement of the list.
     fn ask(&mut self, args: &mut Args) -> Next {
-        let length = self.plan.list.len() as u64;
-        let place = usize::try_from(self.at % length).unwrap_or_default();
-        let item = self.plan.list[place];
+        let item = self.plan.list[self.place_in_list()];
         self.at += 1;
         if item.keyed {
             let key = &self.keys[self.rng.random_range(0..self.keys.len())];
@@ -96,8 +100,10 @@ impl Script for SlapScript {
                 Place::Arriving if self.at == self.end => self.place = Place::Committing,
                 Place::Arriving => {
                     self.place = Place::Asking;
+                    // Counted anew in every pass, as mysqlslap does.
+                    let place = self.place_in_list() as u64;
                     let detach = self.plan.detach;
-                    if let Some(detach) = detach.filter(|d| self.at.is_multiple_of(d.every)) {
+                    if let Some(detach) = detach.filter(|d| place.is_multiple_of(d.every)) {
                         let type_index = detach.type_index;
                         return Some(Next::Reconnect { type_index });
                     }

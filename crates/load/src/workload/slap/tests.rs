@@ -120,6 +120,20 @@ fn clients_detach_before_the_first_statement_too() {
 }
 
 #[test]
+fn the_statements_between_detachings_are_counted_anew_in_every_pass() {
+    let options = SlapOptions {
+        load_type: LoadType::Read,
+        detach: Some(5),
+        queries_per_client: Some(33),
+        ..options()
+    };
+    let all = transactions(&Slap::new(&options, Dialect::Mysql), 0);
+    let detached = all.iter().enumerate().filter(|(_, names)| names.len() == 2);
+    let before: Vec<_> = detached.map(|(at, _)| at).collect();
+    assert_eq!(before, [0, 5, 10, 11, 16, 21, 22, 27, 32]);
+}
+
+#[test]
 fn keys_are_drawn_by_client_and_iteration() {
     let options = SlapOptions {
         load_type: LoadType::Key,
