@@ -173,8 +173,9 @@ pub(super) struct Load {
     pub(super) retry: Vec<String>,
 
     /// Transactions per second of all clients together, begun whether or not the ones before are
-    /// done; latencies count from when they were to begin [default: each client begins its next
-    /// when its last is done]
+    /// done; latencies count from when they were to begin. One that finds no client idle waits for
+    /// the first that is, on whichever thread [default: each client begins its next when its last
+    /// is done]
     #[arg(long, value_name = "N", value_parser = rate)]
     pub(super) rate: Option<f64>,
 

@@ -14,6 +14,7 @@ use super::control::Control;
 use super::crew::WAKE;
 use super::inbox::Inbox;
 use super::message::{Failure, Message, Outside, Start};
+use super::pacer::Pacer;
 use super::resources::Cpu;
 use super::retry::Retry;
 use super::summary::{interval_event, ready_event, statement_infos, summary};
@@ -216,9 +217,7 @@ impl<'a> Conductor<'a> {
             let worker = Worker {
                 number,
                 workers,
-                run_clients: clients,
-                rate: self.options.rate,
-                seed: self.options.seed,
+                is_paced: self.options.rate.is_some(),
                 retry: self.options.retry.clone(),
                 clients: (number..clients).step_by(workers).collect(),
                 driver: Arc::clone(driver),
@@ -284,9 +283,14 @@ impl<'a> Conductor<'a> {
             }),
             interval_ns: self.options.report_interval.map(nanoseconds),
         };
+        let options = self.options;
+        let pacer = options
+            .rate
+            .map(|rate| Arc::new(Pacer::new(rate, options.seed, options.workers, start_ns)));
         for worker in &self.workers {
             // A worker that is gone has said why, and is heard below.
-            let _ = worker.start.send(Start(schedule));
+            let pacer = pacer.clone();
+            let _ = worker.start.send(Start { schedule, pacer });
         }
         if !self.options.warm_up.is_zero() {
             let seconds = self.options.warm_up.as_secs_f64();

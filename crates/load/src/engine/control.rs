@@ -120,11 +120,28 @@ impl Control {
         }
     }
 
+    /// How many transactions may still be begun.
+    #[must_use]
+    pub(super) fn left(&self) -> u64 {
+        if self.is_closed() {
+            return 0;
+        }
+        let budget = self.budget.as_ref();
+        budget.map_or(u64::MAX, |left| left.load(Ordering::Relaxed))
+    }
+
     /// Whether every transaction that was to be begun has been.
     #[must_use]
     pub(super) fn is_spent(&self) -> bool {
-        let spent = |left: &AtomicU64| left.load(Ordering::Relaxed) == 0;
-        self.is_closed() || self.budget.as_ref().is_some_and(spent)
+        self.left() == 0
+    }
+
+    /// Wakes one worker.
+    pub(super) fn wake(&self, worker: usize) {
+        if let Some(waker) = self.wakers.get().and_then(|wakers| wakers.get(worker)) {
+            // One that cannot be woken looks at the clock soon enough.
+            let _ = waker.wake();
+        }
     }
 
     fn wake_all(&self) {

@@ -1,21 +1,21 @@
 //! A worker's clients at work: the hot loop.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::task::Poll as Progress;
 use std::time::Duration;
 
 use mio::{Events, Interest, Poll, Token};
 
 use super::alarm::Alarm;
-use super::arrivals::Pacer;
 use super::client::{Client, ClientOf, State};
-use super::message::Failure;
+use super::message::{Failure, Start};
 use super::opening::Openings;
+use super::pacer::Pacer;
 use super::recorder::Recorder;
 use super::timers::Timers;
 use super::worker::Worker;
 use crate::driver::{Args, Driver, Fault, Reply, Session, StatementId};
-use crate::measure::Schedule;
 use crate::workload::{Catalogue, Next, Script, Workload};
 
 /// Wakes a worker that sleeps although nothing has arrived: the run is to end early.
@@ -48,7 +48,7 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     /// Wakes the event loop for it.
     alarm: Alarm,
     /// `None`: a closed loop.
-    pub(super) pacer: Option<Pacer>,
+    pub(super) pacer: Option<Arc<Pacer>>,
     /// Clients that wait for a transaction to arrive.
     pub(super) waiting: VecDeque<usize>,
     pub(super) openings: Openings,
@@ -89,9 +89,9 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
 
     /// Runs until every client is idle: the phase is over and the last transactions have ended.
     /// Clients that are not connected by now come in as they are.
-    pub(super) fn work(&mut self, poll: &mut Poll, schedule: Schedule) -> Result<(), Failure> {
-        self.recorder.begin(schedule);
-        self.pacer = self.worker.pacer(schedule.start_ns);
+    pub(super) fn work(&mut self, poll: &mut Poll, start: Start) -> Result<(), Failure> {
+        self.recorder.begin(start.schedule);
+        self.pacer = start.pacer;
         self.busy = self.clients.len();
         let now_ns = self.worker.clock.now_ns();
         for index in 0..self.clients.len() {
@@ -194,11 +194,11 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         if self.openings.duty_ns() <= now_ns {
             self.attend_openings(now_ns);
         }
-        if self.recorder.is_over() {
-            self.wind_up(now_ns)?;
-        }
         if !self.waiting.is_empty() {
             self.dispatch();
+        }
+        if self.recorder.is_over() {
+            self.wind_up(now_ns)?;
         }
         Ok(())
     }

@@ -1,10 +1,9 @@
 //! How a crew's transactions begin: each after the last one, or when it arrives.
 
-use super::arrivals::Pacer;
 use super::client::State;
 use super::crew::Crew;
+use super::pacer::{Arrival, Turn};
 use crate::driver::Driver;
-use crate::measure::Backlog;
 use crate::workload::{Script, Workload};
 
 impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
@@ -12,66 +11,108 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     /// that is one which has arrived; where there is none, the client waits for the next.
     #[inline]
     pub(super) fn begin(&mut self, index: usize, now_ns: u64) {
-        match &mut self.pacer {
-            None => self.begin_arrived(index, now_ns, now_ns),
-            Some(pacer) if pacer.next_ns() <= now_ns => {
-                let arrived_ns = pacer.take();
-                self.begin_arrived(index, arrived_ns, now_ns);
-            }
-            Some(_) => {
+        if self.pacer.is_some() {
+            self.begin_paced(index, now_ns);
+        } else if self.recorder.is_over() || !self.may_begin() {
+            self.rest(index);
+        } else {
+            self.begin_arrived(index, now_ns, now_ns);
+        }
+    }
+
+    fn begin_paced(&mut self, index: usize, now_ns: u64) {
+        let Some(pacer) = self.pacer.as_ref().filter(|_| !self.recorder.is_over()) else {
+            return self.rest(index);
+        };
+        match pacer.ask(self.worker.number, now_ns, || self.allowance()) {
+            Turn::Begin(arrival) => self.take_up_arrival(index, arrival, now_ns),
+            Turn::NoMore => self.rest(index),
+            Turn::Wait => {
                 self.clients[index].state = State::Waiting;
                 self.waiting.push_back(index);
             }
         }
     }
 
+    /// Begins what has arrived, as far as clients are idle.
+    pub(super) fn dispatch(&mut self) {
+        let now_ns = self.worker.clock.now_ns();
+        // What is begun after an interval's end is none of that interval's.
+        self.pass_time(now_ns);
+        if self.recorder.is_over() || self.worker.control.is_spent() {
+            return self.dismiss_waiting();
+        }
+        while let Some(&index) = self.waiting.front()
+            && let Some(pacer) = &self.pacer
+        {
+            match pacer.ask_idle(self.worker.number, now_ns, || self.allowance()) {
+                Turn::Begin(arrival) => {
+                    self.waiting.pop_front();
+                    self.take_up_arrival(index, arrival, now_ns);
+                }
+                Turn::NoMore => return self.dismiss_waiting(),
+                Turn::Wait => return,
+            }
+        }
+    }
+
+    fn take_up_arrival(&mut self, index: usize, arrival: Arrival, now_ns: u64) {
+        if let Some(worker) = arrival.successor {
+            self.worker.control.wake(worker);
+        }
+        if arrival.found_idle {
+            self.recorder.lateness(now_ns - arrival.at_ns);
+        }
+        self.begin_arrived(index, arrival.at_ns, now_ns);
+    }
+
     /// Begins a transaction; its latency counts from its arrival.
     #[inline]
     fn begin_arrived(&mut self, index: usize, arrived_ns: u64, now_ns: u64) {
-        let control = &self.worker.control;
-        let is_measuring = self.recorder.is_measuring();
-        if self.recorder.is_over() || (is_measuring && !control.take_transaction()) {
-            return self.rest(index);
-        }
         let client = &mut self.clients[index];
         client.transaction_start_ns = arrived_ns;
         client.counts = true;
         let begun = client.script.begin();
-        if !begun && is_measuring {
-            control.give_back();
+        if !begun && self.recorder.is_measuring() {
+            self.worker.control.give_back();
         }
         self.take_first_step(index, begun, now_ns);
     }
 
-    /// Begins what has arrived, as far as clients are idle.
-    pub(super) fn dispatch(&mut self) {
-        if self.winding_up || self.worker.control.is_spent() {
-            return self.dismiss_waiting();
-        }
-        let now_ns = self.worker.clock.now_ns();
-        while self
-            .pacer
-            .as_ref()
-            .is_some_and(|pacer| pacer.next_ns() <= now_ns)
-            && let Some(index) = self.waiting.pop_front()
-        {
-            let arrived_ns = self.pacer.as_mut().map_or(now_ns, Pacer::take);
-            self.recorder.lateness(now_ns - arrived_ns);
-            self.begin_arrived(index, arrived_ns, now_ns);
+    /// Whether one more transaction may be begun; takes it from those that were asked for.
+    #[inline]
+    fn may_begin(&self) -> bool {
+        !self.recorder.is_measuring() || self.worker.control.take_transaction()
+    }
+
+    /// How many may be begun after one that is taken now; `None` where that may not.
+    fn allowance(&self) -> Option<u64> {
+        self.may_begin().then(|| self.left())
+    }
+
+    /// How many more transactions may be begun in the present phase.
+    fn left(&self) -> u64 {
+        if self.recorder.is_measuring() {
+            self.worker.control.left()
+        } else {
+            u64::MAX
         }
     }
 
     #[cold]
     fn dismiss_waiting(&mut self) {
+        if let Some(pacer) = &self.pacer {
+            pacer.leave(self.worker.number);
+        }
         for index in std::mem::take(&mut self.waiting) {
             self.rest(index);
         }
     }
 
-    /// When the next transaction arrives for which a client is idle.
+    /// When this worker is to wake for a transaction that arrives.
     pub(super) fn next_arrival_ns(&self) -> Option<u64> {
         let pacer = self.pacer.as_ref().filter(|_| !self.waiting.is_empty())?;
-        Some(pacer.next_ns())
+        pacer.alarm_ns(self.worker.number)
     }
 
     /// Closes the intervals that are over.
@@ -88,17 +129,10 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     }
 
     fn count_arrivals(&mut self, end_ns: u64) {
-        let Some(pacer) = &mut self.pacer else {
-            return;
-        };
-        let arrived = pacer.arrived_until(end_ns);
-        // When all that was asked for has been begun, what still arrives waits for nothing.
-        let backlog = if self.worker.control.is_spent() {
-            Backlog::default()
-        } else {
-            pacer.backlog(end_ns)
-        };
-        self.recorder.arrivals(arrived, backlog);
+        if let Some(pacer) = &self.pacer {
+            let (arrived, backlog) = pacer.close(end_ns, self.left());
+            self.recorder.arrivals(arrived, backlog);
+        }
     }
 
     /// What the warm-up began and the measured phase ends is of the number that was asked for;

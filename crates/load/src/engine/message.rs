@@ -1,5 +1,8 @@
 //! What the threads of a run tell one another.
 
+use std::sync::Arc;
+
+use super::pacer::Pacer;
 use crate::driver::Fault;
 use crate::measure::{IntervalTally, Period, PhaseTally, Schedule};
 
@@ -73,5 +76,9 @@ impl Failure {
 }
 
 /// To a worker whose clients are connected.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Start(pub(super) Schedule);
+#[derive(Debug, Clone)]
+pub(super) struct Start {
+    pub(super) schedule: Schedule,
+    /// Of all workers; `None`: a closed loop.
+    pub(super) pacer: Option<Arc<Pacer>>,
+}

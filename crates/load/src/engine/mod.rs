@@ -15,6 +15,7 @@ mod inbox;
 mod job;
 mod message;
 mod opening;
+mod pacer;
 mod recorder;
 mod resources;
 mod retry;

@@ -9,9 +9,14 @@ use crate::report::{
 };
 use crate::workload::{Catalogue, StatementType};
 
-/// A rate counts as held while its transactions are begun no later than this share of the phase:
-/// the begun ones fall no further short of the asked ones.
-const BEHIND_AT_MOST: f64 = 0.01;
+/// At the end, a rate that was held is behind by no more than this share of the phase: the begun
+/// transactions fall no further short of the asked ones.
+const BEHIND_AT_END: f64 = 0.01;
+/// Before that, a backlog may come and go: its transactions have been measured, and the latencies
+/// tell of them. From this share of the phase on, they tell of little else.
+const BEHIND_EVER: f64 = 0.1;
+/// And however long the phase is, what was so far behind did not keep up.
+const BEHIND_EVER_S: f64 = 1.0;
 
 pub(super) fn ready_event(
     options: &RunOptions,
@@ -113,8 +118,8 @@ pub(super) fn summary(
             asked_per_s: rate.per_s,
             arrivals: rate.arrivals.name(),
             achieved_per_s: per_s(measured.transactions.count()),
-            backlog: backlog(measured.arrived, totals.backlog),
-            held: totals.backlog.behind_ns as f64 / 1e9 <= seconds * BEHIND_AT_MOST,
+            backlog: backlog(measured.arrived, totals.backlog()),
+            held: is_held(totals.backlog(), seconds),
             start_delay_us: delay_us(totals.phase.lateness),
         }),
         client: ClientCost {
@@ -164,7 +169,16 @@ fn backlog(arrived: u64, backlog: Backlog) -> BacklogSummary {
         arrived,
         waiting: backlog.waiting,
         behind_s: backlog.behind_ns as f64 / 1e9,
+        most_waiting: backlog.most_waiting,
+        most_behind_s: backlog.most_behind_ns as f64 / 1e9,
     }
+}
+
+fn is_held(backlog: Backlog, seconds: f64) -> bool {
+    let behind_s = backlog.behind_ns as f64 / 1e9;
+    let most_behind_s = backlog.most_behind_ns as f64 / 1e9;
+    behind_s <= seconds * BEHIND_AT_END
+        && most_behind_s <= (seconds * BEHIND_EVER).min(BEHIND_EVER_S)
 }
 
 fn delay_us(delay: Delay) -> Option<DelaySummary> {

@@ -16,7 +16,7 @@ pub(super) struct Totals {
     pub(super) measured: IntervalTally,
     pub(super) phase: PhaseTally,
     /// At the end of the measured phase, as far as it has come.
-    pub(super) backlog: Backlog,
+    last_backlog: Backlog,
     pub(super) end_ns: u64,
     /// Of all workers together; `None` where one of them has none.
     pub(super) waited_ns: Option<u64>,
@@ -36,7 +36,7 @@ impl Totals {
             finished: vec![false; workers],
             measured: IntervalTally::default(),
             phase: PhaseTally::new(types),
-            backlog: Backlog::default(),
+            last_backlog: Backlog::default(),
             end_ns: 0,
             waited_ns: Some(0),
         }
@@ -92,9 +92,18 @@ impl Totals {
         }
         let open = first.remove();
         if open.period.phase == Phase::Measure {
-            self.backlog = open.tally.backlog;
+            self.last_backlog = open.tally.backlog;
         }
         Some((open.period, open.tally))
+    }
+
+    /// At the end of the measured phase, with the most that it ever was in it.
+    pub(super) fn backlog(&self) -> Backlog {
+        Backlog {
+            waiting: self.last_backlog.waiting,
+            behind_ns: self.last_backlog.behind_ns,
+            ..self.measured.backlog
+        }
     }
 
     pub(super) fn all_finished(&self) -> bool {

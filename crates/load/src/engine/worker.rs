@@ -5,7 +5,6 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use mio::{Interest, Poll, Registry, Token};
 
-use super::arrivals::{Pacer, Rate};
 use super::control::Control;
 use super::crew::Crew;
 use super::message::{Failure, Message, Start};
@@ -38,10 +37,8 @@ pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) number: usize,
     /// Of the whole run.
     pub(super) workers: usize,
-    pub(super) run_clients: usize,
-    /// Of the whole run.
-    pub(super) rate: Option<Rate>,
-    pub(super) seed: u64,
+    /// An open loop.
+    pub(super) is_paced: bool,
     pub(super) retry: Retry,
     /// The numbers of its clients, unique in the run.
     pub(super) clients: Vec<usize>,
@@ -62,7 +59,7 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     /// conductor lets go of the worker.
     pub(super) fn run(&self, mut poll: Poll) -> Result<(), Failure> {
         // Arrivals that are due do not wait for their turn.
-        if self.rate.is_none() {
+        if !self.is_paced {
             scheduling::take_turns();
         }
         let mut crew = Crew::new(self)?;
@@ -72,26 +69,14 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
         if self.outbox.send(Message::Connected).is_err() {
             return Ok(());
         }
-        let Ok(Start(schedule)) = self.inbox.recv() else {
+        let Ok(start) = self.inbox.recv() else {
             return Ok(());
         };
-        crew.work(&mut poll, schedule)?;
+        crew.work(&mut poll, start)?;
         let still_connected = crew.finish();
         let _ = self.inbox.recv();
         drop(still_connected);
         Ok(())
-    }
-
-    /// When this worker's transactions arrive, where they do.
-    pub(super) fn pacer(&self, start_ns: u64) -> Option<Pacer> {
-        let rate = self.rate?;
-        Some(Pacer::new(
-            rate,
-            self.seed,
-            &self.clients,
-            self.run_clients,
-            start_ns,
-        ))
     }
 
     /// Begins a client's connection and has it announced when it can be read from.

@@ -11,13 +11,19 @@ pub struct Backlog {
     pub waiting: u64,
     /// How long the first of them has been waiting.
     pub behind_ns: u64,
+    /// The most that ever waited since the interval or phase began, where no client was idle.
+    pub most_waiting: u64,
+    /// The longest that the first of them ever had been waiting.
+    pub most_behind_ns: u64,
 }
 
 impl Backlog {
-    /// With another worker's.
+    /// With another worker's, who sees the same queue, or another interval's.
     fn add(&mut self, other: Self) {
-        self.waiting += other.waiting;
+        self.waiting = self.waiting.max(other.waiting);
         self.behind_ns = self.behind_ns.max(other.behind_ns);
+        self.most_waiting = self.most_waiting.max(other.most_waiting);
+        self.most_behind_ns = self.most_behind_ns.max(other.most_behind_ns);
     }
 }
 
@@ -34,7 +40,7 @@ pub struct IntervalTally {
     pub reconnects: u64,
     /// Transactions of an open loop that were to begin.
     pub arrived: u64,
-    /// At the interval's end: of a sum over time, it says nothing.
+    /// At the interval's end; of a sum over time, only the most of it says something.
     pub backlog: Backlog,
 }
 

@@ -91,8 +91,13 @@ pub struct Interval {
 pub struct BacklogSummary {
     pub arrived: u64,
     pub waiting: u64,
-    /// How long the first of them had been waiting.
+    /// How long the first of them had been waiting; where all that was asked for had been begun,
+    /// how long the last one had.
     pub behind_s: f64,
+    /// The most that ever waited, where no client was idle, and the longest that the first of them
+    /// ever had.
+    pub most_waiting: u64,
+    pub most_behind_s: f64,
 }
 
 /// An open loop: what was asked for, and what came of it.
@@ -105,7 +110,8 @@ pub struct RateSummary {
     /// In the measured phase; waiting and behind are as at its end.
     #[serde(flatten)]
     pub backlog: BacklogSummary,
-    /// Whether all but a hundredth of the phase's transactions were begun within it.
+    /// Whether all but a hundredth of the phase's transactions were begun within it, and it never
+    /// was further behind than a second or a tenth of the phase.
     pub held: bool,
     /// From a transaction's arrival to its first statement, where a client was idle: our own
     /// share in its latency. `None` where none was.

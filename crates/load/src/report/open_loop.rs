@@ -19,21 +19,20 @@ pub(super) fn write(rate: &RateSummary, out: &mut impl Write) -> io::Result<()> 
         arrived,
         waiting,
         behind_s,
+        most_waiting,
+        most_behind_s,
     } = rate.backlog;
     writeln!(
         out,
-        "  rate           {arrived:>14} {:>14.2} per s   ({}; achieved {:.2} per s)",
+        "  rate           asked {:.2} per s ({}), achieved {:.2} per s; {arrived} arrived",
         rate.asked_per_s, rate.arrivals, rate.achieved_per_s
     )?;
-    if rate.held {
-        writeln!(out, "{INDENT}held; {waiting} waiting at the end")?;
-    } else {
-        writeln!(
-            out,
-            "{INDENT}NOT HELD: at the end {waiting} transactions waited for a client, \
-             the first of them for {behind_s:.3} s"
-        )?;
-    }
+    let held = if rate.held { "held" } else { "NOT HELD" };
+    writeln!(
+        out,
+        "{INDENT}{held}: at most {most_waiting} waited for a client, {most_behind_s:.3} s behind; \
+         at the end {waiting}, {behind_s:.3} s behind"
+    )?;
     let Some(delay) = &rate.start_delay_us else {
         return Ok(());
     };
@@ -59,6 +58,8 @@ mod tests {
                 arrived: 10_012,
                 waiting: 1_880,
                 behind_s: 1.8765,
+                most_waiting: 2_001,
+                most_behind_s: 2.0625,
             },
             held,
             start_delay_us: held.then_some(DelaySummary {
@@ -78,10 +79,10 @@ mod tests {
     fn a_rate_that_was_not_held_is_plainly_said() {
         let text = lines(&rate(false));
         assert!(
-            text.contains("1000.00 per s   (poisson; achieved 812.50 per s)"),
+            text.contains("asked 1000.00 per s (poisson), achieved 812.50 per s; 10012 arrived"),
             "{text}"
         );
-        let told = "NOT HELD: at the end 1880 transactions waited for a client, the first of them for 1.877 s";
+        let told = "NOT HELD: at most 2001 waited for a client, 2.062 s behind; at the end 1880, 1.877 s behind";
         assert!(text.contains(told), "{text}");
         assert_eq!(text.lines().count(), 2);
     }
@@ -89,7 +90,7 @@ mod tests {
     #[test]
     fn a_rate_that_was_held() {
         let text = lines(&rate(true));
-        assert!(text.contains("held; 1880 waiting at the end"), "{text}");
+        assert!(text.contains("held: at most 2001 waited"), "{text}");
         assert!(
             text.contains("begun 61.2 us after their time on average, 1234 us at most"),
             "{text}"

@@ -181,12 +181,48 @@ fn arrivals_wait_while_a_client_is_away() {
     // The first that waited arrived just after the loss.
     let longest_us = summary.latency_us.as_ref().expect("some").max;
     assert!(longest_us > 250_000.0, "{longest_us}");
-    assert!(
-        rate(&summary).held,
-        "it has caught up: {:?}",
-        rate(&summary)
-    );
+    // It has caught up, and yet it was behind for a third of the phase.
+    let rate = rate(&summary);
     assert!(summary.transactions >= 95, "{}", summary.transactions);
+    assert!(rate.backlog.waiting <= 5, "{rate:?}");
+    assert!((20..60).contains(&rate.backlog.most_waiting), "{rate:?}");
+    assert!(rate.backlog.most_behind_s > 0.25, "{rate:?}");
+    assert!(!rate.held, "{rate:?}");
+}
+
+#[test]
+fn whoever_is_idle_serves_while_a_client_of_another_worker_is_away() {
+    let log_in = Duration::from_millis(600);
+    let server = Server::new(move |number| {
+        Ok(Manners {
+            log_in: Some(if number < 2 { Duration::ZERO } else { log_in }),
+            breaks_after: (number == 0).then_some(10),
+            ..Manners::default()
+        })
+    });
+    let options = at_rate(100.0, Arrivals::Even, options(2, 2, 1.0));
+    let summary = summary(server, Steps::new(&[ASK]), &options);
+    assert_eq!(summary.failed_transactions, 1);
+    let longest_us = summary.latency_us.as_ref().expect("some").max;
+    assert!(longest_us < 300_000.0, "{longest_us}");
+    assert!(summary.transactions >= 95, "{}", summary.transactions);
+}
+
+#[test]
+fn a_number_of_transactions_does_not_hide_how_far_behind_they_were_begun() {
+    // The last of them arrives after 20 ms, and each takes more than one.
+    let options = RunOptions {
+        seconds: None,
+        transactions: Some(100),
+        ..at_rate(5000.0, Arrivals::Even, options(1, 1, 1.0))
+    };
+    let summary = summary(server(), Steps::new(&[ASK]), &options);
+    let rate = rate(&summary);
+    assert_eq!((summary.transactions, rate.backlog.arrived), (100, 100));
+    assert_eq!(rate.backlog.waiting, 0);
+    assert!((50..100).contains(&rate.backlog.most_waiting), "{rate:?}");
+    assert!(rate.backlog.behind_s > 0.07, "{rate:?}");
+    assert!(!rate.held, "{rate:?}");
 }
 
 #[test]

@@ -270,14 +270,17 @@ fn an_open_loop_in_words() {
     let arguments = ["--seconds", "0.5", "--report-interval", "0.1"];
     let held = text(&[&arguments[..], &["--rate", "20", "--arrivals", "even"]].concat());
     assert!(held.contains("behind s"), "{held}");
-    assert!(held.contains("20.00 per s   (even; achieved"), "{held}");
     assert!(
-        held.contains("held;") && !held.contains("NOT HELD"),
+        held.contains("asked 20.00 per s (even), achieved"),
+        "{held}"
+    );
+    assert!(
+        held.contains("held:") && !held.contains("NOT HELD"),
         "{held}"
     );
     let flooded = text(&[&arguments[..], &["--rate", "1e7"]].concat());
-    assert!(flooded.contains("(poisson; achieved"), "{flooded}");
-    assert!(flooded.contains("NOT HELD: at the end"), "{flooded}");
+    assert!(flooded.contains("(poisson), achieved"), "{flooded}");
+    assert!(flooded.contains("NOT HELD: at most"), "{flooded}");
     assert!(!text(&["--seconds", "0.1"]).contains("behind"));
 }
 
