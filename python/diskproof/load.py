@@ -38,15 +38,27 @@ class LoadFailedError(RefusalError):
     """The load generator could not do what was asked; the message is its own."""
 
 
+def _found() -> Path | None:
+    beside = Path(sys.executable).with_name("diskproof-load")
+    if beside.is_file():
+        return beside
+    elsewhere = shutil.which("diskproof-load")
+    return Path(elsewhere) if elsewhere else None
+
+
+def is_installed() -> bool:
+    """Tell whether there is a load generator."""
+    return _found() is not None
+
+
 def program() -> Path:
     """Return the load generator that was installed with this lab; LoadFailedError if there is none."""
-    beside = Path(sys.executable).with_name("diskproof-load")
-    found = beside if beside.is_file() else shutil.which("diskproof-load")
-    if not found:
+    found = _found()
+    if found is None:
         raise LoadFailedError(
             "diskproof-load is not installed; `make run` builds it, as does `pip install .`"
         )
-    return Path(found)
+    return found
 
 
 def version() -> str:

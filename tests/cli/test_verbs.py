@@ -50,6 +50,33 @@ def test_plan_shows_cells_order_time_and_bytes() -> None:
     assert "written to storage (order from seed 1)" in said
 
 
+SMALL_STUDY = """
+question = "x"
+[servers.db]
+family = "mysql"
+[storages.d]
+ram = "1 GiB"
+[workloads.w]
+"""
+
+
+@pytest.mark.parametrize(
+    ("workload", "complaint"),
+    [
+        ('kind = "slap"\nqueries = 10\nload_type = "key"', "key"),
+        ('kind = "conditions"\ntables = 2\ntables_per_visit = 5', "--tables-per-visit"),
+        ('kind = "script"\nfiles = ["own.sql"]', "own.sql:1: nothing has set rows"),
+    ],
+)
+def test_plan_refuses_what_run_would_refuse(tmp_path: Path, workload: str, complaint: str) -> None:
+    (tmp_path / "own.sql").write_text("SELECT :rows;\n")
+    (tmp_path / "study.toml").write_text(SMALL_STUDY + workload)
+    result = diskproof("plan", "study.toml", cwd=tmp_path)
+    assert result.returncode == 2, result.stdout
+    assert "workload `w`:" in result.stderr
+    assert complaint in result.stderr
+
+
 def test_doctor_says_what_is_there() -> None:
     result = diskproof("doctor")
     assert result.returncode == 0, result.stdout

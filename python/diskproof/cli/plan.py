@@ -4,9 +4,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from diskproof.cli.screen import results
+from diskproof import load
+from diskproof.cli.screen import results, say
 from diskproof.report.words import duration
 from diskproof.results.records import Plan, format_bytes
+from diskproof.run.rehearsal import rehearse
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
 
@@ -27,7 +29,12 @@ def plan(
         Only the cells whose id contains this text; may be given again.
 
     """
-    made = make_plan(read_study(study), only)
+    file = read_study(study)
+    made = make_plan(file, only)
+    if load.is_installed():
+        rehearse(file, made)  # what `run` would refuse is refused here
+    else:
+        say("diskproof-load is not installed: the workloads could not be looked at")
     results.print(made.question, markup=False)
     results.print(_cell_table(made))
     results.print(

@@ -17,6 +17,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.records import Finding, Machine, Plan, PlannedTrial, Trial, format_bytes
 from diskproof.run.dataset import IMAGES, GoldenImages, described
+from diskproof.run.rehearsal import rehearse
 from diskproof.run.room import check_room
 from diskproof.run.trial import START, Bench, run_trial
 from diskproof.server.base import ServerKind
@@ -26,7 +27,6 @@ from diskproof.study.read import StudyError, StudyFile
 from diskproof.system.journal import Journal, Undone, clean
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
-from diskproof.workload.arguments import run_arguments
 
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a polite kill, and a terminal that closes: all end the run in good order."""
@@ -60,7 +60,7 @@ def execute(request: Request, progress: Progress) -> RunFolder:
     """Run all trials that do not count yet; KeyboardInterrupt leaves the finished ones in the folder."""
     servers = _find_servers(request)
     load.version()  # refuse now where the load generator is missing
-    _rehearse(request)
+    rehearse(request.file, request.plan)
     for undone in clean():  # first of all: what a killed run left may be what fills the disk
         progress.note(_told(undone))
     with _ending_in_good_order(), _machine_taken(request, progress) as journal:
@@ -77,19 +77,6 @@ def _find_servers(request: Request) -> dict[str, ServerKind]:
     choices = request.file.study.servers
     used = dict.fromkeys(cell.server for cell in request.plan.cells)
     return {name: find(choices[name].family, choices[name].basedir, name=name) for name in used}
-
-
-def _rehearse(request: Request) -> None:
-    """Refuse what the load generator would refuse only when the data sets have been loaded."""
-    study = request.file.study
-    for name in dict.fromkeys(cell.workload for cell in request.plan.cells):
-        workload = study.workloads[name]
-        if not workload.rehearses:
-            continue
-        try:
-            load.rehearse(workload.kind, run_arguments(workload, study.design, 1, request.plan.seed))
-        except load.LoadFailedError as error:
-            raise StudyError(f"workload `{name}`: {error}") from None
 
 
 def _folder_to_resume(request: Request) -> RunFolder:
