@@ -8,7 +8,18 @@ import pytest
 
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import TRIAL_CHECKS, audit_trial
-from diskproof.results.records import Cell, Finding, LoadError, Machine, OpenFile, Plan, Setting, Trial
+from diskproof.results.records import (
+    Cell,
+    Finding,
+    Iterations,
+    LoadError,
+    Machine,
+    OpenFile,
+    Operation,
+    Plan,
+    Setting,
+    Trial,
+)
 from diskproof.server.durability import commits_wait_for_flush
 from diskproof.server.tuning import TUNING, tuned_variables
 from diskproof.study.model import LEVELS
@@ -224,6 +235,22 @@ def test_the_client_as_bottleneck_is_invalid() -> None:
     assert "85%" in finding.message  # 51 s of two CPUs over 30 s
 
 
+@pytest.mark.parametrize(("seconds", "severity"), [(0.4, "note"), (1.4, "invalid")])
+def test_a_job_of_less_than_a_second_is_not_judged_by_its_client(seconds: float, severity: str) -> None:
+    """Three iterations: what counts is how long one takes, not all of them together."""
+    plan = change(make_plan(), metrics={"complex": "seconds"})
+    iterations = Iterations(count=3, mean_s=seconds, min_s=seconds, max_s=seconds, queries_per_client=10)
+    changes = {
+        "load__iterations": iterations,
+        "load__seconds": 3 * seconds,
+        "load__client__cpu_user_s": 3 * seconds * 2.3,
+        "load__client__cpu_system_s": 0.0,
+    }
+    finding = audit(changes, plan=plan)["client"]
+    assert finding.severity == severity
+    assert "115% of the 2 CPUs" in finding.message
+
+
 def test_a_client_that_waits_for_a_cpu_is_told_of() -> None:
     measured_s = PLAN.measure_s
     assert "client" not in audit({"load__client__waited_for_cpu_s": None})
@@ -342,6 +369,13 @@ def test_data_size_is_a_note_where_commits_reach_storage_or_nothing_is_compared(
     assert audit()["data-size"].severity == "note"
     alone = make_plan(storages=("disk",))
     assert audit({"load__writes": 0}, plan=alone)["data-size"].severity == "note"
+
+
+def test_of_a_job_nothing_is_said_about_data_that_it_makes_itself() -> None:
+    """It may create and drop tables all the time, with not one INSERT among its statements."""
+    plan = change(make_plan(), metrics={"complex": "seconds"})
+    parts = [Operation(test="create", name="create+drop", clients=1, planned=9, count=9, seconds=9.0)]
+    assert "data-size" not in audit({"load__writes": 0, "load__operations": parts}, plan=plan)
 
 
 def test_data_between_pool_and_memory_may_come_from_the_page_cache() -> None:

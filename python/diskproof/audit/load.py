@@ -244,21 +244,23 @@ def client(evidence: Evidence) -> Iterator[Problem]:
     load, account = evidence.load, evidence.load.client
     if evidence.embedded:
         return  # the database's own work is in the load generator's account
-    if evidence.metric == "seconds" and load.seconds < SHORTEST_JOB_S:
-        return  # starting and ending threads is most of such an account; `short` says so
+    brief = evidence.metric == "seconds" and (load.figure("seconds") or 0.0) < SHORTEST_JOB_S
     usable = min(account.workers, evidence.machine.cpus if evidence.machine else account.workers)
     share = (account.cpu_user_s + account.cpu_system_s) / (load.seconds * max(usable, 1))
     if share > CLIENT_CPU_SHARE:
-        yield Problem(
-            "invalid",
-            f"the client was the bottleneck: the load generator used {share:.0%} of the "
-            f"{usable} {'CPU' if usable == 1 else 'CPUs'} that it can use",
+        used = (
+            f"the load generator used {share:.0%} of the {usable} {'CPU' if usable == 1 else 'CPUs'} "
+            "that it can use"
         )
+        if brief:
+            yield Problem("note", f"{used}: in so short a job, starting and ending threads is most of it", "")
+        else:
+            yield Problem("invalid", f"the client was the bottleneck: {used}")
     if account.waited_for_cpu_s is not None:
         waited = account.waited_for_cpu_s / (load.seconds * max(account.workers, 1))
         if waited > WAIT_NOTED:
             yield Problem(
-                "warning" if waited > WAIT_WARNED else "note",
+                "warning" if waited > WAIT_WARNED and not brief else "note",
                 f"the load generator's threads were ready but without a CPU for {waited:.0%} of the time: "
                 "that much of the latencies may be its own",
             )
@@ -268,7 +270,7 @@ def client(evidence: Evidence) -> Iterator[Problem]:
     delayed = delay_us / load.latency_us.mean
     if delayed > DELAY_NOTED:
         yield Problem(
-            "warning" if delayed > DELAY_WARNED else "note",
+            "warning" if delayed > DELAY_WARNED and not brief else "note",
             f"replies lay {account.delay_mean_us:.0f} us each before the load generator took them up, "
             f"{delayed:.1%} of a transaction's latency",
         )
