@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report import csv, json, markdown, text
-from diskproof.results.records import Finding
+from diskproof.report import csv, html, json, markdown, text
+from diskproof.results.records import Finding, Operation
 from support.runs import MakeRun, Run
 from support.snapshots import assert_matches_snapshot
 from support.trials import change, make_plan, make_trials
@@ -172,3 +172,42 @@ def test_one_block_says_that_it_has_no_interval(make_run: MakeRun) -> None:
     _, analysis = make_run(make_plan(blocks=1))
     assert "none: one block" in printed(analysis)
     assert "none: one block" in markdown.render(analysis)
+
+
+# ---------------------------------------------------------------- jobs
+
+
+def job_run(make_run: MakeRun) -> Run:
+    """Return the run of a job of three operations on two storages."""
+    plan = change(make_plan(tunings=("fast",), clients=(1,)), metrics={"complex": "seconds"})
+    parts = [
+        Operation(test="insert", name=name, clients=1, planned=100, count=100, seconds=seconds)
+        for name, seconds in (("insert", 2.0), ("select", 4.0), ("update", 8.0))
+    ]
+    return make_run(plan, [change(trial, load__operations=parts) for trial in make_trials(plan)])
+
+
+def test_ratios_of_operations_are_said_to_be_unadjusted(make_run: MakeRun) -> None:
+    _, analysis = job_run(make_run)
+    assert "it is not adjusted for the number of ratios" in markdown.render(analysis)
+    assert "the ratios' intervals, not adjusted for their number" in printed(analysis)
+
+
+def test_a_page_of_jobs_speaks_of_jobs(make_run: MakeRun) -> None:
+    page = html.render(*job_run(make_run))
+    assert '<a href="#operations">Operations</a>' in page
+    assert "ratio of speeds with its interval" in page
+    assert "Cost of a statement" in page
+    assert "Throughput over time" not in page
+    assert "transaction" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_an_axis_stands_only_below_ratios(quickstart: Run) -> None:
+    folder, analysis = quickstart
+    assert 'class="verdict axis"' in html.render(folder, analysis)
+    none = [change(verdict, ratio=None) for verdict in analysis.verdicts]
+    assert 'class="verdict axis"' not in html.render(folder, change(analysis, verdicts=none))
+
+
+def test_a_findings_remedy_stands_apart_from_it(quickstart: Run) -> None:
+    assert "was requested\n  - Remedy: give a value" in markdown.render(quickstart[1])

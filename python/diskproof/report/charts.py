@@ -195,8 +195,8 @@ def latency(analysis: Analysis, *, legend: bool = False) -> Figure | None:
         shape=percentile, tooltip=tooltip("interval")
     )
     caption = (
-        "How long a transaction takes: p50 (circle), p95 (diamond) and p99 (triangle). A percentile with "
-        "fewer than ten transactions beyond it is left out."
+        f"How long a {words.work(analysis.plan)} takes: p50 (circle), p95 (diamond) and p99 (triangle). A "
+        "percentile with fewer than ten of them beyond it is left out."
     )
     panel = stacked_panel("", described("Latency percentiles", rows, "interval"), rows, spans, points)
     return Figure("latency", "Latency", caption, (panel,))
@@ -206,7 +206,11 @@ def latency(analysis: Analysis, *, legend: bool = False) -> Figure | None:
 
 
 def cost(analysis: Analysis, *, legend: bool = False) -> Figure | None:
-    """Return what one transaction costs, a panel a resource; None where nothing was observed."""
+    """Return what one transaction, or a job's statement, costs, a panel a resource.
+
+    None where nothing was observed.
+    """
+    work = words.work(analysis.plan)
     encoding = encode(analysis.plan.cells)
     panels, missing = [], []
     for field, title, unit in _COSTS:
@@ -220,20 +224,20 @@ def cost(analysis: Analysis, *, legend: bool = False) -> Figure | None:
             if (figure := getattr(answer.cost, field)) is not None
         ]
         if rows:
-            panels.append(_cost_panel(rows, encoding, title, legend=legend))
+            panels.append(_cost_panel(rows, encoding, title, work, legend=legend))
         else:
             missing.append(title.lower())
     if not panels:
         return None
-    caption = "What one transaction takes, as the median over the cell's valid trials."
+    caption = f"What one {work} takes, as the median over the cell's valid trials."
     if missing:
         caption += f" Not observed: {', '.join(missing)}."
     if len({panel.marks for panel in panels}) > 1:
         caption += " A cell that a panel leaves out was not observed there."
-    return Figure("cost", "Cost of a transaction", caption, tuple(panels))
+    return Figure("cost", f"Cost of a {work}", caption, tuple(panels))
 
 
-def _cost_panel(rows: Sequence[Row], encoding: Encoding, title: str, *, legend: bool) -> Panel:
+def _cost_panel(rows: Sequence[Row], encoding: Encoding, title: str, work: str, *, legend: bool) -> Panel:
     # Room on the right for the figure that stands at the bar's end.
     top = max(row["figure"] for row in rows) * 1.4 or 1
     x = alt.X("figure:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=None)
@@ -242,7 +246,7 @@ def _cost_panel(rows: Sequence[Row], encoding: Encoding, title: str, *, legend: 
         color=colour(encoding, legend=legend), tooltip=tooltip("shown")
     )
     ends = base.mark_text(align="left", baseline="middle", dx=5, yOffset=8).encode(text="shown:N")
-    return stacked_panel(title, described(f"{title} per transaction", rows, "shown"), rows, bars, ends)
+    return stacked_panel(title, described(f"{title} per {work}", rows, "shown"), rows, bars, ends)
 
 
 # ---------------------------------------------------------------- still pictures

@@ -29,12 +29,15 @@ Curve = list[tuple[float, float]]
 
 
 def over_time(folder: RunFolder, analysis: Analysis, trials: Sequence[Trial]) -> Figure | None:
-    """Return throughput over time, a panel a cell; None where no series was written."""
+    """Return throughput over time, a panel a cell; None where no series was written.
+
+    Jobs are left out: one that goes from operation to operation has no throughput of its own.
+    """
     valid = counting(analysis, trials)
     most = max(FEWEST_POINTS_A_TRIAL, MOST_POINTS // max(len(trials), 1))
     encoding = encode(analysis.plan.cells)
     panels, thinned = [], False
-    for cell in analysis.plan.cells:
+    for cell in (one for one in analysis.plan.cells if analysis.plan.metric(one) != "seconds"):
         curves = [(trial, read_curve(folder, trial.id)) for trial in trials if trial.cell == cell.id]
         curves = [(trial, curve) for trial, curve in curves if curve]
         if not curves:

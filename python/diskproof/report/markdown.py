@@ -85,7 +85,7 @@ def _cells(analysis: Analysis) -> list[str]:
     return [
         "## Cells",
         table(tables.cells(analysis)),
-        "What one transaction costs (median over the valid trials; n/a: not observed):",
+        f"What one {words.work(analysis.plan)} costs (median over the valid trials; n/a: not observed):",
         table(tables.costs(analysis)),
         *_operations(analysis),
     ]
@@ -94,7 +94,7 @@ def _cells(analysis: Analysis) -> list[str]:
 def _operations(analysis: Analysis) -> list[str]:
     if not analysis.operations:
         return []
-    return ["## Operations", words.OPERATIONS, table(tables.operations(analysis))]
+    return ["## Operations", words.operations_note(analysis), table(tables.operations(analysis))]
 
 
 def _differences(analysis: Analysis) -> list[str]:
@@ -117,7 +117,7 @@ def _findings(analysis: Analysis) -> list[str]:
 
 def _finding(found: RunFinding, analysis: Analysis) -> str:
     finding = found.finding
-    remedy = f" Remedy: {escape(finding.remedy)}" if finding.remedy else ""
+    remedy = f"\n  - Remedy: {escape(finding.remedy)}" if finding.remedy else ""
     where = escape(words.where(found, analysis))
     return f"- **{finding.severity}** {escape(finding.check)} ({where}): {escape(finding.message)}{remedy}"
 

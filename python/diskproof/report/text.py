@@ -19,6 +19,8 @@ MOST_FINDINGS = 6
 
 _ELSEWHERE = "see report.html in the run folder, or --format markdown"
 
+_INTERVALS = "  the ratios' intervals, not adjusted for their number, stand in report.html"
+
 OUTCOME_STYLES: dict[Outcome, str] = {
     "faster": "bold green",
     "slower": "bold yellow",
@@ -137,7 +139,8 @@ def _operations(analysis: Analysis, console: Console) -> list[Text | RichTable]:
             )[:MOST_OPERATIONS]
         ),
     )
-    return [layout(longest, console), *_rest(len(table.rows) - MOST_OPERATIONS, "operation")]
+    intervals = [Text(_INTERVALS, style="dim")] if any(row.ratio for row in analysis.operations) else []
+    return [layout(longest, console), *_rest(len(table.rows) - MOST_OPERATIONS, "operation"), *intervals]
 
 
 def _most_seconds(operation: OperationAnswer) -> float:

@@ -32,6 +32,11 @@ OPERATIONS = (
     "of speeds, the second cell's over the first's."
 )
 
+UNADJUSTED = (
+    "Each ratio's interval stands for itself: unlike the verdicts it is not adjusted for the number of "
+    "ratios, so among twenty operations that are equally fast about one excludes 1 by chance."
+)
+
 _OUTCOME_ORDER: tuple[Outcome, ...] = ("faster", "slower", "the same", "inconclusive", "not comparable")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """C0 and C1 controls but the line feed, and what turns the direction of writing."""
@@ -174,6 +179,25 @@ def cells_note(analysis: Analysis) -> str:
     plus = " +: seconds of operations that a time limit cut short are extrapolated."
     marked = plus if any(answer.extrapolated for answer in analysis.cells) else ""
     return f"{first}{marked} n/a: not observed."
+
+
+def operations_note(analysis: Analysis) -> str:
+    """Say how the figures of operations are made, and what their ratios cannot carry."""
+    return f"{OPERATIONS} {UNADJUSTED}" if any(row.ratio for row in analysis.operations) else OPERATIONS
+
+
+def work(plan: Plan) -> str:
+    """Return what latencies and costs are of: a job has no transactions of its own."""
+    if only_jobs(plan):
+        return "statement"
+    jobs = any(plan.metric(cell) == "seconds" for cell in plan.cells)
+    return "transaction (in a job: a statement)" if jobs else "transaction"
+
+
+def ratio_axis(plan: Plan) -> str:
+    """Return what the ratios of verdicts are of."""
+    metrics = {plan.metric(cell) for cell in plan.cells}
+    return f"ratio of {'throughputs' if metrics == {'transactions_per_s'} else 'speeds'} with its interval"
 
 
 def only_jobs(plan: Plan) -> bool:
