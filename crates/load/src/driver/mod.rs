@@ -299,8 +299,13 @@ pub trait Admin {
 
     fn execute(&mut self, sql: &str) -> Result<Reply, Fault>;
 
-    /// One value of one row as text; `None` for SQL NULL or no row.
-    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault>;
+    /// The first value of every row as text, `None` for SQL NULL; all are held in memory.
+    fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault>;
+
+    /// The first value of the first row as text; `None` for SQL NULL or no row.
+    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault> {
+        Ok(self.query_column(sql)?.into_iter().next().flatten())
+    }
 
     /// Loads rows into a table in the way that is fastest here (multi-row INSERT, COPY, one
     /// transaction of prepared INSERTs). `next_row` fills the arguments of the next row, in the

@@ -68,8 +68,8 @@ impl Admin for NullAdmin {
         Ok(Reply::default())
     }
 
-    fn query_value(&mut self, _: &str) -> Result<Option<String>, Fault> {
-        Ok(None)
+    fn query_column(&mut self, _: &str) -> Result<Vec<Option<String>>, Fault> {
+        Ok(Vec::new())
     }
 
     fn load(

@@ -82,6 +82,7 @@ fn slaps_that_contradict_themselves() {
             "--load-type key --auto-increment --write-number 1",
             "no rows",
         ),
+        ("--auto-increment --write-number 1000001", "1000000 at most"),
         ("--auto-increment --guid-primary", "--guid-primary"),
         ("--commit 5 --detach 5", "--detach"),
         ("--queries 0", "--queries"),

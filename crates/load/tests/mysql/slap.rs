@@ -124,7 +124,9 @@ fn compare(database: &Database, ours: &str, theirs: &str, leave_out: &[&str]) {
     assert_eq!(kept(by_us), kept(by_them), "{ours} against {theirs}");
 }
 
-/// Reading the keys is not timed, and done otherwise.
+/// The keys are read in their order, which is not timed.
+const ORDER: [&str; 1] = [READS];
+/// mysqlslap reads the keys where they are not asked for as well.
 const KEYS: [&str; 2] = ["Com_select", READS];
 /// mysqlslap turns off its own connection's commits as well, which only loads.
 const SETTING: [&str; 1] = ["Com_set_option"];
@@ -190,7 +192,7 @@ fn the_server_counts_the_same_work_as_for_mariadb_slap() {
         "--queries 40 --auto-increment --secondary-indexes 2",
         "--number-of-queries=40 --concurrency=1 --auto-generate-sql-add-autoincrement \
          --auto-generate-sql-secondary-indexes=2",
-        &KEYS,
+        &ORDER,
     );
     compare(
         &database,

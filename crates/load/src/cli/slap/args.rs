@@ -46,7 +46,8 @@ pub(in crate::cli) struct RunSlap {
     pub(in crate::cli) secondary_indexes: u16,
 
     /// Rows that are there at the start, plus one: as mysqlslap counts, whose number includes the
-    /// CREATE TABLE (--auto-generate-sql-write-number)
+    /// CREATE TABLE; 1000000 at most where rows are asked for by their key
+    /// (--auto-generate-sql-write-number)
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(in crate::cli) write_number: u64,
 

@@ -66,6 +66,9 @@ impl Task for RunTask<'_> {
     }
 }
 
+/// Keys of so many rows take about 100 MB.
+const MOST_WITH_KEYS: u64 = 1_000_000;
+
 /// The arguments as the workload takes them, those refused that contradict one another.
 fn options(args: &RunSlap) -> Result<SlapOptions, Stop> {
     let key = match (args.auto_increment, args.guid_primary) {
@@ -73,17 +76,16 @@ fn options(args: &RunSlap) -> Result<SlapOptions, Stop> {
         (_, true) => KeyColumn::Guid,
         _ => KeyColumn::None,
     };
-    let asks_by_key = match args.load_type {
-        LoadType::Key => true,
-        LoadType::Mixed | LoadType::Update => key != KeyColumn::None,
-        LoadType::Read | LoadType::Write => false,
-    };
+    let asks_by_key = args.load_type.asks_by_key(key);
     let refusal = if args.int_columns + args.char_columns == 0 {
         "--int-columns 0 and --char-columns 0 leave the table nothing to read or write"
     } else if args.load_type == LoadType::Key && key == KeyColumn::None {
         "--load-type key asks for rows by their key: add --auto-increment or --guid-primary"
     } else if asks_by_key && args.write_number == 1 {
         "--write-number 1 loads no rows (it counts the CREATE TABLE), so there is no key to ask for"
+    } else if asks_by_key && args.write_number > MOST_WITH_KEYS {
+        "--write-number: rows that are asked for by their key may be 1000000 at most; every key is \
+         held in memory"
     } else {
         return Ok(SlapOptions {
             load_type: args.load_type,

@@ -159,24 +159,20 @@ impl Admin for MysqlAdmin {
         self.reply()
     }
 
-    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault> {
+    fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {
         self.query(sql.as_bytes())?;
         let head = self.packet()?;
         let Some((1.., [])) = parse_number(head) else {
             return Err(protocol(format!("no result came back for: {sql}")));
         };
         while self.packet()?.first() != Some(&END) {}
-        let mut value = None;
-        let mut rows = 0;
+        let mut values = Vec::new();
         loop {
             let row = self.packet()?;
             if row.first() == Some(&END) && row.len() < 9 {
-                return Ok(value);
+                return Ok(values);
             }
-            if rows == 0 {
-                value = first_column(row)?;
-            }
-            rows += 1;
+            values.push(first_column(row)?);
         }
     }
 

@@ -27,11 +27,11 @@ pub(super) struct PostgresAdmin {
     wire: Wire,
 }
 
-/// What a statement brought: its counts and the first value of its first row.
+/// What a statement brought: its counts and the first value of every row.
 #[derive(Default)]
 struct Outcome {
     reply: Reply,
-    first_value: Option<String>,
+    first_values: Vec<Option<String>>,
 }
 
 impl PostgresAdmin {
@@ -66,9 +66,7 @@ impl PostgresAdmin {
         loop {
             match self.wire.receive()? {
                 Message::DataRow(row) => {
-                    if outcome.reply.rows == 0 {
-                        outcome.first_value = first_value(&row)?;
-                    }
+                    outcome.first_values.push(first_value(&row)?);
                     outcome.reply.rows += 1;
                 }
                 Message::CommandComplete(body) => {
@@ -166,9 +164,9 @@ impl Admin for PostgresAdmin {
         Ok(self.finish()?.reply)
     }
 
-    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault> {
+    fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {
         self.send_query(sql)?;
-        Ok(self.finish()?.first_value)
+        Ok(self.finish()?.first_values)
     }
 
     /// COPY in its text format: the fastest way in that a plain account may use.

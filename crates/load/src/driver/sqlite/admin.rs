@@ -44,16 +44,17 @@ impl Admin for SqliteAdmin {
         run(&self.connection, &mut statement, &Args::default())
     }
 
-    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault> {
+    fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {
         let mut statement = self.connection.prepare(sql).map_err(error::fault)?;
         let mut rows = statement.query([]).map_err(error::fault)?;
-        let Some(row) = rows.next().map_err(error::fault)? else {
-            return Ok(None);
-        };
-        Ok(match row.get::<_, Value>(0).map_err(error::fault)? {
-            Value::Null => None,
-            value => Some(as_text(&value)),
-        })
+        let mut values = Vec::new();
+        while let Some(row) = rows.next().map_err(error::fault)? {
+            values.push(match row.get::<_, Value>(0).map_err(error::fault)? {
+                Value::Null => None,
+                value => Some(as_text(&value)),
+            });
+        }
+        Ok(values)
     }
 
     /// One transaction of prepared INSERTs: a row costs no parsing and no flush of its own.

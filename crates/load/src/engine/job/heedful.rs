@@ -67,9 +67,9 @@ impl Admin for Heedful<'_> {
         self.admin.execute(sql)
     }
 
-    fn query_value(&mut self, sql: &str) -> Result<Option<String>, Fault> {
+    fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {
         self.heed()?;
-        self.admin.query_value(sql)
+        self.admin.query_column(sql)
     }
 
     fn load(

@@ -4,7 +4,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::table::{NAME, generated, value_columns};
-use super::{KeyColumn, LoadType, SlapOptions};
+use super::{LoadType, SlapOptions};
 use crate::driver::{Dialect, Kind};
 
 /// Digits and letters without the capitals U and V, which mysqlslap leaves out.
@@ -30,14 +30,13 @@ pub(super) struct Query {
 /// What the clients go through.
 pub(super) fn queries(options: &SlapOptions, dialect: Dialect) -> Vec<Query> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed);
-    let has_key = options.key != KeyColumn::None;
+    let asks_by_key = options.load_type.asks_by_key(options.key);
     let places = 0..=options.unique_queries;
     places
         .map(|place| match options.load_type {
-            LoadType::Mixed if place % 2 == 1 => select(options, has_key),
-            LoadType::Read => select(options, false),
-            LoadType::Key => select(options, true),
-            LoadType::Update => update(options, has_key, &mut rng),
+            LoadType::Mixed if place % 2 == 1 => select(options, asks_by_key),
+            LoadType::Read | LoadType::Key => select(options, asks_by_key),
+            LoadType::Update => update(options, asks_by_key, &mut rng),
             LoadType::Mixed | LoadType::Write => Query {
                 name: "insert",
                 kind: Kind::Write,
@@ -119,6 +118,7 @@ fn text(rng: &mut impl Rng) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::slap::KeyColumn;
     use crate::workload::slap::tests::options;
 
     fn names(load_type: LoadType) -> Vec<&'static str> {

@@ -43,6 +43,16 @@ impl LoadType {
             Self::Update => "update",
         }
     }
+
+    /// Whether rows of a table with such a key are asked for by it.
+    #[must_use]
+    pub fn asks_by_key(self, key: KeyColumn) -> bool {
+        match self {
+            Self::Key => true,
+            Self::Mixed | Self::Update => key != KeyColumn::None,
+            Self::Read | Self::Write => false,
+        }
+    }
 }
 
 impl fmt::Display for LoadType {
@@ -228,7 +238,7 @@ pub fn create(admin: &mut dyn Admin, dialect: Dialect, options: &SlapOptions) ->
     Ok(())
 }
 
-/// Fills the table; returns its keys, where it has any.
+/// Fills the table; returns its keys, where rows are asked for by them.
 pub fn load(
     admin: &mut dyn Admin,
     dialect: Dialect,
@@ -238,10 +248,10 @@ pub fn load(
     for insert in inserts.iter().cycle().take(rows(options)) {
         admin.execute(insert)?;
     }
-    match options.key {
-        KeyColumn::None => Ok(Vec::new()),
-        KeyColumn::AutoIncrement | KeyColumn::Guid => table::keys(admin),
+    if options.load_type.asks_by_key(options.key) {
+        return table::keys(admin);
     }
+    Ok(Vec::new())
 }
 
 /// Drops the table, if it is there.

@@ -70,16 +70,10 @@ fn char_columns(options: &SlapOptions) -> impl Iterator<Item = String> {
     (1..=options.char_columns).map(|number| format!("charcol{number}"))
 }
 
-/// Every key of the table, in its order: each is found by its index from the one before.
+/// Every key of the table, in its order.
 pub(super) fn keys(admin: &mut dyn Admin) -> Result<Vec<String>, Fault> {
-    let mut keys = Vec::new();
-    let mut found = admin.query_value(&format!("SELECT MIN(id) FROM {NAME}"))?;
-    while let Some(key) = found {
-        let sql = format!("SELECT MIN(id) FROM {NAME} WHERE id > '{key}'");
-        keys.push(key);
-        found = admin.query_value(&sql)?;
-    }
-    Ok(keys)
+    let keys = admin.query_column(&format!("SELECT id FROM {NAME} ORDER BY id"))?;
+    Ok(keys.into_iter().flatten().collect())
 }
 
 #[cfg(test)]
