@@ -102,6 +102,14 @@ fn slaps_that_contradict_themselves() {
 }
 
 #[test]
+fn a_slap_by_keys_where_no_row_is_kept() {
+    let output = load("run slap --url null: --load-type key --auto-increment");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("no key to ask for"), "{said}");
+}
+
+#[test]
 fn an_engine_where_there_are_none() {
     for url in ["postgresql://a@b/c", "sqlite:/nowhere/x.db"] {
         for words in ["prepare oltp", "prepare conditions", "run slap"] {

@@ -64,6 +64,15 @@ impl Job for SlapJob {
         slap::create(admin, self.dialect, options).map_err(doing("making"))?;
         self.made = true;
         let keys = slap::load(admin, self.dialect, options).map_err(doing("loading"))?;
+        if keys.is_empty() && options.load_type.asks_by_key(options.key) {
+            return Err(Failure::new(
+                "tables",
+                format!(
+                    "table {TABLE} holds no row after it was loaded, so there is no key to ask \
+                     for; choose an --engine that keeps rows"
+                ),
+            ));
+        }
         let clients = u64::from(self.clients);
         Ok(Some(Stage {
             test: "slap".into(),
