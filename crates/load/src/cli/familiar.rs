@@ -13,18 +13,26 @@ enum Ours {
     Option(&'static str),
     /// A part of the URL, as the help shows it.
     Url(&'static str),
+    /// Another option with something to bear in mind.
+    But(&'static str, &'static str),
+    /// Nothing, where the workload is done at some point.
+    Job,
     /// Something else, in words.
     Words(&'static str),
 }
 
-use Ours::{Option as Opt, Url, Words};
+use Ours::{But, Job, Option as Opt, Url, Words};
 
+const SCHEME: Ours = Words("here it is the URL's beginning: mysql:, postgresql: or sqlite:");
+const ENGINE: Ours =
+    Words("tables get their engine when they are made: `prepare oltp --engine NAME`");
+const OWN_SQL: Ours = Words("slap always makes its own SQL; yours is `run script`");
 const PASSWORD: Ours =
     Words("passwords come from the environment variable DISKPROOF_PASSWORD or --password-file");
 
 /// Options of sysbench, mysqlslap, sql-bench and pgbench; `_` and `-` are the same. The first that
 /// the command has is told.
-const OPTIONS: [(&str, Ours); 80] = [
+const OPTIONS: &[(&str, Ours)] = &[
     ("threads", Opt("clients")),
     ("num-threads", Opt("clients")),
     ("concurrency", Opt("clients")),
@@ -34,11 +42,53 @@ const OPTIONS: [(&str, Ours); 80] = [
     ("-j", Opt("workers")),
     ("time", Opt("seconds")),
     ("max-time", Opt("seconds")),
+    ("seconds", Job),
+    ("time", Job),
+    ("max-time", Job),
+    ("-T", Job),
+    ("warm-up", Job),
+    ("transactions", Job),
+    ("rate", Job),
+    ("time-limit", Opt("limit-seconds")),
+    (
+        "loop-count",
+        But("scale", "a factor for all loops: --scale 0.1 is a tenth"),
+    ),
+    (
+        "small-test",
+        But("scale", "a factor for all loops: --scale 0.1 is a tenth"),
+    ),
+    (
+        "create-options",
+        But(
+            "engine",
+            "the storage engine by its name; other options there are none",
+        ),
+    ),
     ("-T", Opt("seconds")),
     ("events", Opt("transactions")),
     ("max-requests", Opt("transactions")),
     ("number-of-queries", Opt("queries")),
-    ("-t", Opt("transactions")),
+    (
+        "-t",
+        But(
+            "transactions",
+            "which counts those of all clients together; pgbench's -t is for each",
+        ),
+    ),
+    (
+        "-C",
+        But("reconnect", "with 1 to connect anew for each transaction"),
+    ),
+    ("-i", Opt("iterations")),
+    (
+        "-i",
+        Words("the tables of a script are made by `prepare script --file FILE`"),
+    ),
+    (
+        "initialize",
+        Words("the tables of a script are made by `prepare script --file FILE`"),
+    ),
     ("table-size", Opt("rows")),
     ("oltp-table-size", Opt("rows")),
     ("scale", Opt("rows")),
@@ -88,7 +138,11 @@ const OPTIONS: [(&str, Ours); 80] = [
     ("query", Words("your own SQL is `run script --file FILE`")),
     ("mysql-storage-engine", Opt("engine")),
     ("mysql-table-engine", Opt("engine")),
+    ("mysql-storage-engine", ENGINE),
+    ("mysql-table-engine", ENGINE),
     ("create-table-engine", Opt("engine")),
+    ("create-table-engine", ENGINE),
+    ("engine", ENGINE),
     ("mysql-ignore-errors", Opt("retry")),
     ("max-tries", Opt("retry")),
     (
@@ -99,15 +153,35 @@ const OPTIONS: [(&str, Ours); 80] = [
         "connect",
         Words("leaving and coming again is --reconnect, where the workload has it"),
     ),
+    ("auto-generate-sql", OWN_SQL),
+    ("-a", OWN_SQL),
+    ("auto-generate-sql-load-type", Opt("load-type")),
+    ("auto-generate-sql-add-autoincrement", Opt("auto-increment")),
+    ("auto-generate-sql-guid-primary", Opt("guid-primary")),
     (
-        "auto-generate-sql",
-        Words("slap always makes its own SQL; yours is `run script`"),
+        "auto-generate-sql-secondary-indexes",
+        Opt("secondary-indexes"),
     ),
+    ("auto-generate-sql-write-number", Opt("write-number")),
+    ("auto-generate-sql-unique-write-number", Opt("unique-write")),
     (
-        "db-driver",
-        Url("mysql:, postgresql: or sqlite: at its start"),
+        "auto-generate-sql-unique-query-number",
+        Opt("unique-queries"),
     ),
-    ("server", Url("mysql:, postgresql: or sqlite: at its start")),
+    ("auto-generate-sql-execute-number", Opt("queries")),
+    ("number-int-cols", Opt("int-columns")),
+    ("-y", Opt("int-columns")),
+    ("number-char-cols", Opt("char-columns")),
+    ("-x", Opt("char-columns")),
+    ("-e", Opt("engine")),
+    ("create-schema", Url("SCHEME://USER@HOST/DB")),
+    ("database", Url("SCHEME://USER@HOST/DB")),
+    ("user", Url("SCHEME://USER@HOST/DB")),
+    ("-u", Url("SCHEME://USER@HOST/DB")),
+    ("-h", Url("SCHEME://USER@HOST/DB")),
+    ("port", Url("SCHEME://USER@HOST:PORT/DB")),
+    ("db-driver", SCHEME),
+    ("server", SCHEME),
     ("mysql-host", Url("mysql://USER@HOST/DB")),
     ("mysql-port", Url("mysql://USER@HOST:PORT/DB")),
     ("mysql-socket", Url("mysql://USER@localhost/DB?socket=PATH")),
@@ -152,6 +226,7 @@ pub(super) fn explain(mut error: Error, cli: &Command, words: &[OsString]) -> Er
             .and_then(|option| option_tip(&option, named(cli, words))),
         ErrorKind::InvalidSubcommand => unknown(&error, ContextKind::InvalidSubcommand)
             .and_then(|word| word_tip(&word, cli, words)),
+        ErrorKind::ValueValidation => wrong_value_tip(&error),
         _ => None,
     };
     if let Some(tip) = tip {
@@ -206,8 +281,28 @@ fn option_tip(option: &str, command: &Command) -> Option<String> {
     let theirs = OPTIONS.iter().filter(|(theirs, _)| *theirs == name);
     theirs.map(|(_, ours)| ours).find_map(|ours| match ours {
         Opt(name) => has(name).then(|| format!("here it is --{name}")),
+        But(name, words) => has(name).then(|| format!("here it is --{name}, {words}")),
         Url(part) => Some(format!("here it is a part of the URL: --url '{part}'")),
+        Job => (has("clients") && !has("seconds")).then(|| {
+            "this workload is a job: it ends by itself when all of it is done, and --help says \
+             what makes it longer or shorter"
+                .into()
+        }),
         Words(words) => Some((*words).to_owned()),
+    })
+}
+
+/// mysqlslap takes a list of numbers of clients and makes a run for each.
+fn wrong_value_tip(error: &Error) -> Option<String> {
+    let option = unknown(error, ContextKind::InvalidArg)?;
+    let value = unknown(error, ContextKind::InvalidValue)?;
+    let is_list = value.contains(',') && option.starts_with("--clients");
+    is_list.then(|| {
+        let numbers = value.replace(',', ", ");
+        format!(
+            "a run has one number of clients: make a run for each, or a study with \
+             `clients = [{numbers}]`, which makes them all"
+        )
     })
 }
 
@@ -216,7 +311,17 @@ fn word_tip(word: &str, cli: &Command, words: &[OsString]) -> Option<String> {
         .get_subcommands()
         .find(|verb| words.iter().any(|word| word == OsStr::new(verb.get_name())))
         .map_or("run", Command::get_name);
-    if word != verb
+    let stands_after = |other: &OsString| other == OsStr::new(word);
+    let comes_second = words.iter().position(stands_after) == Some(2);
+    if comes_second && words.get(1).is_some_and(|first| first == OsStr::new(verb)) {
+        if word == "sqlbench" {
+            return Some(
+                "sqlbench needs no tables: each test makes its own and drops them; begin with \
+                 `run sqlbench`"
+                    .into(),
+            );
+        }
+    } else if word != verb
         && cli
             .get_subcommands()
             .any(|verb| verb.find_subcommand(word).is_some())

@@ -35,6 +35,62 @@ fn options_of_other_tools() {
         ),
         ("oltp run", "the verb comes first: run oltp"),
         ("run mysqlslap", "`run slap`"),
+        ("prepare sqlbench --url null:", "sqlbench needs no tables"),
+        ("run slap --seconds 5", "ends by itself"),
+        ("run sqlbench --seconds 3", "ends by itself"),
+        ("run sqlbench --time 3", "ends by itself"),
+        ("run slap --concurrency 4", "here it is --clients"),
+        ("run slap --number-int-cols 4", "here it is --int-columns"),
+        ("run slap --number-char-cols=4", "here it is --char-columns"),
+        ("run slap --auto-generate-sql", "makes its own SQL"),
+        ("run slap -a", "makes its own SQL"),
+        (
+            "run slap --auto-generate-sql-load-type=key",
+            "here it is --load-type",
+        ),
+        (
+            "run slap --auto-generate-sql-add-autoincrement",
+            "here it is --auto-increment",
+        ),
+        (
+            "run slap --auto-generate-sql-secondary-indexes=1",
+            "here it is --secondary-indexes",
+        ),
+        (
+            "run slap --auto-generate-sql-unique-query-number=1",
+            "here it is --unique-queries",
+        ),
+        (
+            "run slap --auto-generate-sql-unique-write-number=1",
+            "here it is --unique-write",
+        ),
+        (
+            "run slap --auto-generate-sql-write-number=1",
+            "here it is --write-number",
+        ),
+        (
+            "run slap --auto-generate-sql-guid-primary",
+            "here it is --guid-primary",
+        ),
+        ("run slap --user=root", "SCHEME://USER@HOST/DB"),
+        ("run slap --create-schema=x", "SCHEME://USER@HOST/DB"),
+        ("run slap -i 3", "here it is --iterations"),
+        (
+            "run sqlbench --create-options=ENGINE=x",
+            "here it is --engine",
+        ),
+        ("run sqlbench --loop-count=10", "here it is --scale"),
+        ("run sqlbench --time-limit=10", "here it is --limit-seconds"),
+        ("run oltp --mysql-table-engine=x", "`prepare oltp --engine"),
+        ("prepare oltp --mysql-table-engine=x", "here it is --engine"),
+        ("run script -C", "here it is --reconnect, with 1"),
+        ("run script -i", "`prepare script --file FILE`"),
+        ("run script -t 5", "all clients together"),
+        ("run oltp --clients 1,2,4", "`clients = [1, 2, 4]`"),
+        (
+            "run oltp --db-driver=mysql",
+            "tip: here it is the URL's beginning",
+        ),
     ] {
         let said = refusal(words);
         assert!(
