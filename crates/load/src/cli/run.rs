@@ -206,6 +206,7 @@ fn report(output: &Output) -> Box<dyn Report> {
         Box::new(TextReport::new(
             io::BufWriter::new(stdout()),
             !output.report_interval.is_zero(),
+            in_order(&output.percentiles),
             output.histogram,
         ))
     }

@@ -45,11 +45,6 @@ impl Latencies {
         }
     }
 
-    pub fn clear(&mut self) {
-        self.histogram.reset();
-        self.sum_ns = 0;
-    }
-
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.len()

@@ -22,7 +22,9 @@ pub struct TextReport<W> {
     out: W,
     /// Intervals are shown only where the user asked for them.
     intervals: bool,
-    /// So is the distribution of latencies.
+    /// Those that were asked for, in order.
+    percentiles: Vec<f64>,
+    /// The distribution of latencies is shown only where the user asked for it.
     histogram: bool,
     lines: usize,
     clients: usize,
@@ -31,10 +33,11 @@ pub struct TextReport<W> {
 }
 
 impl<W: Write> TextReport<W> {
-    pub fn new(out: W, intervals: bool, histogram: bool) -> Self {
+    pub fn new(out: W, intervals: bool, percentiles: Vec<f64>, histogram: bool) -> Self {
         Self {
             out,
             intervals,
+            percentiles,
             histogram,
             lines: 0,
             clients: 0,
@@ -63,8 +66,7 @@ impl<W: Write> TextReport<W> {
             return Ok(());
         }
         if self.lines.is_multiple_of(LINES_PER_HEAD) {
-            let tail = interval.latency_us.as_ref().and_then(tail);
-            let tail = tail.map_or("p95".to_owned(), |(percentile, _)| format!("p{percentile}"));
+            let tail = tail(&self.percentiles);
             let backlog = interval.backlog.map_or("", |_| open_loop::HEAD);
             writeln!(
                 self.out,
@@ -74,9 +76,9 @@ impl<W: Write> TextReport<W> {
                 "tps",
                 "qps",
                 "reads / writes / others per s",
-                format!("{tail} ms"),
+                format!("p{tail} ms"),
                 "err/s",
-                "reconn/s"
+                "lost/s"
             )?;
         }
         self.lines += 1;
@@ -89,7 +91,11 @@ impl<W: Write> TextReport<W> {
             rate(interval.writes),
             rate(interval.others)
         );
-        let tail = interval.latency_us.as_ref().and_then(tail);
+        let tail = interval.latency_us.as_ref().and_then(|latency_us| {
+            let tail = tail(&self.percentiles);
+            let mut percentiles = latency_us.percentiles.iter();
+            percentiles.find(|(percentile, _)| (percentile - tail).abs() < f64::EPSILON)
+        });
         let tail = tail.map_or("-".to_owned(), |(_, us)| format!("{:.3}", us / 1e3));
         let backlog = interval.backlog.as_ref().map(open_loop::columns);
         let warm_up = if interval.phase == Phase::WarmUp {
@@ -143,7 +149,12 @@ impl<W: Write> TextReport<W> {
             summary.retries,
             summary.failed_transactions
         )?;
-        writeln!(self.out, "  reconnects     {}", rated(summary.reconnects))?;
+        writeln!(
+            self.out,
+            "  connections lost {:>12} {:>14.2} per s",
+            summary.reconnects,
+            per_s(summary.reconnects)
+        )?;
         if let Some(rate) = &summary.rate {
             open_loop::write(rate, &mut self.out)?;
         }
@@ -284,14 +295,10 @@ fn has_unsupported(latency_us: &LatencySummary) -> bool {
 }
 
 /// The percentile that an interval line shows: the 95th if asked for, else the highest.
-fn tail(latency_us: &LatencySummary) -> Option<(f64, f64)> {
-    let percentiles = &latency_us.percentiles;
-    let is_95 = |(percentile, _): &&(f64, f64)| (percentile - 95.0).abs() < f64::EPSILON;
-    percentiles
-        .iter()
-        .find(is_95)
-        .or(percentiles.last())
-        .copied()
+fn tail(percentiles: &[f64]) -> f64 {
+    let is_95 = |percentile: &&f64| (*percentile - 95.0).abs() < f64::EPSILON;
+    let chosen = percentiles.iter().find(is_95).or(percentiles.last());
+    chosen.copied().unwrap_or(95.0)
 }
 
 fn counted(count: usize, what: &str) -> String {

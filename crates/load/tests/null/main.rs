@@ -246,7 +246,8 @@ fn a_person_sees_intervals_and_a_block() {
         "p99.9",
         "point_select",
         "transactions",
-        "reconn/s",
+        "lost/s",
+        "connections lost",
         "load generator",
     ] {
         assert!(text.contains(part), "no {part} in:\n{text}");
