@@ -26,6 +26,8 @@ pub struct Login {
     pub private_channel: bool,
     /// The connection is to be encrypted before anything of the account is told.
     pub encrypt: bool,
+    /// And by a server whose certificate is checked, so that nobody else can be the other side.
+    pub verify: bool,
 }
 
 /// What the log-in asks for next.
@@ -52,6 +54,8 @@ pub struct Handshake {
     server_version: String,
     /// Whether the server would encrypt a connection.
     offers_encryption: bool,
+    /// Packets so far.
+    packets: usize,
     state: State,
 }
 
@@ -68,6 +72,10 @@ enum State {
 
 /// The longest packet that we say we send and take: all that the protocol allows.
 const LONGEST_SENT: u32 = 0xFF_FFFF;
+
+/// A log-in takes fewer than ten packets; a server that goes on and on would keep the event loop to
+/// itself.
+const MAX_PACKETS: usize = 100;
 
 const OK: u8 = 0x00;
 const MORE_DATA: u8 = 0x01;
@@ -86,6 +94,10 @@ impl Handshake {
 
     /// Takes the server's next packet.
     pub fn on_packet(&mut self, login: &Login, packet: &[u8]) -> Result<Step, Fault> {
+        self.packets += 1;
+        if self.packets > MAX_PACKETS {
+            return Err(protocol("a log-in that does not end"));
+        }
         if packet.first() == Some(&ERROR) {
             return Err(self.refused(login, packet));
         }
@@ -252,15 +264,15 @@ fn wanted_capabilities() -> CapabilityFlags {
         | CapabilityFlags::CLIENT_CONNECT_WITH_DB
 }
 
-/// Which methods we take part in. A password goes out readable only where no one can listen; and
-/// the method from before 4.1 is broken.
+/// Which methods we take part in. A password goes out readable only where no one can listen nor
+/// stand in the middle; and the method from before 4.1 is broken.
 fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
     match plugin {
         AuthPlugin::MysqlNativePassword
         | AuthPlugin::CachingSha2Password
         | AuthPlugin::Sha256Password
         | AuthPlugin::Ed25519 => true,
-        AuthPlugin::MysqlClearPassword => login.private_channel || login.encrypt,
+        AuthPlugin::MysqlClearPassword => login.private_channel || (login.encrypt && login.verify),
         _ => false,
     }
 }
@@ -276,7 +288,13 @@ fn asks_for_key(procedure: &AuthProc) -> bool {
 fn refused_plugin(name: &str) -> Fault {
     protocol(format!(
         "the account demands the authentication method {name}, which is not supported on this \
-         connection; give it mysql_native_password, caching_sha2_password or ed25519"
+         connection; give it mysql_native_password, caching_sha2_password or ed25519{}",
+        if name == "mysql_clear_password" {
+            ", or connect with ssl-mode=verify-ca or verify-identity, since this one shows the \
+             server the password itself"
+        } else {
+            ""
+        }
     ))
 }
 
@@ -362,6 +380,7 @@ impl std::fmt::Debug for Login {
             .field("database", &self.database)
             .field("private_channel", &self.private_channel)
             .field("encrypt", &self.encrypt)
+            .field("verify", &self.verify)
             .finish()
     }
 }

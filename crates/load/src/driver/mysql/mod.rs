@@ -67,6 +67,7 @@ impl MysqlDriver {
             login: Login {
                 private_channel: matches!(server.endpoint, Endpoint::Unix(_)),
                 encrypt: tls.is_some(),
+                verify: tls.as_ref().is_some_and(Tls::verifies),
                 user: server.user,
                 password: server.password.unwrap_or_default(),
                 database: server.database,

@@ -12,7 +12,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{AlertDescription, CertificateError, ClientConfig, Error};
 
 use super::options::{Demand, Vocabulary};
-use super::trust::Trust;
+use super::trust::{Check, Trust};
 use crate::target::{Endpoint, Server, TargetError};
 
 /// What all encrypted connections to one server share.
@@ -20,6 +20,7 @@ use crate::target::{Endpoint, Server, TargetError};
 pub(crate) struct Tls {
     config: Arc<ClientConfig>,
     server_name: ServerName<'static>,
+    verifies: bool,
 }
 
 impl Tls {
@@ -61,7 +62,13 @@ impl Tls {
         Ok(Self {
             config: Arc::new(config),
             server_name: server_name(endpoint)?,
+            verifies: demand.check != Check::Nothing,
         })
+    }
+
+    /// Whether the server's certificate is checked.
+    pub(crate) fn verifies(&self) -> bool {
+        self.verifies
     }
 
     pub(super) fn config(&self) -> &Arc<ClientConfig> {

@@ -22,6 +22,7 @@ pub(super) fn login(password: &str, private_channel: bool) -> Login {
         database: "bench".into(),
         private_channel,
         encrypt: false,
+        verify: false,
     }
 }
 
@@ -154,14 +155,39 @@ fn a_switch_brings_its_own_scramble() {
 fn a_server_does_not_get_the_password_in_clear_over_tcp() {
     let request = b"\xFEmysql_clear_password\0";
     let greeting = greeting(b"8.0.40", b"mysql_native_password");
-    for (private, clear) in [(true, true), (false, false)] {
-        let (mut handshake, login) = (Handshake::default(), login("geheim", private));
+    for (private_channel, encrypt, verify, clear) in [
+        (true, false, false, true),
+        (false, false, false, false),
+        // Whoever stands in the middle could have made the certificate.
+        (false, true, false, false),
+        (false, true, true, true),
+    ] {
+        let login = Login {
+            encrypt,
+            verify,
+            ..login("geheim", private_channel)
+        };
+        let mut greeting = greeting.clone();
+        let capabilities = greeting.iter().position(|&byte| byte == 0xF7);
+        greeting[capabilities.unwrap()] |= 0x08;
+        let mut handshake = Handshake::default();
         handshake.on_packet(&login, &greeting).unwrap();
         match handshake.on_packet(&login, request) {
             Ok(step) => assert!(clear && sent(step) == b"geheim\0"),
             Err(fault) => assert!(!clear && fault.to_string().contains("mysql_clear_password")),
         }
     }
+}
+
+#[test]
+fn a_log_in_comes_to_an_end() {
+    let (mut handshake, login) = (Handshake::default(), login("geheim", false));
+    let greeting = greeting(b"8.0.40", b"mysql_native_password");
+    handshake.on_packet(&login, &greeting).unwrap();
+    let again = [b"\xFEmysql_native_password\0", &NONCE[..], b"\0"].concat();
+    let fault = (0..1000).find_map(|_| handshake.on_packet(&login, &again).err());
+    let fault = fault.expect("an end").to_string();
+    assert!(fault.contains("does not end"), "{fault}");
 }
 
 #[test]

@@ -60,6 +60,7 @@ fn log_ins() {
         database: "bench".into(),
         private_channel: false,
         encrypt: false,
+        verify: false,
     };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     for _ in 0..ROUNDS {
