@@ -102,7 +102,10 @@ pub(super) struct Connection {
     #[arg(long, value_name = "URL")]
     pub(super) url: String,
 
-    /// A file whose first line is the password; else `DISKPROOF_PASSWORD` is looked at
+    /// A file whose first line is the password; else `DISKPROOF_PASSWORD` is looked at. Only
+    /// ssl-mode=verify-ca or verify-identity (sslmode=verify-ca or verify-full) makes sure that it is
+    /// the server who gets it: else a MySQL server, or who plays one, may ask for it under a key of
+    /// its own
     #[arg(long, value_name = "FILE")]
     pub(super) password_file: Option<PathBuf>,
 }

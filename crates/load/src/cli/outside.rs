@@ -26,6 +26,18 @@ pub(super) fn watch_signals(outbox: Sender<Message>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says a last word at the first signal and ends the process.
+pub(super) fn say_when_interrupted(word: String) -> Result<(), Failure> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Failure::internal)?;
+    thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            tell!("{word}");
+            std::process::exit(130);
+        }
+    });
+    Ok(())
+}
+
 /// Sends each line's arrival on, and the end of input.
 pub(super) fn watch_input(outbox: Sender<Message>) {
     thread::spawn(move || {

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Stop;
+use super::outside::say_when_interrupted;
 use super::run::cores;
 use crate::driver::{Driver, Fault};
 use crate::engine::Failure;
@@ -15,13 +16,20 @@ use crate::workload::tables::{self, Progress, TableSet};
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Builds all tables with as many connections as were asked for; refuses if one of them exists.
+/// `which` are the options by which `cleanup` finds the same tables.
 pub(super) fn build_tables<D: Driver, T: TableSet>(
     driver: &D,
     set: &T,
+    which: &str,
     asked_threads: Option<u16>,
 ) -> Result<(), Failure> {
-    refuse_existing(driver, set)?;
+    let cleanup = format!("diskproof-load cleanup {} {which}", set.workload());
+    refuse_existing(driver, set, &cleanup)?;
+    say_when_interrupted(format!(
+        "interrupted: tables are left, the last of them unfinished; `{cleanup}` drops them"
+    ))?;
     let load = Load {
+        cleanup,
         started: Instant::now(),
         set,
         next: AtomicUsize::new(1),
@@ -67,17 +75,29 @@ fn settle_all<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Failure
     Ok(())
 }
 
-/// Drops all tables of the set that are there.
+/// Drops all of these tables that are there, and says how many.
 pub(super) fn drop_tables<D: Driver>(
     driver: &D,
     names: impl IntoIterator<Item = String>,
 ) -> Result<(), Failure> {
     let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
     let mut admin = driver.admin().map_err(doing("connecting"))?;
+    let mut dropped = 0;
     for name in names {
+        let exists = tables::exists(&mut *admin, driver.dialect(), &name);
+        dropped += usize::from(exists.map_err(doing("looking for tables"))?);
         tables::drop(&mut *admin, &name).map_err(doing("dropping tables"))?;
     }
+    tell_dropped(dropped);
     Ok(())
+}
+
+/// What every cleanup says in the end.
+pub(super) fn tell_dropped(tables: usize) {
+    tell!(
+        "{tables} table{} dropped",
+        if tables == 1 { "" } else { "s" }
+    );
 }
 
 fn threads<D: Driver, T: TableSet>(driver: &D, set: &T, asked: Option<u16>) -> usize {
@@ -89,7 +109,11 @@ fn threads<D: Driver, T: TableSet>(driver: &D, set: &T, asked: Option<u16>) -> u
     asked.map_or(2 * cores(), usize::from).min(set.count())
 }
 
-fn refuse_existing<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Failure> {
+fn refuse_existing<D: Driver, T: TableSet>(
+    driver: &D,
+    set: &T,
+    cleanup: &str,
+) -> Result<(), Failure> {
     let connecting = |fault| Failure::from_fault("connecting", &fault);
     let mut admin = driver.admin().map_err(connecting)?;
     for name in (1..=set.count()).map(|number| set.name(number)) {
@@ -98,10 +122,7 @@ fn refuse_existing<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Fa
         if exists {
             return Err(Failure::new(
                 "tables",
-                format!(
-                    "table {name} exists already; drop the old tables with `diskproof-load cleanup {}` first",
-                    set.workload()
-                ),
+                format!("table {name} exists already; drop the old tables with `{cleanup}` first"),
             ));
         }
     }
@@ -112,6 +133,8 @@ fn refuse_existing<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Fa
 struct Load<'a, T> {
     started: Instant,
     set: &'a T,
+    /// The command that drops them.
+    cleanup: String,
     /// The next table that no thread has taken.
     next: AtomicUsize,
     progress: Progress,
@@ -138,10 +161,7 @@ impl<T: TableSet> Load<'_, T> {
             }
             let name = self.set.name(number);
             let loading = |fault: Fault| {
-                let doing = format!(
-                    "loading {name} (`diskproof-load cleanup {}` removes what is there)",
-                    self.set.workload()
-                );
+                let doing = format!("loading {name} (`{}` removes what is there)", self.cleanup);
                 Failure::from_fault(&doing, &fault)
             };
             let loaded = self

@@ -118,3 +118,57 @@ fn an_engine_where_there_are_none() {
         }
     }
 }
+
+#[test]
+fn hints_name_the_options_that_were_given() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", directory.path().join("x.db").display());
+    let said = |words: &str, code: i32| {
+        let output = load(&format!("{words} --url {url}"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{words}: {said}");
+        said
+    };
+    said("prepare oltp --tables 3 --rows 10", 0);
+    for (words, hint) in [
+        (
+            "prepare oltp --tables 3 --rows 10",
+            "`diskproof-load cleanup oltp --tables 3`",
+        ),
+        (
+            "run oltp --tables 4 --rows 10",
+            "`diskproof-load prepare oltp --tables 4 --rows 10`",
+        ),
+        (
+            "run conditions --tables 4 --rows 10",
+            "prepare conditions --tables 4 --rows 10 --elements 1 --days 3650",
+        ),
+    ] {
+        let refused = said(words, 1);
+        assert!(refused.contains(hint), "{words}: {refused}");
+    }
+    let warned = said("run oltp --tables 3 --rows 20 --transactions 1", 0);
+    assert_eq!(warned.matches("warning").count(), 1, "{warned}");
+    assert!(warned.contains("2 other tables"), "{warned}");
+    for (words, dropped) in [
+        ("cleanup oltp --tables 4", "3 tables dropped"),
+        ("cleanup oltp --tables 4", "0 tables dropped"),
+        ("cleanup conditions", "0 tables dropped"),
+        ("cleanup slap", "0 tables dropped"),
+        ("cleanup sqlbench", "no table"),
+    ] {
+        let heard = said(words, 0);
+        assert!(heard.contains(dropped), "{words}: {heard}");
+    }
+}
+
+#[test]
+fn a_heading_ends_with_its_group() {
+    let help = load("run oltp --help");
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let (general, counts) = help
+        .split_once("Statements of a transaction:")
+        .expect("the heading");
+    assert!(counts.contains("--point-selects") && !counts.contains("--clients"));
+    assert!(general.contains("--clients") && general.contains("--json"));
+}

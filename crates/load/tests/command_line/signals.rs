@@ -44,3 +44,23 @@ fn every_phase_can_be_interrupted() {
         assert_eq!(code, Some(130), "{words}");
     }
 }
+
+#[test]
+fn an_interrupted_preparation_says_how_to_drop_what_is_left() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", directory.path().join("x.db").display());
+    let words = format!("prepare oltp --tables 2 --rows 100000000 --url {url}");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_diskproof-load"))
+        .args(words.split(' '))
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    sleep(Duration::from_millis(800));
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", "INT", &pid]).status();
+    assert!(sent.expect("kill starts").success());
+    assert_eq!(child.wait().expect("a child").code(), Some(130));
+    let said = std::io::read_to_string(child.stderr.take().expect("its words")).unwrap();
+    let hint = "`diskproof-load cleanup oltp --tables 2` drops them";
+    assert!(said.contains(hint), "{said}");
+}

@@ -10,7 +10,7 @@ use crate::driver::{Admin, Driver};
 use crate::engine::Failure;
 use crate::target::Target;
 use crate::workload::conditions::tables::{ConditionsTables, INDEXED_COLUMN, table_name};
-use crate::workload::conditions::{Conditions, ConditionsOptions, History};
+use crate::workload::conditions::{Conditions, ConditionsOptions};
 use crate::workload::tables;
 use args::{CleanupConditions, PrepareConditions, RunConditions};
 
@@ -83,7 +83,8 @@ impl Task for PrepareTask {
     const MAY_CREATE: bool = true;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        Ok(build_tables(&driver, &self.set, self.threads)?)
+        let which = format!("--tables {}", self.set.tables);
+        Ok(build_tables(&driver, &self.set, &which, self.threads)?)
     }
 }
 
@@ -127,24 +128,31 @@ fn check_tables<D: Driver>(driver: &D, options: &ConditionsOptions) -> Result<()
             return Err(Failure::new(
                 "tables",
                 format!(
-                    "table {name} does not exist; `diskproof-load prepare conditions` makes it"
+                    "table {name} does not exist; `diskproof-load prepare conditions {}` makes it",
+                    as_given(options)
                 ),
             ));
         }
         let indexed = tables::has_index_on(&mut *admin, driver.dialect(), &name, INDEXED_COLUMN);
         if !indexed.map_err(looking)? {
             return Err(remake(
+                options,
                 &name,
                 "has not the index that answers its questions",
             ));
         }
-        check_history(&mut *admin, number, &options.history)?;
+        check_history(&mut *admin, number, options)?;
     }
     Ok(())
 }
 
 /// The last row that was loaded tells whether the rows, the elements and the days are the same.
-fn check_history(admin: &mut dyn Admin, number: usize, history: &History) -> Result<(), Failure> {
+fn check_history(
+    admin: &mut dyn Admin,
+    number: usize,
+    options: &ConditionsOptions,
+) -> Result<(), Failure> {
+    let history = &options.history;
     let name = table_name(number);
     let last = history.entry(number, history.rows());
     let value = |admin: &mut dyn Admin, sql: &str| {
@@ -160,17 +168,33 @@ fn check_history(admin: &mut dyn Admin, number: usize, history: &History) -> Res
         return Ok(());
     }
     Err(remake(
+        options,
         &name,
         "was made with other --rows, --elements or --days than are asked for",
     ))
 }
 
-fn remake(name: &str, what: &str) -> Failure {
+/// The options by which `prepare` makes the tables that the run asks for.
+fn as_given(options: &ConditionsOptions) -> String {
+    let history = &options.history;
+    format!(
+        "--tables {} --rows {} --elements {} --days {} --payload-bytes {}",
+        options.tables,
+        history.rows(),
+        history.elements(),
+        history.days(),
+        options.payload_bytes
+    )
+}
+
+fn remake(options: &ConditionsOptions, name: &str, what: &str) -> Failure {
     Failure::new(
         "tables",
         format!(
-            "table {name} {what}; make the tables anew with `diskproof-load cleanup conditions` and \
-             `prepare conditions`"
+            "table {name} {what}; make the tables anew with `diskproof-load cleanup conditions --tables {}` and \
+             `prepare conditions {}`",
+            options.tables,
+            as_given(options)
         ),
     )
 }

@@ -5,48 +5,50 @@ use clap::Args;
 use crate::cli::Stop;
 use crate::workload::oltp::{Counts, Mix, Schema};
 
+/// On each option: a heading of the whole group would stand over those that follow it as well.
+const HEADING: &str = "Statements of a transaction";
+
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Statements of a transaction")]
 pub(in crate::cli) struct CountArgs {
     /// SELECTs by primary key [default: 10]
-    #[arg(long, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
     point_selects: Option<u32>,
 
     /// SELECTs of a range of ids [default: 1]
-    #[arg(long, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
     simple_ranges: Option<u32>,
 
     /// SELECTs of SUM(k) over a range [default: 1]
-    #[arg(long, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
     sum_ranges: Option<u32>,
 
     /// SELECTs of a range in the order of column c [default: 1]
-    #[arg(long, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
     order_ranges: Option<u32>,
 
     /// SELECTs of a range's different values of c [default: 1]
-    #[arg(long, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
     distinct_ranges: Option<u32>,
 
     /// UPDATEs of the indexed column k [default: 1]
-    #[arg(long, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
     index_updates: Option<u32>,
 
     /// UPDATEs of column c, which has no index [default: 1]
-    #[arg(long, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
     non_index_updates: Option<u32>,
 
     /// DELETEs, each with the INSERT that puts the row back [default: 1]
-    #[arg(long, value_name = "N", value_parser = count())]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = count())]
     delete_inserts: Option<u32>,
 
     /// Rows of a range
-    #[arg(long, value_name = "ROWS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, help_heading = HEADING, value_name = "ROWS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(super) range_size: u64,
 
     /// One more UPDATE of k, of the row that is then deleted: the 21 statements of sysbench 0.4.12
     /// and older (--schema sbtest, --mix complex)
-    #[arg(long)]
+    #[arg(long, help_heading = HEADING)]
     pub(super) update_before_delete: bool,
 }
 

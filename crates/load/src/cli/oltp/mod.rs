@@ -110,6 +110,14 @@ fn one_table(schema: Schema, tables: u16) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The options that name the tables, for all verbs alike.
+fn which_tables(schema: Schema, tables: usize) -> String {
+    match schema {
+        Schema::Numbered => format!("--tables {tables}"),
+        Schema::Single => format!("--schema {}", schema.name()),
+    }
+}
+
 struct PrepareTask {
     set: OltpTables,
     threads: Option<u16>,
@@ -119,7 +127,8 @@ impl Task for PrepareTask {
     const MAY_CREATE: bool = true;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        Ok(build_tables(&driver, &self.set, self.threads)?)
+        let which = which_tables(self.set.schema, self.set.tables);
+        Ok(build_tables(&driver, &self.set, &which, self.threads)?)
     }
 }
 

@@ -53,15 +53,18 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
             .collect::<Result<Vec<_>, _>>()?;
         let connecting = |fault| Failure::from_fault("connecting", &fault);
         let mut admin = driver.admin().map_err(connecting)?;
+        let mut done = 0;
         for script in scripts {
-            perform(&script, &mut *admin)?;
+            done += perform(&script, &mut *admin)?;
         }
+        tell!("{done} statement{} done", if done == 1 { "" } else { "s" });
         Ok(())
     }
 }
 
-/// Runs one script to its end, or to the first statement that is refused.
-fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<(), Failure> {
+/// Runs one script to its end, or to the first statement that is refused; tells how many it sent.
+fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<u64, Failure> {
+    let mut done = 0;
     let types = workload.catalogue().types();
     let mut script = workload.script(0);
     let mut args = Args::default();
@@ -75,6 +78,7 @@ fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<(), Failu
                 admin
                     .execute(&sql)
                     .map_err(|fault| Failure::from_fault(name, &fault))?;
+                done += 1;
                 if begun.elapsed() > WORTH_TELLING {
                     tell!("{name}: {:.1} s", begun.elapsed().as_secs_f64());
                 }
@@ -87,5 +91,5 @@ fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<(), Failu
             }
         }
     }
-    Ok(())
+    Ok(done)
 }

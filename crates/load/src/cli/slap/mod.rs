@@ -5,6 +5,7 @@ mod job;
 
 use super::Stop;
 use super::connect::{Task, target, with_driver};
+use super::prepare::tell_dropped;
 use super::run::{Kind, run_job};
 use crate::driver::{Dialect, Driver, Protocol};
 use crate::engine::Failure;
@@ -34,7 +35,11 @@ impl Task for &CleanupSlap {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
         let mut admin = driver.admin().map_err(doing("connecting"))?;
-        Ok(slap::drop(&mut *admin).map_err(doing("dropping the table"))?)
+        let exists = tables::exists(&mut *admin, driver.dialect(), TABLE)
+            .map_err(doing("looking for the table"))?;
+        slap::drop(&mut *admin).map_err(doing("dropping the table"))?;
+        tell_dropped(usize::from(exists));
+        Ok(())
     }
 }
 

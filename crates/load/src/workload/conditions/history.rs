@@ -93,6 +93,12 @@ impl History {
         self.rows
     }
 
+    /// Days over which the begins are spread.
+    #[must_use]
+    pub fn days(&self) -> u32 {
+        self.days
+    }
+
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.elements
