@@ -205,6 +205,14 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn statement(&mut self, at: usize) -> Result<usize, Mistake> {
+        let word = &self.text[at..][..name_bytes(&self.text[at..])];
+        if word.eq_ignore_ascii_case("DELIMITER") {
+            return Err(Mistake::new(
+                at,
+                "DELIMITER is a command of the mysql client, not of the server, and is not needed here: \
+                 a routine's semicolons are known; leave it out, and end the routine with ;",
+            ));
+        }
         let scanned = scan(self.text, at, self.dialect)?;
         let next = scanned.next;
         // A lone semicolon says nothing.
