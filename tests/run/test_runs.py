@@ -141,15 +141,17 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
     assert (folder.path / "report.html").stat().st_size > 10_000
     assert (folder.path / "report.md").read_text().startswith("#")
     assert_nothing_left(tmp_path)
-    for form in ("text", "markdown", "csv", "json"):
+    # The forms and the comparison are the same for all families: the one that is always there shows them.
+    for form in ("text", "markdown", "csv", "json") if family == "sqlite" else ("csv",):
         again = diskproof(tmp_path, "report", str(folder.path), "--format", form)
         assert again.returncode == 0, again.stderr
         assert again.stdout.strip()
         if form == "json":
             json.loads(again.stdout)
-    same = diskproof(tmp_path, "compare", str(folder.path), str(folder.path))
-    assert same.returncode == 0, same.stderr
-    assert "faster" not in same.stdout
+    if family == "sqlite":
+        same = diskproof(tmp_path, "compare", str(folder.path), str(folder.path))
+        assert same.returncode == 0, same.stderr
+        assert "faster" not in same.stdout
 
 
 def doctor_lines(folder: Path) -> list[str]:
@@ -210,7 +212,7 @@ def test_sigkill_leaves_nothing_that_clean_does_not_clear(tmp_path: Path, moment
 
 @needs_mariadb
 def test_a_server_that_dies_makes_its_trial_invalid_and_the_run_goes_on(tmp_path: Path) -> None:
-    write_study(tmp_path, "mysql", measure_s=3)
+    write_study(tmp_path, "mysql", blocks=1, measure_s=3)
     process = begin(tmp_path, "run", "study.toml")
     wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
     time.sleep(1)
@@ -219,7 +221,7 @@ def test_a_server_that_dies_makes_its_trial_invalid_and_the_run_goes_on(tmp_path
     out, err = process.communicate(timeout=120)
     assert process.returncode == 12, err
     trials = trials_in(tmp_path)
-    assert [trial.finished for trial in trials] == [False, True, True, True]
+    assert [trial.finished for trial in trials] == [False, True]
     message = trials[0].findings[0].message
     assert "the server died during the trial" in message
     assert "ready for connections" in message  # the last lines of its log
@@ -326,7 +328,7 @@ def test_a_terminal_that_closes_ends_the_run_in_good_order(tmp_path: Path) -> No
 
 
 def test_a_threshold_that_is_not_proved_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
-    write_study(tmp_path, mix="point-select")
+    write_study(tmp_path, mix="point-select", blocks=1)
     claim = '[[thresholds]]\nfactor = "storage"\nlevel = "dram"\nbaseline = "disk"\nat_least = 1000\n'
     study = tmp_path / "study.toml"
     study.write_text(study.read_text() + claim)

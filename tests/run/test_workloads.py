@@ -52,7 +52,8 @@ def run(
     assert all(trial.finished for trial in trials), [trial.findings for trial in trials]
     assert all(file.as_declared for trial in trials for file in trial.open_files)
     assert (path / "report.html").stat().st_size > 10_000
-    assert diskproof(folder, "report", str(path), "--format", "csv").returncode == 0
+    if any(load_of(trial).operations for trial in trials):  # of other loads test_runs shows it
+        assert diskproof(folder, "report", str(path), "--format", "csv").returncode == 0
     return found, trials, result.stdout
 
 
