@@ -166,9 +166,12 @@ class Load:
                 )
             if event["event"] == "failed":
                 raise LoadFailedError(str(event["message"]))
-            yield event
             if event["event"] == "summary":
                 self._process.wait()
+                if last := self._lines.get():  # measured, and no good all the same
+                    raise LoadFailedError(str(self._parse(last)["message"]))
+            yield event
+            if event["event"] == "summary":
                 return
 
     def _parse(self, line: bytes) -> Event:

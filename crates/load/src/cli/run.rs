@@ -11,7 +11,9 @@ use std::time::Duration;
 use super::args::{Crowd, Job, Load, Output};
 use super::{Stop, outside};
 use crate::driver::{Driver, Protocol};
-use crate::engine::{self, Ending, JobOptions, Message, Rate, Retry, RunError, RunOptions};
+use crate::engine::{
+    self, Ending, JobOptions, Message, Patience, Rate, Retry, RunError, RunOptions,
+};
 use crate::report::{JsonReport, Report, TextReport};
 use crate::workload::Workload;
 
@@ -149,6 +151,7 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
             arrivals: load.arrivals.into(),
         }),
         retry: retry(driver, &load.retry)?,
+        patience: Patience::default(),
         report_interval: (!output.report_interval.is_zero()).then_some(output.report_interval),
         percentiles: in_order(&output.percentiles),
         lockstep: output.lockstep,

@@ -132,6 +132,12 @@ impl<S, C> Client<S, C> {
         matches!(self.state, State::InTransaction | State::RollingBack { .. })
     }
 
+    /// The type of the statement under way; `None` where that is a ROLLBACK.
+    pub(super) fn type_under_way(&self) -> Option<usize> {
+        let is_rollback = matches!(self.state, State::RollingBack { .. });
+        (!is_rollback).then_some(self.type_index)
+    }
+
     /// Pauses after a transaction that was given up, until the instant that is returned; each
     /// that follows another doubles the pause.
     pub(super) fn pause(&mut self, now_ns: u64) -> u64 {

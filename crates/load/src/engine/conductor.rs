@@ -15,6 +15,7 @@ use super::crew::WAKE;
 use super::inbox::Inbox;
 use super::message::{Failure, Message, Outside, Start};
 use super::pacer::Pacer;
+use super::patience::Patience;
 use super::resources::Cpu;
 use super::retry::Retry;
 use super::summary::{interval_event, ready_event, statement_infos, summary};
@@ -48,6 +49,7 @@ pub struct RunOptions {
     /// `None`: a closed loop, each client's next transaction follows its last.
     pub rate: Option<Rate>,
     pub retry: Retry,
+    pub patience: Patience,
     /// `None`: no intervals.
     pub report_interval: Option<Duration>,
     pub percentiles: Vec<f64>,
@@ -62,7 +64,7 @@ pub enum Ending {
     Interrupted,
 }
 
-/// Why a run has no summary.
+/// Why a run is no good. Where something was measured before, there is a summary all the same.
 #[derive(Debug)]
 pub enum RunError {
     Failed(Failure),
@@ -117,15 +119,24 @@ where
     let cost = conductor.measure(&schedule, cpu_start)?;
     let seconds = conductor.drain(&schedule)?;
     conductor.await_line()?;
-    if conductor.ending == Ending::Complete
-        && let Some(failure) = conductor.totals.nothing_but_errors()
-    {
-        return Err(failure.into());
-    }
     let types = workload.catalogue().types();
+    let failure = conductor.failure();
+    let is_worthless = !conductor.totals.has_measured();
+    match &failure {
+        Some(failure) if is_worthless => return Err(failure.clone().into()),
+        None if conductor.ending == Ending::Complete => {
+            if let Some(failure) = conductor.totals.nothing_but_errors(types) {
+                return Err(failure.into());
+            }
+        }
+        _ => {}
+    }
     let mut summary = summary(options, types, &conductor.totals, seconds, cost);
     summary.interrupted = conductor.ending == Ending::Interrupted;
     conductor.report.event(&Event::Summary(Box::new(summary)))?;
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
     let ending = conductor.ending;
     conductor.dismiss();
     Ok(ending)
@@ -166,6 +177,8 @@ pub(super) struct Conductor<'a> {
     pub(super) totals: Totals,
     report: &'a mut dyn Report,
     pub(super) ending: Ending,
+    /// Why the run was ended early.
+    cut_off: Option<Failure>,
 }
 
 /// What the conductor holds of a worker.
@@ -192,6 +205,7 @@ impl<'a> Conductor<'a> {
             totals: Totals::new(options.workers, types),
             report,
             ending: Ending::Complete,
+            cut_off: None,
         }
     }
 
@@ -219,6 +233,7 @@ impl<'a> Conductor<'a> {
                 workers,
                 is_paced: self.options.rate.is_some(),
                 retry: self.options.retry.clone(),
+                patience: self.options.patience,
                 clients: (number..clients).step_by(workers).collect(),
                 driver: Arc::clone(driver),
                 workload: Arc::clone(workload),
@@ -296,8 +311,11 @@ impl<'a> Conductor<'a> {
             let seconds = self.options.warm_up.as_secs_f64();
             self.report.event(&Event::Warming { seconds })?;
         }
-        while !self.clock.until(measure_ns).is_zero() && self.ending == Ending::Complete {
+        while !self.clock.until(measure_ns).is_zero() && self.goes_on() {
             self.attend(&schedule, Some(measure_ns))?;
+        }
+        if let Some(failure) = self.cut_off.take() {
+            return Err(failure.into());
         }
         if self.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
@@ -328,7 +346,7 @@ impl<'a> Conductor<'a> {
     ) -> Result<ClientCost, RunError> {
         let over = |conductor: &Self| {
             conductor.clock.until(schedule.end_ns).is_zero()
-                || conductor.ending == Ending::Interrupted
+                || !conductor.goes_on()
                 || conductor.totals.all_finished()
         };
         while !over(self) {
@@ -364,7 +382,14 @@ impl<'a> Conductor<'a> {
     /// Takes up one message, and reports the intervals that are complete with it.
     fn attend(&mut self, schedule: &Schedule, until_ns: Option<u64>) -> Result<(), RunError> {
         match self.receive(until_ns)? {
-            Some(Message::FromOutside(Outside::Interrupt)) => self.cut(),
+            Some(Message::FromOutside(Outside::Interrupt)) => {
+                self.ending = Ending::Interrupted;
+                self.cut();
+            }
+            Some(Message::CutOff(failure)) => {
+                self.cut_off.get_or_insert(failure);
+                self.cut();
+            }
             Some(message) => self.totals.take(message),
             None => {}
         }
@@ -377,9 +402,19 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
+    /// Whether nothing has ended the run early.
+    fn goes_on(&self) -> bool {
+        self.ending == Ending::Complete && self.cut_off.is_none()
+    }
+
+    /// Why a run has failed although its workers have accounted for it.
+    pub(super) fn failure(&mut self) -> Option<Failure> {
+        let cut_off = self.cut_off.take();
+        cut_off.or_else(|| self.totals.unanswered(self.options.patience))
+    }
+
     /// Ends the run now: the workers finish what is under way.
-    fn cut(&mut self) {
-        self.ending = Ending::Interrupted;
+    fn cut(&self) {
         self.control.cut_at(self.clock.now_ns());
     }
 
@@ -422,6 +457,6 @@ fn answer_for<D: Driver + Send + 'static, W: Workload>(worker: &Worker<D, W>, po
     let _ = worker.outbox.send(Message::Failed(failure));
 }
 
-fn nanoseconds(duration: Duration) -> u64 {
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

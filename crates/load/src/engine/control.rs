@@ -18,6 +18,8 @@ pub(super) struct Control {
     abandoned: AtomicBool,
     /// Clients at work that have a connection.
     connected: AtomicUsize,
+    /// When the last of them came to have none.
+    cut_off_ns: AtomicU64,
     /// Wake the workers.
     wakers: OnceLock<Vec<Waker>>,
 }
@@ -31,6 +33,7 @@ impl Control {
             closed: AtomicBool::new(false),
             abandoned: AtomicBool::new(false),
             connected: AtomicUsize::new(clients),
+            cut_off_ns: AtomicU64::new(0),
             wakers: OnceLock::new(),
         }
     }
@@ -64,8 +67,10 @@ impl Control {
     }
 
     /// A client lost its connection, or has no more work for it.
-    pub(super) fn count_out(&self) {
-        self.connected.fetch_sub(1, Ordering::Relaxed);
+    pub(super) fn count_out(&self, now_ns: u64) {
+        if self.connected.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.cut_off_ns.store(now_ns, Ordering::Relaxed);
+        }
     }
 
     /// A client has a connection again.
@@ -73,10 +78,13 @@ impl Control {
         self.connected.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether no client of the whole run has a connection that it works on.
+    /// For how long no client of the whole run has had a connection that it works on.
     #[must_use]
-    pub(super) fn is_cut_off(&self) -> bool {
-        self.connected.load(Ordering::Relaxed) == 0
+    pub(super) fn cut_off_for_ns(&self, now_ns: u64) -> u64 {
+        if self.connected.load(Ordering::Relaxed) > 0 {
+            return 0;
+        }
+        now_ns.saturating_sub(self.cut_off_ns.load(Ordering::Relaxed))
     }
 
     /// Lets no transaction begin any more; those under way go on and count.

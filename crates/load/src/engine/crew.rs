@@ -9,6 +9,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::alarm::Alarm;
 use super::client::{Client, ClientOf, State};
+use super::conductor::nanoseconds;
 use super::message::{Failure, Start};
 use super::opening::Openings;
 use super::pacer::Pacer;
@@ -30,9 +31,6 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
 /// How long a client that waits alone for its reply looks at nothing else, such as an end before
 /// the time.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
-/// How long a statement that was under way at the end may take: longer than the lock wait
-/// time-out that MySQL sets by default (50 s).
-const DRAIN_NS: u64 = 60_000_000_000;
 
 /// The clients of one worker, each a state machine that replies drive on.
 pub(super) struct Crew<'a, D: Driver, W: Workload> {
@@ -58,8 +56,6 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     pub(super) winding_up: bool,
     /// Why the run cannot go on.
     failure: Option<Failure>,
-    /// Since when no client of the whole run has had a connection.
-    pub(super) cut_off_since_ns: Option<u64>,
 }
 
 impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
@@ -83,7 +79,6 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             at_once: false,
             winding_up: false,
             failure: None,
-            cut_off_since_ns: None,
         })
     }
 
@@ -181,7 +176,13 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         if last_ns.is_none() && self.timers.len() + self.waiting.len() == self.busy {
             self.await_events(poll, events)?;
         }
-        self.attend(last_ns.unwrap_or_else(|| self.worker.clock.now_ns()))
+        // A statement that takes long must not stop the clock.
+        let now_ns = last_ns.unwrap_or_else(|| {
+            let now_ns = self.worker.clock.now_ns();
+            self.pass_time(now_ns);
+            now_ns
+        });
+        self.attend(now_ns)
     }
 
     /// What has to be looked after between replies.
@@ -204,28 +205,37 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     }
 
     /// After the end of the phase: no one waits any more, and what is under way must come to its
-    /// end.
+    /// end in time.
     #[cold]
     fn wind_up(&mut self, now_ns: u64) -> Result<(), Failure> {
         if !self.winding_up {
             self.winding_up = true;
             self.end_waits(u64::MAX);
             self.forget_openings();
+        } else if now_ns > self.recorder.boundary_ns().saturating_add(self.drain_ns()) {
+            self.leave_stuck();
         }
         if self.worker.control.is_abandoned() {
             return Err(Failure::internal("the run has failed elsewhere"));
         }
-        if now_ns <= self.recorder.boundary_ns().saturating_add(DRAIN_NS) {
-            return Ok(());
+        Ok(())
+    }
+
+    /// Gives up what is still without a reply; each is an error, and what was measured stands.
+    #[cold]
+    fn leave_stuck(&mut self) {
+        for index in 0..self.clients.len() {
+            let client = &self.clients[index];
+            if client.state != State::Idle {
+                self.recorder.unanswered(client.type_under_way());
+                self.rest(index);
+                self.clients[index].disconnect();
+            }
         }
-        Err(Failure::new(
-            "no-reply",
-            format!(
-                "{} statements got no reply within {} s after the end of the measured phase",
-                self.busy,
-                DRAIN_NS / 1_000_000_000
-            ),
-        ))
+    }
+
+    fn drain_ns(&self) -> u64 {
+        nanoseconds(self.worker.patience.replies)
     }
 
     /// Ends the run for a reason that is no statement's.
@@ -253,7 +263,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     fn next_duty(&mut self) -> Result<Duration, Failure> {
         let mut duty_ns = self.recorder.boundary_ns();
         if self.recorder.is_over() {
-            duty_ns = duty_ns.saturating_add(DRAIN_NS + 1);
+            duty_ns = duty_ns.saturating_add(self.drain_ns() + 1);
         }
         duty_ns = duty_ns.min(self.openings.duty_ns());
         let exact = self
@@ -434,7 +444,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         let client = &mut self.clients[index];
         client.state = State::Idle;
         if client.session.is_some() {
-            self.worker.control.count_out();
+            self.worker.control.count_out(self.worker.clock.now_ns());
         }
         self.busy -= 1;
     }

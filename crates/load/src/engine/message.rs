@@ -30,7 +30,11 @@ pub enum Message {
         waited_ns: Option<u64>,
         tally: Box<PhaseTally>,
     },
+    /// A worker could not go on.
     Failed(Failure),
+    /// No client of the whole run has had a connection for too long; the workers can still account
+    /// for what they did before.
+    CutOff(Failure),
     FromOutside(Outside),
 }
 

@@ -6,6 +6,7 @@ use std::task::Poll as Progress;
 use mio::{Events, Poll, Token};
 
 use super::client::{Attempt, Reason, State};
+use super::conductor::nanoseconds;
 use super::crew::Crew;
 use super::message::Failure;
 use crate::driver::{Driver, Fault, LOGIN_LIMIT, Reply, Session, too_late};
@@ -301,5 +302,5 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
 }
 
 fn limit_ns() -> u64 {
-    u64::try_from(LOGIN_LIMIT.as_nanos()).unwrap_or(u64::MAX)
+    nanoseconds(LOGIN_LIMIT)
 }

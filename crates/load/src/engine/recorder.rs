@@ -140,6 +140,14 @@ impl Recorder {
         }
     }
 
+    /// A statement that was under way at the end of the phase and has had no reply since.
+    pub(super) fn unanswered(&mut self, type_index: Option<usize>) {
+        self.phase.errors.record_unanswered(type_index);
+        if let Some(type_index) = type_index {
+            self.phase.statements[type_index].errors += 1;
+        }
+    }
+
     pub(super) fn retry(&mut self) {
         if !self.is_over() {
             self.interval.retries += 1;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::message::{Failure, Message};
-use crate::measure::{Backlog, IntervalTally, Period, Phase, PhaseTally};
+use super::patience::Patience;
+use crate::measure::{Backlog, ErrorEntry, IntervalTally, NO_REPLY, Period, Phase, PhaseTally};
+use crate::workload::StatementType;
 
 /// The workers' parts of a run.
 #[derive(Debug)]
@@ -110,19 +112,40 @@ impl Totals {
         self.finished.iter().all(|finished| *finished)
     }
 
-    /// Why a run is no good in which transactions failed and none completed.
-    pub(super) fn nothing_but_errors(&self) -> Option<Failure> {
-        let failed = self.phase.failed_transactions;
-        if failed == 0 || self.measured.transactions.count() > 0 {
+    /// Whether there is something to tell.
+    pub(super) fn has_measured(&self) -> bool {
+        self.measured.transactions.count() > 0 || self.measured.statements() > 0
+    }
+
+    /// Why a run has failed at whose end the server owed replies.
+    pub(super) fn unanswered(&self, patience: Patience) -> Option<Failure> {
+        let unanswered = self.phase.errors.unanswered();
+        (unanswered > 0).then(|| {
+            let limit_s = patience.replies.as_secs_f64();
+            Failure::new(
+                NO_REPLY,
+                format!(
+                    "{unanswered} of the statements that were under way at the end of the measured phase got no reply within {limit_s} s"
+                ),
+            )
+        })
+    }
+
+    /// Why a run is no good that met errors and in which no transaction completed.
+    pub(super) fn nothing_but_errors(&self, types: &[StatementType]) -> Option<Failure> {
+        if self.measured.transactions.count() > 0 {
             return None;
         }
         let errors = self.phase.errors.iter();
-        let ((code, _), entry) = errors.max_by_key(|(_, entry)| entry.count)?;
+        let ((code, type_index), entry) = errors.max_by_key(|(_, entry)| entry.count)?;
+        let statement =
+            type_index.map_or_else(String::new, |index| format!(" by {}", types[index].name));
+        let ErrorEntry { count, message, .. } = entry;
         Some(Failure::new(
             "errors",
             format!(
-                "no transaction completed and {failed} failed; the most frequent error, met {} times: {} ({code})",
-                entry.count, entry.message
+                "no transaction completed and {} were given up; the most frequent error, met {count} times{statement}: {message} ({code})",
+                self.phase.failed_transactions,
             ),
         ))
     }

@@ -1,13 +1,11 @@
 //! What a crew does when something goes wrong: roll back, begin again, connect again, give up.
 
 use super::client::{Reason, State};
+use super::conductor::nanoseconds;
 use super::crew::Crew;
-use super::message::Failure;
+use super::message::{Failure, Message};
 use crate::driver::{Driver, Fault, Reply, ServerError};
 use crate::workload::{Script, Workload};
-
-/// How long it is tried to bring back at least one client of the whole run.
-const GIVE_UP_NS: u64 = 3_000_000_000;
 
 impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     /// The server refused a statement: the transaction is rolled back where there is one, then
@@ -109,24 +107,21 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         if state != (State::RollingBack { again: false }) {
             self.give_up(index, now_ns);
         }
-        self.worker.control.count_out();
+        self.worker.control.count_out(now_ns);
         self.timers
             .set(self.clients[index].go_down(now_ns, 0), index);
     }
 
-    /// Gives up when no client of the run has had a connection for long enough: the server is
-    /// gone.
+    /// Says so when no client of the run has had a connection for too long: the server is gone.
     pub(super) fn still_alive(&mut self, fault: &Fault, now_ns: u64) {
-        if !self.worker.control.is_cut_off() {
-            self.cut_off_since_ns = None;
-            return;
-        }
-        let since_ns = *self.cut_off_since_ns.get_or_insert(now_ns);
-        if now_ns.saturating_sub(since_ns) >= GIVE_UP_NS {
-            self.fail(Failure::from_fault(
+        let limit_ns = nanoseconds(self.worker.patience.connections);
+        if self.worker.control.cut_off_for_ns(now_ns) >= limit_ns {
+            let failure = Failure::from_fault(
                 "all connections were lost and none could be made again; is the server still running?",
                 fault,
-            ));
+            );
+            // Who is gone has ended the run already.
+            let _ = self.worker.outbox.send(Message::CutOff(failure));
         }
     }
 }

@@ -8,6 +8,7 @@ use mio::{Interest, Poll, Registry, Token};
 use super::control::Control;
 use super::crew::Crew;
 use super::message::{Failure, Message, Start};
+use super::patience::Patience;
 use super::retry::Retry;
 use super::scheduling;
 use crate::driver::{Driver, Fault, Protocol, Session};
@@ -40,6 +41,7 @@ pub(super) struct Worker<D: Driver, W: Workload> {
     /// An open loop.
     pub(super) is_paced: bool,
     pub(super) retry: Retry,
+    pub(super) patience: Patience,
     /// The numbers of its clients, unique in the run.
     pub(super) clients: Vec<usize>,
     pub(super) driver: Arc<D>,

@@ -11,5 +11,6 @@ pub use clock::Clock;
 pub use latencies::{Latencies, LatencySummary};
 pub use schedule::{Period, Phase, Schedule};
 pub use tally::{
-    Backlog, Delay, ErrorEntry, ErrorKey, ErrorTally, IntervalTally, PhaseTally, StatementTally,
+    Backlog, Delay, ErrorEntry, ErrorKey, ErrorTally, IntervalTally, NO_REPLY, PhaseTally,
+    StatementTally,
 };

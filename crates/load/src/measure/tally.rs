@@ -180,6 +180,9 @@ pub struct ErrorEntry {
     pub count: u64,
 }
 
+/// What statements without a reply are counted under.
+pub const NO_REPLY: &str = "no-reply";
+
 /// Errors by code and statement type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorTally(BTreeMap<ErrorKey, ErrorEntry>);
@@ -193,6 +196,23 @@ impl ErrorTally {
             count: 0,
         });
         entry.count += 1;
+    }
+
+    /// Counts a statement that the server has not answered.
+    pub fn record_unanswered(&mut self, statement_type: Option<usize>) {
+        let one = ErrorEntry {
+            message: "no reply from the server".to_owned(),
+            transient: false,
+            count: 1,
+        };
+        self.add_entry((NO_REPLY.to_owned(), statement_type), &one);
+    }
+
+    /// Statements that the server has not answered.
+    #[must_use]
+    pub fn unanswered(&self) -> u64 {
+        let unanswered = self.0.iter().filter(|((code, _), _)| code == NO_REPLY);
+        unanswered.map(|(_, entry)| entry.count).sum()
     }
 
     pub fn add(&mut self, other: &Self) {

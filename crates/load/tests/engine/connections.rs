@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use diskproof_load::driver::Fault;
 use diskproof_load::driver::null::NullDriver;
 use diskproof_load::driver::sqlite::SqliteDriver;
+use diskproof_load::engine::{Patience, RunOptions};
 use diskproof_load::target::Target;
 
-use crate::run::{account, options, run, summary};
+use crate::run::{account, broken_off, options, run, summary};
 use crate::server::{Manners, SERVICE, Server};
 use crate::steps::{ASK, COME_AGAIN, Steps};
 
@@ -30,6 +31,18 @@ fn slow(log_in: Duration) -> Manners {
     Manners {
         log_in: Some(log_in),
         ..Manners::default()
+    }
+}
+
+/// Waits so many seconds for a server that is gone.
+fn patient(seconds: f64, options: RunOptions) -> RunOptions {
+    let connections = Duration::from_secs_f64(seconds);
+    RunOptions {
+        patience: Patience {
+            connections,
+            ..options.patience
+        },
+        ..options
     }
 }
 
@@ -74,10 +87,26 @@ fn a_server_that_is_gone_for_good_ends_the_run() {
         _ => Err(unreachable()),
     });
     let begun = Instant::now();
-    let failure = run(server, ask(), &options(1, 1, 60.0)).expect_err("no server");
+    let (summary, failure) = broken_off(server, ask(), &patient(1.0, options(1, 1, 60.0)));
     assert_eq!(failure.code, "unreachable");
+    // What was measured is told all the same.
+    assert_eq!(summary.transactions, STATEMENTS_BEFORE_BREAK as u64);
+    assert!((1.0..10.0).contains(&summary.seconds), "{summary:?}");
     assert!(failure.message.contains("still running"), "{failure:?}");
     assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn each_outage_is_waited_out_by_itself() {
+    // Six attempts with growing pauses take 1.3 s, each time.
+    let server = Server::new(|number| match number {
+        0 | 7 => Ok(first_breaks()),
+        1..=6 | 8..=13 => Err(unreachable()),
+        _ => Ok(Manners::default()),
+    });
+    let summary = summary(server, ask(), &patient(2.0, options(1, 1, 3.5)));
+    assert_eq!((summary.reconnects, summary.failed_transactions), (2, 2));
+    assert!(summary.transactions > 2 * STATEMENTS_BEFORE_BREAK as u64);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use diskproof_load::driver::{Driver, Protocol};
-use diskproof_load::engine::{self, Failure, Retry, RunError, RunOptions};
+use diskproof_load::engine::{self, Failure, Patience, Retry, RunError, RunOptions};
 use diskproof_load::report::{Event, Report, StatementSummary, Summary};
 
 use crate::steps::Steps;
@@ -25,24 +25,50 @@ pub(crate) fn options(clients: usize, workers: usize, seconds: f64) -> RunOption
         transactions: None,
         rate: None,
         retry: Retry::default(),
+        patience: Patience::default(),
         report_interval: None,
         percentiles: vec![50.0],
         lockstep: false,
     }
 }
 
-/// Runs to the end; the events, or why there is no end.
+/// Runs to the end; the events, and why the run is no good.
+pub(crate) fn outcome<D: Driver + Send + 'static>(
+    driver: D,
+    workload: Steps,
+    options: &RunOptions,
+) -> (Vec<Event>, Option<Failure>) {
+    let mut report = Keep::default();
+    let (driver, workload) = (Arc::new(driver), Arc::new(workload));
+    match engine::run(&driver, &workload, options, channel(), &mut report) {
+        Ok(_) => (report.0, None),
+        Err(RunError::Failed(failure)) => (report.0, Some(failure)),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// Runs to the end; the events, or why the run is no good.
 pub(crate) fn run<D: Driver + Send + 'static>(
     driver: D,
     workload: Steps,
     options: &RunOptions,
 ) -> Result<Vec<Event>, Failure> {
-    let mut report = Keep::default();
-    let (driver, workload) = (Arc::new(driver), Arc::new(workload));
-    match engine::run(&driver, &workload, options, channel(), &mut report) {
-        Ok(_) => Ok(report.0),
-        Err(RunError::Failed(failure)) => Err(failure),
-        Err(other) => panic!("{other:?}"),
+    let (events, failure) = outcome(driver, workload, options);
+    failure.map_or(Ok(events), Err)
+}
+
+/// Runs to a summary and a failure.
+pub(crate) fn broken_off<D: Driver + Send + 'static>(
+    driver: D,
+    workload: Steps,
+    options: &RunOptions,
+) -> (Summary, Failure) {
+    match outcome(driver, workload, options) {
+        (mut events, Some(failure)) => match events.pop() {
+            Some(Event::Summary(summary)) => (*summary, failure),
+            other => panic!("{other:?}"),
+        },
+        (events, None) => panic!("{events:?}"),
     }
 }
 

@@ -13,7 +13,7 @@ use diskproof_load::driver::{
     StatementId,
 };
 
-/// How long a statement takes.
+/// How long a statement takes unless told otherwise.
 pub(crate) const SERVICE: Duration = Duration::from_millis(1);
 
 /// What a connection is like.
@@ -21,6 +21,10 @@ pub(crate) const SERVICE: Duration = Duration::from_millis(1);
 pub(crate) struct Manners {
     /// How long the log-in takes; `None`: it never ends.
     pub(crate) log_in: Option<Duration>,
+    /// How long a statement takes.
+    pub(crate) service: Duration,
+    /// So many statements are answered; the server takes the next one and says nothing any more.
+    pub(crate) silent_after: Option<usize>,
     /// The connection breaks after so many statements.
     pub(crate) breaks_after: Option<usize>,
     /// Every third statement is refused with this code; 1213 is transient.
@@ -31,6 +35,8 @@ impl Default for Manners {
     fn default() -> Self {
         Self {
             log_in: Some(Duration::ZERO),
+            service: SERVICE,
+            silent_after: None,
             breaks_after: None,
             refuses_with: None,
         }
@@ -76,6 +82,8 @@ impl Driver for Server {
 /// A connection to a thread that greets, and then sends every byte back after its time.
 pub(crate) struct Echo {
     stream: mio::net::UnixStream,
+    /// The same one, for what can only be set there.
+    settings: UnixStream,
     left: Option<usize>,
     refuses_with: Option<&'static str>,
     replies: usize,
@@ -85,9 +93,10 @@ impl Echo {
     fn new(manners: Manners) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let log_in = manners.log_in;
-        thread::spawn(move || serve(theirs, log_in));
+        let settings = ours.try_clone()?;
+        thread::spawn(move || serve(theirs, manners));
         Ok(Self {
+            settings,
             stream: mio::net::UnixStream::from_std(ours),
             left: manners.breaks_after,
             refuses_with: manners.refuses_with,
@@ -104,19 +113,24 @@ impl Echo {
     }
 }
 
-fn serve(mut stream: UnixStream, log_in: Option<Duration>) {
+fn serve(mut stream: UnixStream, manners: Manners) {
     let mut byte = [b'!'];
-    if let Some(time) = log_in {
+    if let Some(time) = manners.log_in {
         thread::sleep(time);
         if stream.write_all(&byte).is_err() {
             return;
         }
     }
+    let mut answered = 0;
     while stream.read_exact(&mut byte).is_ok() {
-        thread::sleep(SERVICE);
+        if manners.silent_after == Some(answered) {
+            continue;
+        }
+        thread::sleep(manners.service);
         if stream.write_all(&byte).is_err() {
             return;
         }
+        answered += 1;
     }
 }
 
@@ -151,6 +165,12 @@ impl Session for Echo {
             }
             _ => reply,
         }
+    }
+
+    fn block(&mut self, longest: Duration) -> io::Result<bool> {
+        self.settings.set_nonblocking(false)?;
+        self.settings.set_read_timeout(Some(longest))?;
+        Ok(true)
     }
 }
 

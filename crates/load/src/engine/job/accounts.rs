@@ -47,7 +47,7 @@ impl Accounts {
 
     /// Why the whole job is no good: transactions failed, and none completed.
     pub(super) fn nothing_but_errors(&self) -> Option<Failure> {
-        self.totals.nothing_but_errors()
+        self.totals.nothing_but_errors(&self.types)
     }
 
     /// Takes up a stage that was not run.

@@ -13,6 +13,7 @@ use crate::driver::{Admin, Driver};
 use crate::engine::conductor::{Conductor, Ending, RunError, RunOptions};
 use crate::engine::inbox::Inbox;
 use crate::engine::message::{Failure, Message};
+use crate::engine::patience::Patience;
 use crate::engine::resources::Cpu;
 use crate::engine::retry::Retry;
 use crate::engine::summary::ready_event;
@@ -36,6 +37,8 @@ pub(super) struct Course<'a, D: Driver> {
     accounts: Accounts,
     cost: ClientCost,
     ending: Ending,
+    /// Why the last stage that was run has failed.
+    failure: Option<Failure>,
 }
 
 impl<'a, D: Driver + Send + 'static> Course<'a, D> {
@@ -56,6 +59,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             accounts: Accounts::new(),
             cost: cpu.cost_since(cpu),
             ending: Ending::Complete,
+            failure: None,
         }
     }
 
@@ -102,7 +106,9 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
                     };
                     let percentiles = &self.options.percentiles;
                     let operation = self.accounts.add(&stage, run, &outcome, percentiles);
-                    if let Some(wrong) = job.review(operation, admin)? {
+                    if self.failure.is_none()
+                        && let Some(wrong) = job.review(operation, admin)?
+                    {
                         self.accounts.find_wrong(wrong);
                     }
                 }
@@ -110,6 +116,9 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             if let Some(operation) = self.accounts.operations().last() {
                 let event = Event::Operation(Box::new(operation.clone()));
                 self.report.event(&event)?;
+            }
+            if let Some(failure) = self.failure.take() {
+                return Err(failure.into());
             }
         }
         Ok(())
@@ -176,7 +185,9 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             }
         };
         self.ending = conductor.ending;
-        let cut = conductor.was_closed() || self.ending == Ending::Interrupted;
+        self.failure = conductor.failure();
+        let cut =
+            conductor.was_closed() || self.ending == Ending::Interrupted || self.failure.is_some();
         let totals = conductor.dismiss();
         self.cost = self.cost.plus(cost);
         Ok(Some(Outcome {
@@ -257,6 +268,7 @@ fn run_options(options: &JobOptions) -> RunOptions {
         transactions: None,
         rate: None,
         retry: Retry::default(),
+        patience: Patience::default(),
         report_interval: options.report_interval,
         percentiles: options.percentiles.clone(),
         lockstep: options.lockstep,

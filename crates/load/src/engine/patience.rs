@@ -1,0 +1,23 @@
+//! How long a run waits for a server that is silent or gone.
+
+use std::time::Duration;
+
+/// Limits beyond which the server is not waited for any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// For the replies to what was under way at the end of the measured phase.
+    pub replies: Duration,
+    /// For the first connection again, when no client of the whole run has one.
+    pub connections: Duration,
+}
+
+impl Default for Patience {
+    /// Longer than the lock wait time-out that MySQL sets by default (50 s), and than a server
+    /// needs to restart and to recover from a crash.
+    fn default() -> Self {
+        Self {
+            replies: Duration::from_secs(60),
+            connections: Duration::from_secs(30),
+        }
+    }
+}
