@@ -21,6 +21,8 @@ pub(super) struct Client<S, C> {
     pub(super) counts: bool,
     /// Transactions given up since the last one that completed.
     pub(super) failures: u32,
+    /// Transactions begun again since the last one that completed.
+    pub(super) retries: u32,
     /// Whether the event loop asks for writability too.
     pub(super) asks_writable: bool,
     /// Whether the session itself waits for replies, beside any event loop.
@@ -42,8 +44,11 @@ pub(super) enum State {
     RollingBack {
         again: bool,
     },
-    /// Connected and without work, after a transaction that was given up.
-    Pausing,
+    /// Connected and without work after a refusal; then the transaction is begun `again`, or
+    /// another one, as it was given up.
+    Pausing {
+        again: bool,
+    },
     /// In a transaction that asked to wait.
     Sleeping,
     /// Without connection, until its turn to make one comes.
@@ -108,6 +113,10 @@ const FIRST_REST_NS: u64 = 1_000_000;
 /// No such pause is longer: ten attempts a second find out soon enough that it works again.
 const LONGEST_REST_NS: u64 = 100_000_000;
 
+/// A transaction that met others by chance gets through within so many retries; one that is
+/// refused more often than that is refused for another reason, and pauses as if given up.
+const RETRIES_AT_ONCE: u32 = 5;
+
 impl<S, C> Client<S, C> {
     /// A client that has yet to connect.
     pub(super) fn new(script: C) -> Self {
@@ -121,6 +130,7 @@ impl<S, C> Client<S, C> {
             transaction_start_ns: 0,
             counts: true,
             failures: 0,
+            retries: 0,
             asks_writable: false,
             waits_alone: false,
         }
@@ -143,8 +153,25 @@ impl<S, C> Client<S, C> {
     pub(super) fn pause(&mut self, now_ns: u64) -> u64 {
         let pause_ns = doubled(FIRST_REST_NS, self.failures, LONGEST_REST_NS);
         self.failures = self.failures.saturating_add(1);
-        self.state = State::Pausing;
+        self.state = State::Pausing { again: false };
         now_ns + pause_ns
+    }
+
+    /// Pauses before the transaction is begun again, until the instant that is returned; `None`
+    /// where it is begun at once, because it has not been refused often.
+    pub(super) fn pause_before_retry(&mut self, now_ns: u64) -> Option<u64> {
+        let retries = self.retries;
+        self.retries = retries.saturating_add(1);
+        let pauses = retries.checked_sub(RETRIES_AT_ONCE)?;
+        self.state = State::Pausing { again: true };
+        Some(now_ns + doubled(FIRST_REST_NS, pauses, LONGEST_REST_NS))
+    }
+
+    /// A transaction has completed: whatever was refused before is over.
+    #[inline]
+    pub(super) fn succeed(&mut self) {
+        self.failures = 0;
+        self.retries = 0;
     }
 
     /// Gives the connection up until the instant that is returned; each attempt that failed
@@ -169,9 +196,9 @@ impl<S, C> Client<S, C> {
     pub(super) fn is_in_transaction(&self) -> bool {
         match self.state {
             State::InTransaction | State::Sleeping => true,
-            State::RollingBack { again } => again,
+            State::RollingBack { again } | State::Pausing { again } => again,
             State::Opening | State::Down => self.attempt.reason == Reason::Asked,
-            State::Idle | State::Waiting | State::Pausing | State::Queueing => false,
+            State::Idle | State::Waiting | State::Queueing => false,
         }
     }
 

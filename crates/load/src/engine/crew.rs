@@ -324,11 +324,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         let client = &self.clients[index];
         match (outcome, client.state) {
             (Ok(reply), State::InTransaction) => {
-                let type_index = client.type_index;
-                let latency_ns = now_ns - client.statement_start_ns;
-                self.recorder
-                    .statement(self.catalogue, type_index, latency_ns, reply);
-                self.go_on(index, now_ns);
+                self.answered(index, reply, now_ns);
             }
             (Err(Fault::Server(error)), State::InTransaction) => {
                 self.refused(index, error, now_ns);
@@ -342,6 +338,18 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
     }
 
+    /// A statement is done.
+    #[inline]
+    pub(super) fn answered(&mut self, index: usize, reply: Reply, now_ns: u64) {
+        let client = &self.clients[index];
+        if client.counts {
+            let latency_ns = now_ns - client.statement_start_ns;
+            self.recorder
+                .statement(self.catalogue, client.type_index, latency_ns, reply);
+        }
+        self.go_on(index, now_ns);
+    }
+
     /// The transaction's next statement, or the next transaction.
     #[inline]
     pub(super) fn go_on(&mut self, index: usize, now_ns: u64) {
@@ -350,7 +358,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             self.take_step(index, next, now_ns);
         } else {
             let latency_ns = now_ns - client.transaction_start_ns;
-            client.failures = 0;
+            client.succeed();
             if client.counts {
                 self.recorder.transaction(latency_ns, now_ns);
             }

@@ -14,16 +14,19 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     pub(super) fn refused(&mut self, index: usize, mut error: ServerError, now_ns: u64) {
         let type_index = self.clients[index].type_index;
         if self.worker.workload.expects(type_index, &error) {
-            self.expected(index, now_ns);
-            return;
+            // A refusal that the workload asked for is a reply like any other.
+            return self.answered(index, Reply::default(), now_ns);
         }
         let collides = self.worker.workload.collides(&error);
         let again = self.worker.retry.applies(&error, collides);
         error.transient = again;
-        self.recorder.error(&Fault::Server(error), Some(type_index));
-        if again {
-            self.recorder.retry();
-        } else {
+        if self.clients[index].counts {
+            self.recorder.error(&Fault::Server(error), Some(type_index));
+            if again {
+                self.recorder.retry();
+            }
+        }
+        if !again {
             self.give_up(index, now_ns);
         }
         match self.catalogue.rollback() {
@@ -42,32 +45,30 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         }
     }
 
-    /// A refusal that the workload asked for is a reply like any other.
-    fn expected(&mut self, index: usize, now_ns: u64) {
-        let client = &self.clients[index];
-        let latency_ns = now_ns - client.statement_start_ns;
-        self.recorder.statement(
-            self.catalogue,
-            client.type_index,
-            latency_ns,
-            Reply::default(),
-        );
-        self.go_on(index, now_ns);
-    }
-
     #[cold]
     pub(super) fn rolled_back(&mut self, index: usize, again: bool, now_ns: u64) {
         if self.recorder.is_over() {
             self.rest(index);
         } else if again {
-            let begun = self.clients[index].script.begin_again();
-            self.take_first_step(index, begun, now_ns);
+            match self.clients[index].pause_before_retry(now_ns) {
+                Some(until_ns) => self.timers.set(until_ns, index),
+                None => self.begin_again(index, now_ns),
+            }
         } else if self.clients[index].failures.saturating_add(1) >= self.worker.manner.most_failures
         {
             self.rest(index);
         } else {
             self.timers.set(self.clients[index].pause(now_ns), index);
         }
+    }
+
+    /// Runs the transaction again with new draws.
+    fn begin_again(&mut self, index: usize, now_ns: u64) {
+        if self.recorder.is_over() {
+            return self.rest(index);
+        }
+        let begun = self.clients[index].script.begin_again();
+        self.take_first_step(index, begun, now_ns);
     }
 
     /// Lets those clients go on whose instant has come.
@@ -80,7 +81,8 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
                 return;
             };
             match self.clients[index].state {
-                State::Pausing => self.begin(index, now_ns),
+                State::Pausing { again: true } => self.begin_again(index, now_ns),
+                State::Pausing { again: false } => self.begin(index, now_ns),
                 State::Sleeping => {
                     self.clients[index].state = State::InTransaction;
                     self.go_on(index, now_ns);

@@ -49,12 +49,16 @@ fn a_number_of_transactions_is_exact_after_a_warm_up_too() {
     let summary = counted_off(50, 8, 2);
     assert_eq!((summary.transactions, summary.failed_transactions), (50, 0));
     // The warm-up had part of the first ones' statements.
-    assert!(summary.statements <= 150, "{}", summary.statements);
+    let missing = 150 - summary.statements;
+    assert!(missing <= 16, "{}", summary.statements);
 }
 
 #[test]
 fn fewer_transactions_than_clients() {
-    assert_eq!(counted_off(3, 8, 2).transactions, 3);
+    let summary = counted_off(3, 8, 2);
+    assert_eq!(summary.transactions, 3);
+    // Of the five others that the warm-up began, not even the statements count.
+    assert!((3..=9).contains(&summary.statements), "{summary:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use diskproof_load::engine::{Retry, RunOptions};
 use diskproof_load::report::Summary;
 
-use crate::run::{account, options, summary};
+use crate::run::{account, options, run, summary};
 use crate::server::{Manners, Server};
 use crate::steps::{ASK, Steps};
 
@@ -59,4 +59,30 @@ fn what_the_user_lists_is_run_again() {
         refused_with("1062", codes(&["1062", "1213"])).failed_transactions,
         0
     );
+}
+
+#[test]
+fn a_run_of_nothing_but_retries_has_failed() {
+    let server = Server::new(|_| {
+        Ok(Manners {
+            refuses_with: Some("1213"),
+            refuses_all: true,
+            ..Manners::default()
+        })
+    });
+    let failure = run(server, Steps::new(&[ASK]), &options(1, 1, 1.0)).expect_err("no good");
+    assert_eq!(failure.code, "errors");
+    assert!(
+        failure.message.contains("by ask: refused (1213)"),
+        "{failure:?}"
+    );
+    // Five retries at once, then with pauses of 1, 2, 4 … 64, and 100 ms.
+    let words = failure.message.split_once("met ").expect("a count").1;
+    let met: u32 = words
+        .split(' ')
+        .next()
+        .expect("it")
+        .parse()
+        .expect("a number");
+    assert!((7..=22).contains(&met), "{failure:?}");
 }

@@ -29,6 +29,8 @@ pub(crate) struct Manners {
     pub(crate) breaks_after: Option<usize>,
     /// Every third statement is refused with this code; 1213 is transient.
     pub(crate) refuses_with: Option<&'static str>,
+    /// Not every third one, but each.
+    pub(crate) refuses_all: bool,
 }
 
 impl Default for Manners {
@@ -39,6 +41,7 @@ impl Default for Manners {
             silent_after: None,
             breaks_after: None,
             refuses_with: None,
+            refuses_all: false,
         }
     }
 }
@@ -86,6 +89,7 @@ pub(crate) struct Echo {
     settings: UnixStream,
     left: Option<usize>,
     refuses_with: Option<&'static str>,
+    refuses_all: bool,
     replies: usize,
 }
 
@@ -100,6 +104,7 @@ impl Echo {
             stream: mio::net::UnixStream::from_std(ours),
             left: manners.breaks_after,
             refuses_with: manners.refuses_with,
+            refuses_all: manners.refuses_all,
             replies: 0,
         })
     }
@@ -160,7 +165,9 @@ impl Session for Echo {
         let reply = self.receive();
         self.replies += usize::from(reply.is_ready());
         match self.refuses_with {
-            Some(code) if reply.is_ready() && self.replies.is_multiple_of(3) => {
+            Some(code)
+                if reply.is_ready() && (self.refuses_all || self.replies.is_multiple_of(3)) =>
+            {
                 Poll::Ready(Err(refusal(code)))
             }
             _ => reply,
