@@ -1,5 +1,6 @@
 use super::steps::Step;
 use super::*;
+use crate::workload::Workload;
 
 /// What the original reports at its own size.
 const FACTS: &str = include_str!("../../../tests/facts/sql-bench-operations.csv");
@@ -71,6 +72,29 @@ fn every_turn_has_steps_at_the_smallest_scale_too() {
         assert_eq!(example.is_empty(), connects, "{operation:?}");
         assert!(example.chars().count() <= 202, "{operation:?}");
     }
+}
+
+#[test]
+fn mysql_sessions_of_transactions_do_not_commit_by_themselves() {
+    for (dialect, switched_off) in [(Dialect::Mysql, 6), (Dialect::Postgres, 0)] {
+        let all = operations(&plan(dialect, Scale::FULL));
+        let set_up = all.iter().filter(|(_, one)| one.set_up.is_some());
+        let names: Vec<_> = set_up.map(|(_, one)| one.name).collect();
+        assert_eq!(names.len(), switched_off, "{names:?}");
+        assert!(names.iter().all(|name| !name.contains("autocommit")));
+    }
+    let all = operations(&plan(Dialect::Mysql, Scale::FULL));
+    let (_, commits) = all
+        .iter()
+        .find(|one| one.1.name == "insert_commit")
+        .unwrap();
+    let load = OperationLoad::new(commits.clone().into(), 1);
+    let catalogue = load.catalogue();
+    let sent = catalogue
+        .set_up()
+        .iter()
+        .map(|&id| &catalogue.statements()[id].sql);
+    assert_eq!(sent.collect::<Vec<_>>(), ["SET autocommit=0"]);
 }
 
 #[test]
