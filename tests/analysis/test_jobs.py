@@ -150,6 +150,8 @@ def test_a_rate_that_was_not_held_makes_the_trial_invalid(held: bool, severities
         arrived=15_000,
         waiting=0 if held else 4000,
         behind_s=0 if held else 8,
+        most_waiting=3 if held else 4000,
+        most_behind_s=0.01 if held else 8,
         held=held,
         start_delay_mean_us=0.1,
     )

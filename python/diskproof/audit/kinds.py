@@ -24,8 +24,8 @@ def rate(evidence: Evidence) -> Iterator[Problem]:
         yield Problem(
             "invalid",
             f"the rate of {asked.asked_per_s:g} transactions/s was not held: {asked.achieved_per_s:.4g} "
-            f"completed in a second, and at the end {asked.waiting} waited, "
-            f"the first for {asked.behind_s:.2g} s",
+            f"completed in a second, up to {asked.most_waiting} waited for a client, the first for "
+            f"{asked.most_behind_s:.2g} s, and {asked.waiting} still waited at the end",
         )
     if asked.start_delay_mean_us is None or load.latency_us is None:
         return

@@ -302,8 +302,11 @@ class Rate(Record):
     """Transactions that had arrived and were not begun at the end of the phase."""
     behind_s: float
     """How long the first of those had waited."""
+    most_waiting: int
+    most_behind_s: float
+    """The largest that either was at any moment of the phase while no client was idle."""
     held: bool
-    """False where more than a hundredth of the phase's transactions were not begun in it."""
+    """Whether latencies tell of the server and not of a backlog; docs/protocol.md has the bounds."""
     start_delay_mean_us: float | None
     """From a transaction's arrival to its first statement where a client was idle."""
 
