@@ -168,6 +168,7 @@ fn run(workload: Loop, clients: usize) -> Run<Loop> {
         expected_rows: None,
         expected_affected: None,
         counts_affected: false,
+        turns: None,
     }
 }
 
@@ -415,6 +416,7 @@ fn a_wrong_number_of_changes_is_an_error_of_that_operation_alone() {
         let run = Run {
             expected_affected: Some(expected),
             counts_affected: true,
+            turns: None,
             ..run(Loop::of("INSERT INTO t VALUES (NULL),(NULL),(NULL)", 2), 1)
         };
         stage(name, 6, run)

@@ -86,6 +86,7 @@ impl Job for SlapJob {
                 expected_rows: None,
                 expected_affected: None,
                 counts_affected: false,
+                turns: None,
             }),
         }))
     }

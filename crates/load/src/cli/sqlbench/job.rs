@@ -116,6 +116,7 @@ impl SqlbenchJob {
                 .filter(|_| operation.kind == Kind::Write)
                 .map(|expected| expected.affected),
             counts_affected: operation.counted == Counted::Rows,
+            turns: (operation.turns != operation.planned).then_some(operation.turns),
         })
     }
 }

@@ -74,10 +74,11 @@ impl Accounts {
         let types = run.workload.catalogue().types();
         let statements = &totals.phase.statements;
         let affected = statements.iter().map(|tally| tally.affected).sum();
-        let count = if run.counts_affected {
-            affected
-        } else {
-            totals.measured.transactions.count()
+        let transactions = totals.measured.transactions.count();
+        let count = match run.turns {
+            _ if run.counts_affected => affected,
+            Some(turns) => transactions * stage.planned / turns.max(1),
+            None => transactions,
         };
         let is_short = *cut && count < stage.planned;
         let pace = (is_short && count > 0).then(|| seconds / count as f64);

@@ -92,6 +92,9 @@ pub struct Run<W> {
     /// Count the rows that were changed instead of the transactions: a statement that inserts
     /// many of them stands for as many INSERTs.
     pub counts_affected: bool,
+    /// The scripts' transactions, where they stand for another number that is planned; `None`:
+    /// each counts as one.
+    pub turns: Option<u64>,
 }
 
 /// How a job is to go.

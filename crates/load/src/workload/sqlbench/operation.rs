@@ -141,6 +141,13 @@ impl Operation {
         self
     }
 
+    /// Is reported as so many, where the original prints another number than it does statements.
+    #[must_use]
+    pub fn printed_as(mut self, planned: u64) -> Self {
+        self.planned = planned;
+        self
+    }
+
     #[must_use]
     pub fn then_holds(mut self, sql: impl Into<String>, answer: u64) -> Self {
         self.check = Some(Check {
@@ -186,6 +193,18 @@ impl Operation {
     pub(super) fn take(&self, turn: Turn, steps: &mut Steps) {
         steps.clear();
         (self.take_turn)(turn, steps);
+    }
+
+    /// The text of a turn's statements.
+    #[cfg(test)]
+    pub(super) fn texts(&self, index: u64) -> Vec<String> {
+        let mut steps = Steps::default();
+        let turn = Turn {
+            index,
+            ..Turn::first()
+        };
+        self.take(turn, &mut steps);
+        steps.texts()
     }
 
     /// The steps of the first turn.

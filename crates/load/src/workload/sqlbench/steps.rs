@@ -99,6 +99,17 @@ impl Steps {
         })
     }
 
+    #[cfg(test)]
+    pub(super) fn texts(&self) -> Vec<String> {
+        let texts = self.list.iter().filter_map(|step| match step {
+            Step::Sql(range) | Step::Aside(range) => {
+                Some(String::from_utf8_lossy(self.text(range)).into_owned())
+            }
+            Step::Prepared(_) | Step::Reconnect => None,
+        });
+        texts.collect()
+    }
+
     pub(super) fn text(&self, range: &Range<usize>) -> &[u8] {
         &self.text[range.clone()]
     }

@@ -5,7 +5,7 @@ use crate::workload::Workload;
 /// What the original reports at its own size.
 const FACTS: &str = include_str!("../../../tests/facts/sql-bench-operations.csv");
 
-fn plan(dialect: Dialect, scale: Scale) -> Plan {
+pub(super) fn plan(dialect: Dialect, scale: Scale) -> Plan {
     Plan {
         maker: Maker {
             dialect,
