@@ -2,8 +2,9 @@
 
 use super::operation::Operation;
 use super::schema::Table;
+use super::steps::Steps;
 use super::{Plan, Test, TestName};
-use crate::driver::Kind;
+use crate::driver::{Dialect, Kind};
 
 const TABLE: &str = "sqlbench_bench1";
 const BIG: &str = "sqlbench_bench2";
@@ -12,70 +13,88 @@ const QUESTIONS: u64 = 100_000;
 const LONG_LOOPS: u64 = 10_000;
 const STRING_BYTES: usize = 65_000;
 
+/// Asks with a figure that is another each time: no cache has the answer.
+type Ask = fn(u64, &mut Steps);
+
 pub(super) fn test(plan: &Plan) -> Test {
     let questions = plan.scale.of(QUESTIONS);
     let connections = plan.scale.of(LONG_LOOPS);
     let table =
         Table::new("bench1", ["a INTEGER NOT NULL", "i INTEGER", "s CHAR(10)"]).primary_key("a");
-    let big = Table::new("bench2", ["s TEXT NOT NULL"]);
-    let row = |number: u32| format!("INSERT INTO {TABLE} VALUES ({number},100,'AAA')");
-    let connect = |name, question: Option<&'static str>| {
-        let kind = if question.is_some() {
-            Kind::Read
-        } else {
-            Kind::Other
-        };
-        Operation::new(name, kind, connections, move |_, steps| {
-            steps.reconnect();
-            if let Some(question) = question {
-                steps.ask(1, format_args!("{question}"));
-            }
+    let big = match plan.dialect() {
+        Dialect::Mysql | Dialect::Sqlite => Table::new("bench2", ["b BLOB"]),
+        Dialect::Postgres => Table::new("bench2", ["b TEXT"]),
+    };
+    let big_string = format!("INSERT INTO {BIG} VALUES ('{}')", "A".repeat(STRING_BYTES));
+    let row = |values: &str| format!("INSERT INTO {TABLE} VALUES ({values})");
+    let ask = |name, turns, ask: Ask| {
+        Operation::new(name, Kind::Read, turns, move |turn, steps| {
+            ask(turn.index, steps);
         })
     };
-    // A figure that is never the same: no cache has the answer.
-    let select_simple = Operation::new("select_simple", Kind::Read, questions, |turn, steps| {
-        steps.ask(1, format_args!("SELECT 1+{}", turn.index));
-    });
-    let select_1_row = Operation::new("select_1_row", Kind::Read, questions, |turn, steps| {
-        steps.ask(1, format_args!("SELECT a,i,s,{} FROM {TABLE}", turn.index));
-    });
-    let cached = |name, rows, sql: &str| Operation::query(name, questions, rows, sql);
-    let all = format!("SELECT * FROM {TABLE}");
-    let big_string = format!("INSERT INTO {BIG} VALUES ('{}')", "A".repeat(STRING_BYTES));
+    let connect_and_ask = |name, ask: Ask| {
+        Operation::new(name, Kind::Read, connections, move |turn, steps| {
+            steps.reconnect();
+            ask(turn.index, steps);
+        })
+    };
+    let cached = |name, sql: &str| Operation::query(name, questions, 1, sql);
     Test {
         name: TestName::Connect,
         operations: vec![
-            connect("connect", None),
-            connect("connect+select_simple", Some("SELECT 1+1")),
-            select_simple,
-            cached("select_simple_cache", 1, "SELECT 1000"),
-            connect(
-                "connect+select_1_row",
-                Some("SELECT a,i,s FROM sqlbench_bench1"),
-            )
-            .before(table.create(&plan.maker))
-            .before([row(1)]),
-            select_1_row,
-            cached(
-                "select_1_row_cache",
-                1,
-                &format!("SELECT a,i,s FROM {TABLE}"),
-            ),
-            cached("select_2_rows", 2, &all).before([row(2)]),
-            cached(
-                "select_column+column",
-                2,
-                &format!("SELECT a+i FROM {TABLE}"),
-            ),
-            Operation::query(
-                "select_big_str",
-                connections,
-                1,
-                &format!("SELECT s FROM {BIG}"),
-            )
-            .before(big.create(&plan.maker))
-            .before([big_string])
-            .then_holds(format!("SELECT LENGTH(s) FROM {BIG}"), STRING_BYTES as u64),
+            Operation::new("connect", Kind::Other, connections, |_, steps| {
+                steps.reconnect();
+            }),
+            connect_and_ask("connect+select_simple", number),
+            ask("select_simple", questions, number),
+            cached("select_simple_cache", "SELECT 10000"),
+            connect_and_ask("connect+select_1_row", rows::<1>)
+                .before(table.create(&plan.maker))
+                .before([row("1,100,'AAA'")]),
+            ask("select_1_row", questions, rows::<1>),
+            cached("select_1_row_cache", &format!("SELECT a,i,s FROM {TABLE}")),
+            ask("select_2_rows", questions, rows::<2>).before([row("2,200,'BBB'")]),
+            ask("select_column+column", questions, sums),
+            ask("select_big_str", connections, big_strings)
+                .before(big.create(&plan.maker))
+                .before([big_string])
+                .then_holds(format!("SELECT LENGTH(b) FROM {BIG}"), STRING_BYTES as u64),
         ],
+    }
+}
+
+fn number(figure: u64, steps: &mut Steps) {
+    steps.ask(1, format_args!("SELECT {figure}"));
+}
+
+/// The table, which has so many rows.
+fn rows<const ROWS: u64>(figure: u64, steps: &mut Steps) {
+    steps.ask(ROWS, format_args!("SELECT a,i,s,{figure} FROM {TABLE}"));
+}
+
+fn sums(figure: u64, steps: &mut Steps) {
+    steps.ask(
+        2,
+        format_args!("SELECT a+a+a+a+a+a+a+a+a+{figure} FROM {TABLE}"),
+    );
+}
+
+fn big_strings(figure: u64, steps: &mut Steps) {
+    steps.ask(1, format_args!("SELECT b,{figure} FROM {BIG}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scale::Scale;
+    use super::super::tests::plan;
+    use super::*;
+
+    #[test]
+    fn only_what_is_named_so_can_come_from_a_cache() {
+        for operation in test(&plan(Dialect::Mysql, Scale::FULL)).operations {
+            let is_same = operation.texts(0) == operation.texts(1);
+            let cacheable = operation.name.ends_with("_cache") || operation.name == "connect";
+            assert_eq!(is_same, cacheable, "{operation:?}");
+        }
     }
 }
