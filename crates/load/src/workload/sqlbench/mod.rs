@@ -19,6 +19,7 @@ mod schema;
 mod script;
 mod select;
 mod shuffle;
+mod sixteen;
 mod steps;
 mod transactions;
 mod wisconsin;
