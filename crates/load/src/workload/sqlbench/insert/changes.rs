@@ -1,24 +1,35 @@
 //! Updates: of a key and of what is not one, row by row and by ranges.
 
 use super::{SHORT_LOOPS, Size, TABLE, WHOLE_TABLE_LOOPS};
-use crate::driver::Kind;
+use crate::driver::{Dialect, Kind};
+use crate::workload::sqlbench::Plan;
 use crate::workload::sqlbench::operation::Operation;
 
-pub(super) fn operations(size: &Size) -> Vec<Operation> {
+pub(super) fn operations(plan: &Plan, size: &Size) -> Vec<Operation> {
+    let dialect = plan.dialect();
     vec![
         update_of_key(size),
-        update_of_key_big(size),
+        update_of_key_big(dialect, size),
         update_with_key(size),
-        update_with_key_prefix(size),
+        update_with_key_prefix(dialect, size),
         update_big(size),
     ]
 }
 
-/// Turns the key of every row up to a sixth of the table negative, but for row 0.
+/// Rows that an UPDATE finds and leaves as they are: MySQL does not count them as changed.
+fn unchanged(dialect: Dialect, rows: u64) -> u64 {
+    match dialect {
+        Dialect::Mysql => 0,
+        Dialect::Postgres | Dialect::Sqlite => rows,
+    }
+}
+
+/// Turns the second key of half of the last third negative, row by row.
 fn update_of_key(size: &Size) -> Operation {
-    let turned = turned(size);
-    Operation::new("update_of_key", Kind::Write, turned, |turn, steps| {
-        let id = turn.index + 1;
+    let turned = size.turned();
+    let size = size.clone();
+    Operation::new("update_of_key", Kind::Write, turned, move |turn, steps| {
+        let id = size.in_last_third(turn.index);
         steps.change(
             1,
             format_args!("UPDATE {TABLE} SET id3=-{id} WHERE id3={id}"),
@@ -27,36 +38,55 @@ fn update_of_key(size: &Size) -> Operation {
     .then_holds(format!("SELECT COUNT(*) FROM {TABLE} WHERE id3<0"), turned)
 }
 
-/// Turns the other keys by ranges, and with its last statement all of them back.
-fn update_of_key_big(size: &Size) -> Operation {
-    let ranges = size.of(SHORT_LOOPS);
-    let (first, rows) = (turned(size) + 1, size.rows);
-    let bound = move |number| first + (rows - first) * number / ranges;
+/// Turns the first third in ranges that all begin at 0 and grow, and what is left of it; then the
+/// second third at once. The last statement makes all of them positive again, and a twentieth.
+fn update_of_key_big(dialect: Dialect, size: &Size) -> Operation {
+    let (part, turned) = (size.part, size.turned());
+    let step = part / size.of(SHORT_LOOPS) + 1;
+    let growing = part.div_ceil(step);
+    // Row 0 is in each range that begins there, and nothing is its opposite.
+    let zero = unchanged(dialect, 1);
+    let twentieth = match dialect {
+        Dialect::Mysql | Dialect::Postgres => "FLOOR((0-id3)/20)",
+        // Its division is one of whole numbers.
+        Dialect::Sqlite => "(0-id3)/20",
+    };
+    let negative = format!("UPDATE {TABLE} SET id3=0-id3 WHERE");
     Operation::new(
         "update_of_key_big",
         Kind::Write,
-        ranges + 1,
+        growing + 3,
         move |turn, steps| {
-            if turn.index == ranges {
+            let number = turn.index;
+            if number < growing {
+                let new = if number == 0 { 0 } else { step };
+                let last = number * step;
                 steps.change(
-                    rows - 1,
-                    format_args!("UPDATE {TABLE} SET id3=-id3 WHERE id3<0"),
+                    new + zero,
+                    format_args!("{negative} id3>=0 AND id3<={last}"),
                 );
-                return;
+            } else if number == growing {
+                let rest = part - 1 - (growing - 1) * step;
+                steps.change(
+                    rest + zero,
+                    format_args!("{negative} id3>=0 AND id3<{part}"),
+                );
+            } else if number == growing + 1 {
+                let end = 2 * part;
+                steps.change(part, format_args!("{negative} id3>={part} AND id3<{end}"));
+            } else {
+                steps.change(
+                    2 * part - 1 + turned,
+                    format_args!("UPDATE {TABLE} SET id3={twentieth} WHERE id3<0"),
+                );
             }
-            let (from, end) = (bound(turn.index), bound(turn.index + 1));
-            steps.change(
-                end - from,
-                format_args!("UPDATE {TABLE} SET id3=-id3 WHERE id3>={from} AND id3<{end}"),
-            );
         },
     )
     .alone("its last statement turns back what the others turned")
-    .then_holds(format!("SELECT COUNT(*) FROM {TABLE} WHERE id3=id"), rows)
-}
-
-fn turned(size: &Size) -> u64 {
-    size.part / 2
+    .then_holds(
+        format!("SELECT COUNT(*) FROM {TABLE} WHERE id3=id"),
+        1 + part - turned,
+    )
 }
 
 fn update_with_key(size: &Size) -> Operation {
@@ -73,24 +103,24 @@ fn update_with_key(size: &Size) -> Operation {
     )
 }
 
-fn update_with_key_prefix(size: &Size) -> Operation {
-    let part = size.part;
-    let size = size.clone();
+/// Every third row, which holds the same text already.
+fn update_with_key_prefix(dialect: Dialect, size: &Size) -> Operation {
+    let affected = unchanged(dialect, 1);
     Operation::new(
         "update_with_key_prefix",
         Kind::Write,
-        part,
+        size.part,
         move |turn, steps| {
-            let id = size.any(turn.index);
+            let id = 3 * turn.index + 1;
             steps.change(
-                1,
-                format_args!("UPDATE {TABLE} SET dummy1='really updated' WHERE id={id}"),
+                affected,
+                format_args!("UPDATE {TABLE} SET dummy1='updated' WHERE id={id}"),
             );
         },
     )
     .then_holds(
-        format!("SELECT COUNT(*) FROM {TABLE} WHERE dummy1='really updated'"),
-        part,
+        format!("SELECT COUNT(*) FROM {TABLE} WHERE dummy1='updated'"),
+        size.rows,
     )
 }
 
@@ -104,7 +134,7 @@ fn update_big(size: &Size) -> Operation {
             let number = turn.index;
             steps.change(
                 rows,
-                format_args!("UPDATE {TABLE} SET dummy1='big {number}'"),
+                format_args!("UPDATE {TABLE} SET dummy1='updated {number}'"),
             );
         },
     )

@@ -1,80 +1,80 @@
 //! Outer joins of the table with itself, and rows by lists of their keys.
 
-use super::{ROWS, SHORT_LOOPS, Size, TABLE, WHOLE_TABLE_LOOPS};
+use super::{SHORT_LOOPS, Size, TABLE, WHOLE_TABLE_LOOPS};
 use crate::driver::Kind;
 use crate::workload::sqlbench::Plan;
 use crate::workload::sqlbench::operation::Operation;
+use crate::workload::sqlbench::schema::Table;
 
 /// Keys in a list, one length after the other.
 const LIST_LENGTHS: [u64; 3] = [10, 100, 1000];
 
 pub(super) fn operations(plan: &Plan, size: &Size) -> Vec<Operation> {
-    let join = |name, condition: &str| {
+    let both = "COUNT(a.dummy1),COUNT(b.dummy1)";
+    let join = |name, columns: &str, condition: &str| {
         let sql = format!(
-            "SELECT COUNT(a.dummy1),COUNT(b.dummy1) FROM {TABLE} a LEFT OUTER JOIN {TABLE} b ON ({condition}"
+            "SELECT {columns} FROM {TABLE} a LEFT OUTER JOIN {TABLE} b ON (a.id2=b.id3){condition}"
         );
         Operation::query(name, size.of(WHOLE_TABLE_LOOPS), 1, &sql)
     };
     vec![
-        join("outer_join_on_key", "a.id=b.id)"),
-        join("outer_join", "a.id2=b.id3)"),
-        join("outer_join_found", "a.id2=b.id3) WHERE b.id3 IS NOT NULL"),
-        outer_join_not_found(size),
-        by_lists(plan, size, "select_in", |list| {
-            format!("SELECT {ROWS} FROM {TABLE} WHERE id IN ({list})")
-        }),
-        by_lists(plan, size, "select_join_in", |list| {
-            format!(
-                "SELECT a.id,b.id2 FROM {TABLE} a,{TABLE} b WHERE a.id=b.id3 AND a.id IN ({list})"
-            )
-        }),
+        join("outer_join_on_key", "COUNT(*)", ""),
+        join("outer_join", both, ""),
+        join("outer_join_found", both, " WHERE b.id3 IS NOT NULL"),
+        // As often as the others; the original prints another loop's number.
+        join("outer_join_not_found", both, " WHERE b.id3 IS NULL").printed_as(size.of(SHORT_LOOPS)),
+        select_in(plan, size),
+        select_join_in(plan, size),
     ]
 }
 
-/// Partners that are not there are sought for one part of the table in each statement: the row
-/// that says how many were without one is the answer.
-fn outer_join_not_found(size: &Size) -> Operation {
-    let loops = size.of(SHORT_LOOPS);
-    let size = size.clone();
-    Operation::new(
-        "outer_join_not_found",
-        Kind::Read,
-        loops,
-        move |turn, steps| {
-            let length = size.rows / 100;
-            let from = size.spread(turn.index, loops, length);
-            let (end, rows) = (from + length, size.rows);
-            steps.ask(
-                1,
-                format_args!(
-                    "SELECT COUNT(a.dummy1) FROM {TABLE} a LEFT OUTER JOIN {TABLE} b ON (b.id3=a.id2+{rows}) \
-                     WHERE a.id>={from} AND a.id<{end} AND b.id3 IS NULL"
-                ),
-            );
-        },
-    )
+fn select_in(plan: &Plan, size: &Size) -> Operation {
+    let questions = LIST_LENGTHS.map(|full| {
+        let rows = full.min(size.part);
+        let ids = list(rows, |id| id.to_string());
+        let sql = format!("SELECT {TABLE}.* FROM {TABLE} WHERE id IN ({ids})");
+        (rows, sql)
+    });
+    one_after_another(plan, size, "select_in", questions)
 }
 
-fn by_lists(plan: &Plan, size: &Size, name: &'static str, sql: fn(&str) -> String) -> Operation {
-    let lists: Vec<_> = LIST_LENGTHS
-        .iter()
-        .map(|full| {
-            let length = (*full).min(size.part);
-            let ids: Vec<_> = (0..length)
-                .map(|index| size.any(index).to_string())
-                .collect();
-            (length, sql(&ids.join(",")))
-        })
-        .collect();
+/// The same lists as tables. The original has one, to which it adds between the loops.
+fn select_join_in(plan: &Plan, size: &Size) -> Operation {
+    let mut before = Vec::new();
+    let questions = LIST_LENGTHS.map(|full| {
+        let rows = full.min(size.part);
+        let ids = Table::new(&format!("bench_{full}"), ["id INTEGER NOT NULL"]).primary_key("id");
+        let name = ids.name();
+        before.extend(ids.create(&plan.maker));
+        let values = list(rows, |id| format!("({id})"));
+        before.push(format!("INSERT INTO {name} VALUES {values}"));
+        let sql = format!(
+            "SELECT {TABLE}.* FROM {name} LEFT OUTER JOIN {TABLE} ON ({TABLE}.id={name}.id)"
+        );
+        (rows, sql)
+    });
+    one_after_another(plan, size, "select_join_in", questions).before(before)
+}
+
+fn list(count: u64, item: fn(u64) -> String) -> String {
+    (1..=count).map(item).collect::<Vec<_>>().join(",")
+}
+
+/// A loop over the first question, then one over the next.
+fn one_after_another(
+    plan: &Plan,
+    size: &Size,
+    name: &'static str,
+    questions: [(u64, String); LIST_LENGTHS.len()],
+) -> Operation {
     let loops = size.of(SHORT_LOOPS);
     Operation::new(
         name,
         Kind::Read,
-        loops * lists.len() as u64,
+        loops * questions.len() as u64,
         move |turn, steps| {
-            // All of one length, then all of the next.
             let which = usize::try_from(turn.index / loops).unwrap_or(0);
-            let (rows, sql) = &lists[which];
+            let (rows, sql) = &questions[which];
             steps.ask(*rows, format_args!("{sql}"));
         },
     )

@@ -1,15 +1,15 @@
 //! Single rows by their keys: each that is there, and after it one that is not.
 
-use super::{ROWS, Size, TABLE};
+use super::{Size, TABLE};
 use crate::driver::Kind;
 use crate::workload::sqlbench::operation::Operation;
 
 pub(super) fn operations(size: &Size) -> Vec<Operation> {
     vec![
-        by_key(size, "select_key_prefix", ROWS, |id| format!("id={id}")),
-        by_key(size, "select_key", ROWS, whole_key),
+        by_key(size, "select_key_prefix", "*", |id| format!("id={id}")),
+        by_key(size, "select_key", "*", whole_key),
         by_key(size, "select_key_return_key", "id,id2", whole_key),
-        by_key(size, "select_key2", ROWS, second_key),
+        by_key(size, "select_key2", "*", second_key),
         by_key(size, "select_key2_return_key", "id3", second_key),
         by_key(size, "select_key2_return_prim", "id,id2", second_key),
     ]

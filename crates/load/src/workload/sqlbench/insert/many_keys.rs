@@ -1,84 +1,89 @@
-//! A table with a key on each of its sixteen columns: filled, its primary key changed, emptied.
+//! A table with keys on nearly all of its columns: filled, its primary key changed, emptied.
 
 use std::fmt::Write;
 
 use super::Size;
 use crate::driver::Kind;
-use crate::workload::sqlbench::Plan;
 use crate::workload::sqlbench::operation::Operation;
-use crate::workload::sqlbench::schema::Table;
+use crate::workload::sqlbench::{Plan, sixteen};
 
 const TABLE: &str = "sqlbench_many_keys";
-const COLUMNS: u64 = 16;
 const KEY_UPDATES: u64 = 256;
-/// Ranges that hold the first half of the table.
 const DELETIONS: u64 = 128;
+/// Different values in `field_search`.
+const SEARCHED: u64 = 128;
 
 pub(super) fn operations(plan: &Plan, size: &Size) -> [Operation; 4] {
-    let rows = size.part;
-    let columns = (1..=COLUMNS).map(|number| format!("field{number} INTEGER NOT NULL"));
-    let table = (2..=COLUMNS).fold(
-        Table::new("many_keys", columns).primary_key("field1"),
-        |table, number| table.index(&format!("field{number}")),
-    );
+    let table = sixteen::table("many_keys", plan.dialect(), &["field_search"], 6);
+    let table = sixteen::index_from(table.index("field_search"), 3);
     let count = format!("SELECT COUNT(*) FROM {TABLE}");
-    let insert = Operation::new("insert_key", Kind::Write, rows, |turn, steps| {
-        let mut values = turn.index.to_string();
-        for column in 2..=COLUMNS {
-            // Writing to memory cannot fail.
-            let _ = write!(values, ",{}", scattered(turn.index, column));
-        }
-        steps.change(1, format_args!("INSERT INTO {TABLE} VALUES ({values})"));
-    });
-    let updates = size.of(KEY_UPDATES);
-    let update = Operation::new(
-        "update_of_primary_key_many_keys",
-        Kind::Write,
-        updates,
-        move |turn, steps| {
-            let (from, end) = part(rows, updates, turn.index);
-            steps.change(
-                end - from,
-                format_args!(
-                    "UPDATE {TABLE} SET field1=field1+{rows} WHERE field1>={from} AND field1<{end}"
-                ),
-            );
-        },
-    );
-    let deletions = size.of(DELETIONS);
-    let delete = Operation::new(
-        "delete_big_many_keys",
-        Kind::Write,
-        deletions,
-        move |turn, steps| {
-            let (from, end) = part(rows / 2, deletions, turn.index);
-            let (first, last) = (rows + from, rows + end);
-            steps.change(
-                end - from,
-                format_args!("DELETE FROM {TABLE} WHERE field1>={first} AND field1<{last}"),
-            );
-        },
-    );
-    let delete_all = Operation::new("delete_all_many_keys", Kind::Write, 1, move |_, steps| {
-        steps.change(rows - rows / 2, format_args!("DELETE FROM {TABLE}"));
-    });
+    let rows = size.part;
+    let (updates, deletions) = (size.of(KEY_UPDATES), size.of(DELETIONS));
+    let left = rows - found(rows, deletions);
     [
-        insert
+        insert_key(size)
             .before(table.create(&plan.maker))
             .then_holds(&count, rows),
-        update.then_holds(format!("{count} WHERE field1>={rows}"), rows),
-        delete.then_holds(&count, rows - rows / 2),
-        delete_all.then_holds(&count, 0),
+        for_each_value(
+            "update_of_primary_key_many_keys",
+            rows,
+            updates,
+            "UPDATE {t} SET field5=1",
+        )
+        .then_holds(format!("{count} WHERE field5=1"), found(rows, updates)),
+        for_each_value("delete_big_many_keys", rows, deletions, "DELETE FROM {t}")
+            .then_holds(&count, left),
+        delete_all(left).then_holds(&count, 0),
     ]
 }
 
-/// The bounds of one of `parts` parts of `rows` rows.
-fn part(rows: u64, parts: u64, number: u64) -> (u64, u64) {
-    (rows * number / parts, rows * (number + 1) / parts)
+/// Does it to the rows with each of the first values in `field_search`; there are none with the
+/// second half of those that the updates look for.
+fn for_each_value(name: &'static str, rows: u64, values: u64, sql: &str) -> Operation {
+    let sql = sql.replace("{t}", TABLE);
+    Operation::new(name, Kind::Write, values, move |turn, steps| {
+        let value = turn.index;
+        steps.change(
+            with_value(rows, value),
+            format_args!("{sql} WHERE field_search={value}"),
+        );
+    })
 }
 
-/// A value of 24 bits for a row's column, in no order: Fibonacci hashing (Knuth, "The Art of
-/// Computer Programming", volume 3, section 6.4).
-fn scattered(row: u64, column: u64) -> u64 {
-    (row * COLUMNS + column).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
+/// At the original's size nothing is left for it. The original's clock for it still runs from the
+/// loop before; here it is this statement's alone.
+fn delete_all(left: u64) -> Operation {
+    Operation::new("delete_all_many_keys", Kind::Write, 1, move |_, steps| {
+        steps.change(left, format_args!("DELETE FROM {TABLE} WHERE field1>0"));
+    })
+}
+
+/// Rows with one of so many values in `field_search`.
+fn found(rows: u64, values: u64) -> u64 {
+    (0..values).map(|value| with_value(rows, value)).sum()
+}
+
+/// Rows with this value in `field_search`.
+fn with_value(rows: u64, value: u64) -> u64 {
+    if value >= SEARCHED {
+        return 0;
+    }
+    rows / SEARCHED + u64::from(value < rows % SEARCHED)
+}
+
+fn insert_key(size: &Size) -> Operation {
+    let rows = size.part;
+    let size = size.clone();
+    Operation::new("insert_key", Kind::Write, rows, move |turn, steps| {
+        let searched = turn.index % SEARCHED;
+        let small = turn.index % 32_768;
+        let any = size.part + size.any(turn.index);
+        let mut values =
+            format!("{searched},{searched},{any},{small},'ABCDEF{any}',0,{any},{any}.0");
+        for _ in sixteen::FIRST_SHORT..=sixteen::COLUMNS {
+            // Writing to memory cannot fail.
+            let _ = write!(values, ",'{any}'");
+        }
+        steps.change(1, format_args!("INSERT INTO {TABLE} VALUES ({values})"));
+    })
 }

@@ -11,7 +11,10 @@ mod keys;
 mod many_keys;
 mod prepared;
 mod ranges;
+mod shapes;
 mod sorts;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -23,11 +26,9 @@ use super::{Plan, Test, TestName};
 use crate::driver::Kind;
 
 const TABLE: &str = "sqlbench_bench1";
-const ROWS: &str = "id,id2,id3,dummy1";
-const DUMMY: &str = "ABCDEFGHIJ";
+const COLUMNS: &str = "id,id2,id3,dummy1";
 /// Rows in each of the three orders in which the table is filled.
 const ROWS_IN_AN_ORDER: u64 = 100_000;
-const LOOPS: u64 = 1000;
 const SHORT_LOOPS: u64 = 500;
 const WHOLE_TABLE_LOOPS: u64 = 10;
 
@@ -62,10 +63,14 @@ impl Size {
         u64::from(self.order[super::operation::which(index, self.order.len())])
     }
 
-    /// The begin of the range with this number, where `count` ranges of `length` rows are spread
-    /// over the table.
-    fn spread(&self, number: u64, count: u64, length: u64) -> u64 {
-        (self.rows - length) * number / count
+    /// A row of the last third, in random order.
+    fn in_last_third(&self, index: u64) -> u64 {
+        2 * self.part + self.any(index)
+    }
+
+    /// Rows of the last third whose second key is turned negative one by one.
+    fn turned(&self) -> u64 {
+        self.part / 2
     }
 }
 
@@ -77,7 +82,7 @@ pub(super) fn test(plan: &Plan) -> Test {
     operations.extend(ranges::operations(size));
     operations.extend(keys::operations(size));
     operations.extend(extremes::operations(size));
-    operations.extend(changes::operations(size));
+    operations.extend(changes::operations(plan, size));
     operations.extend(joins::operations(plan, size));
     operations.extend(deletions::operations(plan, size));
     operations.extend(many_keys::operations(plan, size));
@@ -102,20 +107,22 @@ fn table(name: &str) -> Table {
     .primary_key("id,id2")
 }
 
-/// Rows in ascending order, in descending order, in random order; then some of them again.
+/// The first third in ascending order, the last in descending order, the second in random order;
+/// then some of the rows again.
 fn fill(plan: &Plan, size: &Size) -> Vec<Operation> {
     let (part, rows) = (size.part, size.rows);
     let create = table("bench1").index("id3").create(&plan.maker);
     let random = size.clone();
     let insert = Operation::new("insert", Kind::Write, rows, move |turn, steps| {
-        let id = match turn.index / part {
-            0 => turn.index,
-            1 => 3 * part - 1 - turn.index,
-            _ => 2 * part + random.any(turn.index - 2 * part),
+        let number = turn.index % part;
+        let (id, text) = match turn.index / part {
+            0 => (number, "ABCDEFGHIJ"),
+            1 => (rows - 1 - number, "BCDEFGHIJK"),
+            _ => (part + random.any(number), "CDEFGHIJKL"),
         };
         steps.change(
             1,
-            format_args!("INSERT INTO {TABLE} ({ROWS}) VALUES ({id},{id},{id},'{DUMMY}')"),
+            format_args!("INSERT INTO {TABLE} ({COLUMNS}) VALUES ({id},{id},{id},'{text}')"),
         );
     });
     let random = size.clone();
@@ -127,7 +134,7 @@ fn fill(plan: &Plan, size: &Size) -> Vec<Operation> {
             let id = random.any(turn.index);
             steps.change(
                 0,
-                format_args!("INSERT INTO {TABLE} ({ROWS}) VALUES ({id},{id},{id},'{DUMMY}')"),
+                format_args!("INSERT INTO {TABLE} ({COLUMNS}) VALUES ({id},{id},2,'D')"),
             );
         },
     );
@@ -141,9 +148,10 @@ fn fill(plan: &Plan, size: &Size) -> Vec<Operation> {
     ]
 }
 
-/// Many rows to a statement: 10,000 are a third of a mebibyte, which every server takes by default.
+/// Many rows to a statement: as many as fit into 1,000,000 bytes, which the original takes for the
+/// longest. It counts the rows.
 fn multiple_value_insert(plan: &Plan, size: &Size) -> Operation {
-    const ROWS_AT_ONCE: u64 = 10_000;
+    const ROWS_AT_ONCE: u64 = 30_000;
     let rows = size.part;
     Operation::new(
         "multiple_value_insert",
@@ -154,12 +162,12 @@ fn multiple_value_insert(plan: &Plan, size: &Size) -> Operation {
             let ids = first..rows.min(first + ROWS_AT_ONCE);
             let count = ids.end - ids.start;
             let values: Vec<_> = ids
-                .map(|id| format!("({id},{id},{id},'{DUMMY}')"))
+                .map(|id| format!("({id},{id},{id},'EFGHIJKLM')"))
                 .collect();
             let values = values.join(",");
             steps.change(
                 count,
-                format_args!("INSERT INTO sqlbench_bench4 ({ROWS}) VALUES {values}"),
+                format_args!("INSERT INTO sqlbench_bench4 VALUES {values}"),
             );
         },
     )

@@ -1,103 +1,128 @@
-//! Parts of the table: growing ranges in order, ranges between which keys compete, and the
-//! conditions joined by OR that ODBC programs like to send.
+//! Parts of the table: growing ranges in order, either of two keys, and the conditions joined by
+//! OR that ODBC programs like to send.
 
-use super::{ROWS, SHORT_LOOPS, Size, TABLE};
+use super::shapes::SHAPES;
+use super::{SHORT_LOOPS, Size, TABLE};
 use crate::driver::Kind;
-use crate::workload::sqlbench::operation::Operation;
+use crate::workload::sqlbench::operation::{Operation, which};
 
-/// Statements of each of the two tests of OR.
-const OR_STATEMENTS: u64 = 25_010;
+/// Rounds through the lists of keys.
+const LIST_ROUNDS: u64 = 334;
+/// Keys in the lists of a round: none but key 1 in the first.
+const LIST_LENGTHS: [u64; 5] = [1, 12, 24, 36, 48];
+/// The ways in which each list is asked for.
+const WAYS: u64 = 3;
 
 pub(super) fn operations(size: &Size) -> Vec<Operation> {
     vec![
-        growing(size, "order_by_range", "id", "id3"),
-        growing(size, "order_by_key_prefix", "id", "id"),
-        around(size),
-        competing(size),
+        growing(size, "order_by_range", "id3"),
+        growing(size, "order_by_key_prefix", "id"),
+        by_second_key(size),
+        either_key(size),
         joined_by_or(size, "select_range_prefix", "id"),
         joined_by_or(size, "select_range_key2", "id3"),
     ]
 }
 
-/// The i-th range holds i + 1 rows from the middle on.
-fn growing(size: &Size, name: &'static str, key: &'static str, order: &'static str) -> Operation {
-    let middle = size.rows / 2;
-    Operation::new(
-        name,
-        Kind::Read,
-        size.of(SHORT_LOOPS),
-        move |turn, steps| {
-            let grown = turn.index + 1;
-            let end = middle + grown;
-            steps.ask(
-                grown + 1,
-                format_args!(
-                    "SELECT {ROWS} FROM {TABLE} WHERE {key}>={middle} AND {key}<={end} ORDER BY {order}"
-                ),
-            );
-        },
-    )
+/// Where the range with this number begins, counted from 1: they are spread over the first third.
+fn start(size: &Size, ranges: u64, number: u64) -> u64 {
+    size.part / ranges * number
 }
 
-/// The i-th range holds 2 i rows around the middle, found and ordered by the second key.
-fn around(size: &Size) -> Operation {
-    let middle = size.rows / 2;
-    Operation::new(
-        "order_by_key2_diff",
-        Kind::Read,
-        size.of(SHORT_LOOPS),
-        move |turn, steps| {
-            let grown = turn.index + 1;
-            let (from, end) = (middle - grown, middle + grown);
-            steps.ask(
-                2 * grown,
-                format_args!(
-                    "SELECT {ROWS} FROM {TABLE} WHERE id3>={from} AND id3<{end} ORDER BY id3"
-                ),
-            );
-        },
-    )
-}
-
-/// Two rows, which the second key finds at once and the first among a third of the table.
-fn competing(size: &Size) -> Operation {
-    let loops = size.of(SHORT_LOOPS);
+/// The i-th range, from 1, holds i + 1 rows.
+fn growing(size: &Size, name: &'static str, order: &'static str) -> Operation {
+    let ranges = size.of(SHORT_LOOPS);
     let size = size.clone();
-    Operation::new("select_diff_key", Kind::Read, loops, move |turn, steps| {
-        let from = size.spread(turn.index, loops, 2);
-        let (far, next) = (from + size.part, from + 1);
+    Operation::new(name, Kind::Read, ranges, move |turn, steps| {
+        let number = turn.index + 1;
+        let from = start(&size, ranges, number);
+        let end = from + number;
         steps.ask(
-            2,
+            number + 1,
             format_args!(
-                "SELECT {ROWS} FROM {TABLE} WHERE id>={from} AND id<={far} AND id3>={from} AND id3<={next}"
+                "SELECT dummy1 FROM {TABLE} WHERE id>={from} AND id<={end} ORDER BY {order}"
             ),
         );
     })
 }
 
-fn joined_by_or(size: &Size, name: &'static str, key: &'static str) -> Operation {
-    const SPAN: u64 = 20;
-    let turns = size.of(OR_STATEMENTS);
+/// Ranges of one length, found and ordered by the second key.
+fn by_second_key(size: &Size) -> Operation {
+    let ranges = size.of(SHORT_LOOPS);
     let size = size.clone();
-    Operation::new(name, Kind::Read, turns, move |turn, steps| {
-        let a = size.spread(turn.index, turns, SPAN);
-        let (b, c, d) = (a + 5, a + 10, a + 15);
-        let select = format_args!("SELECT {ROWS} FROM {TABLE} WHERE");
-        match turn.index % 5 {
-            0 => steps.ask(1, format_args!("{select} {key}={a}")),
-            1 => steps.ask(2, format_args!("{select} {key}={a} OR {key}={b}")),
-            2 => steps.ask(
-                4,
-                format_args!("{select} {key}={a} OR {key}={b} OR {key}={c} OR {key}={d}"),
-            ),
-            3 => steps.ask(
-                6,
-                format_args!("{select} {key}={a} OR ({key}>={b} AND {key}<{c})"),
-            ),
-            _ => steps.ask(
-                10,
-                format_args!("{select} ({key}>={a} AND {key}<{b}) OR ({key}>={c} AND {key}<{d})"),
-            ),
-        }
+    Operation::new(
+        "order_by_key2_diff",
+        Kind::Read,
+        ranges,
+        move |turn, steps| {
+            let from = start(&size, ranges, turn.index + 1);
+            let end = from + ranges;
+            steps.ask(
+                ranges + 1,
+                format_args!(
+                    "SELECT id2 FROM {TABLE} WHERE id3>={from} AND id3<={end} ORDER BY id3"
+                ),
+            );
+        },
+    )
+}
+
+/// Two rows, each by another key: a server that uses one key to a table reads all of it.
+fn either_key(size: &Size) -> Operation {
+    let loops = size.of(SHORT_LOOPS);
+    let size = size.clone();
+    Operation::new("select_diff_key", Kind::Read, loops, move |turn, steps| {
+        let (one, other) = (turn.index + 1, size.part + size.any(turn.index));
+        steps.ask(
+            2,
+            format_args!("SELECT id2 FROM {TABLE} WHERE id={one} OR id3={other}"),
+        );
     })
+}
+
+/// First lists of keys: joined by OR, as IN, and by OR in a range of few. Then ranges in all
+/// shapes, of which the original prints twice as many as it asks.
+fn joined_by_or(size: &Size, name: &'static str, key: &'static str) -> Operation {
+    let lists = size.of(LIST_ROUNDS) * LIST_LENGTHS.len() as u64 * WAYS;
+    let ranges = size.of(SHORT_LOOPS) * SHAPES.len() as u64;
+    let shapes: Vec<_> = SHAPES
+        .iter()
+        .map(|shape| (shape.rows, shape.condition(key, size)))
+        .collect();
+    let size = size.clone();
+    Operation::new(name, Kind::Read, lists + ranges, move |turn, steps| {
+        let (rows, condition) = match turn.index.checked_sub(lists) {
+            None => list(&size, key, turn.index),
+            Some(number) => shapes[which(number, shapes.len())].clone(),
+        };
+        steps.ask(
+            rows,
+            format_args!("SELECT * FROM {TABLE} WHERE {condition}"),
+        );
+    })
+    .printed_as(lists + 2 * ranges)
+}
+
+/// A list of keys as a condition, and how many rows it finds.
+fn list(size: &Size, key: &str, number: u64) -> (u64, String) {
+    let list = number / WAYS;
+    let length = LIST_LENGTHS[which(list, LIST_LENGTHS.len())];
+    let first = list * LIST_LENGTHS[LIST_LENGTHS.len() - 1];
+    let mut keys = vec![1];
+    keys.extend((1..length).map(|place| size.any(first + place)));
+    let joined = |separator: &str| {
+        let keys: Vec<_> = keys.iter().map(u64::to_string).collect();
+        keys.join(separator)
+    };
+    let by_or = || format!("{key}={}", joined(&format!(" OR {key}=")));
+    let condition = match number % WAYS {
+        0 => by_or(),
+        1 => format!("{key} IN ({})", joined(",")),
+        _ => format!("({}) AND {key}<10", by_or()),
+    };
+    // Keys of a list are different, but that 1 may come again.
+    keys.sort_unstable();
+    keys.dedup();
+    let in_range = |id: &&u64| number % WAYS != 2 || **id < 10;
+    (keys.iter().filter(in_range).count() as u64, condition)
 }
