@@ -20,7 +20,8 @@ pub(in crate::cli) struct RunSqlbench {
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     pub(in crate::cli) scale: Scale,
 
-    /// A loop that takes longer is cut short, and what all of it would have taken is extrapolated
+    /// A loop of questions that takes longer is cut short, and what all of it would have taken is
+    /// extrapolated; a loop that makes or changes tables is never cut
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = positive_seconds)]
     pub(in crate::cli) limit_seconds: Duration,
 

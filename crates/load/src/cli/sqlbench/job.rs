@@ -22,9 +22,9 @@ pub(super) struct SqlbenchJob {
     under_way: Option<UnderWay>,
     /// Operations of this test that were not done to their end.
     unfinished: Vec<&'static str>,
-    /// Whether one of those was to change rows: the tables are not what they should be, and the
-    /// rows of later answers are not known.
-    in_doubt: bool,
+    /// The first of those that was to change the tables: they are not what they should be, and the
+    /// times of what comes after it would mean nothing.
+    spoilt_by: Option<&'static str>,
 }
 
 struct UnderWay {
@@ -46,7 +46,7 @@ impl SqlbenchJob {
             test: None,
             under_way: None,
             unfinished: Vec::new(),
-            in_doubt: false,
+            spoilt_by: None,
         }
     }
 
@@ -70,15 +70,17 @@ impl SqlbenchJob {
         }
         self.test = Some(test);
         self.unfinished.clear();
-        self.in_doubt = false;
+        self.spoilt_by = None;
         drop_tables(admin, self.dialect)
     }
 
     fn reason_to_skip(&self, operation: &Operation) -> Option<String> {
-        let broken = operation
+        let missing = operation
             .needs
             .filter(|needed| self.unfinished.contains(needed));
-        let broken = broken.map(|needed| format!("{needed} was not done to its end"));
+        let broken = missing
+            .or(self.spoilt_by)
+            .map(|needed| format!("{needed} was not done to its end"));
         operation.skipped.clone().or(broken)
     }
 
@@ -98,7 +100,7 @@ impl SqlbenchJob {
                 .clients
                 .min(usize::try_from(operation.turns).unwrap_or(usize::MAX)),
         };
-        let expected = (!self.in_doubt).then(|| operation.expected());
+        let expected = operation.expected();
         let load = OperationLoad::new(Arc::clone(operation), clients);
         self.under_way = Some(UnderWay {
             operation: Arc::clone(operation),
@@ -108,13 +110,11 @@ impl SqlbenchJob {
             workload: Arc::new(load),
             clients,
             connecting_counts: false,
-            limit: Some(self.limit),
-            expected_rows: expected.map(|expected| expected.rows),
+            limit: operation.can_be_cut.then_some(self.limit),
+            expected_rows: Some(expected.rows),
             // What else changes rows, such as an ALTER TABLE that copies them, is counted by some
             // servers and not by others.
-            expected_affected: expected
-                .filter(|_| operation.kind == Kind::Write)
-                .map(|expected| expected.affected),
+            expected_affected: (operation.kind == Kind::Write).then_some(expected.affected),
             counts_affected: operation.counted == Counted::Rows,
             turns: (operation.turns != operation.planned).then_some(operation.turns),
         })
@@ -162,11 +162,16 @@ impl Job for SqlbenchJob {
         let Some(UnderWay { operation, begun }) = self.under_way.take() else {
             return Ok(None);
         };
-        if begun.load(Ordering::Relaxed) < operation.turns || done.errors > 0 {
+        let is_whole = begun.load(Ordering::Relaxed) == operation.turns;
+        let spoils = operation.kind != Kind::Read && !operation.can_be_cut;
+        if !is_whole || done.errors > 0 {
             self.unfinished.push(operation.name);
-            self.in_doubt |= operation.kind != Kind::Read;
+            if spoils {
+                self.spoilt_by.get_or_insert(operation.name);
+            }
+            return Ok(None);
         }
-        let Some(check) = operation.check.as_ref().filter(|_| !self.in_doubt) else {
+        let Some(check) = &operation.check else {
             return Ok(None);
         };
         let answer = admin
@@ -175,7 +180,8 @@ impl Job for SqlbenchJob {
         if answer.as_deref() == Some(&check.answer) {
             return Ok(None);
         }
-        self.in_doubt = true;
+        self.unfinished.push(operation.name);
+        self.spoilt_by.get_or_insert(operation.name);
         let answer = answer.as_deref().unwrap_or("NULL");
         Ok(Some(format!(
             "`{}` is {answer} afterwards, and must be {}",

@@ -55,6 +55,9 @@ pub struct Operation {
     pub counted: Counted,
     /// Why its loop is never dealt out to several clients; `None`: it is.
     pub alone: Option<&'static str>,
+    /// Whether a time limit may end its loop early. Not where it changes what later operations
+    /// stand on: their tables would be smaller, and a slow disk look fast.
+    pub can_be_cut: bool,
     /// Makes what the loop works on; not timed.
     pub before: Vec<String>,
     pub check: Option<Check>,
@@ -88,6 +91,7 @@ impl Operation {
             turns,
             counted: Counted::Turns,
             alone: None,
+            can_be_cut: kind == Kind::Read,
             before: Vec::new(),
             check: None,
             prepared: None,
@@ -124,6 +128,13 @@ impl Operation {
     #[must_use]
     pub fn alone(mut self, reason: &'static str) -> Self {
         self.alone = Some(reason);
+        self
+    }
+
+    /// A time limit may end it early though it writes, or may not though it reads.
+    #[must_use]
+    pub fn cut_by_limit(mut self, can_be_cut: bool) -> Self {
+        self.can_be_cut = can_be_cut;
         self
     }
 
@@ -211,6 +222,20 @@ impl Operation {
     pub(super) fn first_turn(&self) -> Steps {
         let mut steps = Steps::default();
         self.take(Turn::first(), &mut steps);
+        steps
+    }
+
+    /// The steps of the last turn.
+    pub(super) fn last_turn(&self) -> Steps {
+        let mut steps = Steps::default();
+        let index = self.turns.saturating_sub(1);
+        self.take(
+            Turn {
+                index,
+                ..Turn::first()
+            },
+            &mut steps,
+        );
         steps
     }
 

@@ -42,12 +42,14 @@ impl OperationLoad {
             prepared: catalogue.add(operation.name, operation.kind, prepared),
             ..Types::default()
         };
-        let steps = operation.first_turn();
-        if steps.iter().any(|step| matches!(step, Step::Aside(_))) {
+        // What begins or ends a transaction over the whole loop is in one of these two.
+        let ends = [operation.first_turn(), operation.last_turn()];
+        let has = |kind: fn(&Step) -> bool| ends.iter().any(|steps| steps.iter().any(kind));
+        if has(|step| matches!(step, Step::Aside(_))) {
             types.aside = catalogue.types().len();
             catalogue.add("aside", Kind::Other, []);
         }
-        if steps.iter().any(|step| matches!(step, Step::Reconnect)) {
+        if has(|step| matches!(step, Step::Reconnect)) {
             types.connect = catalogue.types().len();
             catalogue.add("reconnect", Kind::Other, []);
         }

@@ -144,3 +144,46 @@ fn every_table_that_is_made_is_known_as_ours() {
         }
     }
 }
+
+/// The text of all statements of one turn.
+fn turn(operation: &Operation, index: u64) -> Vec<String> {
+    let mut steps = steps::Steps::default();
+    let turn = operation::Turn { index, client: 0 };
+    operation.take(turn, &mut steps);
+    let texts = steps.iter().filter_map(|step| match step {
+        steps::Step::Sql(range) | steps::Step::Aside(range) => {
+            Some(String::from_utf8_lossy(steps.text(range)).into_owned())
+        }
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn operation(test: TestName, name: &str, plan: &Plan) -> Operation {
+    let mut operations = test.test(plan).operations.into_iter();
+    operations
+        .find(|operation| operation.name == name)
+        .expect("it is one of the test's")
+}
+
+#[test]
+fn a_commit_operation_is_one_transaction_and_an_autocommit_one_none() {
+    for dialect in [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite] {
+        let plan = plan(dialect, Scale::FULL);
+        for kind in ["insert", "update", "delete"] {
+            let committed = operation(TestName::Transactions, &format!("{kind}_commit"), &plan);
+            let statements: Vec<_> = (0..committed.turns)
+                .map(|index| turn(&committed, index).len())
+                .collect();
+            assert_eq!((statements[0], statements[9999]), (2, 2), "{dialect:?}");
+            assert!(statements[1..9999].iter().all(|&one| one == 1));
+            assert_eq!(turn(&committed, 9999)[1], "COMMIT");
+            assert!(committed.alone.is_some());
+            let alone = operation(TestName::Transactions, &format!("{kind}_autocommit"), &plan);
+            let [statement] = &turn(&alone, 0)[..] else {
+                panic!("{alone:?} has more than its statement")
+            };
+            assert!(statement.contains("sqlbench_bench2"), "{statement}");
+        }
+    }
+}

@@ -1,5 +1,9 @@
 //! transactions: rows written in transactions that end with COMMIT, with ROLLBACK, or by
-//! themselves. The rates of the commits are the direct probe of what a durable commit costs.
+//! themselves.
+//!
+//! Each commit operation is one transaction over its whole loop with one COMMIT at the end, which
+//! the clock covers: it is the price of rows without that of durability. The autocommit operations
+//! are the direct probe of what a durable commit costs.
 
 use super::operation::Operation;
 use super::schema::Table;
@@ -7,69 +11,38 @@ use super::steps::Steps;
 use super::{Plan, Test, TestName};
 use crate::driver::{Dialect, Kind};
 
-const TABLE: &str = "sqlbench_bench1";
+/// The table of the commits and of what is rolled back.
+const COMMITTED: &str = "sqlbench_bench1";
+/// The table of the statements that each commit by themselves.
+const AUTOCOMMITTED: &str = "sqlbench_bench2";
 const ROWS: u64 = 10_000;
+/// Regions, of which each has a row of every group.
+const REGIONS: u64 = 27;
 /// Transactions that are rolled back, each of this many statements.
 const ROLLBACKS: u64 = 100;
 const ROWS_PER_ROLLBACK: u64 = 100;
 
-/// How a statement becomes durable, or does not.
-#[derive(Debug, Clone, Copy)]
-enum End {
-    Commit,
-    Autocommit,
-    Rollback,
-}
+/// Writes the row of this number.
+type Statement = fn(&mut Steps, &'static str, u64);
 
 pub(super) fn test(plan: &Plan) -> Test {
     let rows = plan.scale.of(ROWS);
-    let table = Table::new(
-        "bench1",
-        [
-            "idn INTEGER NOT NULL",
-            "rev_idn INTEGER NOT NULL",
-            "region CHAR(1) NOT NULL",
-            "grp INTEGER NOT NULL",
-            "updated INTEGER NOT NULL",
-        ],
-    )
-    .primary_key("idn")
-    .unique("rev_idn")
-    .unique("region,grp,idn");
-    // The table holds `rows` rows after the first operation, and twice as many after the second.
-    let insert = move |offset: u64| move |steps: &mut Steps, row: u64| insert(steps, offset + row);
-    let update = move |offset: u64| {
-        move |steps: &mut Steps, row: u64| {
-            let idn = offset + row;
-            steps.change(
-                1,
-                format_args!("UPDATE {TABLE} SET updated=1 WHERE idn={idn}"),
-            );
-        }
-    };
-    let delete = move |offset: u64| {
-        move |steps: &mut Steps, row: u64| {
-            let idn = offset + row;
-            steps.change(1, format_args!("DELETE FROM {TABLE} WHERE idn={idn}"));
-        }
-    };
-    let count = format!("SELECT COUNT(*) FROM {TABLE}");
-    let updated = format!("{count} WHERE updated=1");
+    let count = |table| format!("SELECT COUNT(*) FROM {table}");
+    let updated = |table| format!("SELECT COUNT(*) FROM {table} WHERE updated<>0");
     let operations = [
-        operation(plan, "insert_commit", End::Commit, insert(0))
-            .before(table.create(&plan.maker))
-            .then_holds(&count, rows),
-        operation(plan, "insert_autocommit", End::Autocommit, insert(rows))
-            .then_holds(&count, 2 * rows),
-        operation(plan, "insert_rollback", End::Rollback, insert(2 * rows))
-            .then_holds(&count, 2 * rows),
-        operation(plan, "update_rollback", End::Rollback, update(0)).then_holds(&updated, 0),
-        operation(plan, "delete_rollback", End::Rollback, delete(0)).then_holds(&count, 2 * rows),
-        operation(plan, "update_commit", End::Commit, update(0)).then_holds(&updated, rows),
-        operation(plan, "update_autocommit", End::Autocommit, update(rows))
-            .then_holds(&updated, 2 * rows),
-        operation(plan, "delete_commit", End::Commit, delete(0)).then_holds(&count, rows),
-        operation(plan, "delete_autocommit", End::Autocommit, delete(rows)).then_holds(&count, 0),
+        commit(plan, "insert_commit", insert)
+            .before(table("bench1").create(&plan.maker))
+            .before(table("bench2").create(&plan.maker))
+            .then_holds(count(COMMITTED), rows),
+        autocommit(plan, "insert_autocommit", insert).then_holds(count(AUTOCOMMITTED), rows),
+        // Rows that come after those which are there.
+        rollback(plan, "insert_rollback", rows, insert).then_holds(count(COMMITTED), rows),
+        rollback(plan, "update_rollback", 0, update_to_2).then_holds(updated(COMMITTED), 0),
+        rollback(plan, "delete_rollback", 0, delete).then_holds(count(COMMITTED), rows),
+        commit(plan, "update_commit", update_to_1).then_holds(updated(COMMITTED), rows),
+        autocommit(plan, "update_autocommit", update_to_1).then_holds(updated(AUTOCOMMITTED), rows),
+        commit(plan, "delete_commit", delete).then_holds(count(COMMITTED), 0),
+        autocommit(plan, "delete_autocommit", delete).then_holds(count(AUTOCOMMITTED), 0),
     ];
     Test {
         name: TestName::Transactions,
@@ -79,52 +52,93 @@ pub(super) fn test(plan: &Plan) -> Test {
     }
 }
 
-fn insert(steps: &mut Steps, idn: u64) {
-    let region = char::from(b'A' + u8::try_from(idn % 6).unwrap_or(0));
-    let (rev_idn, grp) = (10 * ROWS - idn, idn % 100);
+fn table(name: &str) -> Table {
+    Table::new(
+        name,
+        [
+            "idn INTEGER NOT NULL",
+            "rev_idn INTEGER NOT NULL",
+            "region CHAR(1) NOT NULL",
+            "grp INTEGER NOT NULL",
+            "updated SMALLINT NOT NULL",
+        ],
+    )
+    .primary_key("idn")
+    .unique("region,grp")
+}
+
+fn insert(steps: &mut Steps, table: &'static str, idn: u64) {
+    let region = char::from(b'A' + u8::try_from(idn % REGIONS).unwrap_or(0));
+    let (rev_idn, grp) = (2 * ROWS - idn, idn / REGIONS);
     steps.change(
         1,
-        format_args!("INSERT INTO {TABLE} VALUES ({idn},{rev_idn},'{region}',{grp},0)"),
+        format_args!("INSERT INTO {table} VALUES ({idn},{rev_idn},'{region}',{grp},0)"),
     );
 }
 
-/// `statement` writes one row of those from 0.
-fn operation(
-    plan: &Plan,
-    name: &'static str,
-    end: End,
-    statement: impl Fn(&mut Steps, u64) + Send + Sync + 'static,
-) -> Operation {
+fn update_to_1(steps: &mut Steps, table: &'static str, idn: u64) {
+    steps.change(
+        1,
+        format_args!("UPDATE {table} SET updated=1 WHERE idn={idn}"),
+    );
+}
+
+fn update_to_2(steps: &mut Steps, table: &'static str, idn: u64) {
+    steps.change(
+        1,
+        format_args!("UPDATE {table} SET updated=2 WHERE idn={idn}"),
+    );
+}
+
+fn delete(steps: &mut Steps, table: &'static str, idn: u64) {
+    steps.change(1, format_args!("DELETE FROM {table} WHERE idn={idn}"));
+}
+
+/// Every row in one transaction.
+fn commit(plan: &Plan, name: &'static str, statement: Statement) -> Operation {
     let dialect = plan.maker.dialect;
-    match end {
-        End::Autocommit => Operation::new(name, Kind::Write, plan.scale.of(ROWS), {
-            move |turn, steps| statement(steps, turn.index)
-        }),
-        End::Commit => Operation::new(name, Kind::Write, plan.scale.of(ROWS), {
-            move |turn, steps| {
-                begin(dialect, steps);
-                statement(steps, turn.index);
-                steps.aside("COMMIT");
-            }
-        })
-        .in_transactions(set_up(dialect)),
-        End::Rollback => {
-            let rollbacks = plan.scale.of(ROLLBACKS);
-            let rows = ROWS_PER_ROLLBACK.min(plan.scale.of(ROWS) / rollbacks);
-            Operation::new(name, Kind::Write, rollbacks, move |turn, steps| {
-                begin(dialect, steps);
-                for row in 0..rows {
-                    statement(steps, turn.index * rows + row);
-                }
-                steps.aside("ROLLBACK");
-            })
-            .in_transactions(set_up(dialect))
+    let rows = plan.scale.of(ROWS);
+    Operation::new(name, Kind::Write, rows, move |turn, steps| {
+        if turn.index == 0 {
+            begin(dialect, steps);
         }
-    }
+        statement(steps, COMMITTED, turn.index);
+        if turn.index + 1 == rows {
+            steps.aside("COMMIT");
+        }
+    })
+    .alone("all its statements are one transaction")
+    .in_transactions(set_up(dialect))
+}
+
+/// Every row by itself.
+fn autocommit(plan: &Plan, name: &'static str, statement: Statement) -> Operation {
+    Operation::new(
+        name,
+        Kind::Write,
+        plan.scale.of(ROWS),
+        move |turn, steps| statement(steps, AUTOCOMMITTED, turn.index),
+    )
+}
+
+/// All rows from `first` on, so many to a transaction, none of which lasts.
+fn rollback(plan: &Plan, name: &'static str, first: u64, statement: Statement) -> Operation {
+    let dialect = plan.maker.dialect;
+    let rollbacks = plan.scale.of(ROLLBACKS);
+    let rows = ROWS_PER_ROLLBACK.min(plan.scale.of(ROWS) / rollbacks);
+    Operation::new(name, Kind::Write, rollbacks, move |turn, steps| {
+        begin(dialect, steps);
+        for row in 0..rows {
+            statement(steps, COMMITTED, first + turn.index * rows + row);
+        }
+        steps.aside("ROLLBACK");
+    })
+    .in_transactions(set_up(dialect))
 }
 
 /// What a session begins with: in the MySQL family autocommit is switched off, as the original
-/// does, and COMMIT alone lies between two transactions.
+/// does, and COMMIT or ROLLBACK alone lies
+/// between two transactions.
 fn set_up(dialect: Dialect) -> Option<&'static str> {
     (dialect == Dialect::Mysql).then_some("SET autocommit=0")
 }
