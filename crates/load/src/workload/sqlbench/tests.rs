@@ -187,3 +187,70 @@ fn a_commit_operation_is_one_transaction_and_an_autocommit_one_none() {
         }
     }
 }
+
+#[test]
+fn select_asks_for_the_originals_columns_by_parts_of_keys() {
+    let plan = plan(Dialect::Mysql, Scale::FULL);
+    let text = |name: &str, index| {
+        let operation = operation(TestName::Select, name, &plan);
+        turn(&operation, index).remove(0)
+    };
+    let shapes = [
+        (
+            "select_cache",
+            "SELECT SUM(idn+100),SUM(rev_idn-100) FROM T",
+        ),
+        (
+            "count_group_on_key_parts",
+            "SELECT grp,COUNT(*) FROM T GROUP BY grp",
+        ),
+        (
+            "count_distinct_group_on_key_parts",
+            "SELECT grp,COUNT(DISTINCT idn) FROM T GROUP BY grp",
+        ),
+        (
+            "count_distinct_group",
+            "SELECT grp,COUNT(DISTINCT rev_idn) FROM T GROUP BY grp",
+        ),
+    ];
+    for (name, shape) in shapes {
+        assert_eq!(
+            text(name, 0),
+            shape.replace("FROM T", "FROM sqlbench_bench1"),
+            "{name}"
+        );
+        assert_eq!(text(name, 0), text(name, 7), "{name}");
+    }
+    // Turns of the same question, which is never the same text again.
+    for (name, questions) in [("select_cache2", 1), ("count_on_key", 5), ("select_big", 7)] {
+        assert_ne!(text(name, questions), text(name, 2 * questions), "{name}");
+    }
+    assert_eq!(
+        text("min_max_on_key", 7 * 8 + 5),
+        "SELECT MAX(idn) FROM sqlbench_bench1 WHERE region='C' AND grp=24"
+    );
+    let (list, or) = (text("select_range", 0), text("select_range", 1));
+    assert_eq!(list.matches(',').count(), 499, "{list}");
+    assert_eq!(or.matches(" OR ").count(), 499, "{or}");
+}
+
+#[test]
+fn wisconsin_asks_each_question_ten_times_and_then_changes_fourteen_rows() {
+    let plan = plan(Dialect::Mysql, Scale::FULL);
+    let benchmark = operation(TestName::Wisconsin, "wisc_benchmark", &plan);
+    let texts: Vec<_> = (0..benchmark.turns)
+        .map(|index| turn(&benchmark, index).remove(0))
+        .collect();
+    let (asked, changes) = texts.split_at(100);
+    assert!(asked.iter().all(|sql| sql.starts_with("SELECT")));
+    assert!(
+        asked
+            .chunks(10)
+            .all(|ten| ten.iter().all(|sql| *sql == ten[0]))
+    );
+    let of = |verb| changes.iter().filter(|sql| sql.starts_with(verb)).count();
+    assert_eq!((of("INSERT"), of("DELETE"), of("UPDATE")), (4, 4, 6));
+    let made = turn(&operation(TestName::Wisconsin, "create_table", &plan), 0);
+    assert!(!made[0].contains("PRIMARY"), "{made:?}");
+    assert_eq!(made[0].matches("UNIQUE").count(), 2, "{made:?}");
+}

@@ -1,5 +1,5 @@
-//! wisconsin: the Wisconsin benchmark's relations and its selections, joins, projections,
-//! aggregates and updates (`DeWitt`, "The Wisconsin Benchmark: Past, Present, and Future", 1993).
+//! wisconsin: the Wisconsin benchmark's relations and its selections, joins, projections, one
+//! aggregate and changes (`DeWitt`, "The Wisconsin Benchmark: Past, Present, and Future", 1993).
 
 use super::operation::{Operation, which};
 use super::schema::Table;
@@ -9,11 +9,29 @@ use crate::driver::Kind;
 
 const ONEK: &str = "sqlbench_onek";
 const TENK1: &str = "sqlbench_tenk1";
+/// Filled and never asked for, as in the original.
 const TENK2: &str = "sqlbench_tenk2";
 const BPRIME: &str = "sqlbench_bprime";
 const LARGE: u64 = 10_000;
 const SMALL: u64 = 1000;
 const LOOPS: u64 = 10;
+
+const NUMBERS: [&str; 13] = [
+    "unique1",
+    "unique2",
+    "two",
+    "four",
+    "ten",
+    "twenty",
+    "hundred",
+    "thousand",
+    "twothousand",
+    "fivethous",
+    "tenthous",
+    "odd",
+    "even",
+];
+const STRINGS: [&str; 3] = ["stringu1", "stringu2", "string4"];
 
 pub(super) fn test(plan: &Plan) -> Test {
     let maker = plan.maker.clone();
@@ -49,39 +67,27 @@ pub(super) fn test(plan: &Plan) -> Test {
 }
 
 fn relation(name: &str) -> Table {
-    let numbers = [
-        "unique1",
-        "unique2",
-        "two",
-        "four",
-        "ten",
-        "twenty",
-        "hundred",
-        "thousand",
-        "twothousand",
-        "fivethous",
-        "tenthous",
-        "odd",
-        "even",
-    ];
-    let numbers = numbers.map(|column| format!("{column} INTEGER NOT NULL"));
-    let strings =
-        ["stringu1", "stringu2", "string4"].map(|column| format!("{column} CHAR(16) NOT NULL"));
+    let numbers = NUMBERS.map(|column| format!("{column} INTEGER{}", not_null(column)));
+    let strings = STRINGS.map(|column| format!("{column} CHAR(16)"));
     Table::new(name, numbers.into_iter().chain(strings))
-        .primary_key("unique2")
         .unique("unique1")
+        .unique("unique2")
         .index("hundred")
+}
+
+/// Only what has a key must have a value; there is no primary key.
+fn not_null(column: &str) -> &'static str {
+    match column {
+        "unique1" | "unique2" | "hundred" => " NOT NULL",
+        _ => "",
+    }
 }
 
 /// Row by row: 1000 into the small relation, 10,000 into each of the others.
 fn insert(large: u64, small: u64) -> Operation {
-    // As the benchmark wants it, `unique1` is in random order and `unique2` in that of the rows.
-    let orders = [
-        shuffled(small, 1),
-        shuffled(large, 2),
-        shuffled(large, 3),
-        shuffled(large, 4),
-    ];
+    // As the benchmark wants it, `unique1` is in random order and `unique2` in that of the rows;
+    // the three large relations hold the same rows.
+    let orders = [shuffled(small, 1), shuffled(large, 2)];
     let relations = [ONEK, TENK1, TENK2, BPRIME];
     let rows = small + 3 * large;
     Operation::new("insert", Kind::Write, rows, move |turn, steps| {
@@ -89,11 +95,11 @@ fn insert(large: u64, small: u64) -> Operation {
             None => (0, turn.index),
             Some(later) => (1 + which(later / large, 3), later % large),
         };
-        let relation = relations[number];
-        let u = u64::from(orders[number][which(unique2, orders[number].len())]);
+        let (relation, order) = (relations[number], &orders[number.min(1)]);
+        let u = u64::from(order[which(unique2, order.len())]);
         let (two, four, ten, twenty, hundred) = (u % 2, u % 4, u % 10, u % 20, u % 100);
         let (thousand, twothousand, fivethous) = (u % 1000, u % 2000, u % 5000);
-        let (odd, even) = (2 * hundred + 1, 2 * hundred);
+        let (odd, even) = (2 * hundred, 2 * hundred + 1);
         let string4 = ["AAAA", "HHHH", "OOOO", "VVVV"][which(u, 4)];
         steps.change(
             1,
@@ -105,91 +111,149 @@ fn insert(large: u64, small: u64) -> Operation {
     })
 }
 
-/// So many rounds of eleven questions, and four changes at the end.
+/// Ten questions, each so often before the next comes, and fourteen changes at the end.
 fn benchmark(loops: u64, large: u64, small: u64) -> Operation {
-    let questions = questions(large, small);
+    let (questions, changes) = (questions(large, small), changes(large));
     let asked = loops * questions.len() as u64;
+    let turns = asked + changes.len() as u64;
     Operation::new(
         "wisc_benchmark",
         Kind::Read,
-        asked + 4,
+        turns,
         move |turn, steps| match turn.index.checked_sub(asked) {
             None => {
-                let (rows, sql) = &questions[which(turn.index, questions.len())];
+                let (rows, sql) = &questions[which(turn.index / loops, questions.len())];
                 steps.ask(*rows, format_args!("{sql}"));
             }
-            Some(0) => steps.change(
-                1,
-                format_args!(
-                    "INSERT INTO {TENK1} VALUES ({large},{large},0,0,0,0,0,0,0,0,{large},1,0,'u','v','AAAA')"
-                ),
-            ),
-            Some(1) => steps.change(
-                1,
-                format_args!("UPDATE {TENK1} SET unique1={large}+1 WHERE unique2={large}"),
-            ),
-            Some(2) => steps.change(
-                1,
-                format_args!("UPDATE {TENK1} SET stringu1='w' WHERE unique1={large}+1"),
-            ),
-            Some(_) => steps.change(1, format_args!("DELETE FROM {TENK1} WHERE unique2={large}")),
+            Some(later) => {
+                let sql = &changes[which(later, changes.len())];
+                steps.change(1, format_args!("{sql}"));
+            }
         },
     )
-    .alone("its last turns insert one row, change it and delete it")
+    .alone("its last turns insert rows, move them and delete them")
     .cut_by_limit(false)
     .then_holds(format!("SELECT COUNT(*) FROM {TENK1}"), large)
 }
 
-/// The questions with the rows of their answers.
+/// The questions with the rows of their answers: one hundredth by `unique2`, a tenth by `unique1`,
+/// one row, the hundredth again, three joins, two scans, an extreme.
 fn questions(large: u64, small: u64) -> Vec<(u64, String)> {
     let (hundredth, tenth) = ((large / 100).max(1), large / 10);
-    let from = large / 2;
+    let at = |row: u64| row * large / LARGE;
+    let within = |column, after, rows| {
+        let end = after + rows + 1;
+        let sql = format!("SELECT * FROM {TENK1} WHERE {column}>{after} AND {column}<{end}");
+        (rows, sql)
+    };
     vec![
+        within("unique2", at(301), hundredth),
+        within("unique1", at(647), tenth),
         (
-            hundredth,
-            format!("SELECT * FROM {TENK1} WHERE unique2>={from} AND unique2<{from}+{hundredth}"),
+            1,
+            format!("SELECT * FROM {TENK1} WHERE unique2={}", at(2001)),
         ),
-        (
-            tenth,
-            format!("SELECT * FROM {TENK1} WHERE unique1>={from} AND unique1<{from}+{tenth}"),
-        ),
-        (1, format!("SELECT * FROM {TENK1} WHERE unique2={from}")),
+        within("unique2", at(301), hundredth),
         (
             tenth,
             format!(
-                "SELECT * FROM {TENK1} a,{TENK2} b WHERE a.unique2=b.unique2 AND b.unique2<{tenth}"
+                "SELECT t1.*,{} FROM {TENK1} t1,{TENK1} t2 \
+                 WHERE t1.unique2=t2.unique2 AND t2.unique2<{tenth}",
+                renamed("t2")
             ),
         ),
         (
             small,
-            format!("SELECT * FROM {TENK1} a,{BPRIME} b WHERE a.unique2=b.unique2"),
+            format!(
+                "SELECT t.*,{} FROM {TENK1} t,{BPRIME} b WHERE t.unique2=b.unique2",
+                renamed("b")
+            ),
         ),
         (
             small.min(tenth),
             format!(
-                "SELECT * FROM {ONEK} o,{TENK1} a,{TENK2} b \
-                 WHERE o.unique2=a.unique2 AND a.unique2=b.unique2 AND a.unique2<{tenth}"
+                "SELECT t1.*,{} FROM {ONEK} o,{TENK1} t1,{TENK1} t2 \
+                 WHERE o.unique2=t1.unique2 AND t1.unique2=t2.unique2 \
+                 AND t1.unique2<{tenth} AND t2.unique2<{tenth}",
+                renamed("o")
             ),
-        ),
-        (
-            large.min(100),
-            format!("SELECT DISTINCT two,four,ten,twenty,hundred,string4 FROM {TENK1}"),
         ),
         (
             large,
-            format!(
-                "SELECT DISTINCT two,four,ten,twenty,hundred,thousand,twothousand,fivethous,\
-                 tenthous,odd,even,stringu1,stringu2,string4 FROM {TENK1}"
-            ),
+            format!("SELECT two,four,ten,twenty,hundred,string4 FROM {TENK1}"),
         ),
-        (1, format!("SELECT MIN(unique2) FROM {TENK1}")),
-        (
-            large.min(100),
-            format!("SELECT MIN(fivethous) FROM {TENK1} GROUP BY hundred"),
-        ),
-        (
-            large.min(100),
-            format!("SELECT SUM(fivethous) FROM {TENK1} GROUP BY hundred"),
-        ),
+        (small, format!("SELECT * FROM {ONEK}")),
+        (1, format!("SELECT MIN(unique2) AS x FROM {TENK1}")),
     ]
+}
+
+/// All columns of a relation, each under a name that no other has.
+fn renamed(alias: &str) -> String {
+    let columns = NUMBERS.iter().chain(&STRINGS);
+    let columns: Vec<_> = columns
+        .map(|column| format!("{alias}.{column} AS {alias}{column}"))
+        .collect();
+    columns.join(",")
+}
+
+/// Rows that come with a `unique1` and a `unique2` beyond all others, rows that go, and rows whose
+/// `unique2` moves beyond all others: one of those that have moved goes too.
+fn changes(large: u64) -> Vec<String> {
+    let insert = |unique1, unique2| {
+        let columns = NUMBERS.iter().chain(&STRINGS).copied();
+        let columns: Vec<_> = columns.collect();
+        format!(
+            "INSERT INTO {TENK1} ({}) VALUES ({unique1},{unique2},0,2,0,10,50,688,1950,4950,9950,\
+             1,100,'a new row','of its own','it is')",
+            columns.join(",")
+        )
+    };
+    let delete = |unique2: u64| format!("DELETE FROM {TENK1} WHERE unique2={unique2}");
+    let [r187, r876, r877, r900, r1140, r1480, r1491, r1974, r2000] = changed_rows(large);
+    let update = |from, to: u64| format!("UPDATE {TENK1} SET unique2={to} WHERE unique2={from}");
+    vec![
+        insert(10_001, 74_001),
+        insert(19_991, 60_001),
+        delete(r877),
+        delete(r876),
+        update(r1491, 10_001),
+        update(r1480, 10_023),
+        insert(20_002, 70_002),
+        insert(50_002, 40_002),
+        delete(10_001),
+        delete(r900),
+        update(r187, 10_088),
+        update(r2000, 10_003),
+        update(r1974, 10_020),
+        update(r1140, 16_001),
+    ]
+}
+
+/// The rows that go or move: at full scale as they are named, else those that lie where they would,
+/// no two the same.
+fn changed_rows(large: u64) -> [u64; 9] {
+    let mut next = 0;
+    [187, 876, 877, 900, 1140, 1480, 1491, 1974, 2000].map(|row| {
+        let scaled = next.max(row * large / LARGE);
+        next = scaled + 1;
+        scaled
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_changed_rows_are_there_and_different_at_every_scale() {
+        assert_eq!(
+            changed_rows(LARGE),
+            [187, 876, 877, 900, 1140, 1480, 1491, 1974, 2000]
+        );
+        for large in [10, 11, 50, 333, 1000] {
+            let rows = changed_rows(large);
+            assert!(rows.is_sorted_by(|one, other| one < other), "{rows:?}");
+            assert!(rows[8] < large, "{rows:?}");
+        }
+    }
 }
