@@ -192,7 +192,7 @@ fn tables_of_another_make_are_found_before_the_start() {
         assert!(output.stdout.is_empty(), "nothing was started");
     };
     let rows = ["--rows", "100"];
-    refused(&rows, "prepare oltp --schema sbtestN");
+    refused(&rows, "prepare oltp --tables 1 --rows 100");
     succeed("prepare", &url, &rows);
     refused(&["--schema", "sbtest"], "prepared with --schema sbtestN?");
     let signed = program(
