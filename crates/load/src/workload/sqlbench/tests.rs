@@ -258,3 +258,21 @@ fn wisconsin_asks_each_question_ten_times_and_then_changes_fourteen_rows() {
     assert!(!made[0].contains("PRIMARY"), "{made:?}");
     assert_eq!(made[0].matches("UNIQUE").count(), 2, "{made:?}");
 }
+
+#[test]
+fn atis_answers_have_the_originals_shape() {
+    let plan = plan(Dialect::Mysql, Scale::FULL);
+    let rows = |name: &str| {
+        let operation = operation(TestName::Atis, name, &plan);
+        let mut steps = steps::Steps::default();
+        let rows = (0..operation.turns).map(|index| {
+            operation.take(operation::Turn { index, client: 0 }, &mut steps);
+            steps.expected().rows
+        });
+        rows.take(8).collect::<Vec<_>>()
+    };
+    assert_eq!(rows("select_simple_join")[..5], [1, 11, 7, 4, 579]);
+    assert_eq!(rows("select_join")[0], 579);
+    assert_eq!(rows("select_distinct"), [6, 9, 22, 534, 579, 579, 44, 44]);
+    assert_eq!(rows("select_group")[..4], [7, 7, 4, 7]);
+}
