@@ -145,20 +145,6 @@ fn every_table_that_is_made_is_known_as_ours() {
     }
 }
 
-/// The text of all statements of one turn.
-fn turn(operation: &Operation, index: u64) -> Vec<String> {
-    let mut steps = steps::Steps::default();
-    let turn = operation::Turn { index, client: 0 };
-    operation.take(turn, &mut steps);
-    let texts = steps.iter().filter_map(|step| match step {
-        steps::Step::Sql(range) | steps::Step::Aside(range) => {
-            Some(String::from_utf8_lossy(steps.text(range)).into_owned())
-        }
-        _ => None,
-    });
-    texts.collect()
-}
-
 fn operation(test: TestName, name: &str, plan: &Plan) -> Operation {
     let mut operations = test.test(plan).operations.into_iter();
     operations
@@ -173,16 +159,16 @@ fn a_commit_operation_is_one_transaction_and_an_autocommit_one_none() {
         for kind in ["insert", "update", "delete"] {
             let committed = operation(TestName::Transactions, &format!("{kind}_commit"), &plan);
             let statements: Vec<_> = (0..committed.turns)
-                .map(|index| turn(&committed, index).len())
+                .map(|index| committed.texts(index).len())
                 .collect();
             // In the MySQL family the session is without autocommit from its beginning.
             let first = if dialect == Dialect::Mysql { 1 } else { 2 };
             assert_eq!((statements[0], statements[9999]), (first, 2), "{dialect:?}");
             assert!(statements[1..9999].iter().all(|&one| one == 1));
-            assert_eq!(turn(&committed, 9999)[1], "COMMIT");
+            assert_eq!(committed.texts(9999)[1], "COMMIT");
             assert!(committed.alone.is_some());
             let alone = operation(TestName::Transactions, &format!("{kind}_autocommit"), &plan);
-            let [statement] = &turn(&alone, 0)[..] else {
+            let [statement] = &alone.texts(0)[..] else {
                 panic!("{alone:?} has more than its statement")
             };
             assert!(statement.contains("sqlbench_bench2"), "{statement}");
@@ -197,7 +183,7 @@ fn select_asks_for_the_originals_columns_by_parts_of_keys() {
     let text = |name: &str, index| {
         let mut operations = operations.iter();
         let operation = operations.find(|operation| operation.name == name);
-        turn(operation.expect(name), index).remove(0)
+        operation.expect(name).texts(index).remove(0)
     };
     let shapes = [
         (
@@ -243,7 +229,7 @@ fn wisconsin_asks_each_question_ten_times_and_then_changes_fourteen_rows() {
     let plan = plan(Dialect::Mysql, Scale::FULL);
     let benchmark = operation(TestName::Wisconsin, "wisc_benchmark", &plan);
     let texts: Vec<_> = (0..benchmark.turns)
-        .map(|index| turn(&benchmark, index).remove(0))
+        .map(|index| benchmark.texts(index).remove(0))
         .collect();
     let (asked, changes) = texts.split_at(100);
     assert!(asked.iter().all(|sql| sql.starts_with("SELECT")));
@@ -254,7 +240,7 @@ fn wisconsin_asks_each_question_ten_times_and_then_changes_fourteen_rows() {
     );
     let of = |verb| changes.iter().filter(|sql| sql.starts_with(verb)).count();
     assert_eq!((of("INSERT"), of("DELETE"), of("UPDATE")), (4, 4, 6));
-    let made = turn(&operation(TestName::Wisconsin, "create_table", &plan), 0);
+    let made = operation(TestName::Wisconsin, "create_table", &plan).texts(0);
     assert!(!made[0].contains("PRIMARY"), "{made:?}");
     assert_eq!(made[0].matches("UNIQUE").count(), 2, "{made:?}");
 }
