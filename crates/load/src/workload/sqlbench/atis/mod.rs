@@ -1,4 +1,8 @@
 //! ATIS: the Air Travel Information System, 28 small tables of which most are keys to others.
+//!
+//! What differs from the original: rows and the constants of questions are our own, codes are whole
+//! numbers, `NOT LIKE` between two codes is therefore `<>`, minutes are worked out without FLOOR
+//! and MOD, and SQLite, which has no STD, is asked for the variance.
 
 mod groups;
 mod questions;

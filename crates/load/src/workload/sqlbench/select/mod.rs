@@ -1,5 +1,8 @@
 //! select: ranges, extremes, counts and groups over one table of 10,000 rows with three keys of
 //! several parts.
+//!
+//! What differs from the original: conditions of `select_range` are drawn by our own generator, and
+//! no question is asked before `select_cache` to read the table into memory.
 
 mod big;
 mod groups;
