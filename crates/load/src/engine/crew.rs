@@ -89,6 +89,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         self.pacer = start.pacer;
         self.busy = self.clients.len();
         let now_ns = self.worker.clock.now_ns();
+        self.recorder.go(now_ns);
         for index in 0..self.clients.len() {
             if self.clients[index].state == State::Idle {
                 self.begin(index, now_ns);

@@ -23,6 +23,8 @@ pub enum Message {
     /// A worker's measured phase is over and its clients are idle; it sends no more intervals.
     Finished {
         worker: usize,
+        /// When the first of its clients began.
+        begun_ns: u64,
         /// Where its part of the phase ended.
         end_ns: u64,
         /// How long its thread was ready in the phase and had no core; `None` where the kernel

@@ -20,6 +20,8 @@ pub(super) struct Recorder {
     period: Option<Period>,
     interval: IntervalTally,
     phase: PhaseTally,
+    /// When the first client began: the thread had to be woken for it.
+    begun_ns: u64,
     /// When a transaction last completed or was given up.
     last_end_ns: u64,
     /// What this thread had waited for a core when the measured phase began, and within it.
@@ -38,6 +40,7 @@ impl Recorder {
             period: None,
             interval: IntervalTally::default(),
             phase: PhaseTally::new(types),
+            begun_ns: 0,
             last_end_ns: 0,
             waited_before_ns: None,
             waited_ns: None,
@@ -50,6 +53,11 @@ impl Recorder {
         self.period = schedule.first();
         self.last_end_ns = schedule.start_ns;
         self.waited_before_ns = waited_for_cpu_ns();
+    }
+
+    /// The first client begins.
+    pub(super) fn go(&mut self, now_ns: u64) {
+        self.begun_ns = now_ns;
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -179,6 +187,7 @@ impl Recorder {
     pub(super) fn finish(self) {
         let finished = Message::Finished {
             worker: self.worker,
+            begun_ns: self.begun_ns,
             end_ns: self.schedule.end_ns,
             waited_ns: self.waited_ns,
             tally: Box::new(self.phase),

@@ -19,6 +19,8 @@ pub(super) struct Totals {
     pub(super) phase: PhaseTally,
     /// At the end of the measured phase, as far as it has come.
     last_backlog: Backlog,
+    /// When the first client of all began.
+    pub(super) begun_ns: u64,
     pub(super) end_ns: u64,
     /// Of all workers together; `None` where one of them has none.
     pub(super) waited_ns: Option<u64>,
@@ -39,6 +41,7 @@ impl Totals {
             measured: IntervalTally::default(),
             phase: PhaseTally::new(types),
             last_backlog: Backlog::default(),
+            begun_ns: u64::MAX,
             end_ns: 0,
             waited_ns: Some(0),
         }
@@ -54,11 +57,13 @@ impl Totals {
             } => self.take_interval(worker, period, &tally),
             Message::Finished {
                 worker,
+                begun_ns,
                 end_ns,
                 waited_ns,
                 tally,
             } => {
                 self.finished[worker] = true;
+                self.begun_ns = self.begun_ns.min(begun_ns);
                 self.end_ns = self.end_ns.max(end_ns);
                 self.waited_ns = self.waited_ns.zip(waited_ns).map(|(sum, one)| sum + one);
                 self.phase.add(&tally);
@@ -182,6 +187,7 @@ mod tests {
     fn finished(worker: usize) -> Message {
         Message::Finished {
             worker,
+            begun_ns: 1,
             end_ns: 15,
             waited_ns: (worker == 0).then_some(3),
             tally: Box::new(PhaseTally::new(1)),

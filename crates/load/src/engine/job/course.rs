@@ -172,7 +172,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
         let measured = conductor
             .start_workers(self.driver, &run.workload, manner)
             .map_err(RunError::from)
-            .and_then(|()| follow(&mut conductor, run.limit));
+            .and_then(|()| follow(&mut conductor, run));
         let (cost, seconds) = match measured {
             Ok(Some(measured)) => measured,
             Ok(None) => {
@@ -235,22 +235,29 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
     }
 }
 
-/// What a stage cost us and its seconds, from its clients' connecting to the last one's end; `None`
-/// where a signal came before its start.
-fn follow(
+/// What a stage cost us and its seconds, to the last client's end: from connecting where that counts,
+/// else from the first statement. `None` where a signal came before its start.
+fn follow<W>(
     conductor: &mut Conductor<'_>,
-    limit: Option<Duration>,
+    run: &Run<W>,
 ) -> Result<Option<(ClientCost, f64)>, RunError> {
     match conductor.await_connected() {
         Err(RunError::Interrupted) => return Ok(None),
         connected => connected?,
     }
     let (schedule, cpu_start) = conductor.begin()?;
-    if let Some(limit) = limit {
+    if let Some(limit) = run.limit {
         conductor.close_after(&schedule, limit);
     }
     let cost = conductor.measure(&schedule, cpu_start)?;
     let seconds = conductor.drain(&schedule)?;
+    let seconds = if run.connecting_counts {
+        seconds
+    } else {
+        // The clients were there already: waking their threads is none of the server's work.
+        let totals = &conductor.totals;
+        totals.end_ns.saturating_sub(totals.begun_ns) as f64 / 1e9
+    };
     Ok(Some((cost, seconds)))
 }
 
