@@ -14,6 +14,11 @@ pub(super) struct OperationLines {
 }
 
 impl OperationLines {
+    /// Other lines have come in between: the next operation has its head again.
+    pub(super) fn interrupt(&mut self) {
+        self.begun = false;
+    }
+
     pub(super) fn line(&mut self, out: &mut impl Write, operation: &Operation) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
@@ -36,12 +41,15 @@ impl OperationLines {
             "{:>7} {:>10} {seconds:>12.3} {rate:>12.1} {mean:>10}",
             operation.clients, operation.count
         )?;
-        if let Some(all_s) = operation.extrapolated_s {
+        if operation.cut {
             write!(
                 out,
-                "  cut short: all {} would take {all_s:.1} s",
-                operation.planned
+                "  cut short at {} of {}",
+                operation.count, operation.planned
             )?;
+        }
+        if let Some(all_s) = operation.extrapolated_s {
+            write!(out, ": all would take {all_s:.3} s")?;
         }
         if operation.errors > 0 {
             write!(out, "  {} errors", operation.errors)?;
@@ -60,7 +68,7 @@ pub(super) fn totals(out: &mut impl Write, summary: &Summary) -> io::Result<()> 
     }
     writeln!(
         out,
-        "\n{:<32} {:>12} {:>10} {:>12}",
+        "\n{:<32} {:>12} {:>18} {:>12}",
         "totals per operation", "seconds", "count", "mean ms"
     )?;
     let mut all = Total::new("all operations");
@@ -69,6 +77,10 @@ pub(super) fn totals(out: &mut impl Write, summary: &Summary) -> io::Result<()> 
         all.join(&total);
     }
     all.write(out)?;
+    writeln!(
+        out,
+        "count: turns of loops, or rows where a turn INSERTs many; mean: of a turn"
+    )?;
     if all.extrapolated {
         let sign = "+: with what loops that were cut short would have taken to their end";
         writeln!(out, "{sign}")?;
@@ -96,8 +108,12 @@ struct Total<'a> {
     name: &'a str,
     seconds: f64,
     count: u64,
+    planned: u64,
+    cut: bool,
     extrapolated: bool,
     latency_s: f64,
+    /// Of how many transactions: a count may be one of rows.
+    latencies: u64,
 }
 
 impl<'a> Total<'a> {
@@ -106,8 +122,11 @@ impl<'a> Total<'a> {
             name,
             seconds: 0.0,
             count: 0,
+            planned: 0,
+            cut: false,
             extrapolated: false,
             latency_s: 0.0,
+            latencies: 0,
         }
     }
 
@@ -116,24 +135,35 @@ impl<'a> Total<'a> {
         self.seconds += seconds.unwrap_or(0.0);
         self.extrapolated |= operation.extrapolated_s.is_some();
         self.count += operation.count;
+        self.planned += operation.planned;
+        self.cut |= operation.cut;
         let latency_us = operation.latency_us.as_ref();
         self.latency_s += latency_us.map_or(0.0, |us| us.mean * us.count as f64 / 1e6);
+        self.latencies += latency_us.map_or(0, |us| us.count);
     }
 
     fn join(&mut self, other: &Total<'_>) {
         self.seconds += other.seconds;
         self.count += other.count;
+        self.planned += other.planned;
+        self.cut |= other.cut;
         self.extrapolated |= other.extrapolated;
         self.latency_s += other.latency_s;
+        self.latencies += other.latencies;
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let sign = if self.extrapolated { EXTRAPOLATED } else { "" };
-        let mean_ms = 1e3 * self.latency_s / (self.count as f64).max(1.0);
+        let mean_ms = 1e3 * self.latency_s / (self.latencies as f64).max(1.0);
+        let count = if self.cut {
+            format!("{} of {}", self.count, self.planned)
+        } else {
+            self.count.to_string()
+        };
         writeln!(
             out,
-            "{:<32} {:>11.3}{sign:<1} {:>10} {mean_ms:>12.3}",
-            self.name, self.seconds, self.count
+            "{:<32} {:>11.3}{sign:<1} {count:>18} {mean_ms:>12.3}",
+            self.name, self.seconds
         )
     }
 }

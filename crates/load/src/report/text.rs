@@ -133,7 +133,16 @@ impl<W: Write> TextReport<W> {
             }
         )?;
         let rated = |count: u64| format!("{count:>14} {:>14.2} per s", per_s(count));
-        writeln!(self.out, "  transactions   {}", rated(summary.transactions))?;
+        writeln!(
+            self.out,
+            "  transactions   {}{}",
+            rated(summary.transactions),
+            if summary.operations.is_empty() {
+                ""
+            } else {
+                "   (of all operations; queries are all statements in them)"
+            }
+        )?;
         writeln!(
             self.out,
             "  queries        {}   (read {}, write {}, other {})",
@@ -266,7 +275,14 @@ impl<W: Write> Report for TextReport<W> {
             Event::Ready(ready) => self.ready(ready),
             Event::Warming { seconds } => writeln!(self.out, "warm-up of {seconds} s"),
             Event::Interval(interval) => self.interval(interval),
-            Event::Operation(operation) => self.operations.line(&mut self.out, operation),
+            Event::Operation(operation) => {
+                if self.lines > 0 {
+                    // Each of the two tables has its head again.
+                    self.lines = 0;
+                    self.operations.interrupt();
+                }
+                self.operations.line(&mut self.out, operation)
+            }
             Event::Summary(summary) => {
                 operations::totals(&mut self.out, summary)?;
                 self.summary(summary)

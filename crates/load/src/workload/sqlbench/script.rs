@@ -47,7 +47,7 @@ impl OperationLoad {
         let has = |kind: fn(&Step) -> bool| ends.iter().any(|steps| steps.iter().any(kind));
         if has(|step| matches!(step, Step::Aside(_))) {
             types.aside = catalogue.types().len();
-            catalogue.add("aside", Kind::Other, []);
+            catalogue.add("begin/commit/prepare", Kind::Other, []);
         }
         if has(|step| matches!(step, Step::Reconnect)) {
             types.connect = catalogue.types().len();
