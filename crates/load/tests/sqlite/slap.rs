@@ -82,3 +82,33 @@ fn an_interrupt_reports_what_was_done_and_leaves_nothing() {
         .query_value("SELECT count(*) FROM sqlite_master");
     assert_eq!(left.unwrap().as_deref(), Some("0"));
 }
+
+#[test]
+fn what_rounding_makes_of_the_queries_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}/s.db?synchronous=off", directory.path().display());
+    for (queries, said) in [("4", "88 are run"), ("10", "8 are run"), ("16", "")] {
+        let arguments = [
+            "--clients",
+            "8",
+            "--load-type",
+            "read",
+            "--queries",
+            queries,
+        ];
+        let output = slap("run", &url, &arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{complaint}");
+        assert!(complaint.contains(said), "{queries}: {complaint}");
+        assert_eq!(complaint.is_empty(), said.is_empty(), "{complaint}");
+    }
+}
+
+#[test]
+fn more_statements_than_memory_should_hold_are_refused() {
+    let huge = ["--unique-queries", "100000", "--char-columns", "500"];
+    let refused = slap("run", "sqlite:/nowhere/s.db", &huge);
+    assert_eq!(refused.status.code(), Some(2));
+    let complaint = String::from_utf8_lossy(&refused.stderr);
+    assert!(complaint.contains("256 MiB"), "{complaint}");
+}

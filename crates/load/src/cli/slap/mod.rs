@@ -14,6 +14,9 @@ use crate::workload::tables;
 use args::{CleanupSlap, RunSlap};
 use job::SlapJob;
 
+/// Of all the different statements together.
+const MOST_STATEMENTS_BYTES: u64 = 256 << 20;
+
 pub(super) fn prepare() -> Result<(), Stop> {
     Err(Stop::Arguments(
         "slap needs no tables: it makes and fills its own in each iteration, and drops it after; \
@@ -66,6 +69,12 @@ impl Task for RunTask<'_> {
             seed: options.seed,
         };
         let clients = args.job.crowd.clients;
+        if let Some(rounding) = args
+            .queries
+            .and_then(|asked| rounding(asked, clients, &options))
+        {
+            tell!("{rounding}");
+        }
         let mut job = SlapJob::new(options, driver.dialect(), clients, args.iterations);
         run_job(driver, &mut job, kind, &args.job)
     }
@@ -91,6 +100,9 @@ fn options(args: &RunSlap) -> Result<SlapOptions, Stop> {
     } else if asks_by_key && args.write_number > MOST_WITH_KEYS {
         "--write-number: rows that are asked for by their key may be 1000000 at most; every key is \
          held in memory"
+    } else if statements_bytes(args) > MOST_STATEMENTS_BYTES {
+        "--unique-queries and --unique-write, with so many columns, make more than 256 MiB of \
+         statements, which are all kept in memory: ask for fewer of them, or for fewer columns"
     } else {
         return Ok(SlapOptions {
             load_type: args.load_type,
@@ -109,6 +121,30 @@ fn options(args: &RunSlap) -> Result<SlapOptions, Stop> {
         });
     };
     Err(Stop::Arguments(refusal.into()))
+}
+
+/// About how long the different statements are together.
+fn statements_bytes(args: &RunSlap) -> u64 {
+    const INT_BYTES: u64 = 11;
+    const CHAR_BYTES: u64 = 129;
+    let (ints, chars) = (u64::from(args.int_columns), u64::from(args.char_columns));
+    (args.unique_queries + args.unique_write) * (ints * INT_BYTES + chars * CHAR_BYTES)
+}
+
+/// What is really run, where that is another number of queries than was asked for.
+fn rounding(asked: u64, clients: u32, options: &SlapOptions) -> Option<String> {
+    let list = options.unique_queries + 1;
+    let each = options.queries_per_client.unwrap_or(list);
+    let all = each * u64::from(clients);
+    let why = match options.queries_per_client {
+        Some(_) => format!("each of {clients} clients runs {each}, the share rounded down"),
+        None => format!(
+            "there is not one for each of {clients} clients, and each goes once through the list of {list}"
+        ),
+    };
+    (all != asked).then(|| {
+        format!("--queries {asked}: {all} are run in each iteration; {why}, as in mysqlslap")
+    })
 }
 
 /// Each client's share of the queries; `None`, where there is not one for each: the list once.
