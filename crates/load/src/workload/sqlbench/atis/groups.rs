@@ -1,5 +1,5 @@
-//! What travellers ask of groups: 28 questions, of which the original's 29th, with the function IF,
-//! is not among those that it asks a MySQL server.
+//! What travellers ask of groups: 28 questions. The original has a 29th, with the function IF;
+//! its count says that one is left out, and we take it to be this.
 
 use super::questions::{Question, count_different, distinct_rows, question};
 use super::tables::{Atis, Columns};
