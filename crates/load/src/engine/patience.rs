@@ -12,12 +12,12 @@ pub struct Patience {
 }
 
 impl Default for Patience {
-    /// Longer than the lock wait time-out that MySQL sets by default (50 s), and than a server
-    /// needs to restart and to recover from a crash.
+    /// Replies: longer than the lock wait time-out that MySQL sets by default (50 s). Connections:
+    /// longer than a server of moderate size needs to restart and to recover from a crash.
     fn default() -> Self {
         Self {
             replies: Duration::from_secs(60),
-            connections: Duration::from_secs(30),
+            connections: Duration::from_secs(10),
         }
     }
 }
