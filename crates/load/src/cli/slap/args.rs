@@ -13,8 +13,8 @@ pub(in crate::cli) struct RunSlap {
     pub(in crate::cli) connection: Connection,
 
     /// Statements of all clients together, each client's share rounded down; it goes through the
-    /// list again and again. Without this, or with fewer than --clients, each client goes through
-    /// the list once, as in mysqlslap (--number-of-queries)
+    /// list again and again, or once where there are fewer than --clients, as in mysqlslap
+    /// [default: the list once for each client] (--number-of-queries)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(in crate::cli) queries: Option<u64>,
 
