@@ -13,7 +13,7 @@ pub struct Patience {
 
 impl Default for Patience {
     /// Replies: longer than the lock wait time-out that MySQL sets by default (50 s). Connections:
-    /// longer than a server of moderate size needs to restart and to recover from a crash.
+    /// time for a server to restart, without keeping for long a run whose server is gone for good.
     fn default() -> Self {
         Self {
             replies: Duration::from_secs(60),
