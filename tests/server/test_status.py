@@ -66,6 +66,17 @@ def test_words_are_neither() -> None:
     assert found.counters == {"Queries": 7}
 
 
+def wait_until_stopped(pid: int) -> None:
+    """Wait for every thread: the signal stops them one after the other, and one left could still answer."""
+    deadline = time.monotonic() + 20
+    tasks = Path(f"/proc/{pid}/task")
+    while any(
+        (task / "stat").read_text().rpartition(")")[2].split()[0] not in "tT" for task in tasks.iterdir()
+    ):
+        assert time.monotonic() < deadline, f"process {pid} does not stop"
+        time.sleep(0.01)
+
+
 def test_a_server_that_hangs_is_given_up(
     process_kind: ServerKind,
     root: Path,
@@ -79,6 +90,7 @@ def test_a_server_that_hangs_is_given_up(
     try:
         for pid in running.pids:
             os.kill(pid, signal.SIGSTOP)
+            wait_until_stopped(pid)
         began = time.monotonic()
         with pytest.raises(ServerFailedError, match=r"did not answer '.*' within 1 s"):
             running.status()
