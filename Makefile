@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 # The runtime's own lock, so that `make run` fetches no more than it uses.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null)
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
 .PHONY: run test bench lint lock docs clean-build
 
@@ -55,7 +55,7 @@ $(VENV)/.dependencies: requirements/run.lock $(VENV)/.created
 	@touch $@
 
 $(VENV)/.installed: $(RUST_SOURCES) pyproject.toml $(VENV)/.dependencies
-	@echo "building the load generator and installing the lab (about a minute)"
+	@echo "building the two programs and installing the lab (about a minute)"
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

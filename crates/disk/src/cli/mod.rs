@@ -1,0 +1,41 @@
+//! The command line of diskproof-disk: one file a verb.
+
+mod list;
+mod show;
+mod simulate;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A virtual disk with a published disk's timing.
+#[derive(Debug, Parser)]
+#[command(name = "diskproof-disk", version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    List(list::List),
+    Show(show::Show),
+    Simulate(simulate::Simulate),
+}
+
+/// Runs the program: 0 done, 1 failed, 2 refused.
+#[must_use]
+pub fn main() -> ExitCode {
+    let outcome = match Arguments::parse().verb {
+        Verb::List(verb) => verb.run(),
+        Verb::Show(verb) => verb.run(),
+        Verb::Simulate(verb) => verb.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("diskproof-disk: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

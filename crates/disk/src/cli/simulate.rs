@@ -1,0 +1,69 @@
+use clap::Args;
+
+use crate::device::{self, Build, Pattern, Probe};
+use crate::request::{NANOS_PER_S, Nanos};
+use crate::simulate::{self, Length};
+
+/// Run a probe against a device's model in virtual time: no disk, no waiting
+#[derive(Debug, Args)]
+pub(super) struct Simulate {
+    /// A device's name, or the path of a file that ends in .toml
+    device: String,
+    /// random-read, random-write, sequential-read, sequential-write, mixed, fileio, synced-write, synced-append
+    #[arg(long, value_parser = pattern, default_value = "random-read")]
+    pattern: Pattern,
+    #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u64).range(512..=16_777_216))]
+    block_bytes: u64,
+    /// Requests under way at a time
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    depth: u32,
+    /// Bytes from the start of the disk that are touched [default: all]
+    #[arg(long)]
+    span_bytes: Option<u64>,
+    /// Virtual seconds measured, after a tenth as much that is not
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+fn pattern(text: &str) -> Result<Pattern, String> {
+    serde_json::from_value(serde_json::Value::from(text)).map_err(|error| error.to_string())
+}
+
+impl Simulate {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
+        let device = device::open(&self.device)?;
+        let mut timing = device.device.build(Build { seed: self.seed });
+        let probe = Probe {
+            pattern: self.pattern,
+            block_bytes: self.block_bytes,
+            depth: self.depth,
+            span_bytes: self.span_bytes,
+        };
+        let length = Length {
+            warm_up: self.seconds * NANOS_PER_S / 10,
+            measure: self.seconds * NANOS_PER_S,
+        };
+        let outcome = simulate::run(timing.as_mut(), &probe, length, self.seed);
+        let us = |nanos: Nanos| nanos as f64 / 1e3;
+        println!(
+            "{}",
+            serde_json::json!({
+                "seconds": outcome.seconds,
+                "requests": outcome.requests,
+                "iops": outcome.iops(),
+                "megabytes_per_s": outcome.megabytes_per_s(),
+                "flushes": outcome.flushes,
+                "mean_us": outcome.latency_ns.mean() / 1e3,
+                "median_us": us(outcome.latency_ns.value_at_quantile(0.5)),
+                "p95_us": us(outcome.latency_ns.value_at_quantile(0.95)),
+                "p99_us": us(outcome.latency_ns.value_at_quantile(0.99)),
+                "max_us": us(outcome.latency_ns.max()),
+                "flush_median_us": us(outcome.flush_latency_ns.value_at_quantile(0.5)),
+                "counters": timing.counters(),
+            })
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,25 @@
+//! A parameter and where it comes from, side by side, so that neither goes without the other.
+
+use serde::{Deserialize, Serialize};
+
+/// `{ value = 15_000, source = "data sheet" }`. A source that begins with "assumed" marks a guess.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure<T> {
+    pub value: T,
+    pub source: String,
+}
+
+impl<T> Figure<T> {
+    /// For parameters that a file may leave out; the default says so itself.
+    pub fn assumed(value: T) -> Self {
+        Self {
+            value,
+            source: "assumed: the model's default".to_owned(),
+        }
+    }
+
+    pub fn is_assumed(&self) -> bool {
+        self.source.starts_with("assumed")
+    }
+}

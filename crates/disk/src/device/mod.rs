@@ -1,0 +1,67 @@
+//! Device files: a disk's parameters, each with its source, and the published figures it is held against.
+
+mod catalogue;
+mod figure;
+mod model;
+mod published;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use catalogue::{BUILT_IN, names, open};
+pub use figure::Figure;
+pub use model::{Build, Model};
+pub use published::{Measure, Pattern, Probe, Published};
+
+/// A device file that cannot be used; the text says what, where, and what to do.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct DeviceError(pub String);
+
+/// One `devices/NAME.toml`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// Maker, model and kind, as on the box.
+    pub title: String,
+    /// What it stands for, what was fitted to what, and what it cannot show.
+    pub description: String,
+    /// Price in US dollars and where it was asked.
+    #[serde(default)]
+    pub price_usd: Option<Figure<f64>>,
+    /// The model and its parameters: exactly one of the kinds of `Model`.
+    pub device: Model,
+    /// What others measured of it.
+    #[serde(default)]
+    pub published: Vec<Published>,
+}
+
+impl Device {
+    /// Reads a device from the text of its file; `origin` names the file in errors.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is no TOML, a key is unknown or missing, or a parameter is impossible.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, DeviceError> {
+        let device: Self =
+            toml::from_str(text).map_err(|error| DeviceError(format!("{origin}: {error}")))?;
+        device
+            .device
+            .check()
+            .map_err(|why| DeviceError(format!("{origin}: {why}")))?;
+        Ok(device)
+    }
+
+    /// Reads a device file.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read, or as `parse`.
+    pub fn read(path: &Path) -> Result<Self, DeviceError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| DeviceError(format!("{}: {error}", path.display())))?;
+        Self::parse(&text, &path.display().to_string())
+    }
+}

@@ -1,0 +1,67 @@
+//! Published figures of a device, and the probes that make them again.
+
+use serde::{Deserialize, Serialize};
+
+/// What is done to a disk to get a figure. Simulation, profile and verification share these words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    RandomRead,
+    RandomWrite,
+    SequentialRead,
+    SequentialWrite,
+    /// Three random reads to two random writes, without flushes.
+    Mixed,
+    /// sysbench's fileio `rndrw`: as `Mixed`, and after every 100 requests each of 128 files is synced.
+    Fileio,
+    /// A write and a flush, one after the other.
+    SyncedWrite,
+    /// The same, each write following the last.
+    SyncedAppend,
+}
+
+/// One probe: a pattern in blocks of a size, so many at once, within the first bytes of the disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    pub pattern: Pattern,
+    pub block_bytes: u64,
+    #[serde(default = "one")]
+    pub depth: u32,
+    /// Bytes from the start of the disk that the probe touches; the whole disk where absent.
+    #[serde(default)]
+    pub span_bytes: Option<u64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Requests a second, without the flushes.
+    Iops(f64),
+    /// 10^6 bytes a second.
+    MegabytesPerS(f64),
+    MeanUs(f64),
+    MedianUs(f64),
+    P95Us(f64),
+    P99Us(f64),
+    MaxUs(f64),
+    /// Flushes a second.
+    FlushesPerS(f64),
+}
+
+/// A figure that somebody measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    pub probe: Probe,
+    pub measure: Measure,
+    /// Who measured it, and on what, where it is not this very device.
+    pub source: String,
+    /// Whether the parameters were fitted to it. Only figures that were not are evidence.
+    pub fitted: bool,
+}

@@ -1,0 +1,78 @@
+//! What a disk is asked for.
+
+use serde::{Deserialize, Serialize};
+
+/// Nanoseconds since the disk was switched on. Virtual in a simulation, the clock's when served.
+pub type Nanos = u64;
+
+pub const NANOS_PER_US: u64 = 1_000;
+pub const NANOS_PER_MS: u64 = 1_000_000;
+pub const NANOS_PER_S: u64 = 1_000_000_000;
+
+/// A request's own number, given by whoever submits it and never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tag(pub u64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Read,
+    Write,
+    /// Everything answered before it was submitted is stable when it is answered, on an honest disk.
+    Flush,
+    /// The bytes are no longer wanted; they read as zeroes.
+    Discard,
+}
+
+/// One request. Offsets and lengths are whole sectors within the disk, which the server has checked;
+/// a flush has neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub kind: Kind,
+    pub offset_bytes: u64,
+    pub length_bytes: u64,
+}
+
+impl Request {
+    #[must_use]
+    pub fn read(offset_bytes: u64, length_bytes: u64) -> Self {
+        Self {
+            kind: Kind::Read,
+            offset_bytes,
+            length_bytes,
+        }
+    }
+
+    #[must_use]
+    pub fn write(offset_bytes: u64, length_bytes: u64) -> Self {
+        Self {
+            kind: Kind::Write,
+            offset_bytes,
+            length_bytes,
+        }
+    }
+
+    #[must_use]
+    pub fn flush() -> Self {
+        Self {
+            kind: Kind::Flush,
+            offset_bytes: 0,
+            length_bytes: 0,
+        }
+    }
+
+    #[must_use]
+    pub fn discard(offset_bytes: u64, length_bytes: u64) -> Self {
+        Self {
+            kind: Kind::Discard,
+            offset_bytes,
+            length_bytes,
+        }
+    }
+
+    /// The first byte after it.
+    #[must_use]
+    pub fn end_bytes(&self) -> u64 {
+        self.offset_bytes + self.length_bytes
+    }
+}

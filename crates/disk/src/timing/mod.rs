@@ -1,0 +1,60 @@
+//! When a disk answers: pure models, driven from outside, without bytes and without a clock.
+//!
+//! A model is an event simulation of one device. Whoever drives it (the server with the clock, a
+//! simulation with a counter, another model that is built of it) follows one protocol:
+//!
+//! 1. `advance(now)` before anything is submitted at `now`;
+//! 2. `submit(now, …)` any number of requests;
+//! 3. `advance` again when `next_event` says so; it may say `now`.
+//!
+//! The same parameters, seed and calls give the same events, always.
+
+mod null;
+
+use std::collections::BTreeMap;
+
+pub use null::Null;
+
+use crate::request::{Nanos, Request, Tag};
+
+/// What a device tells of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The request is answered. Exactly once for each request.
+    Answered { tag: Tag, at: Nanos },
+    /// A power cut can no longer take the bytes of this write (or discard). Exactly once for each,
+    /// before or after its answer; a write that another has replaced in the cache is stable with it.
+    /// A flush of an honest device is answered after all that it covers is stable.
+    Stable { tag: Tag, at: Nanos },
+}
+
+impl Event {
+    #[must_use]
+    pub fn at(&self) -> Nanos {
+        match *self {
+            Self::Answered { at, .. } | Self::Stable { at, .. } => at,
+        }
+    }
+}
+
+/// What a device counted since it was switched on, by name with the unit last: `seeks`, `cache_hits`,
+/// `busy_us`. A device built of devices puts theirs under their place: `back.seeks`.
+pub type Counters = BTreeMap<String, u64>;
+
+/// One device's timing.
+pub trait Timing: Send {
+    /// Bytes that can be addressed.
+    fn capacity_bytes(&self) -> u64;
+
+    /// Takes a request that arrives at `now`, no earlier than any moment that was named before.
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
+
+    /// The next moment at which something happens by itself; `None` while the device rests. Never
+    /// later than its next event; it may be a moment at which nothing is told.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// Goes on to `now` and appends what happened until then (`now` included), in order of time.
+    fn advance(&mut self, now: Nanos, events: &mut Vec<Event>);
+
+    fn counters(&self) -> Counters;
+}
