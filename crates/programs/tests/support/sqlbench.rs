@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::program::events;
 
 /// Names and counts of the original's operations.
-const FACTS: &str = include_str!("../facts/sql-bench-operations.csv");
+const FACTS: &str = include_str!("../../../load/tests/facts/sql-bench-operations.csv");
 
 /// Runs `diskproof-load VERB sqlbench --url URL ARGUMENTS`.
 pub(crate) fn sqlbench(verb: &str, url: &str, arguments: &[&str]) -> Output {
