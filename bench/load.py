@@ -55,17 +55,17 @@ def parse() -> argparse.Namespace:
 def measure(size: Size, groups: list[str]) -> Iterator[Row]:
     """Yield the lines as they are made."""
     need("sysbench", "mariadb-slap", "taskset")
-    if any(group != "overhead" for group in groups):
+    if {"loading", "lightness", "memory"} & set(groups):
         with mariadb_in_memory(max_clients=size.connections + 100) as server:
             if "loading" in groups:
                 yield from comparisons.loading(server, size)
             comparisons.load_tables(server, size.data)
             if "lightness" in groups:
                 yield from comparisons.lightness(server, size)
-            if "agreement" in groups:
-                yield from comparisons.agreement(server, size)
             if "memory" in groups:
                 yield from comparisons.memory(server, size)
+    if "agreement" in groups:
+        yield from comparisons.agreement(size)
     if "overhead" in groups:
         yield from comparisons.overhead(size)
 
