@@ -1,14 +1,11 @@
 """A run from beginning to end: refuse early, take the machine, run the trials, give the machine back."""
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Protocol
 
 from diskproof import load
@@ -24,13 +21,10 @@ from diskproof.server.base import ServerKind
 from diskproof.server.registry import find
 from diskproof.storage.layout import Layout
 from diskproof.study.read import StudyError, StudyFile
+from diskproof.system.endings import ending_in_good_order, ignore_endings
 from diskproof.system.journal import Journal, Undone, clean
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
-
-ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, a polite kill, and a terminal that closes: all end the run in good order."""
-
 
 class Progress(Protocol):
     """Who watches a run: a terminal, a log, a test."""
@@ -63,7 +57,7 @@ def execute(request: Request, progress: Progress) -> RunFolder:
     rehearse(request.file, request.plan)
     for undone in clean():  # first of all: what a killed run left may be what fills the disk
         progress.note(_told(undone))
-    with _ending_in_good_order(), _machine_taken(request, progress) as journal:
+    with ending_in_good_order(), _machine_taken(request, progress) as journal:
         folder = _folder_to_resume(request) if request.resume else None
         images = GoldenImages(request.out.absolute() / IMAGES, journal)
         check_room(request.file.study, request.plan, servers, images)
@@ -212,33 +206,10 @@ def _machine_taken(request: Request, progress: Progress) -> Iterator[Journal]:
     try:
         yield journal
     finally:
-        for number in ENDING_SIGNALS:  # a second Ctrl-C must not leave half of it behind
-            signal.signal(number, signal.SIG_IGN)
+        ignore_endings()  # a second Ctrl-C must not leave half of it behind
         for undone in journal.finish():
             if not undone.done:
                 progress.note(_told(undone))
-
-
-@contextmanager
-def _ending_in_good_order() -> Iterator[None]:
-    """Let every ending signal do what Ctrl-C does; one that is ignored (nohup) stays ignored."""
-    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    if number == signal.SIGHUP:  # the terminal is gone: whatever is still said there would be an error
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (1, 2):
-            os.dup2(nowhere, stream)
-    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 def _told(undone: Undone) -> str:
