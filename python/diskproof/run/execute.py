@@ -26,6 +26,7 @@ from diskproof.system.journal import Journal, Undone, clean
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
 
+
 class Progress(Protocol):
     """Who watches a run: a terminal, a log, a test."""
 
