@@ -10,6 +10,7 @@ from pathlib import Path
 from diskproof.server.base import Dirs, Running
 from diskproof.server.registry import find
 from diskproof.storage.layout import Layout
+from diskproof.storage.places import Places
 from diskproof.study.model import StorageChoice
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
@@ -51,7 +52,7 @@ def mariadb_in_memory(max_clients: int) -> Iterator[Server]:
     journal = Journal.begin("bench")
     try:
         starter = Starter(journal)
-        layout = Layout("bench", StorageChoice.model_validate({"ram": "4 GiB"}), journal)
+        layout = Layout("bench", StorageChoice.model_validate({"ram": "4 GiB"}), Places(journal))
         runtime = journal.directory(Path(tempfile.gettempdir()) / f"diskproof-{journal.mark}")
         for name in ("run", "log"):
             (runtime / name).mkdir()

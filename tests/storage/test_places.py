@@ -10,8 +10,9 @@ import pytest
 
 from diskproof.results.records import Place, Role
 from diskproof.storage.copy import copy_tree, settle
+from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
-from diskproof.storage.places import StorageError
+from diskproof.storage.places import Places
 from diskproof.storage.proof import prove_placement
 from diskproof.study.model import StorageChoice
 from diskproof.system.journal import Journal
@@ -91,7 +92,7 @@ def test_too_little_memory_is_refused() -> None:
 
 
 def test_a_layout_gives_every_role_a_fresh_directory(tmp_path: Path, journal: Journal) -> None:
-    layout = Layout("disk", storage(directory=str(tmp_path / "a" / "b")), journal)
+    layout = Layout("disk", storage(directory=str(tmp_path / "a" / "b")), Places(journal))
     first = layout.fresh()
     assert len(set(first.values())) == 4
     (first["data"] / "table").write_text("x")
@@ -104,8 +105,10 @@ def test_a_layout_gives_every_role_a_fresh_directory(tmp_path: Path, journal: Jo
 def test_two_storages_may_share_a_directory(tmp_path: Path, journal: Journal) -> None:
     """As in the README: everything on the disk, against the same disk with the log elsewhere."""
     shared = {"directory": str(tmp_path / "disk")}
-    whole = Layout("all-on-disk", storage(data=shared), journal)
-    split = Layout("log-elsewhere", storage(data=shared, redo={"directory": str(tmp_path / "ssd")}), journal)
+    whole = Layout("all-on-disk", storage(data=shared), Places(journal))
+    split = Layout(
+        "log-elsewhere", storage(data=shared, redo={"directory": str(tmp_path / "ssd")}), Places(journal)
+    )
     assert not set(whole.fresh().values()) & set(split.fresh().values())
     check_layout("next", storage(data=shared), needs(MIB))
 
@@ -115,14 +118,14 @@ def test_after_the_run_the_directory_is_as_it_was(tmp_path: Path, monkeypatch: p
     (tmp_path / "given").mkdir()
     journal = Journal.begin("test")
     for name in ("given", "new/deep"):
-        Layout(name, storage(directory=str(tmp_path / name)), journal).fresh()
+        Layout(name, storage(directory=str(tmp_path / name)), Places(journal)).fresh()
     journal.finish()
     assert list((tmp_path / "given").iterdir()) == []
     assert not (tmp_path / "new").exists()
 
 
 def test_main_memory_is_a_tmpfs_of_the_stated_size(journal: Journal) -> None:
-    layout = Layout("dram", storage(ram="64 MiB"), journal)
+    layout = Layout("dram", storage(ram="64 MiB"), Places(journal))
     folders = layout.fresh()
     places = {place.role: place for place in layout.places()}
     assert places["data"].filesystem == "tmpfs"
@@ -136,7 +139,7 @@ def test_main_memory_is_a_tmpfs_of_the_stated_size(journal: Journal) -> None:
 
 def test_roles_can_lie_apart(tmp_path: Path, journal: Journal) -> None:
     layout = Layout(
-        "mixed", storage(data={"directory": str(tmp_path / "d")}, redo={"ram": "64 MiB"}), journal
+        "mixed", storage(data={"directory": str(tmp_path / "d")}, redo={"ram": "64 MiB"}), Places(journal)
     )
     places = {place.role: place for place in layout.places()}
     assert places["redo"].kind == "ram"
@@ -218,7 +221,7 @@ def test_a_copy_is_whole_with_owners_holes_and_links(tmp_path: Path) -> None:
 def test_a_full_disk_is_said(tmp_path: Path, journal: Journal) -> None:
     if os.geteuid() != 0:
         pytest.skip("filling a file system needs a small one: root and a tmpfs")
-    target = Layout("dram", storage(ram="16 MiB"), journal).fresh()["data"]
+    target = Layout("dram", storage(ram="16 MiB"), Places(journal)).fresh()["data"]
     source = tmp_path / "source"
     source.mkdir()
     (source / "big").write_bytes(os.urandom(20 * MIB))

@@ -13,7 +13,7 @@ from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import results
 from diskproof.results.records import format_bytes
 from diskproof.server.registry import installed
-from diskproof.storage.places import can_mount
+from diskproof.storage.kinds.ram import can_mount
 from diskproof.system.machine import usable_cpus
 from diskproof.system.mounts import block_device, mount_of
 

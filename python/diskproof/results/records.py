@@ -130,12 +130,30 @@ class BlockDevice(Record):
         return self.leaves or [self.name]
 
 
+class VirtualFacts(Record):
+    """The virtual disk below a place."""
+
+    device: str
+    """Name of the device file, or its path."""
+    title: str
+    """Maker, model and kind of what it stands for."""
+    model: str
+    """Kind of timing model: ``spinning``, ``flash``, ``cloud`` …"""
+    size_bytes: int
+    path_us: float | None = None
+    """What the way to it costs on this machine at depth 1; answers leave that much earlier."""
+    floor_us: float | None = None
+    """The least latency that this machine can serve at depth 1."""
+    label: str | None = None
+    """What must be said with its figures: that it lies near the machine's floor."""
+
+
 class Place(Record):
     """Where one role of one storage lies."""
 
     storage: str
     role: Role
-    kind: Literal["directory", "ram"]
+    kind: Literal["directory", "ram", "virtual"]
     path: str
     filesystem: str
     mount_point: str
@@ -144,6 +162,8 @@ class Place(Record):
     """``major:minor`` of the file system, as stat(2) gives it."""
     device: BlockDevice | None = None
     """The block device below, where the file system has exactly one; None for tmpfs and the like."""
+    virtual: VirtualFacts | None = None
+    """The virtual disk behind that device."""
 
 
 class ServerFacts(Record):
@@ -444,6 +464,10 @@ class Timings(Record):
     total_s: float
 
 
+RestoredBy = Literal["reflink", "copy", "snapshot"]
+"""How the loaded data set came back: cloned or copied by the file system, or as a virtual disk keeps it."""
+
+
 class DataFacts(Record):
     """The data set at the start of the trial."""
 
@@ -453,7 +477,7 @@ class DataFacts(Record):
     engine: str | None = None
     """Storage engine that the server reports for the tables (MySQL family)."""
     declared_engine: str | None = None
-    restored_by: Literal["reflink", "copy"] = "copy"
+    restored_by: RestoredBy = "copy"
 
 
 Severity = Literal["invalid", "warning", "note"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from diskproof import load
 from diskproof.refusal import RefusalError
-from diskproof.results.records import ROLES
+from diskproof.results.records import ROLES, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes
 from diskproof.study.loads.base import Load
@@ -34,7 +34,7 @@ FULL_BYTES = 4 * 2**20
 FACTS = "image.json"
 """File of a complete image: its size, its rows, the seconds it took to load."""
 
-KEPT_ROLES = ("data", "redo")
+KEPT_ROLES: tuple[Role, ...] = ("data", "redo")
 """A clean stop leaves nothing of worth in a binary log or among temporary files."""
 
 

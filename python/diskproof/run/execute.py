@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from diskproof.run.trial import START, Bench, run_trial
 from diskproof.server.base import ServerKind
 from diskproof.server.registry import find
 from diskproof.storage.layout import Layout
+from diskproof.storage.places import Places
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.system.endings import ending_in_good_order, ignore_endings
 from diskproof.system.journal import Journal, Undone, clean
@@ -62,9 +63,10 @@ def execute(request: Request, progress: Progress) -> RunFolder:
         folder = _folder_to_resume(request) if request.resume else None
         images = GoldenImages(request.out.absolute() / IMAGES, journal)
         check_room(request.file.study, request.plan, servers, images)
-        bench = _set_up(request, servers, images, journal, folder)
-        _load_data_sets(request, bench, progress)
-        _run_trials(request, bench, progress)
+        with closing(Places(journal)) as places:
+            bench = _set_up(request, servers, images, journal, places, folder)
+            _load_data_sets(request, bench, progress)
+            _run_trials(request, bench, progress)
     return bench.folder
 
 
@@ -93,6 +95,7 @@ def _set_up(
     servers: dict[str, ServerKind],
     images: GoldenImages,
     journal: Journal,
+    storages: Places,
     folder: RunFolder | None,
 ) -> Bench:
     """Mount and make what the trials share; the run folder comes last, when all that has succeeded."""
@@ -102,7 +105,7 @@ def _set_up(
     sockets.mkdir(mode=0o700)
     study = request.file.study
     used = dict.fromkeys(cell.storage for cell in request.plan.cells)
-    layouts = {name: Layout(name, study.storages[name], journal) for name in used}
+    layouts = {name: Layout(name, study.storages[name], storages) for name in used}
     places = [place for layout in layouts.values() for place in layout.places()]
     machine = describe_machine(places, [kind.facts for kind in servers.values()], load.version())
     if folder is None:

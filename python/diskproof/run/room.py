@@ -8,8 +8,8 @@ from diskproof.refusal import RefusalError
 from diskproof.results.records import Cell, Plan, Role, format_bytes
 from diskproof.run.dataset import GoldenImages
 from diskproof.server.base import ServerKind
+from diskproof.storage.kinds.base import check_free, nearest
 from diskproof.storage.layout import LOG_BYTES, check_layout
-from diskproof.storage.places import check_free, nearest
 from diskproof.study.model import Study
 from diskproof.study.plan import load_seconds
 
@@ -54,7 +54,7 @@ def _check_memory(study: Study, plan: Plan) -> None:
     """Refuse a buffer pool and a data set in main memory that do not fit beside each other."""
     available = psutil.virtual_memory().available
     for cell in plan.cells:
-        in_ram = study.storages[cell.storage].places()["data"].ram is not None
+        in_ram = study.storages[cell.storage].places()["data"].in_memory
         need = cell.memory_bytes + (study.workloads[cell.workload].data_bytes if in_ram else 0)
         if need > available:
             raise RefusalError(

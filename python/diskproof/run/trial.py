@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from diskproof import load
 from diskproof.refusal import RefusalError
@@ -19,13 +18,15 @@ from diskproof.results.records import (
     OpenFile,
     Place,
     PlannedTrial,
+    RestoredBy,
+    Role,
     Setting,
     Timings,
     Trial,
     Usage,
 )
 from diskproof.results.series import Row
-from diskproof.run.dataset import GoldenImage, GoldenImages
+from diskproof.run.dataset import KEPT_ROLES, GoldenImage, GoldenImages
 from diskproof.run.sampler import Sampler
 from diskproof.server.base import Dirs, Running, ServerError, ServerKind
 from diskproof.storage.copy import copy_tree, settle
@@ -121,7 +122,7 @@ class _Attempt:
         self.running: Running | None = None
         self.findings: list[Finding] = []
         self.finished = False
-        self.restored_by: Literal["reflink", "copy"] = "copy"
+        self.restored_by: RestoredBy = "copy"
         self.restore_s = self.start_s = self.load_s = self.stop_s = 0.0
         self.settings: list[Setting] = []
         self.files: list[OpenFile] = []
@@ -137,11 +138,7 @@ class _Attempt:
 
     def restore(self) -> None:
         """Put the loaded database into the trial's directories, and nothing of it into the page cache."""
-        self.layout.fresh()
-        self.restored_by = copy_tree(self.image.folder / "data", self.dirs.data)
-        copy_tree(self.image.folder / "redo", self.dirs.redo)
-        self.kind.place(self.dirs)
-        settle([self.dirs.data, self.dirs.redo])
+        self.restored_by = self.layout.restore(f"{self.cell.server}-{self.image.folder.name}", self._copy)
         self.restore_s = self.watch.lap()
 
     def start(self) -> None:
@@ -245,6 +242,17 @@ class _Attempt:
             load_command=self.command,
             findings=self.findings,
         )
+
+    def _copy(self, roles: set[Role]) -> RestoredBy:
+        """Fill the empty directories of some roles from the golden image, and leave them cold."""
+        how: RestoredBy = "copy"
+        for role in KEPT_ROLES:
+            if role in roles:
+                done = copy_tree(self.image.folder / role, self.folders[role])
+                how = done if role == "data" else how
+        self.kind.place(self.dirs)
+        settle([self.folders[role] for role in KEPT_ROLES])
+        return how
 
     def _begin_load(self, running: Running) -> load.Load:
         # Every block draws anew, or five blocks would repeat one sequence of keys; within a block all

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Literal
 
-from diskproof.storage.places import StorageError
+from diskproof.storage.kinds.base import StorageError
 
 
 def copy_tree(source: Path, target: Path) -> Literal["reflink", "copy"]:

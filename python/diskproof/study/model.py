@@ -8,6 +8,7 @@ from pydantic import ByteSize, Field, field_validator, model_validator
 from diskproof.results.records import ROLES, Factor, Role, format_bytes
 from diskproof.study.loads import Workload
 from diskproof.study.part import DAY_S, MAX_CLIENTS, Family, Name, Part, Size
+from diskproof.study.places import PLACE_KINDS, PlaceChoice, PlaceKeys
 
 Level = Literal["safest", "fast", "unsafe"]
 """The tuning levels that every server family has."""
@@ -28,30 +29,9 @@ class ServerChoice(Part):
     )
 
 
-class PlaceChoice(Part):
-    """Where bytes lie: exactly one kind of place."""
+class StorageChoice(PlaceKeys):
+    """A storage layout: one place for everything (its keys right here), or a place for each role."""
 
-    directory: Path | None = Field(
-        None,
-        description="A directory on the storage to test: absent, empty, or left by diskproof. "
-        "A relative path starts at the working directory",
-    )
-    ram: Size | None = Field(
-        None, ge=16 * 2**20, description="Main memory: a tmpfs of this size, such as `1 GiB`"
-    )
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        if (self.directory is None) == (self.ram is None):
-            raise ValueError('a place is either `directory = "PATH"` or `ram = "SIZE"`')
-        return self
-
-
-class StorageChoice(Part):
-    """A storage layout: one place for everything, or a place for each role."""
-
-    directory: Path | None = Field(None, description="Short for `data = { directory = … }`")
-    ram: Size | None = Field(None, ge=16 * 2**20, description="Short for `data = { ram = … }`")
     data: PlaceChoice | None = Field(
         None, description="Tables and indexes; every role not named lies here too"
     )
@@ -61,16 +41,23 @@ class StorageChoice(Part):
 
     @model_validator(mode="after")
     def _data_has_one_place(self) -> Self:
-        named = [self.directory is not None, self.ram is not None, self.data is not None]
-        if sum(named) != 1:
+        kinds = self.kinds()
+        if len(kinds) + (self.data is not None) != 1:
+            listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
             raise ValueError(
-                "a storage says once where its data lies: `directory`, `ram`, or `data = { directory = … }`"
+                f"a storage says once where its data lies: {listed}, or `data = {{ directory = … }}`"
             )
+        if kinds and (strange := self.strange_keys(kinds[0])):
+            raise ValueError(f"`{strange[0]}` is no key of a place that is `{kinds[0]}`")
+        if not kinds and (given := [key for key in PlaceKeys.model_fields if key in self.model_fields_set]):
+            raise ValueError(f"`{given[0]}` belongs to a place: write it within `data = {{ … }}`")
         return self
 
     def places(self) -> dict[Role, PlaceChoice]:
         """Return a place for every role; a role that is not named lies where the data lies."""
-        data = self.data or PlaceChoice(directory=self.directory, ram=self.ram)
+        data = self.data or PlaceChoice(
+            **self.model_dump(include=set(PlaceKeys.model_fields) & self.model_fields_set)
+        )
         named: dict[Role, PlaceChoice | None] = {"redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}
         return {role: named.get(role) or data for role in ROLES}
 

@@ -98,7 +98,7 @@ def _trial_seconds(study: Study, cell: Cell) -> float:
 
 def _trial_bytes(study: Study, cell: Cell) -> int:
     """Estimate what a trial writes to storage that wears: nothing where the data lies in memory."""
-    if study.storages[cell.storage].places()["data"].ram is not None:
+    if study.storages[cell.storage].places()["data"].in_memory:
         return 0
     workload = study.workloads[cell.workload]
     load = load_seconds(study, cell.workload) * WRITE_BYTES_PER_S if workload.writes else 0

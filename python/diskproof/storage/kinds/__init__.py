@@ -1,0 +1,1 @@
+"""The kinds of place, one file each, behind the interface in `base`."""

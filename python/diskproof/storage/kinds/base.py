@@ -1,0 +1,123 @@
+"""What every kind of place is made with, and what it is once it is ready."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from diskproof.refusal import RefusalError
+from diskproof.results.records import Role, VirtualFacts, format_bytes
+from diskproof.study.places import PlaceChoice, PlaceKind
+from diskproof.system.journal import Journal
+
+SCRATCH = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
+"""Names of the folders that runs make inside a place."""
+
+
+class StorageError(RefusalError):
+    """A place that cannot be used as the study asks; the message says what to do."""
+
+
+class Prepared:
+    """A place that is ready: a folder that is ours alone, on the storage that was asked for.
+
+    Roles are directories in it. A kind that can keep a loaded database and put it back at once
+    overrides `keep` and `put_back`; others have it copied before every trial.
+    """
+
+    def __init__(self, kind: PlaceKind, folder: Path) -> None:
+        """Hold a folder that was written down in the journal before it was made."""
+        self.kind = kind
+        self.folder = folder
+
+    def fresh(self, roles: Iterable[Role]) -> None:
+        """Make an empty directory for every role; what an earlier trial left is gone."""
+        self.clear(roles)
+        for role in roles:
+            (self.folder / role).mkdir()
+
+    def clear(self, roles: Iterable[Role]) -> None:
+        """Remove all that lies in the roles' directories."""
+        for role in roles:
+            folder = self.folder / role
+            if folder.exists():
+                shutil.rmtree(folder)
+
+    def keep(self, name: str) -> None:
+        """Keep what lies here now under a name, if this kind can."""
+
+    def put_back(self, name: str) -> bool:
+        """Put back what was kept under a name; False where nothing was, or this kind cannot."""
+        del name
+        return False
+
+    @property
+    def virtual(self) -> VirtualFacts | None:
+        """The virtual disk that the place is; None of any other kind."""
+        return None
+
+    def close(self) -> None:
+        """Give the place back in good order; what cannot be is left to the journal."""
+
+
+class Kind(Protocol):
+    """One kind of place: a module with these two functions."""
+
+    def check(self, name: str, choice: PlaceChoice, need_bytes: int) -> None:
+        """Refuse a place that cannot serve, before anything is written.
+
+        `name` is the storage's; `need_bytes` is what its roles will hold.
+        """
+
+    def prepare(self, choice: PlaceChoice, journal: Journal) -> Prepared:
+        """Make the run's own folder in a place; what is made or mounted stands in the journal first."""
+
+
+def unused(path: Path) -> Path:
+    """Return the path, or the first of path-2, path-3 … that is not taken."""
+    candidate, number = path, 1
+    while candidate.exists():
+        number += 1
+        candidate = path.with_name(f"{path.name}-{number}")
+    return candidate
+
+
+def check_free(what: str, path: Path, need_bytes: int) -> None:
+    """Refuse a path whose file system has less free than is needed."""
+    free = free_bytes(nearest(path))
+    if free < need_bytes:
+        raise StorageError(
+            f"{what}: {nearest(path)} has {format_bytes(free)} free, and about {format_bytes(need_bytes)} "
+            "are needed for the data set and what the load writes; free some, or lower `rows`"
+        )
+
+
+def nearest(path: Path) -> Path:
+    """Return the path, or the nearest of its parents that is there."""
+    absolute = path.absolute()
+    return next(folder for folder in [absolute, *absolute.parents] if folder.exists())
+
+
+def free_bytes(path: Path) -> int:
+    """Return the bytes that an unprivileged user may still write to a path's file system."""
+    return shutil.disk_usage(path).free
+
+
+def command(argv: Sequence[str]) -> str:
+    """Run a program of the system and return what it said; StorageError with its own words if it fails."""
+    try:
+        result = subprocess.run(argv, capture_output=True, text=True, check=False, env=_plain())
+    except FileNotFoundError:
+        raise StorageError(f"`{argv[0]}` is missing: install the package that has it") from None
+    if result.returncode != 0:
+        said = (result.stderr or result.stdout).strip() or f"exit code {result.returncode}"
+        raise StorageError(f"`{' '.join(argv)}` failed: {said}")
+    return result.stdout
+
+
+def _plain() -> dict[str, str]:
+    """Return an environment in which programs speak English and the system's own are found."""
+    return {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}

@@ -1,0 +1,79 @@
+"""Main memory: a tmpfs of a stated size where we may mount one, /dev/shm elsewhere."""
+
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+from diskproof.results.records import format_bytes
+from diskproof.storage.kinds.base import Prepared, StorageError, command, free_bytes, unused
+from diskproof.study.places import PlaceChoice
+from diskproof.system.journal import Journal
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that an unprivileged user may fill
+MOUNTED_AS = "diskproof"
+"""Source name of our tmpfs mounts, as /proc/mounts shows it."""
+
+
+def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
+    """Refuse a tmpfs that is too small for its data, or too large for the machine."""
+    size_bytes = _size_bytes(choice)
+    if size_bytes < need_bytes:
+        raise StorageError(
+            f"storage `{name}`: the data set needs about {format_bytes(need_bytes)}, "
+            f"but its tmpfs holds {format_bytes(size_bytes)}; raise `ram` or lower `rows`"
+        )
+    memory = psutil.virtual_memory()
+    if size_bytes > memory.total:
+        raise StorageError(
+            f"storage `{name}`: a tmpfs of {format_bytes(size_bytes)} cannot fill on a machine with "
+            f"{format_bytes(memory.total)} of memory; lower `ram`"
+        )
+    if memory.available < need_bytes:
+        raise StorageError(
+            f"storage `{name}`: {format_bytes(memory.available)} of memory are free, and the data set needs "
+            f"about {format_bytes(need_bytes)} of it; lower `rows`"
+        )
+    if not can_mount() and (not SHARED_MEMORY.is_dir() or free_bytes(SHARED_MEMORY) < need_bytes):
+        raise StorageError(
+            f"storage `{name}`: no tmpfs may be mounted here, and {SHARED_MEMORY} has not the "
+            f"{format_bytes(need_bytes)} that the data set needs; run as root, lower `rows`, or, in a "
+            "container, give it more with --shm-size"
+        )
+
+
+def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
+    """Mount a tmpfs; for an ordinary user, and root in most containers, take a folder in /dev/shm."""
+    mounted = _mount_tmpfs(_size_bytes(choice), journal)
+    if mounted is None:
+        return Prepared("ram", journal.directory(unused(SHARED_MEMORY / f"diskproof-{journal.mark}")))
+    return Prepared("ram", mounted)
+
+
+@cache
+def can_mount() -> bool:
+    """Return whether this process may mount: root in a plain container may not."""
+    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", MOUNTED_AS, "/mnt"]
+    try:
+        return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return os.geteuid() == 0
+
+
+def _mount_tmpfs(size_bytes: int, journal: Journal) -> Path | None:
+    """Mount a tmpfs and return a folder in it; None where we may not."""
+    if not can_mount():
+        return None
+    mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-ram"))  # noqa: S108
+    journal.mounted(mount_point)
+    command(["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=0755", MOUNTED_AS, str(mount_point)])
+    folder = mount_point / "roles"
+    folder.mkdir()
+    return folder
+
+
+def _size_bytes(choice: PlaceChoice) -> int:
+    assert choice.ram is not None
+    return int(choice.ram)
