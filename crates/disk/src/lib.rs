@@ -6,6 +6,7 @@
 
 pub mod cli;
 pub mod device;
+pub mod ledger;
 pub mod request;
 pub mod simulate;
 pub mod timing;

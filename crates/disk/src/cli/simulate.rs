@@ -1,7 +1,9 @@
+use std::time::Instant;
+
 use clap::Args;
 
 use crate::device::{self, Build, Pattern, Probe};
-use crate::request::{NANOS_PER_S, Nanos};
+use crate::request::Nanos;
 use crate::simulate::{self, Length};
 
 /// Run a probe against a device's model in virtual time: no disk, no waiting
@@ -21,10 +23,16 @@ pub(super) struct Simulate {
     #[arg(long)]
     span_bytes: Option<u64>,
     /// Virtual seconds measured, after a tenth as much that is not
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     seconds: u64,
+    /// Requests measured at most, for devices that take no time
+    #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    requests: u64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Say, too, how many requests a second of real time the model took
+    #[arg(long)]
+    speed: bool,
 }
 
 fn pattern(text: &str) -> Result<Pattern, String> {
@@ -42,28 +50,32 @@ impl Simulate {
             span_bytes: self.span_bytes,
         };
         let length = Length {
-            warm_up: self.seconds * NANOS_PER_S / 10,
-            measure: self.seconds * NANOS_PER_S,
+            requests: self.requests,
+            ..Length::seconds(self.seconds)
         };
+        let began = Instant::now();
         let outcome = simulate::run(timing.as_mut(), &probe, length, self.seed);
+        let took_s = began.elapsed().as_secs_f64();
         let us = |nanos: Nanos| nanos as f64 / 1e3;
-        println!(
-            "{}",
-            serde_json::json!({
-                "seconds": outcome.seconds,
-                "requests": outcome.requests,
-                "iops": outcome.iops(),
-                "megabytes_per_s": outcome.megabytes_per_s(),
-                "flushes": outcome.flushes,
-                "mean_us": outcome.latency_ns.mean() / 1e3,
-                "median_us": us(outcome.latency_ns.value_at_quantile(0.5)),
-                "p95_us": us(outcome.latency_ns.value_at_quantile(0.95)),
-                "p99_us": us(outcome.latency_ns.value_at_quantile(0.99)),
-                "max_us": us(outcome.latency_ns.max()),
-                "flush_median_us": us(outcome.flush_latency_ns.value_at_quantile(0.5)),
-                "counters": timing.counters(),
-            })
-        );
+        let mut said = serde_json::json!({
+            "seconds": outcome.seconds,
+            "requests": outcome.requests,
+            "iops": outcome.iops(),
+            "megabytes_per_s": outcome.megabytes_per_s(),
+            "flushes": outcome.flushes,
+            "mean_us": outcome.latency_ns.mean() / 1e3,
+            "median_us": us(outcome.latency_ns.value_at_quantile(0.5)),
+            "p95_us": us(outcome.latency_ns.value_at_quantile(0.95)),
+            "p99_us": us(outcome.latency_ns.value_at_quantile(0.99)),
+            "max_us": us(outcome.latency_ns.max()),
+            "flush_median_us": us(outcome.flush_latency_ns.value_at_quantile(0.5)),
+            "counters": timing.counters(),
+        });
+        if self.speed {
+            let measured = outcome.requests + outcome.flushes;
+            said["measured_per_real_s"] = (measured as f64 / took_s).into();
+        }
+        println!("{said}");
         Ok(())
     }
 }

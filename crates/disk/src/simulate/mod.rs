@@ -1,11 +1,13 @@
 //! A probe against a model, in virtual time: what the disk would do, without a disk and without waiting.
 
-use hdrhistogram::Histogram;
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+mod generator;
 
-use crate::device::{Pattern, Probe};
-use crate::request::{Kind, NANOS_PER_S, Nanos, Request, Tag};
+use generator::Generator;
+use hdrhistogram::Histogram;
+
+use crate::device::Probe;
+use crate::ledger::Ledger;
+use crate::request::{Kind, NANOS_PER_S, Nanos, Request};
 use crate::timing::{Event, Timing};
 
 /// What a probe found.
@@ -35,11 +37,13 @@ impl Outcome {
         }
     }
 
+    /// Infinite, or no number, where no time passed.
     #[must_use]
     pub fn iops(&self) -> f64 {
         self.requests as f64 / self.seconds
     }
 
+    /// 10^6 bytes a second; infinite, or no number, where no time passed.
     #[must_use]
     pub fn megabytes_per_s(&self) -> f64 {
         self.bytes as f64 / 1e6 / self.seconds
@@ -52,45 +56,107 @@ pub struct Length {
     /// Not measured, so that caches fill and queues form.
     pub warm_up: Nanos,
     pub measure: Nanos,
+    /// The most requests, flushes among them, that are measured: on a device that takes no time, time
+    /// does not pass. A tenth as many end the warm-up.
+    pub requests: u64,
+}
+
+impl Length {
+    /// So many virtual seconds after a tenth as many, or a hundred million requests.
+    #[must_use]
+    pub fn seconds(seconds: u64) -> Self {
+        Self {
+            warm_up: seconds * NANOS_PER_S / 10,
+            measure: seconds * NANOS_PER_S,
+            requests: 100_000_000,
+        }
+    }
 }
 
 /// Runs a probe: `depth` requests are always under way, as with fio's `iodepth`.
 pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) -> Outcome {
-    let mut generator = Generator::new(timing.capacity_bytes(), probe, seed);
-    let mut under_way: Vec<(Tag, Nanos, Request)> = Vec::new();
-    let mut events = Vec::new();
+    let mut driver = Driver {
+        generator: Generator::new(timing.capacity_bytes(), probe, seed),
+        depth: probe.depth as usize,
+        under_way: Ledger::default(),
+        now: 0,
+        answers: Vec::new(),
+        events: Vec::new(),
+    };
+    let mut warm_ups = length.requests / 10;
+    while driver.now < length.warm_up && warm_ups > 0 {
+        driver.step(timing);
+        warm_ups = warm_ups.saturating_sub(driver.answers.len() as u64);
+    }
     let mut outcome = Outcome::new();
-    let (mut now, mut next_tag) = (0, 0);
-    let end = length.warm_up + length.measure;
-    while now < end {
-        while under_way.len() < probe.depth as usize {
-            let Some(request) = generator.next(under_way.is_empty()) else {
+    let (from, mut left) = (driver.now.min(length.warm_up), length.requests);
+    let end = from + length.measure;
+    loop {
+        // The last step of the warm-up may have gone beyond it.
+        for answer in &driver.answers {
+            if answer.at >= from && answer.at < end && left > 0 {
+                outcome.count(answer.request, answer.at - answer.from);
+                left -= 1;
+            }
+        }
+        if driver.now >= end || left == 0 {
+            break;
+        }
+        driver.step(timing);
+    }
+    outcome.seconds = (driver.now.min(end) - from) as f64 / NANOS_PER_S as f64;
+    outcome
+}
+
+/// Whoever asks: keeps the requests of a probe under way.
+struct Driver {
+    generator: Generator,
+    depth: usize,
+    under_way: Ledger<Asked>,
+    now: Nanos,
+    /// Of the last step.
+    answers: Vec<Answer>,
+    events: Vec<Event>,
+}
+
+struct Asked {
+    request: Request,
+    from: Nanos,
+}
+
+struct Answer {
+    request: Request,
+    from: Nanos,
+    at: Nanos,
+}
+
+impl Driver {
+    /// Submits what there is room for and goes on to the next moment.
+    fn step(&mut self, timing: &mut dyn Timing) {
+        while self.under_way.len() < self.depth {
+            let Some(request) = self.generator.next(self.under_way.is_empty()) else {
                 break;
             };
-            timing.submit(now, Tag(next_tag), request);
-            under_way.push((Tag(next_tag), now, request));
-            next_tag += 1;
+            let from = self.now;
+            let tag = self.under_way.insert(Asked { request, from });
+            timing.submit(self.now, tag, request);
         }
-        now = timing
+        self.now = timing
             .next_event()
             .expect("a device with requests in it has something to do")
-            .max(now);
-        timing.advance(now, &mut events);
-        for event in events.drain(..) {
+            .max(self.now);
+        timing.advance(self.now, &mut self.events);
+        self.answers.clear();
+        for event in self.events.drain(..) {
             if let Event::Answered { tag, at } = event {
-                let index = under_way
-                    .iter()
-                    .position(|(mine, ..)| *mine == tag)
+                let Asked { request, from } = self
+                    .under_way
+                    .remove(tag)
                     .expect("an answer to a request under way");
-                let (_, from, request) = under_way.swap_remove(index);
-                if at >= length.warm_up && at < end {
-                    outcome.count(request, at - from);
-                }
+                self.answers.push(Answer { request, from, at });
             }
         }
     }
-    outcome.seconds = length.measure as f64 / NANOS_PER_S as f64;
-    outcome
 }
 
 impl Outcome {
@@ -106,91 +172,43 @@ impl Outcome {
     }
 }
 
-/// The requests of a probe, one after the other.
-struct Generator {
-    pattern: Pattern,
-    block_bytes: u64,
-    blocks: u64,
-    random: Xoshiro256PlusPlus,
-    at_block: u64,
-    /// Requests since the last flush.
-    since_flush: u32,
-    /// Flushes still to be sent.
-    flushes_due: u32,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Pattern;
+    use crate::timing::Null;
 
-const FILEIO_REQUESTS_PER_SYNC: u32 = 100;
-const FILEIO_FILES: u32 = 128;
-const READ_SHARE: f64 = 0.6;
-
-impl Generator {
-    fn new(capacity_bytes: u64, probe: &Probe, seed: u64) -> Self {
-        let span_bytes = probe
-            .span_bytes
-            .unwrap_or(capacity_bytes)
-            .min(capacity_bytes);
-        Self {
-            pattern: probe.pattern,
-            block_bytes: probe.block_bytes,
-            blocks: (span_bytes / probe.block_bytes).max(1),
-            random: Xoshiro256PlusPlus::seed_from_u64(seed),
-            at_block: 0,
-            since_flush: 0,
-            flushes_due: 0,
+    fn probe(depth: u32) -> Probe {
+        Probe {
+            pattern: Pattern::RandomRead,
+            block_bytes: 4096,
+            depth,
+            span_bytes: None,
         }
     }
 
-    /// The next request; `None` while it waits for those under way (a flush goes alone).
-    fn next(&mut self, idle: bool) -> Option<Request> {
-        if self.flushes_due > 0 {
-            if !idle {
-                return None;
-            }
-            self.flushes_due -= 1;
-            return Some(Request::flush());
+    #[test]
+    fn a_device_without_time_ends_with_its_requests() {
+        for depth in [1, 7] {
+            let length = Length {
+                requests: 1000,
+                ..Length::seconds(60)
+            };
+            let outcome = run(&mut Null::new(1 << 30), &probe(depth), length, 1);
+            assert_eq!(outcome.requests, 1000);
+            assert_eq!(outcome.bytes, 1000 * 4096);
+            assert!(outcome.seconds.abs() < f64::EPSILON);
+            assert_eq!(outcome.latency_ns.max(), 0);
         }
-        let request = match self.pattern {
-            Pattern::RandomRead => self.read(),
-            Pattern::RandomWrite | Pattern::SyncedWrite => self.write(),
-            Pattern::Mixed | Pattern::Fileio => {
-                if self.random.random::<f64>() < READ_SHARE {
-                    self.read()
-                } else {
-                    self.write()
-                }
-            }
-            Pattern::SequentialRead => Request::read(self.following(), self.block_bytes),
-            Pattern::SequentialWrite | Pattern::SyncedAppend => {
-                Request::write(self.following(), self.block_bytes)
-            }
+    }
+
+    #[test]
+    fn nothing_is_measured_where_nothing_may_be() {
+        let length = Length {
+            requests: 0,
+            ..Length::seconds(60)
         };
-        self.since_flush += 1;
-        match self.pattern {
-            Pattern::SyncedWrite | Pattern::SyncedAppend => self.flushes_due = 1,
-            Pattern::Fileio if self.since_flush == FILEIO_REQUESTS_PER_SYNC => {
-                self.since_flush = 0;
-                self.flushes_due = FILEIO_FILES;
-            }
-            _ => {}
-        }
-        Some(request)
-    }
-
-    fn read(&mut self) -> Request {
-        Request::read(self.random_offset(), self.block_bytes)
-    }
-
-    fn write(&mut self) -> Request {
-        Request::write(self.random_offset(), self.block_bytes)
-    }
-
-    fn random_offset(&mut self) -> u64 {
-        self.random.random_range(0..self.blocks) * self.block_bytes
-    }
-
-    fn following(&mut self) -> u64 {
-        let offset = self.at_block * self.block_bytes;
-        self.at_block = (self.at_block + 1) % self.blocks;
-        offset
+        let outcome = run(&mut Null::new(1 << 30), &probe(3), length, 1);
+        assert_eq!((outcome.requests, outcome.flushes), (0, 0));
     }
 }
