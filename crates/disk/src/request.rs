@@ -9,6 +9,20 @@ pub const NANOS_PER_US: u64 = 1_000;
 pub const NANOS_PER_MS: u64 = 1_000_000;
 pub const NANOS_PER_S: u64 = 1_000_000_000;
 
+/// A device file's microseconds, which are not negative.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn nanos_of_us(us: f64) -> Nanos {
+    (us * NANOS_PER_US as f64).round() as Nanos
+}
+
+/// The time of some bytes at a rate of 10^6 bytes a second, which is above 0.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub fn transfer_nanos(bytes: u64, mb_per_s: f64) -> Nanos {
+    (bytes as f64 * 1e3 / mb_per_s).round() as Nanos
+}
+
 /// A request's own number, given by whoever submits it and never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub u64);

@@ -1,7 +1,6 @@
 //! The device files that the program carries, by name.
 
-use std::path::Path;
-
+use super::named::Origin;
 use super::{Device, DeviceError};
 
 /// Name and text of every file in `devices/`; a test holds this list to the folder.
@@ -19,20 +18,13 @@ pub fn names() -> Vec<&'static str> {
 ///
 /// Where there is no such device or its file is wrong.
 pub fn open(name: &str) -> Result<Device, DeviceError> {
-    if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        return Device::parse(text, &format!("devices/{name}.toml"));
-    }
-    if Path::new(name).extension().is_some_and(|end| end == "toml") {
-        return Device::read(Path::new(name));
-    }
-    Err(DeviceError(format!(
-        "there is no device `{name}`; name a file that ends in .toml, or one of: {}",
-        names().join(", ")
-    )))
+    Device::open(Origin::find(name, None)?)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

@@ -3,12 +3,15 @@
 mod catalogue;
 mod figure;
 mod model;
+mod named;
 mod published;
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use named::{Origin, look_up};
 
 pub use catalogue::{BUILT_IN, names, open};
 pub use figure::Figure;
@@ -45,13 +48,7 @@ impl Device {
     ///
     /// Where the text is no TOML, a key is unknown or missing, or a parameter is impossible.
     pub fn parse(text: &str, origin: &str) -> Result<Self, DeviceError> {
-        let device: Self =
-            toml::from_str(text).map_err(|error| DeviceError(format!("{origin}: {error}")))?;
-        device
-            .device
-            .check()
-            .map_err(|why| DeviceError(format!("{origin}: {why}")))?;
-        Ok(device)
+        Self::from_toml(text, origin)?.complete(Origin::Text(origin.to_owned()))
     }
 
     /// Reads a device file.
@@ -60,8 +57,24 @@ impl Device {
     ///
     /// Where it cannot be read, or as `parse`.
     pub fn read(path: &Path) -> Result<Self, DeviceError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| DeviceError(format!("{}: {error}", path.display())))?;
-        Self::parse(&text, &path.display().to_string())
+        Self::open(Origin::file(path)?)
+    }
+
+    fn open(origin: Origin) -> Result<Self, DeviceError> {
+        Self::from_toml(&origin.read()?, &origin.to_string())?.complete(origin)
+    }
+
+    fn from_toml(text: &str, origin: &str) -> Result<Self, DeviceError> {
+        toml::from_str(text).map_err(|error| DeviceError(format!("{origin}: {error}")))
+    }
+
+    /// Looks up the devices that it names and refuses what cannot be.
+    fn complete(mut self, origin: Origin) -> Result<Self, DeviceError> {
+        let words = origin.to_string();
+        look_up(&mut self.device, &mut vec![origin])?;
+        self.device
+            .check()
+            .map_err(|why| DeviceError(format!("{words}: {why}")))?;
+        Ok(self)
     }
 }

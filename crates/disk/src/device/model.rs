@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::figure::Figure;
-use crate::timing::{Null, Timing};
+use crate::timing::{Bridge, BridgeParameters, Null, Timing};
 
 /// How a device is to be built, beyond what its file says.
 #[derive(Clone, Copy, Debug)]
@@ -12,11 +12,31 @@ pub struct Build {
     pub seed: u64,
 }
 
+impl Build {
+    /// How the part of that number is to be built: with a seed of its own, so that two equal disks of
+    /// one array neither turn nor draw alike.
+    #[must_use]
+    pub fn part(self, number: u64) -> Self {
+        // The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): neighbours become strangers.
+        let mut mixed = self
+            .seed
+            .wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Self {
+            seed: mixed ^ (mixed >> 31),
+        }
+    }
+}
+
 /// One device: exactly one kind, with its parameters. Devices may be built of devices.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Model {
     Null(NullParameters),
+    Bridge(BridgeParameters),
+    /// Another device by its name, as on the command line. Reading a file puts that device here.
+    Named(String),
 }
 
 /// A device without any delay.
@@ -35,14 +55,33 @@ impl Model {
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Null(_) => Ok(()),
+            Self::Bridge(parameters) => parameters.check(),
+            Self::Named(name) => Err(format!("the device `{name}` was not looked up")),
         }
     }
 
-    /// Makes the running model.
+    /// Makes the running model of a device that `check` accepts.
+    ///
+    /// # Panics
+    ///
+    /// Where a name was not looked up; a device that was read from a file has none left.
     #[must_use]
-    pub fn build(&self, _build: Build) -> Box<dyn Timing> {
+    pub fn build(&self, build: Build) -> Box<dyn Timing> {
         match self {
             Self::Null(parameters) => Box::new(Null::new(parameters.capacity_bytes.value)),
+            Self::Bridge(parameters) => Box::new(Bridge::new(
+                parameters,
+                parameters.disk.build(build.part(0)),
+            )),
+            Self::Named(name) => panic!("the device `{name}` was not looked up"),
+        }
+    }
+
+    /// The devices that it is built of.
+    pub(super) fn parts_mut(&mut self) -> Vec<&mut Self> {
+        match self {
+            Self::Bridge(parameters) => vec![&mut parameters.disk],
+            _ => Vec::new(),
         }
     }
 }

@@ -9,10 +9,15 @@
 //!
 //! The same parameters, seed and calls give the same events, always.
 
+mod bridge;
 mod null;
+mod parts;
+#[cfg(test)]
+mod testing;
 
 use std::collections::BTreeMap;
 
+pub use bridge::{Bridge, BridgeParameters, BridgeProtocol, FlushHandling};
 pub use null::Null;
 
 use crate::request::{Nanos, Request, Tag};
