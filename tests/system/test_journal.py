@@ -11,8 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from diskproof.system.journal import AnotherRunError, Journal, Undone, clean, processes_of, state_folder
+from diskproof.system.journal import AnotherRunError, Journal, clean, processes_of, state_folder
 from diskproof.system.processes import Starter
+from diskproof.system.undoing import Undone
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a tmpfs needs root")
 

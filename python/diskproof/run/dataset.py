@@ -14,8 +14,9 @@ from diskproof.results.records import ROLES, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes
 from diskproof.study.loads.base import Load
-from diskproof.system.journal import OWNED, Journal
+from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
+from diskproof.system.undoing import OWNED
 from diskproof.workload.arguments import prepare_arguments
 
 LOADING_MEMORY_BYTES = 512 * 2**20

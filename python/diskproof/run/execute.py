@@ -23,9 +23,10 @@ from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.system.endings import ending_in_good_order, ignore_endings
-from diskproof.system.journal import Journal, Undone, clean
+from diskproof.system.journal import Journal, clean
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
+from diskproof.system.undoing import Undone
 
 
 class Progress(Protocol):

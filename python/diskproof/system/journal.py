@@ -13,18 +13,15 @@ import fcntl
 import json
 import os
 import secrets
-import shutil
 import signal
-import subprocess
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import psutil
 
 from diskproof.refusal import RefusalError
+from diskproof.system.undoing import OWNED, UNDOING, Undone, is_owned, remove_directory
 
 MARK = "DISKPROOF_RUN"
 """Environment variable that every process of a run carries."""
@@ -32,23 +29,12 @@ MARK = "DISKPROOF_RUN"
 NOT_INHERITED = "DISKPROOF_PASSWORD"
 """The password for the user's own servers; the run's have none, and refuse one that comes all the same."""
 
-OWNED = ".diskproof-owned"
-"""File inside each directory that diskproof made and may remove; holds the run's mark."""
-
 GRACE_S = 5.0
 """How long a process may take to die before the undo goes on without it."""
 
 
 class AnotherRunError(RefusalError):
     """A run is under way on this machine: two at once would measure each other."""
-
-
-@dataclass(frozen=True)
-class Undone:
-    """One thing that was cleared away, or could not be."""
-
-    what: str
-    done: bool
 
 
 def state_folder() -> Path:
@@ -110,6 +96,26 @@ class Journal:
         """Write down a mount point, before it is mounted."""
         self._write({"mount": str(path)})
 
+    def loop(self, file: Path) -> None:
+        """Write down that a file is to be given a loop device."""
+        self._write({"loop": str(file)})
+
+    def file(self, path: Path) -> None:
+        """Write down a file that this run may remove; it must not be there yet."""
+        self._write({"file": str(path)})
+
+    def pool(self, name: str) -> None:
+        """Write down a ZFS pool that this run may destroy, before it is made."""
+        self._write({"pool": name})
+
+    def cgroup(self, path: Path) -> None:
+        """Write down a control group, before it is made."""
+        self._write({"cgroup": str(path)})
+
+    def tear_down(self, command: str) -> None:
+        """Write down the user's own command that undoes what another is about to set up."""
+        self._write({"tear_down": command})
+
     def environment(self) -> dict[str, str]:
         """Return the environment that every process of this run must have: the user's, but for a password."""
         inherited = {name: value for name, value in os.environ.items() if name != NOT_INHERITED}
@@ -150,12 +156,11 @@ def undo(path: Path) -> list[Undone]:
     mark = path.stem
     undone = list(_end_processes(mark, _own_folders(entries, mark)))
     for entry in reversed(entries):
-        if "mount" in entry:
-            undone += _unmount(Path(entry["mount"]))
-        elif "directory" in entry:
-            undone += _remove(Path(entry["directory"]), mark)
-        elif "parent" in entry:
-            _remove_if_empty(Path(entry["parent"]))
+        for kind, what in entry.items():
+            if kind == "directory":
+                undone += remove_directory(Path(what), mark)
+            elif kind in UNDOING:
+                undone += UNDOING[kind](what)
     if all(item.done for item in undone):
         path.unlink()
     return undone
@@ -198,7 +203,7 @@ def _own_folders(entries: list[dict[str, str]], mark: str) -> list[Path]:
     """Return the directories of a journal that hold our mark, or a mount of ours that hides it."""
     mounts = {entry["mount"] for entry in entries if "mount" in entry}
     directories = [entry["directory"] for entry in entries if "directory" in entry]
-    return [Path(path) for path in directories if path in mounts or _is_owned(Path(path), mark)]
+    return [Path(path) for path in directories if path in mounts or is_owned(Path(path), mark)]
 
 
 def _end_processes(mark: str, folders: list[Path]) -> Iterator[Undone]:
@@ -211,36 +216,3 @@ def _end_processes(mark: str, folders: list[Path]) -> Iterator[Undone]:
     _, alive = psutil.wait_procs(found, timeout=GRACE_S)
     for process in found:
         yield Undone(f"process {process.pid}", process not in alive)
-
-
-def _unmount(path: Path) -> list[Undone]:
-    if not path.is_mount():
-        return []
-    # A server that was killed a moment ago may still be giving up its files.
-    for _ in range(20):
-        result = subprocess.run(["umount", str(path)], capture_output=True, check=False)
-        if result.returncode == 0:
-            return [Undone(f"mount {path}", done=True)]
-        time.sleep(0.1)
-    return [Undone(f"mount {path} ({result.stderr.decode(errors='replace').strip()})", done=False)]
-
-
-def _remove_if_empty(path: Path) -> None:
-    """Remove a directory that was made on the way; what somebody else put there stays."""
-    if path.is_dir() and not any(path.iterdir()):
-        path.rmdir()
-
-
-def _is_owned(path: Path, mark: str) -> bool:
-    owned = path / OWNED
-    return owned.is_file() and owned.read_text() == mark
-
-
-def _remove(path: Path, mark: str) -> list[Undone]:
-    if not path.is_dir():
-        return []
-    if _is_owned(path, mark):
-        shutil.rmtree(path, ignore_errors=True)
-    elif not any(path.iterdir()):
-        path.rmdir()  # a kill fell between making it and marking it
-    return [Undone(f"directory {path}", done=not path.exists())]

@@ -1,0 +1,24 @@
+"""Loop devices: a file, or a stretch of one, as a block device."""
+
+from pathlib import Path
+
+from diskproof.storage.kinds.base import command
+from diskproof.system.journal import Journal
+
+
+def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: int | None = None) -> Path:
+    """Give a file a loop device and return its path; the journal has it first.
+
+    With direct I/O: requests go past the page cache to the file, or the disk behind it would be seen
+    through a cache that the study knows nothing of.
+    """
+    journal.loop(file)
+    stretch = ["--offset", str(offset_bytes)] if offset_bytes else []
+    if size_bytes is not None:
+        stretch += ["--sizelimit", str(size_bytes)]
+    return Path(command(["losetup", "--find", "--show", "--direct-io=on", *stretch, str(file)]).strip())
+
+
+def detach(device: Path) -> None:
+    """Take a loop device off its file."""
+    command(["losetup", "--detach", str(device)])

@@ -1,0 +1,101 @@
+"""What a journal holds is cleared away, whatever became of it: loops, mounts, files, commands."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from diskproof.storage import filesystems, loops
+from diskproof.system.journal import Journal
+
+MIB = 2**20
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has loop devices")
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    return Journal.begin("test")
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    path = tmp_path / "disk image"  # a space, as people have them
+    path.write_bytes(b"")
+    os.truncate(path, 32 * MIB)
+    return path
+
+
+def loops_of(file: Path) -> list[str]:
+    listed = subprocess.run(
+        ["losetup", "--noheadings", "--output", "NAME", "--associated", str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return listed.stdout.split()
+
+
+@needs_root
+def test_loops_and_mounts_of_a_file_are_undone_the_last_first(journal: Journal, image: Path) -> None:
+    first = loops.attach(image, journal, size_bytes=16 * MIB)
+    second = loops.attach(image, journal, offset_bytes=16 * MIB)
+    assert sorted(loops_of(image)) == sorted([str(first), str(second)])
+    filesystems.make("ext4", first)
+    mount_point = journal.directory(image.parent / "mount point")
+    filesystems.mount(first, mount_point, "noatime", journal)
+    assert mount_point.is_mount()
+
+    undone = journal.finish()
+
+    assert all(item.done for item in undone), undone
+    assert not mount_point.exists()
+    assert loops_of(image) == []
+    assert image.exists()  # it was not the run's
+
+
+@needs_root
+def test_a_mount_that_somebody_stands_in_goes_all_the_same(journal: Journal, image: Path) -> None:
+    """A lazy unmount: the name is free at once, the device when the last one has left."""
+    device = loops.attach(image, journal)
+    filesystems.make("ext4", device)
+    mount_point = journal.directory(image.parent / "mounted")
+    filesystems.mount(device, mount_point, None, journal)
+    with (mount_point / "held").open("w"):
+        journal.finish()
+        assert not mount_point.exists()
+    assert loops_of(image) == []
+
+
+def test_nothing_that_never_came_to_be_is_missed(journal: Journal, tmp_path: Path) -> None:
+    """A kill may fall between the line in the journal and the deed."""
+    journal.loop(tmp_path / "no file")
+    journal.file(tmp_path / "no file")
+    journal.mounted(tmp_path / "no mount")
+    journal.pool("diskproof-0badcafe")
+    journal.cgroup(tmp_path / "no group")
+    assert journal.finish() == []
+
+
+def test_a_file_of_the_run_is_removed(journal: Journal, tmp_path: Path) -> None:
+    journal.file(tmp_path / "made")
+    (tmp_path / "made").write_text("")
+    assert [(item.what, item.done) for item in journal.finish()] == [(f"file {tmp_path / 'made'}", True)]
+
+
+def test_the_users_own_command_tears_down(journal: Journal, tmp_path: Path) -> None:
+    journal.tear_down(f"rm '{tmp_path}/array' && echo gone > '{tmp_path}/said'")
+    (tmp_path / "array").write_text("")
+    assert all(item.done for item in journal.finish())
+    assert not (tmp_path / "array").exists()
+    assert (tmp_path / "said").read_text() == "gone\n"
+
+
+def test_a_tear_down_that_fails_shows_what_it_said_and_stays_in_the_journal(journal: Journal) -> None:
+    journal.tear_down("echo the array is busy >&2; exit 3")
+    (undone,) = journal.finish()
+    assert not undone.done
+    assert "the array is busy" in undone.what
+    assert journal.path.exists()
