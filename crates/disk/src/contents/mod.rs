@@ -1,0 +1,277 @@
+//! The bytes of a disk, apart from their timing: thin, copy-on-write, with named snapshots.
+//!
+//! A disk is a tree of blocks. A snapshot keeps the tree as it is, a restore puts it back; both cost
+//! moments whatever the disk holds, because trees share what they have in common and a block is
+//! copied only when one of them writes to it. What was never written, and what is all zeroes, takes
+//! no room. Underneath there may be an image file, which is only ever read.
+
+mod block;
+mod image;
+mod store;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use thiserror::Error;
+
+pub use block::BLOCK_BYTES;
+pub use image::Image;
+pub use store::Store;
+use tree::{Place, Tree};
+
+/// More than anybody needs by name; a bound so that a mad client cannot fill memory with names.
+pub const SNAPSHOTS_AT_MOST: usize = 1024;
+const NAME_BYTES_AT_MOST: usize = 200;
+
+const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
+
+/// Why bytes could not be held or found.
+#[derive(Debug, Error)]
+pub enum ContentsError {
+    #[error("the disk's contents have reached their limit of {limit_bytes} bytes")]
+    Full { limit_bytes: u64 },
+    #[error("bytes {offset_bytes} to {end_bytes} are not within the disk of {size_bytes} bytes")]
+    Outside {
+        offset_bytes: u64,
+        end_bytes: u64,
+        size_bytes: u64,
+    },
+    #[error("there is no snapshot `{0}`")]
+    NoSnapshot(String),
+    #[error("{0}")]
+    Name(String),
+    #[error("contents: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The bytes of one disk.
+pub struct Contents {
+    size_bytes: u64,
+    store: Store,
+    image: Option<Image>,
+    now: Tree,
+    snapshots: BTreeMap<String, Tree>,
+}
+
+impl Contents {
+    /// A disk of so many bytes, all zeroes, or as the image has them. An image that is shorter than
+    /// the disk is followed by zeroes.
+    #[must_use]
+    pub fn new(size_bytes: u64, store: Store, image: Option<Image>) -> Self {
+        Self {
+            size_bytes,
+            store,
+            image,
+            now: Tree::default(),
+            snapshots: BTreeMap::new(),
+        }
+    }
+
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Bytes that blocks take, those of snapshots among them, each shared one counted once.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        self.store.held_bytes()
+    }
+
+    #[must_use]
+    pub fn limit_bytes(&self) -> u64 {
+        self.store.limit_bytes()
+    }
+
+    /// Fills the buffer from there.
+    ///
+    /// # Errors
+    ///
+    /// Outside of the disk, or where a file underneath cannot be read.
+    pub fn read(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ContentsError> {
+        self.within(offset_bytes, buffer.len() as u64)?;
+        let mut rest = buffer;
+        let mut at = offset_bytes;
+        while !rest.is_empty() {
+            let (index, from) = position(at);
+            let length = (BLOCK_BYTES - from).min(rest.len());
+            let (piece, after) = rest.split_at_mut(length);
+            self.read_in_block(index, from, piece)?;
+            rest = after;
+            at += length as u64;
+        }
+        Ok(())
+    }
+
+    fn read_in_block(&self, index: u64, from: usize, piece: &mut [u8]) -> io::Result<()> {
+        match (self.now.get(index), &self.image) {
+            (Place::Held(block), _) => block.read(from, piece),
+            (Place::Under, Some(image)) => image.read(block_offset(index) + from as u64, piece),
+            (Place::Under, None) | (Place::Zero, _) => {
+                piece.fill(0);
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts the bytes there. After an error a part of them may be there.
+    ///
+    /// # Errors
+    ///
+    /// Outside of the disk, when the limit is reached, or where a file cannot be written.
+    pub fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), ContentsError> {
+        self.within(offset_bytes, bytes.len() as u64)?;
+        let mut rest = bytes;
+        let mut at = offset_bytes;
+        while !rest.is_empty() {
+            let (index, from) = position(at);
+            let length = (BLOCK_BYTES - from).min(rest.len());
+            let (piece, after) = rest.split_at(length);
+            self.write_in_block(index, from, piece)?;
+            rest = after;
+            at += length as u64;
+        }
+        Ok(())
+    }
+
+    fn write_in_block(
+        &mut self,
+        index: u64,
+        from: usize,
+        piece: &[u8],
+    ) -> Result<(), ContentsError> {
+        let whole = piece.len() == BLOCK_BYTES;
+        if whole && piece.iter().all(|byte| *byte == 0) {
+            self.zero_block(index);
+            return Ok(());
+        }
+        if let Some(mut block) = self.now.own(index) {
+            return Ok(block.write(from, piece)?);
+        }
+        let mut bytes = [0; BLOCK_BYTES];
+        if !whole {
+            self.read_in_block(index, 0, &mut bytes)?;
+        }
+        bytes[from..from + piece.len()].copy_from_slice(piece);
+        let block = self.store.hold(index, &bytes)?;
+        self.now.put(index, Place::Held(block));
+        Ok(())
+    }
+
+    /// Gives the bytes back: they read as zeroes.
+    ///
+    /// # Errors
+    ///
+    /// Outside of the disk; when a block of which a part remains has to be written and cannot be.
+    pub fn discard(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), ContentsError> {
+        self.within(offset_bytes, length_bytes)?;
+        let end = offset_bytes + length_bytes;
+        let mut at = offset_bytes;
+        while at < end {
+            let (index, from) = position(at);
+            let whole_blocks = (end - at) / BLOCK_BYTES as u64;
+            if from == 0 && whole_blocks > 0 {
+                self.zero_blocks(index, index + whole_blocks);
+                at += whole_blocks * BLOCK_BYTES as u64;
+                continue;
+            }
+            let length = (BLOCK_BYTES - from).min(usize::try_from(end - at).unwrap_or(BLOCK_BYTES));
+            if !matches!(self.now.get(index), Place::Zero) {
+                self.write_in_block(index, from, &ZEROES[..length])?;
+            }
+            at += length as u64;
+        }
+        Ok(())
+    }
+
+    fn zero_block(&mut self, index: u64) {
+        self.zero_blocks(index, index + 1);
+    }
+
+    /// Blocks under which the image lies must be held as zero; beyond it, nothing is held at all.
+    fn zero_blocks(&mut self, first: u64, end: u64) {
+        let image_end = self.image.as_ref().map_or(0, Image::blocks);
+        let split = image_end.clamp(first, end);
+        self.now.fill(first, split, &Place::Zero);
+        self.now.fill(split, end, &Place::Under);
+    }
+
+    /// Keeps the disk as it is under a name, in place of what had the name before.
+    ///
+    /// # Errors
+    ///
+    /// A name that is empty or long; too many names.
+    pub fn snapshot(&mut self, name: &str) -> Result<(), ContentsError> {
+        if name.is_empty() || name.len() > NAME_BYTES_AT_MOST {
+            return Err(ContentsError::Name(format!(
+                "a snapshot's name has 1 to {NAME_BYTES_AT_MOST} bytes"
+            )));
+        }
+        if self.snapshots.len() >= SNAPSHOTS_AT_MOST && !self.snapshots.contains_key(name) {
+            return Err(ContentsError::Name(format!(
+                "there are {SNAPSHOTS_AT_MOST} snapshots already; forget one first"
+            )));
+        }
+        self.snapshots.insert(name.to_owned(), self.now.clone());
+        Ok(())
+    }
+
+    /// Puts the disk back to what it was when the snapshot was taken; the snapshot stays.
+    ///
+    /// # Errors
+    ///
+    /// There is none of the name.
+    pub fn restore(&mut self, name: &str) -> Result<Discarded, ContentsError> {
+        let tree = self
+            .snapshots
+            .get(name)
+            .ok_or_else(|| ContentsError::NoSnapshot(name.to_owned()))?;
+        Ok(Discarded(std::mem::replace(&mut self.now, tree.clone())))
+    }
+
+    /// Lets a snapshot go.
+    ///
+    /// # Errors
+    ///
+    /// There is none of the name.
+    pub fn forget(&mut self, name: &str) -> Result<Discarded, ContentsError> {
+        self.snapshots
+            .remove(name)
+            .map(Discarded)
+            .ok_or_else(|| ContentsError::NoSnapshot(name.to_owned()))
+    }
+
+    #[must_use]
+    pub fn snapshots(&self) -> Vec<&str> {
+        self.snapshots.keys().map(String::as_str).collect()
+    }
+
+    fn within(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), ContentsError> {
+        let end_bytes = offset_bytes.saturating_add(length_bytes);
+        if end_bytes > self.size_bytes {
+            return Err(ContentsError::Outside {
+                offset_bytes,
+                end_bytes,
+                size_bytes: self.size_bytes,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A tree that nobody needs any more. To let many blocks go takes a while; whoever holds a lock
+/// drops this after it.
+#[must_use = "dropping it takes a while: do so after the lock"]
+pub struct Discarded(#[expect(dead_code, reason = "it is only dropped")] Tree);
+
+fn position(at: u64) -> (u64, usize) {
+    let bytes = BLOCK_BYTES as u64;
+    #[expect(clippy::cast_possible_truncation, reason = "less than a block")]
+    let from = (at % bytes) as usize;
+    (at / bytes, from)
+}
+
+fn block_offset(index: u64) -> u64 {
+    index * BLOCK_BYTES as u64
+}

@@ -1,0 +1,198 @@
+//! Where blocks lie, memory or a sparse file, and how many there may be.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use rustix::fs::{FallocateFlags, fallocate};
+
+use super::ContentsError;
+use super::block::{BLOCK_BYTES, Block};
+
+/// Gives out blocks up to a limit; a block returns by being dropped.
+pub struct Store {
+    ledger: Arc<Ledger>,
+    file: Option<Arc<BlockFile>>,
+}
+
+/// What is held. Blocks know it, so that it is right whoever drops them.
+pub(super) struct Ledger {
+    held_bytes: AtomicU64,
+    limit_bytes: u64,
+}
+
+impl Ledger {
+    fn take(&self) -> Result<(), ContentsError> {
+        let bytes = BLOCK_BYTES as u64;
+        if self.held_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > self.limit_bytes {
+            self.give_back();
+            return Err(ContentsError::Full {
+                limit_bytes: self.limit_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    fn give_back(&self) {
+        self.held_bytes
+            .fetch_sub(BLOCK_BYTES as u64, Ordering::Relaxed);
+    }
+}
+
+impl Store {
+    /// Blocks in memory.
+    #[must_use]
+    pub fn memory(limit_bytes: u64) -> Self {
+        Self::new(limit_bytes, None)
+    }
+
+    /// Blocks in a new sparse file, which is scratch space: in no order, and removed with the store.
+    ///
+    /// # Errors
+    ///
+    /// Where the file is there already or cannot be made.
+    pub fn file(path: &Path, limit_bytes: u64) -> io::Result<Self> {
+        Ok(Self::new(
+            limit_bytes,
+            Some(Arc::new(BlockFile::make(path)?)),
+        ))
+    }
+
+    fn new(limit_bytes: u64, file: Option<Arc<BlockFile>>) -> Self {
+        Self {
+            ledger: Arc::new(Ledger {
+                held_bytes: AtomicU64::new(0),
+                limit_bytes,
+            }),
+            file,
+        }
+    }
+
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.ledger.held_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn limit_bytes(&self) -> u64 {
+        self.ledger.limit_bytes
+    }
+
+    /// A new block with these bytes.
+    pub(super) fn hold(
+        &self,
+        _index: u64,
+        bytes: &[u8; BLOCK_BYTES],
+    ) -> Result<Block, ContentsError> {
+        self.ledger.take()?;
+        let ledger = self.ledger.clone();
+        let Some(file) = &self.file else {
+            return Ok(Block::Memory(Arc::new(MemoryBlock {
+                bytes: *bytes,
+                ledger,
+            })));
+        };
+        let mut block = FileBlock {
+            slot: file.take_slot(),
+            file: file.clone(),
+            ledger,
+        };
+        block.write(0, bytes)?;
+        Ok(Block::File(Arc::new(block)))
+    }
+}
+
+pub(super) struct MemoryBlock {
+    pub(super) bytes: [u8; BLOCK_BYTES],
+    ledger: Arc<Ledger>,
+}
+
+impl Drop for MemoryBlock {
+    fn drop(&mut self) {
+        self.ledger.give_back();
+    }
+}
+
+pub(super) struct FileBlock {
+    slot: u64,
+    file: Arc<BlockFile>,
+    ledger: Arc<Ledger>,
+}
+
+impl FileBlock {
+    pub(super) fn read(&self, from: usize, piece: &mut [u8]) -> io::Result<()> {
+        self.file.file.read_exact_at(piece, self.offset_bytes(from))
+    }
+
+    pub(super) fn write(&mut self, from: usize, piece: &[u8]) -> io::Result<()> {
+        self.file.file.write_all_at(piece, self.offset_bytes(from))
+    }
+
+    fn offset_bytes(&self, from: usize) -> u64 {
+        self.slot * BLOCK_BYTES as u64 + from as u64
+    }
+}
+
+impl Drop for FileBlock {
+    fn drop(&mut self) {
+        self.file.give_back_slot(self.slot);
+        self.ledger.give_back();
+    }
+}
+
+/// A file of slots, each the size of a block.
+struct BlockFile {
+    file: File,
+    path: PathBuf,
+    slots: Mutex<Slots>,
+}
+
+#[derive(Default)]
+struct Slots {
+    free: Vec<u64>,
+    next: u64,
+}
+
+impl BlockFile {
+    fn make(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            slots: Mutex::default(),
+        })
+    }
+
+    fn take_slot(&self) -> u64 {
+        let mut slots = self.slots.lock();
+        slots.free.pop().unwrap_or_else(|| {
+            slots.next += 1;
+            slots.next - 1
+        })
+    }
+
+    /// A hole where the block was gives its room back to the file system below; where that cannot
+    /// make holes, the slot is used again all the same.
+    fn give_back_slot(&self, slot: u64) {
+        let bytes = BLOCK_BYTES as u64;
+        let _ = fallocate(
+            &self.file,
+            FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
+            slot * bytes,
+            bytes,
+        );
+        self.slots.lock().free.push(slot);
+    }
+}
+
+impl Drop for BlockFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}

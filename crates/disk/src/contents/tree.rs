@@ -1,0 +1,136 @@
+//! Which block lies where: leaves of many blocks, shared between trees until one of them changes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::block::{Block, OwnBlock};
+
+/// Blocks of a leaf. A leaf is copied whole on the first change after a snapshot, which this keeps
+/// to a few microseconds; a snapshot copies one pointer a leaf, so a loaded gigabyte costs 512.
+const LEAF_BLOCKS: usize = 512;
+
+/// What a tree knows of a block.
+#[derive(Clone, Default)]
+pub(super) enum Place {
+    /// Nothing: the image underneath has it, or it is zero.
+    #[default]
+    Under,
+    /// Zero, whatever lies underneath.
+    Zero,
+    Held(Block),
+}
+
+/// All blocks of one state of a disk. To clone it is to take a snapshot.
+#[derive(Clone, Default)]
+pub(super) struct Tree {
+    leaves: HashMap<u64, Arc<Leaf>>,
+}
+
+#[derive(Clone)]
+struct Leaf {
+    places: Vec<Place>,
+}
+
+impl Leaf {
+    fn of(place: &Place) -> Self {
+        Self {
+            places: vec![place.clone(); LEAF_BLOCKS],
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.places
+            .iter()
+            .all(|place| matches!(place, Place::Under))
+    }
+}
+
+impl Tree {
+    pub(super) fn get(&self, index: u64) -> &Place {
+        let (leaf, within) = split(index);
+        self.leaves
+            .get(&leaf)
+            .map_or(&Place::Under, |leaf| &leaf.places[within])
+    }
+
+    /// The block, if this tree alone has it.
+    pub(super) fn own(&mut self, index: u64) -> Option<OwnBlock<'_>> {
+        let (leaf, within) = split(index);
+        match &mut Arc::get_mut(self.leaves.get_mut(&leaf)?)?.places[within] {
+            Place::Held(block) => block.own(),
+            Place::Under | Place::Zero => None,
+        }
+    }
+
+    pub(super) fn put(&mut self, index: u64, place: Place) {
+        let (leaf, within) = split(index);
+        Arc::make_mut(self.leaf(leaf)).places[within] = place;
+    }
+
+    fn leaf(&mut self, leaf: u64) -> &mut Arc<Leaf> {
+        self.leaves
+            .entry(leaf)
+            .or_insert_with(|| Arc::new(Leaf::of(&Place::Under)))
+    }
+
+    /// Gives all blocks of a range (its end not included) one place; in time proportional to what
+    /// is held where the place is `Under`, to the range where it is not.
+    pub(super) fn fill(&mut self, first: u64, end: u64, place: &Place) {
+        if first >= end {
+            return;
+        }
+        let whole_from = first.div_ceil(LEAF_BLOCKS as u64);
+        let whole_to = end / LEAF_BLOCKS as u64;
+        if whole_from >= whole_to {
+            self.fill_pieces(first, end, place);
+            return;
+        }
+        self.fill_pieces(first, whole_from * LEAF_BLOCKS as u64, place);
+        self.fill_pieces(whole_to * LEAF_BLOCKS as u64, end, place);
+        if matches!(place, Place::Under) {
+            self.drop_leaves(whole_from, whole_to);
+        } else {
+            let filled = Arc::new(Leaf::of(place));
+            for leaf in whole_from..whole_to {
+                self.leaves.insert(leaf, filled.clone());
+            }
+        }
+    }
+
+    fn drop_leaves(&mut self, from: u64, to: u64) {
+        if to - from < self.leaves.len() as u64 {
+            for leaf in from..to {
+                self.leaves.remove(&leaf);
+            }
+        } else {
+            self.leaves.retain(|leaf, _| !(from..to).contains(leaf));
+        }
+    }
+
+    /// As `fill`, within one or two leaves.
+    fn fill_pieces(&mut self, first: u64, end: u64, place: &Place) {
+        let mut at = first;
+        while at < end {
+            let (leaf, from) = split(at);
+            let length = ((LEAF_BLOCKS - from) as u64).min(end - at);
+            at += length;
+            if matches!(place, Place::Under) && !self.leaves.contains_key(&leaf) {
+                continue;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "at most a leaf")]
+            let to = from + length as usize;
+            let shared = Arc::make_mut(self.leaf(leaf));
+            shared.places[from..to].fill(place.clone());
+            if matches!(place, Place::Under) && length > 1 && shared.is_empty() {
+                self.leaves.remove(&leaf);
+            }
+        }
+    }
+}
+
+fn split(index: u64) -> (u64, usize) {
+    let blocks = LEAF_BLOCKS as u64;
+    #[expect(clippy::cast_possible_truncation, reason = "less than a leaf")]
+    let within = (index % blocks) as usize;
+    (index / blocks, within)
+}
