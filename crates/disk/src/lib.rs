@@ -5,8 +5,10 @@
 //! clock; *contents* hold the bytes; *serving* brings both to the kernel and keeps the time.
 
 pub mod cli;
+pub mod contents;
 pub mod device;
 pub mod ledger;
 pub mod request;
+pub mod serve;
 pub mod simulate;
 pub mod timing;

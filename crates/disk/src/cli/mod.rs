@@ -1,8 +1,12 @@
 //! The command line of diskproof-disk: one file a verb.
 
+mod control;
+mod floor;
 mod list;
+mod serve;
 mod show;
 mod simulate;
+mod size;
 
 use std::process::ExitCode;
 
@@ -21,6 +25,9 @@ enum Verb {
     List(list::List),
     Show(show::Show),
     Simulate(simulate::Simulate),
+    Serve(serve::Serve),
+    Control(control::Control),
+    Floor(floor::Floor),
 }
 
 /// Runs the program: 0 done, 1 failed, 2 refused.
@@ -30,6 +37,9 @@ pub fn main() -> ExitCode {
         Verb::List(verb) => verb.run(),
         Verb::Show(verb) => verb.run(),
         Verb::Simulate(verb) => verb.run(),
+        Verb::Serve(verb) => verb.run(),
+        Verb::Control(verb) => verb.run(),
+        Verb::Floor(verb) => verb.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,28 @@
+use clap::Args;
+
+use crate::serve;
+
+/// Measure what this machine's way to a virtual disk costs
+#[derive(Debug, Args)]
+pub(super) struct Floor {
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    /// Let processors sleep deeply, as `serve --let-idle` does
+    #[arg(long)]
+    let_idle: bool,
+}
+
+impl Floor {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
+        let floor_us = serve::measure_floor(self.let_idle)?;
+        if self.json {
+            println!("{}", serde_json::json!({"floor_us": floor_us}));
+        } else {
+            println!(
+                "{floor_us:.1} us for a read of 4 KiB of the file, one after the other (median; a loop device adds to it)"
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::size;
+use crate::device;
+use crate::serve::{self, Options};
+
+/// Serve a device as a file in a FUSE mount, until it is detached, unmounted or interrupted
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// A device's name, or the path of a file that ends in .toml
+    device: String,
+    /// An empty directory; the disk is the file `disk` in it
+    #[arg(long)]
+    mount: PathBuf,
+    /// Where to make the control socket
+    #[arg(long)]
+    socket: PathBuf,
+    /// Bytes of the disk, from its start, as a number or `8 GiB` [default: the whole device]
+    #[arg(long, value_parser = size::parse)]
+    size: Option<u64>,
+    /// Seed of every draw of the model
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Whether requests take the model's time from the start
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    timing: Switch,
+    /// Where the bytes lie: `memory`, or the path of a scratch file that is made and removed
+    #[arg(long, default_value = "memory")]
+    contents: PathBuf,
+    /// A file whose bytes the disk starts with; it is only read
+    #[arg(long)]
+    image: Option<PathBuf>,
+    /// Bytes that contents may take; writes fail beyond it [default: three quarters of available memory, or no limit for a file]
+    #[arg(long, value_parser = size::parse)]
+    memory_limit: Option<u64>,
+    /// Let processors sleep deeply, at the price of late answers
+    #[arg(long)]
+    let_idle: bool,
+    /// Serve a device that is faster than this machine can answer
+    #[arg(long)]
+    below_floor: bool,
+    /// What the way to the disk costs, taken off each latency [default: measured at the start]
+    #[arg(long, value_parser = microseconds)]
+    path_us: Option<f64>,
+    /// Wait for the last microseconds before each answer without sleeping
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1_000))]
+    spin_us: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// A way of more than a second is no way.
+fn microseconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(us) if (0.0..=1e6).contains(&us) => Ok(us),
+        _ => Err("give microseconds between 0 and 1000000".to_owned()),
+    }
+}
+
+impl Serve {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let outcome = self.serve();
+        if let Err(error) = &outcome {
+            println!(
+                "{}",
+                json!({"event": "failed", "message": format!("{error:#}")})
+            );
+        }
+        outcome
+    }
+
+    fn serve(self) -> anyhow::Result<()> {
+        let device = device::open(&self.device)?;
+        let contents = (self.contents.as_os_str() != "memory").then_some(self.contents);
+        let limit_bytes = match (self.memory_limit, &contents) {
+            (Some(bytes), _) => bytes,
+            (None, Some(_)) => u64::MAX,
+            (None, None) => size::available_memory()? / 4 * 3,
+        };
+        let options = Options {
+            mount: self.mount,
+            socket: self.socket,
+            size_bytes: self.size,
+            seed: self.seed,
+            timing: self.timing == Switch::On,
+            contents,
+            image: self.image,
+            limit_bytes,
+            let_idle: self.let_idle,
+            below_floor: self.below_floor,
+            path_us: self.path_us,
+            spin_us: self.spin_us,
+        };
+        serve::serve(&self.device, &device, &options, |event| println!("{event}"))
+    }
+}

@@ -1,0 +1,153 @@
+//! The control socket: one JSON object a line, each answered by one line.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::disk::Disk;
+
+/// A request is short; a line that is longer is none.
+const LINE_BYTES_AT_MOST: u64 = 64 * 1024;
+/// A lab, a person and a few scripts; more are a mistake, and are told so.
+const CONNECTIONS_AT_MOST: usize = 64;
+
+/// What can be asked of a served disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Request {
+    /// What is served, and how.
+    Describe,
+    /// What was done since it was switched on or reset.
+    Statistics,
+    /// Statistics count from now on.
+    Reset,
+    /// Requests take the model's time, or none.
+    Timing { on: bool },
+    /// Keep the bytes as they are under a name.
+    Snapshot { name: String },
+    /// Put the bytes back to what they were.
+    Restore { name: String },
+    /// Let a snapshot go.
+    Forget { name: String },
+    /// End: what is under way fails, the mount goes.
+    Detach,
+}
+
+/// Takes the socket's place in the file system.
+///
+/// # Errors
+///
+/// Another disk answers there, something else lies there, or the path cannot be a socket's.
+pub(super) fn listen(path: &Path) -> anyhow::Result<UnixListener> {
+    let shown = path.display();
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.file_type().is_socket() => {
+            bail!("{shown} is there already and is no socket; take another path")
+        }
+        Ok(_) if UnixStream::connect(path).is_ok() => {
+            bail!("another program serves on the socket {shown}; detach it or take another path")
+        }
+        // Left by one that was killed.
+        Ok(_) => std::fs::remove_file(path).with_context(|| format!("the old socket {shown}"))?,
+        Err(_) => {}
+    }
+    UnixListener::bind(path).with_context(|| {
+        format!("the socket {shown} cannot be made; its directory must be there, and the path at most 107 bytes long")
+    })
+}
+
+/// Answers whoever connects, each connection on a thread of its own, until the program ends.
+pub(super) fn serve(listener: &UnixListener, disk: &Arc<Disk>) {
+    let connections = Arc::new(AtomicUsize::new(0));
+    for stream in listener.incoming() {
+        let Ok(mut stream) = stream else {
+            // Out of descriptors, most likely; the next may do better, and must not be asked for at full speed.
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            continue;
+        };
+        if connections.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_AT_MOST {
+            connections.fetch_sub(1, Ordering::Relaxed);
+            let _ = answer(&mut stream, &failure(&"too many connections; close one"));
+            continue;
+        }
+        let (disk, connections_too) = (disk.clone(), connections.clone());
+        let started = std::thread::Builder::new()
+            .name("control".to_owned())
+            .spawn(move || {
+                let _ = converse(stream, &disk);
+                connections_too.fetch_sub(1, Ordering::Relaxed);
+            });
+        if started.is_err() {
+            connections.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn converse(stream: UnixStream, disk: &Disk) -> io::Result<()> {
+    let mut writer = stream.try_clone()?;
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut line = Vec::new();
+        let read = reader
+            .by_ref()
+            .take(LINE_BYTES_AT_MOST + 1)
+            .read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(());
+        }
+        if line.len() as u64 > LINE_BYTES_AT_MOST {
+            let why = format!("a line has at most {LINE_BYTES_AT_MOST} bytes");
+            return answer(&mut writer, &failure(&why));
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let request = serde_json::from_slice(&line);
+        let detach = matches!(request, Ok(Request::Detach));
+        let reply = match request {
+            Ok(request) => disk
+                .perform(request)
+                .unwrap_or_else(|error| failure(&error)),
+            Err(error) => failure(&format!("not understood: {error}")),
+        };
+        answer(&mut writer, &reply)?;
+        if detach {
+            disk.detach();
+        }
+    }
+}
+
+fn answer(stream: &mut UnixStream, reply: &Value) -> io::Result<()> {
+    let mut line = reply.to_string();
+    line.push('\n');
+    stream.write_all(line.as_bytes())
+}
+
+fn failure(why: &dyn std::fmt::Display) -> Value {
+    json!({"ok": false, "error": why.to_string()})
+}
+
+/// Asks a served disk one thing.
+///
+/// # Errors
+///
+/// Nobody listens at the path, or the answer is none.
+pub fn ask(socket: &Path, request: &Request) -> anyhow::Result<Value> {
+    let shown = socket.display();
+    let mut stream = UnixStream::connect(socket)
+        .with_context(|| format!("no disk is served on the socket {shown}"))?;
+    let mut line = serde_json::to_string(request)?;
+    line.push('\n');
+    stream.write_all(line.as_bytes())?;
+    let mut reply = String::new();
+    BufReader::new(stream).read_line(&mut reply)?;
+    serde_json::from_str(&reply)
+        .with_context(|| format!("the disk on {shown} ended without an answer"))
+}

@@ -1,0 +1,92 @@
+//! One served disk, as the control socket sees it.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use anyhow::bail;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::control::Request;
+use super::engine::Engine;
+use super::standing::Awake;
+use crate::contents::Contents;
+
+pub(super) struct Disk {
+    pub(super) engine: Arc<Engine>,
+    pub(super) contents: Arc<Mutex<Contents>>,
+    pub(super) awake: Awake,
+    /// What does not change while it is served.
+    pub(super) description: Value,
+    pub(super) end: Mutex<Sender<()>>,
+}
+
+impl Disk {
+    /// Does what was asked. A detach is only acknowledged: it follows when the answer has left.
+    pub(super) fn perform(&self, request: Request) -> anyhow::Result<Value> {
+        match request {
+            Request::Describe => Ok(self.describe()),
+            Request::Statistics => self.statistics(),
+            Request::Reset => {
+                self.engine.reset();
+                Ok(done())
+            }
+            Request::Timing { on } => {
+                self.awake.set(on);
+                self.engine.set_timed(on);
+                Ok(json!({"ok": true, "timing": on}))
+            }
+            Request::Snapshot { name } => {
+                self.contents.lock().snapshot(&name)?;
+                Ok(done())
+            }
+            Request::Restore { name } => self.restore(&name),
+            Request::Forget { name } => {
+                let discarded = self.contents.lock().forget(&name)?;
+                drop(discarded);
+                Ok(done())
+            }
+            Request::Detach => Ok(done()),
+        }
+    }
+
+    /// Bytes must not change under requests: whoever restores has unmounted before.
+    fn restore(&self, name: &str) -> anyhow::Result<Value> {
+        let under_way = self.engine.requests_under_way();
+        if under_way > 0 {
+            bail!("{under_way} requests are under way; unmount what is on the disk first");
+        }
+        let discarded = self.contents.lock().restore(name)?;
+        // After the answer: what is let go may be gigabytes, and nobody waits for that.
+        std::thread::spawn(move || drop(discarded));
+        Ok(done())
+    }
+
+    fn describe(&self) -> Value {
+        let mut description = self.description.clone();
+        let contents = self.contents.lock();
+        description["ok"] = true.into();
+        description["timing"] = self.engine.is_timed().into();
+        description["awake"] = self.awake.is_held().into();
+        description["snapshots"] = contents.snapshots().into();
+        description
+    }
+
+    fn statistics(&self) -> anyhow::Result<Value> {
+        let mut report = serde_json::to_value(self.engine.report())?;
+        let contents = self.contents.lock();
+        report["ok"] = true.into();
+        report["contents_bytes"] = contents.held_bytes().into();
+        report["contents_limit_bytes"] = contents.limit_bytes().into();
+        Ok(report)
+    }
+
+    pub(super) fn detach(&self) {
+        // Nobody listening means that the end has begun.
+        let _ = self.end.lock().send(());
+    }
+}
+
+fn done() -> Value {
+    json!({"ok": true})
+}

@@ -1,0 +1,179 @@
+//! What this machine's way to a disk costs, and which disks it is good enough for.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::device::{Build, Device};
+use crate::request::{Nanos, Request, Tag};
+use crate::timing::{Event, Timing};
+
+const BLOCK_BYTES: u64 = 4096;
+const BLOCKS: u64 = 256;
+/// Requests of a model that are looked at: enough for a mean, and for the caches of a disk to matter
+/// little; microseconds of ours.
+const MODEL_REQUESTS: u64 = 2_000;
+
+/// The median of reads of 4 KiB of a served file, one after the other. The file must answer at
+/// once: a null device, or timing off.
+///
+/// # Errors
+///
+/// Where the file cannot be opened or read.
+pub(super) fn measure(file: &Path, length: Duration) -> io::Result<Nanos> {
+    let file = File::open(file)?;
+    let mut block = vec![0; usize::try_from(BLOCK_BYTES).expect("a small number")];
+    let mut taken = Vec::new();
+    let end = Instant::now() + length;
+    let mut at = 0;
+    loop {
+        let from = Instant::now();
+        if from >= end && !taken.is_empty() {
+            break;
+        }
+        // A disk may be smaller than the span; what is behind its end answers as fast.
+        file.read_at(&mut block, at * BLOCK_BYTES)?;
+        taken.push(Nanos::try_from(from.elapsed().as_nanos()).unwrap_or(Nanos::MAX));
+        at = (at + 1) % BLOCKS;
+    }
+    taken.sort_unstable();
+    Ok(taken[taken.len() / 2])
+}
+
+/// How a device's own latency stands to the floor of this machine.
+#[derive(Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// At least twice the floor.
+    Fits,
+    /// It can be served, with this to be said of every result.
+    Labelled(String),
+    /// It cannot be served as what it claims to be, for this reason.
+    Refused(String),
+}
+
+/// Mean latencies of a model, one request of 4 KiB after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelLatency {
+    read: Nanos,
+    write: Nanos,
+}
+
+impl ModelLatency {
+    pub(super) fn of(device: &Device, build: Build) -> Self {
+        let mean = |request: fn(u64, u64) -> Request| {
+            let mut timing = device.device.build(build);
+            mean_latency(timing.as_mut(), request)
+        };
+        Self {
+            read: mean(Request::read),
+            write: mean(Request::write),
+        }
+    }
+}
+
+/// Random requests, by a step that visits blocks far from each other.
+fn mean_latency(timing: &mut dyn Timing, request: fn(u64, u64) -> Request) -> Nanos {
+    let blocks = (timing.capacity_bytes() / BLOCK_BYTES).max(1);
+    let step = blocks / 2 + blocks / 9 + 1;
+    let (mut now, mut block, mut sum) = (0, 0, 0);
+    for number in 0..MODEL_REQUESTS {
+        block = (block + step) % blocks;
+        timing.submit(now, Tag(number), request(block * BLOCK_BYTES, BLOCK_BYTES));
+        let answered = answered_at(timing, now, Tag(number));
+        sum += answered - now;
+        now = answered;
+    }
+    sum / MODEL_REQUESTS
+}
+
+fn answered_at(timing: &mut dyn Timing, from: Nanos, mine: Tag) -> Nanos {
+    let mut events = Vec::new();
+    let mut now = from;
+    loop {
+        now = timing
+            .next_event()
+            .expect("a device with requests in it has something to do")
+            .max(now);
+        timing.advance(now, &mut events);
+        for event in events.drain(..) {
+            if let Event::Answered { tag, at } = event
+                && tag == mine
+            {
+                return at;
+            }
+        }
+    }
+}
+
+/// Refuses a device that reads faster than this machine can answer, unless told to serve it below
+/// the floor; says so where the margin is small. A device that claims no time at all is one that
+/// measures the way itself.
+pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> Verdict {
+    let us = |nanos: Nanos| nanos as f64 / 1e3;
+    let ModelLatency { read, write } = model;
+    if read == 0 && write == 0 {
+        return Verdict::Labelled("no delay: what is measured is the way to the disk".to_owned());
+    }
+    if read < floor {
+        let fact = format!(
+            "its model answers a read of 4 KiB in {:.1} us, this machine's way to a disk alone takes {:.1} us",
+            us(read),
+            us(floor)
+        );
+        return if below_floor {
+            Verdict::Labelled(format!("below the floor: {fact}"))
+        } else {
+            Verdict::Refused(format!(
+                "{fact}: it would seem slower than it is; take a slower device, a faster machine, or serve it nevertheless with --below-floor"
+            ))
+        };
+    }
+    let near: Vec<String> = [("reads", read), ("writes", write)]
+        .into_iter()
+        .filter(|(_, latency)| *latency < 2 * floor)
+        .map(|(name, latency)| format!("{name} take {:.1} us", us(latency)))
+        .collect();
+    if near.is_empty() {
+        return Verdict::Fits;
+    }
+    Verdict::Labelled(format!(
+        "near the floor: {} in its model; this machine's way to a disk takes {:.1} us",
+        near.join(" and "),
+        us(floor)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(read: Nanos, write: Nanos) -> ModelLatency {
+        ModelLatency { read, write }
+    }
+
+    #[test]
+    fn a_device_is_served_by_its_margin() {
+        assert_eq!(verdict(of(80_000, 80_000), 40_000, false), Verdict::Fits);
+        let Verdict::Labelled(label) = verdict(of(80_000, 20_000), 40_000, false) else {
+            panic!("fast writes are to be told");
+        };
+        assert_eq!(
+            label,
+            "near the floor: writes take 20.0 us in its model; this machine's way to a disk takes 40.0 us"
+        );
+        let Verdict::Refused(why) = verdict(of(39_999, 80_000), 40_000, false) else {
+            panic!("faster than the floor");
+        };
+        assert!(why.contains("--below-floor"), "{why}");
+        let Verdict::Labelled(label) = verdict(of(39_999, 80_000), 40_000, true) else {
+            panic!("asked for");
+        };
+        assert!(label.starts_with("below the floor"), "{label}");
+        assert!(matches!(
+            verdict(of(0, 0), 40_000, false),
+            Verdict::Labelled(_)
+        ));
+    }
+}

@@ -1,0 +1,71 @@
+//! The mount point: fit to be used, and left as it was found.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, anyhow, bail};
+use rustix::mount::{UnmountFlags, unmount};
+
+/// Refuses a directory on which a disk must not be mounted.
+///
+/// # Errors
+///
+/// It is absent, no directory, not empty, or something is mounted there.
+pub(super) fn check(directory: &Path) -> anyhow::Result<()> {
+    let shown = directory.display();
+    let metadata = std::fs::metadata(directory).map_err(|error| match error.raw_os_error() {
+        Some(code) if code == rustix::io::Errno::NOTCONN.raw_os_error() => anyhow!(
+            "{shown} is the mount of a disk whose program has ended; unmount it: umount -l {shown}"
+        ),
+        _ => anyhow!("the mount point {shown}: {error}; make the directory first"),
+    })?;
+    if !metadata.is_dir() {
+        bail!("the mount point {shown} is no directory");
+    }
+    let resolved = directory.canonicalize()?;
+    let above = resolved.parent().map(std::fs::metadata).transpose()?;
+    if above.is_none_or(|above| above.dev() != metadata.dev()) {
+        bail!("something is mounted on {shown} already; unmount it or take another directory");
+    }
+    let mut entries = std::fs::read_dir(directory)
+        .with_context(|| format!("the mount point {shown} cannot be read"))?;
+    if entries.next().is_some() {
+        bail!("the mount point {shown} is not empty; take an empty directory");
+    }
+    Ok(())
+}
+
+/// Refuses where the kernel's door is missing.
+///
+/// # Errors
+///
+/// There is no /dev/fuse, or it may not be opened.
+pub(super) fn check_fuse() -> anyhow::Result<()> {
+    std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/fuse")
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => anyhow!(
+                "there is no /dev/fuse: load the kernel module (modprobe fuse), or give it to the container (--device /dev/fuse)"
+            ),
+            _ => anyhow!("/dev/fuse: {error}; a container needs --device /dev/fuse --cap-add SYS_ADMIN"),
+        })?;
+    Ok(())
+}
+
+/// Takes the mount away, at once even if it is in use: those who use it get errors from then on.
+/// Without privileges fusermount3 does it.
+pub(super) fn take_away(directory: &Path) {
+    if unmount(directory, UnmountFlags::DETACH) == Err(rustix::io::Errno::PERM) {
+        // Whatever it says, nothing is left to be done: our end is about to close.
+        let _ = Command::new("fusermount3")
+            .args(["-u", "-z", "-q", "--"])
+            .arg(directory)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+}

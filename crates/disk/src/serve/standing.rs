@@ -1,0 +1,73 @@
+//! What a thread that keeps time asks of the system: not to wait behind others, to be woken on the
+//! nanosecond, and a processor that does not sleep deeply. Each is a favour; without it answers are
+//! later, and the lateness shows it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::num::NonZeroU64;
+
+use parking_lot::Mutex;
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+/// Above everything ordinary, below what the kernel itself runs at 50.
+const PRIORITY: u8 = 20;
+
+/// Real-time priority and timers without slack for the calling thread and those it starts.
+pub(super) fn keep_time() {
+    if let Ok(priority) = PRIORITY.try_into() {
+        let _ = set_thread_priority_and_policy(
+            thread_native_id(),
+            ThreadPriority::Crossplatform(priority),
+            ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo),
+        );
+    }
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// Marks this process as one through which blocks go: its own memory is then never reclaimed by
+/// writing to its own disk, which would wait for itself. Threads started later inherit it.
+pub(super) fn never_wait_for_oneself() {
+    let _ = rustix::process::configure_io_flusher_behavior(true);
+}
+
+/// Keeps the processors from deep sleep, from which waking takes tens of microseconds, as long as it
+/// is held: the setting lives as long as the open file.
+pub(super) struct Awake {
+    allowed: bool,
+    held: Mutex<Option<File>>,
+}
+
+impl Awake {
+    pub(super) fn new(allowed: bool) -> Self {
+        Self {
+            allowed,
+            held: Mutex::new(None),
+        }
+    }
+
+    /// Whether the setting is held now.
+    pub(super) fn is_held(&self) -> bool {
+        self.held.lock().is_some()
+    }
+
+    pub(super) fn set(&self, wanted: bool) {
+        let mut held = self.held.lock();
+        if !(wanted && self.allowed) {
+            *held = None;
+        } else if held.is_none() {
+            *held = hold();
+        }
+    }
+}
+
+fn hold() -> Option<File> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .open("/dev/cpu_dma_latency")
+        .ok()?;
+    file.write_all(&0_i32.to_ne_bytes()).ok()?;
+    Some(file)
+}

@@ -1,0 +1,212 @@
+//! What a served disk has done since it was asked to count, and how punctual it was.
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use crate::request::{Kind, NANOS_PER_S, Nanos, Request};
+use crate::timing::Counters;
+
+/// Answers that leave later than this share of the mean modelled latency, at the 99th percentile,
+/// make a measurement invalid: the disk was then not the one that it claims to be.
+pub const LATENESS_SHARE_ALLOWED: f64 = 0.10;
+
+/// Histograms keep three significant digits: 0.1 % of each latency.
+const DIGITS: u8 = 3;
+
+/// One answer of a timed request.
+#[derive(Clone, Copy)]
+pub(super) struct Answered {
+    pub(super) kind: Kind,
+    /// The model's.
+    pub(super) latency: Nanos,
+    /// From the moment at which it should have left to that at which it did.
+    pub(super) lateness: Nanos,
+}
+
+pub(super) struct Statistics {
+    since: Nanos,
+    kinds: [PerKind; 4],
+    lateness: Histogram<u64>,
+    latency_sum: u128,
+    timed: u64,
+    counters_before: Counters,
+}
+
+struct PerKind {
+    requests: u64,
+    bytes: u64,
+    errors: u64,
+    latency: Histogram<u64>,
+}
+
+impl PerKind {
+    fn new() -> Self {
+        Self {
+            requests: 0,
+            bytes: 0,
+            errors: 0,
+            latency: histogram(),
+        }
+    }
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new(DIGITS).expect("three digits are allowed")
+}
+
+fn index(kind: Kind) -> usize {
+    match kind {
+        Kind::Read => 0,
+        Kind::Write => 1,
+        Kind::Flush => 2,
+        Kind::Discard => 3,
+    }
+}
+
+impl Statistics {
+    pub(super) fn new() -> Self {
+        Self {
+            since: 0,
+            kinds: std::array::from_fn(|_| PerKind::new()),
+            lateness: histogram(),
+            latency_sum: 0,
+            timed: 0,
+            counters_before: Counters::new(),
+        }
+    }
+
+    pub(super) fn reset(&mut self, now: Nanos, counters: Counters) {
+        *self = Self::new();
+        self.since = now;
+        self.counters_before = counters;
+    }
+
+    pub(super) fn count(&mut self, request: Request) {
+        let kind = &mut self.kinds[index(request.kind)];
+        kind.requests += 1;
+        kind.bytes += request.length_bytes;
+    }
+
+    pub(super) fn count_error(&mut self, kind: Kind) {
+        self.kinds[index(kind)].errors += 1;
+    }
+
+    pub(super) fn answered(&mut self, answered: Answered) {
+        self.kinds[index(answered.kind)]
+            .latency
+            .saturating_record(answered.latency);
+        self.lateness.saturating_record(answered.lateness);
+        self.latency_sum += u128::from(answered.latency);
+        self.timed += 1;
+    }
+
+    pub(super) fn report(&self, now: Nanos, mut counters: Counters) -> Report {
+        for (name, before) in &self.counters_before {
+            if let Some(counter) = counters.get_mut(name) {
+                *counter = counter.saturating_sub(*before);
+            }
+        }
+        let [read, write, flush, discard] = &self.kinds;
+        let lateness_share = self.lateness_share();
+        Report {
+            seconds: now.saturating_sub(self.since) as f64 / NANOS_PER_S as f64,
+            timing: false,
+            read: read.report(),
+            write: write.report(),
+            flush: flush.report(),
+            discard: discard.report(),
+            errors: self.kinds.iter().map(|kind| kind.errors).sum(),
+            timed_requests: self.timed,
+            queue_depth: QueueDepth::default(),
+            lateness_us: Percentiles::of(&self.lateness),
+            lateness_share,
+            late: lateness_share.is_some_and(|share| share > LATENESS_SHARE_ALLOWED),
+            unstable_bytes: 0,
+            counters,
+        }
+    }
+
+    /// The 99th percentile of lateness as a share of the mean modelled latency; none where the model
+    /// took no time at all.
+    fn lateness_share(&self) -> Option<f64> {
+        if self.latency_sum == 0 {
+            return None;
+        }
+        let mean = self.latency_sum as f64 / self.timed as f64;
+        Some(self.lateness.value_at_quantile(0.99) as f64 / mean)
+    }
+}
+
+impl PerKind {
+    fn report(&self) -> KindReport {
+        KindReport {
+            requests: self.requests,
+            bytes: self.bytes,
+            errors: self.errors,
+            latency_us: Percentiles::of(&self.latency),
+        }
+    }
+}
+
+/// The answer to `statistics`; docs/disk.md describes each field.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) seconds: f64,
+    pub(super) timing: bool,
+    pub(super) read: KindReport,
+    pub(super) write: KindReport,
+    pub(super) flush: KindReport,
+    pub(super) discard: KindReport,
+    pub(super) errors: u64,
+    pub(super) timed_requests: u64,
+    pub(super) queue_depth: QueueDepth,
+    pub(super) lateness_us: Option<Percentiles>,
+    pub(super) lateness_share: Option<f64>,
+    pub(super) late: bool,
+    pub(super) unstable_bytes: u64,
+    pub(super) counters: Counters,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct KindReport {
+    requests: u64,
+    bytes: u64,
+    errors: u64,
+    latency_us: Option<Percentiles>,
+}
+
+/// Requests under way: the mean over all the time, idle or not, as iostat has it.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct QueueDepth {
+    pub(super) mean: f64,
+    pub(super) max: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Percentiles {
+    mean: f64,
+    p50: f64,
+    p95: f64,
+    p99: f64,
+    p999: f64,
+    max: f64,
+}
+
+impl Percentiles {
+    /// None where nothing was recorded: an unobserved figure is absent, never 0.
+    fn of(histogram: &Histogram<u64>) -> Option<Self> {
+        if histogram.is_empty() {
+            return None;
+        }
+        let us = |nanos: u64| nanos as f64 / 1e3;
+        let at = |quantile| us(histogram.value_at_quantile(quantile));
+        Some(Self {
+            mean: histogram.mean() / 1e3,
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: us(histogram.max()),
+        })
+    }
+}
