@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.storage import filesystems, loops
+from diskproof.storage import loops
 from diskproof.system.journal import Journal
+from diskproof.system.loops import loops_on
 
 MIB = 2**20
 
@@ -28,31 +29,28 @@ def image(tmp_path: Path) -> Path:
     return path
 
 
-def loops_of(file: Path) -> list[str]:
-    listed = subprocess.run(
-        ["losetup", "--noheadings", "--output", "NAME", "--associated", str(file)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return listed.stdout.split()
+def mount_at(device: Path, point: Path, journal: Journal) -> Path:
+    """Put a file system on a device and mount it as a run does: the journal has it first."""
+    journal.directory(point)
+    subprocess.run(["mkfs.ext4", "-q", str(device)], check=True)
+    journal.mounted(point)
+    subprocess.run(["mount", str(device), str(point)], check=True)
+    return point
 
 
 @needs_root
 def test_loops_and_mounts_of_a_file_are_undone_the_last_first(journal: Journal, image: Path) -> None:
     first = loops.attach(image, journal, size_bytes=16 * MIB)
     second = loops.attach(image, journal, offset_bytes=16 * MIB)
-    assert sorted(loops_of(image)) == sorted([str(first), str(second)])
-    filesystems.make("ext4", first)
-    mount_point = journal.directory(image.parent / "mount point")
-    filesystems.mount(first, mount_point, "noatime", journal)
+    assert sorted(loops_on(image)) == sorted([first, second])
+    mount_point = mount_at(first, image.parent / "mount point", journal)
     assert mount_point.is_mount()
 
     undone = journal.finish()
 
     assert all(item.done for item in undone), undone
     assert not mount_point.exists()
-    assert loops_of(image) == []
+    assert loops_on(image) == []
     assert image.exists()  # it was not the run's
 
 
@@ -60,18 +58,16 @@ def test_loops_and_mounts_of_a_file_are_undone_the_last_first(journal: Journal, 
 def test_a_mount_that_somebody_stands_in_goes_all_the_same(journal: Journal, image: Path) -> None:
     """A lazy unmount: the name is free at once, the device when the last one has left."""
     device = loops.attach(image, journal)
-    filesystems.make("ext4", device)
-    mount_point = journal.directory(image.parent / "mounted")
-    filesystems.mount(device, mount_point, None, journal)
+    mount_point = mount_at(device, image.parent / "mounted", journal)
     with (mount_point / "held").open("w"):
         journal.finish()
         assert not mount_point.exists()
-    assert loops_of(image) == []
+    assert loops_on(image) == []
 
 
 def test_nothing_that_never_came_to_be_is_missed(journal: Journal, tmp_path: Path) -> None:
     """A kill may fall between the line in the journal and the deed."""
-    journal.loop(tmp_path / "no file")
+    journal.looped(tmp_path / "no file")
     journal.file(tmp_path / "no file")
     journal.mounted(tmp_path / "no mount")
     journal.pool("diskproof-0badcafe")

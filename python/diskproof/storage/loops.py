@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from diskproof.storage.kinds.base import command
+from diskproof.storage.kinds.base import StorageError, command
 from diskproof.system.journal import Journal
+from diskproof.system.loops import wait_until_free
 
 
 def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: int | None = None) -> Path:
@@ -12,13 +13,15 @@ def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: i
     With direct I/O: requests go past the page cache to the file, or the disk behind it would be seen
     through a cache that the study knows nothing of.
     """
-    journal.loop(file)
+    journal.looped(file)
     stretch = ["--offset", str(offset_bytes)] if offset_bytes else []
     if size_bytes is not None:
         stretch += ["--sizelimit", str(size_bytes)]
     return Path(command(["losetup", "--find", "--show", "--direct-io=on", *stretch, str(file)]).strip())
 
 
-def detach(device: Path) -> None:
-    """Take a loop device off its file."""
+def detach(device: Path, backing_file: Path) -> None:
+    """Take a loop device off its file, and wait until it has let go of it."""
     command(["losetup", "--detach", str(device)])
+    if not wait_until_free(device, backing_file):
+        raise StorageError(f"{device} is still in use: unmount what lies on it (`findmnt {device}`)")

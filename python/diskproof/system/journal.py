@@ -96,9 +96,9 @@ class Journal:
         """Write down a mount point, before it is mounted."""
         self._write({"mount": str(path)})
 
-    def loop(self, file: Path) -> None:
-        """Write down that a file is to be given a loop device."""
-        self._write({"loop": str(file)})
+    def looped(self, backing_file: Path) -> None:
+        """Write down a file, before a loop device is put on it; its number is known only afterwards."""
+        self._write({"loop": str(backing_file)})
 
     def file(self, path: Path) -> None:
         """Write down a file that this run may remove; it must not be there yet."""

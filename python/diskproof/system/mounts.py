@@ -40,6 +40,15 @@ def mounts() -> list[Mount]:
     return found
 
 
+def is_mounted(path: Path) -> bool:
+    """Tell whether something is mounted right here.
+
+    The kernel's table says so without asking the file system, which may be one whose program is dead.
+    """
+    real = str(path.parent.resolve() / path.name)
+    return any(mount.mount_point == real for mount in mounts())
+
+
 def mount_of(path: Path) -> Mount:
     """Return the mount that a path lies on: the longest mount point that leads to it, the last made."""
     real = str(path.resolve())

@@ -8,6 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskproof.system.loops import loops_on, wait_until_free
+from diskproof.system.mounts import is_mounted
+
 OWNED = ".diskproof-owned"
 """File inside each directory that diskproof made and may remove; holds the run's mark."""
 
@@ -29,24 +32,26 @@ class Undone:
 
 
 def unmount(path: Path) -> list[Undone]:
-    """Unmount a file system; one whose device or daemon is gone, or that stays busy, lazily."""
-    if not _is_mounted(path):
+    """Unmount a file system; one that somebody stands in goes from sight, and away when they leave."""
+    if not is_mounted(path):
         return []
-    failure = _patiently(["umount", str(path)])
-    if failure and not _run(["umount", "--lazy", str(path)]):
-        failure = None
+    # A FUSE mount of an ordinary user has its own way.
+    argv = ["umount"] if os.geteuid() == 0 else ["fusermount3", "-u"]
+    lazily = "--lazy" if os.geteuid() == 0 else "-z"
+    failure = _patiently([*argv, str(path)])
+    if failure:
+        failure = _run([*argv, lazily, str(path)])
     return [_undone(f"mount {path}", failure)]
 
 
-def detach_loops(file: str) -> list[Undone]:
-    """Take every loop device off a file."""
-    listed = _output(["losetup", "--noheadings", "--output", "NAME", "--associated", file])
+def detach_loops(backing_file: str) -> list[Undone]:
+    """Detach the loop devices on a file: one that is still in use detaches itself when that ends."""
     undone = []
-    for device in listed.split():
-        failure = _patiently(["losetup", "--detach", device])
-        # A device in use is only marked to go; another may have had the same idea.
-        gone = device not in _output(["losetup", "--noheadings", "--output", "NAME", "--associated", file])
-        undone.append(_undone(f"loop device {device}", None if gone else failure or "still in use"))
+    for device in loops_on(Path(backing_file)):
+        failure = _run(["losetup", "--detach", str(device)])
+        if failure is None and not wait_until_free(device, Path(backing_file)):
+            failure = "still in use"
+        undone.append(_undone(f"loop device {device} on {backing_file}", failure))
     return undone
 
 
@@ -127,13 +132,6 @@ UNDOING: dict[str, Callable[[str], list[Undone]]] = {
 
 def _undone(what: str, failure: str | None) -> Undone:
     return Undone(what if failure is None else f"{what} ({failure})", done=failure is None)
-
-
-def _is_mounted(path: Path) -> bool:
-    """Ask the kernel's list: a mount whose daemon has died cannot be looked at."""
-    escaped = str(path).replace("\\", "\\134").replace(" ", "\\040")
-    lines = Path("/proc/self/mountinfo").read_text().splitlines()
-    return any(line.split(" ")[4] == escaped for line in lines)
 
 
 def _patiently(argv: list[str]) -> str | None:
