@@ -1,8 +1,8 @@
 use clap::Args;
 
-use crate::device;
+use crate::device::{self, Build};
 
-/// Print a device file as JSON, checked and with its defaults
+/// Print a device file as JSON, checked and with its defaults, and what follows from it: its capacity
 #[derive(Debug, Args)]
 pub(super) struct Show {
     /// A device's name, or the path of a file that ends in .toml
@@ -12,7 +12,10 @@ pub(super) struct Show {
 impl Show {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         let device = device::open(&self.device)?;
-        println!("{}", serde_json::to_string_pretty(&device)?);
+        let mut shown = serde_json::to_value(&device)?;
+        let timing = device.device.build(Build { seed: 1 });
+        shown["capacity_bytes"] = timing.capacity_bytes().into();
+        println!("{}", serde_json::to_string_pretty(&shown)?);
         Ok(())
     }
 }
