@@ -147,11 +147,11 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
     assert_nothing_left(tmp_path)
     # The forms and the comparison are the same for all families: the one that is always there shows them.
     for form in ("text", "markdown", "csv", "json") if family == "sqlite" else ("csv",):
-        again = diskproof(tmp_path, "report", str(folder.path), "--format", form)
-        assert again.returncode == 0, again.stderr
-        assert again.stdout.strip()
+        rendered = diskproof(tmp_path, "report", str(folder.path), "--format", form)
+        assert rendered.returncode == 0, rendered.stderr
+        assert rendered.stdout.strip()
         if form == "json":
-            json.loads(again.stdout)
+            json.loads(rendered.stdout)
     if family == "sqlite":
         same = diskproof(tmp_path, "compare", str(folder.path), str(folder.path))
         assert same.returncode == 0, same.stderr
