@@ -2,9 +2,7 @@
 
 import json
 import queue
-import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +20,9 @@ from diskproof.results.records import (
     StatementType,
 )
 from diskproof.system.processes import Starter
+from diskproof.system.programs import find_program
+
+PROGRAM = "diskproof-load"
 
 PROTOCOL = 1
 """The version of docs/protocol.md that this end speaks."""
@@ -38,22 +39,14 @@ class LoadFailedError(RefusalError):
     """The load generator could not do what was asked; the message is its own."""
 
 
-def _found() -> Path | None:
-    beside = Path(sys.executable).with_name("diskproof-load")
-    if beside.is_file():
-        return beside
-    elsewhere = shutil.which("diskproof-load")
-    return Path(elsewhere) if elsewhere else None
-
-
 def is_installed() -> bool:
     """Tell whether there is a load generator."""
-    return _found() is not None
+    return find_program(PROGRAM) is not None
 
 
 def program() -> Path:
     """Return the load generator that was installed with this lab; LoadFailedError if there is none."""
-    found = _found()
+    found = find_program(PROGRAM)
     if found is None:
         raise LoadFailedError(
             "diskproof-load is not installed; `make run` builds it, as does `pip install .`"

@@ -29,15 +29,17 @@ class Starter:
         env: dict[str, str] | None = None,
         stdin: int | None = subprocess.DEVNULL,
         stdout: int | IO[bytes] | None = None,
+        outlives: bool = False,
     ) -> subprocess.Popen[bytes]:
         """Start a program in a session of its own, so that Ctrl-C reaches the lab alone.
 
         Its output goes to `log_file` (appended), or nowhere. `user` drops privileges where this
-        process has them. The kernel kills it when the lab's main thread ends, however it ends.
+        process has them. The kernel kills it when the lab's main thread ends, however it ends, unless
+        it is one that `outlives` the lab.
         """
         with open(log_file or os.devnull, "ab") as log:  # noqa: PTH123 - devnull is no Path's business
             return subprocess.Popen(
-                [*_wrapper(user), *argv],
+                [*_wrapper(user, tied=not outlives), *argv],
                 stdin=stdin,
                 stdout=log if stdout is None else stdout,
                 stderr=log,
@@ -63,13 +65,15 @@ def children(pid: int) -> list[int]:
     return [int(child) for text in lists for child in text.split()]
 
 
-def _wrapper(user: str | None) -> list[str]:
+def _wrapper(user: str | None, *, tied: bool) -> list[str]:
     """Return the setpriv call that ties a program to our life and, where asked, to another user."""
+    if not tied and not user:
+        return []
     if shutil.which("setpriv") is None:
         if user:
             raise FileNotFoundError("setpriv is missing: install util-linux")
         return []
-    wrapper = ["setpriv", "--pdeathsig", "KILL"]
+    wrapper = ["setpriv", *(["--pdeathsig", "KILL"] if tied else [])]
     if user and os.geteuid() == 0:
         account = pwd.getpwnam(user)
         wrapper += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--init-groups"]
