@@ -11,7 +11,7 @@ FLOORS = [
     {"refusal"},
     {"results", "stats"},
     {"system"},
-    {"study", "load"},
+    {"study", "load", "disk"},
     {"workload", "storage", "server"},
     {"audit"},
     {"analysis"},

@@ -133,6 +133,8 @@ class BlockDevice(Record):
 class VirtualFacts(Record):
     """The virtual disk below a place."""
 
+    name: str
+    """What tells it from the run's other disks: its label, or its device's name."""
     device: str
     """Name of the device file, or its path."""
     title: str

@@ -1,6 +1,6 @@
 """The places of a run: each checked, made ready once, and given back."""
 
-from diskproof.storage.kinds import directory, ram
+from diskproof.storage.kinds import directory, ram, virtual
 from diskproof.storage.kinds.base import Kind, Prepared
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
@@ -8,6 +8,7 @@ from diskproof.system.journal import Journal
 KINDS: dict[PlaceKind, Kind] = {
     "directory": directory,
     "ram": ram,
+    "virtual": virtual,
 }
 
 

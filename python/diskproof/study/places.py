@@ -5,9 +5,11 @@ from typing import Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from diskproof.study.part import Part, Size
+from diskproof.study.part import Name, Part, Size
 
-PlaceKind = Literal["directory", "ram"]
+FileSystem = Literal["ext4", "xfs", "btrfs"]
+
+PlaceKind = Literal["directory", "ram", "virtual"]
 """The kinds of place; each is the key that names it."""
 
 PLACE_KINDS: tuple[PlaceKind, ...] = get_args(PlaceKind)
@@ -15,6 +17,7 @@ PLACE_KINDS: tuple[PlaceKind, ...] = get_args(PlaceKind)
 KEYS_OF: dict[PlaceKind, tuple[str, ...]] = {
     "directory": (),
     "ram": (),
+    "virtual": ("size", "filesystem", "mount_options", "label", "below_floor"),
 }
 """The further keys that each kind takes."""
 
@@ -29,6 +32,29 @@ class PlaceKeys(Part):
     )
     ram: Size | None = Field(
         None, ge=16 * 2**20, description="Main memory: a tmpfs of this size, such as `1 GiB`"
+    )
+    virtual: str | None = Field(
+        None,
+        min_length=1,
+        description="A virtual disk with the timing of a published one: a name that "
+        "`diskproof-disk list` shows, or the path of a device file that ends in `.toml`",
+    )
+    size: Size | None = Field(
+        None, ge=32 * 2**20, description="Size of the virtual disk; without it as large as its device"
+    )
+    filesystem: FileSystem | None = Field(
+        None, description="File system made on the disk; `ext4` where it is not said"
+    )
+    mount_options: str | None = Field(
+        None, min_length=1, description="Options the file system is mounted with, such as `noatime`"
+    )
+    label: Name | None = Field(
+        None,
+        description="Tells two disks of one kind apart: places with the same keys are one and the same disk",
+    )
+    below_floor: bool = Field(
+        False,
+        description="Take a device that is faster than this machine can serve one; its figures are labelled",
     )
 
     def kinds(self) -> list[PlaceKind]:
@@ -67,4 +93,4 @@ class PlaceChoice(PlaceKeys):
     @property
     def in_memory(self) -> bool:
         """Whether what lies there takes the machine's memory and wears no disk."""
-        return self.kind == "ram"
+        return self.kind in ("ram", "virtual")

@@ -6,12 +6,15 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from diskproof.refusal import RefusalError
 from diskproof.results.records import Role, VirtualFacts, format_bytes
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
+
+if TYPE_CHECKING:
+    from diskproof.storage.virtual import VirtualDisk
 
 SCRATCH = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
 """Names of the folders that runs make inside a place."""
@@ -53,6 +56,9 @@ class Prepared:
         """Put back what was kept under a name; False where nothing was, or this kind cannot."""
         del name
         return False
+
+    disks: tuple["VirtualDisk", ...] = ()
+    """The virtual disks that take part in it."""
 
     @property
     def virtual(self) -> VirtualFacts | None:

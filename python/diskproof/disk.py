@@ -1,0 +1,162 @@
+"""Starting diskproof-disk and speaking with it: the lab's end of docs/disk.md."""
+
+import json
+import select
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from diskproof.refusal import RefusalError
+from diskproof.system.processes import Starter
+from diskproof.system.programs import find_program
+
+PROGRAM = "diskproof-disk"
+
+READY_S = 30.0
+"""How long a disk may take until it serves: it measures its path, and reads an image's facts."""
+
+ANSWER_S = 30.0
+"""How long an answer to a control request may take."""
+
+END_S = 10.0
+"""How long the program may take to end once it was told to."""
+
+Facts = dict[str, Any]
+
+
+class DiskError(RefusalError):
+    """A virtual disk cannot do what was asked; the message is the program's own, or says that it is gone."""
+
+
+def is_installed() -> bool:
+    """Tell whether the program is there."""
+    return find_program(PROGRAM) is not None
+
+
+def program() -> Path:
+    """Return the program that was installed with this lab; DiskError if there is none."""
+    found = find_program(PROGRAM)
+    if found is None:
+        raise DiskError(f"{PROGRAM} is not installed; `make run` builds it, as does `pip install .`")
+    return found
+
+
+def devices() -> list[Facts]:
+    """Return the devices that come with the program: name, title and what else `list --json` says."""
+    return [json.loads(line) for line in _say("list", "--json").splitlines()]
+
+
+def show(device: str) -> Facts:
+    """Return a device file, checked; DiskError where there is no such device or its file is wrong."""
+    facts: Facts = json.loads(_say("show", device))
+    return facts
+
+
+def _say(*words: str) -> str:
+    result = subprocess.run([str(program()), *words], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise DiskError(result.stderr.strip().removeprefix(f"{PROGRAM}: ") or f"{PROGRAM} said nothing")
+    return result.stdout
+
+
+class Control:
+    """The control socket of a served disk: one JSON object a line, each answered by one."""
+
+    def __init__(self, path: Path) -> None:
+        """Speak with the disk whose socket lies at `path`; it is connected to for each request."""
+        self.path = path
+
+    def ask(self, do: str, **fields: object) -> Facts:
+        """Send a request and return the answer; DiskError where it is refused, or nobody answers."""
+        request = json.dumps({"do": do, **fields}) + "\n"
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(ANSWER_S)
+                connection.connect(str(self.path))
+                connection.sendall(request.encode())
+                line = connection.makefile("rb").readline()
+        except TimeoutError:
+            raise DiskError(
+                f"the virtual disk at {self.path} has not answered `{do}` for {ANSWER_S:g} s"
+            ) from None
+        except OSError as error:
+            raise DiskError(f"the virtual disk at {self.path} is gone ({error})") from None
+        if not line.endswith(b"\n"):
+            raise DiskError(f"the virtual disk at {self.path} went away before it answered `{do}`")
+        answer: Facts = json.loads(line)
+        if not answer.get("ok"):
+            raise DiskError(f"the virtual disk refused `{do}`: {answer.get('error', 'no reason given')}")
+        return answer
+
+    def set_timing(self, *, on: bool) -> None:
+        """Let answers take the model's time, or none: while data is put in place."""
+        self.ask("timing", on=on)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A disk that is being served."""
+
+    process: subprocess.Popen[bytes]
+    control: Control
+    file: Path
+    """The disk's bytes as one file, in a FUSE mount."""
+    ready: Facts
+    """What the program said when it was ready."""
+
+    def end(self) -> None:
+        """Ask the program to end, and see that it does; it unmounts its file itself."""
+        try:
+            self.control.ask("detach")
+        except DiskError:
+            self.process.terminate()
+        try:
+            self.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def serve(
+    starter: Starter,
+    device: str,
+    *,
+    mount: Path,
+    socket_file: Path,
+    options: list[str],
+    outlives: bool = False,
+) -> Served:
+    """Start serving a device as a file in `mount`; DiskError carries the program's reason where it refuses.
+
+    `outlives`: it goes on when this process ends.
+    """
+    argv = [str(program()), "serve", device, "--mount", str(mount), "--socket", str(socket_file), *options]
+    log = socket_file.with_name("disk.log")
+    process = starter.start(argv, log_file=log, stdout=subprocess.PIPE, outlives=outlives)
+    assert process.stdout is not None
+    with process.stdout as output:
+        line = _first_line(output, READY_S)
+    event: Facts = json.loads(line) if line.endswith(b"\n") else {}
+    if event.get("event") != "ready":
+        process.kill()
+        process.wait()
+        said = log.read_text(errors="replace").strip().splitlines()[-1:]
+        why = event.get("message") or (said[0] if said else f"{PROGRAM} ended without a word")
+        raise DiskError(str(why).removeprefix(f"{PROGRAM}: "))
+    return Served(process, Control(socket_file), Path(event["file"]), event)
+
+
+def _first_line(output: IO[bytes], limit_s: float) -> bytes:
+    """Read up to the first line's end, or what came of it until the end or the limit."""
+    until = time.monotonic() + limit_s
+    line = b""
+    while not line.endswith(b"\n"):
+        ready, _, _ = select.select([output], [], [], max(0.0, until - time.monotonic()))
+        more = output.readline() if ready else b""
+        if not more:
+            break
+        line += more
+    return line

@@ -1,0 +1,116 @@
+"""File systems on block devices: made, mounted, unmounted."""
+
+import fcntl
+import os
+import shutil
+import time
+from pathlib import Path
+
+from diskproof.results.records import format_bytes
+from diskproof.storage.kinds.base import StorageError, command
+from diskproof.study.places import FileSystem
+from diskproof.system.journal import Journal
+from diskproof.system.mounts import is_mounted
+
+LABEL = "diskproof"
+"""Label of every file system that we make: what carries it is ours to overwrite."""
+
+MAKE: dict[FileSystem, tuple[str, ...]] = {
+    # Everything is written now, or the kernel would go on initialising during the measurement.
+    "ext4": ("mkfs.ext4", "-q", "-F", "-L", LABEL, "-E", "lazy_itable_init=0,lazy_journal_init=0"),
+    "xfs": ("mkfs.xfs", "-q", "-f", "-L", LABEL),
+    "btrfs": ("mkfs.btrfs", "-q", "-f", "-L", LABEL),
+}
+
+MAKE_ON_BLANK: dict[FileSystem, tuple[str, ...]] = {
+    "ext4": ("-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1"),
+    "xfs": ("-K",),
+    "btrfs": ("-K",),
+}
+"""Further options for a device that reads as zeroes: nothing to discard, no zeroes to write."""
+
+MOUNT_ON_BLANK: dict[FileSystem, tuple[str, ...]] = {"ext4": ("noinit_itable",), "xfs": (), "btrfs": ()}
+"""ext4 would write those zeroes after all, in the background, and so into the measurement."""
+
+PACKAGES: dict[FileSystem, str] = {"ext4": "e2fsprogs", "xfs": "xfsprogs", "btrfs": "btrfs-progs"}
+
+LEAST_BYTES: dict[FileSystem, int] = {"ext4": 16 * 2**20, "xfs": 300 * 2**20, "btrfs": 128 * 2**20}
+"""The smallest device on which each can be made: mkfs.xfs and mkfs.btrfs refuse smaller ones."""
+
+USABLE_SHARE = 0.9
+"""What of a device is left for files: a journal and inode tables take some, and ext4 keeps 5 % for root."""
+
+UNMOUNT_S = 5.0
+"""How long somebody who looks at every mount, as a desktop does, is waited for."""
+
+FLUSH_BUFFERS = 0x1261
+"""BLKFLSBUF of linux/fs.h: write back and forget what the kernel holds of a block device."""
+
+
+def check_maker(name: str, filesystem: FileSystem) -> None:
+    """Refuse a storage's file system that this machine cannot make."""
+    program = MAKE[filesystem][0]
+    if not (shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")):
+        raise StorageError(
+            f"storage `{name}`: {program} is missing; install {PACKAGES[filesystem]}, "
+            "or choose another `filesystem`"
+        )
+
+
+def check_size(name: str, filesystem: FileSystem, size_bytes: int, need_bytes: int) -> None:
+    """Refuse a device that is too small for its file system, or for what a storage is to hold."""
+    if size_bytes < (least := LEAST_BYTES[filesystem]):
+        raise StorageError(
+            f"storage `{name}`: {filesystem} needs at least {format_bytes(least)}, "
+            f"and the device has {format_bytes(size_bytes)}"
+        )
+    if size_bytes * USABLE_SHARE < need_bytes:
+        raise StorageError(
+            f"storage `{name}`: the data set needs about {format_bytes(need_bytes)}, and a file system on "
+            f"{format_bytes(size_bytes)} leaves less; take a larger device or lower `rows`"
+        )
+
+
+def make_filesystem(device: Path, filesystem: FileSystem, *, blank: bool = False) -> None:
+    """Make a file system on a device; all that lies on it is lost.
+
+    `blank` says that the device reads as zeroes throughout: the last of two options counts.
+    """
+    command([*MAKE[filesystem], *(MAKE_ON_BLANK[filesystem] if blank else ()), str(device)])
+
+
+def blank_options(filesystem: FileSystem, options: str | None) -> str | None:
+    """Return the mount options of a file system that was made on a blank device, with the user's own."""
+    return ",".join([*MOUNT_ON_BLANK[filesystem], *([options] if options else [])]) or None
+
+
+def mount(device: Path, mount_point: Path, options: str | None, journal: Journal) -> None:
+    """Mount a device; the journal has the mount point first."""
+    journal.mounted(mount_point)
+    mount_again(device, mount_point, options)
+
+
+def mount_again(device: Path, mount_point: Path, options: str | None) -> None:
+    """Mount a device where the journal has its mount point already."""
+    command(["mount", *(["-o", options] if options else []), str(device), str(mount_point)])
+
+
+def unmount(mount_point: Path) -> None:
+    """Unmount what is mounted; StorageError where somebody does not leave it."""
+    until = time.monotonic() + UNMOUNT_S
+    while is_mounted(mount_point):
+        try:
+            command(["umount", str(mount_point)])
+        except StorageError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
+def forget_buffers(device: Path) -> None:
+    """Drop what the kernel holds of an unmounted device, whose bytes are about to change below it."""
+    descriptor = os.open(device, os.O_RDONLY)
+    try:
+        fcntl.ioctl(descriptor, FLUSH_BUFFERS, 0)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,140 @@
+"""A virtual disk with a file system on it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from diskproof import disk
+from diskproof.results.records import Role, VirtualFacts, format_bytes
+from diskproof.storage.filesystem import (
+    blank_options,
+    check_maker,
+    check_size,
+    forget_buffers,
+    make_filesystem,
+    mount,
+    mount_again,
+    unmount,
+)
+from diskproof.storage.kinds.base import Prepared, StorageError, unused
+from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means, path_us
+from diskproof.study.places import FileSystem, PlaceChoice
+from diskproof.system.journal import Journal
+
+DEFAULT_FILESYSTEM: FileSystem = "ext4"
+
+EMPTY = "empty"
+"""Snapshot of the disk with nothing but its new file system."""
+
+
+def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
+    """Refuse a disk that is not known, cannot be served here, or is too small."""
+    if lacking := missing_means():
+        raise StorageError(f"storage `{name}`: no virtual disk can be attached here: {lacking}")
+    filesystem = choice.filesystem or DEFAULT_FILESYSTEM
+    check_maker(name, filesystem)
+    capacity = _capacity_bytes(name, choice)
+    size = int(choice.size or capacity)
+    if size > capacity:
+        raise StorageError(
+            f"storage `{name}`: `{choice.virtual}` holds {format_bytes(capacity)}, "
+            f"not {format_bytes(size)}; lower `size` or leave it out"
+        )
+    check_size(name, filesystem, size, need_bytes)
+
+
+def prepare(choice: PlaceChoice, journal: Journal) -> "VirtualPlace":
+    """Attach the disk, make its file system and mount it, all at memory speed."""
+    assert choice.virtual is not None
+    wanted = Wanted(
+        device=choice.virtual,
+        name=choice.label,
+        size_bytes=None if choice.size is None else int(choice.size),
+        path_us=path_us(journal),
+        below_floor=choice.below_floor,
+    )
+    return VirtualPlace(attach(wanted, journal), choice, journal)
+
+
+class VirtualPlace(Prepared):
+    """A mounted virtual disk.
+
+    A loaded database is kept as a snapshot of the whole disk and put back in a moment, whatever its
+    size. The file system is unmounted meanwhile: it must not see its disk change.
+    """
+
+    def __init__(self, attached: VirtualDisk, choice: PlaceChoice, journal: Journal) -> None:
+        """Make a file system on an attached disk."""
+        super().__init__("virtual", journal.directory(unused(Path(f"{attached.folder}-files"))))
+        self.disks = (attached,)
+        self._disk = attached
+        filesystem = choice.filesystem or DEFAULT_FILESYSTEM
+        self._mount_options = blank_options(filesystem, choice.mount_options)
+        self._kept = {EMPTY}
+        make_filesystem(attached.block, filesystem, blank=True)
+        # Once, so that what a file system does at its first mount is done.
+        mount(attached.block, self.folder, self._mount_options, journal)
+        self._leave()
+        attached.control.ask("snapshot", name=EMPTY)
+        self._mount()
+
+    @property
+    def virtual(self) -> VirtualFacts:
+        """The disk."""
+        return self._disk.facts
+
+    def fresh(self, roles: Iterable[Role]) -> None:
+        """Go back to the empty file system, and make an empty directory for every role."""
+        self._go_back(EMPTY)
+        for role in roles:
+            (self.folder / role).mkdir()
+
+    def clear(self, roles: Iterable[Role]) -> None:
+        """Give up all that lies on the disk."""
+        del roles
+        self._leave()
+        self._disk.control.ask("restore", name=EMPTY)
+
+    def keep(self, name: str) -> None:
+        """Keep the whole disk as it is now."""
+        self._leave()
+        self._disk.control.ask("snapshot", name=name)
+        self._kept.add(name)
+        self._mount()
+
+    def put_back(self, name: str) -> bool:
+        """Put back the disk as it was kept; False where nothing was under that name."""
+        if name not in self._kept:
+            return False
+        self._go_back(name)
+        return True
+
+    def close(self) -> None:
+        """Unmount and detach; where that cannot be, the journal's undo goes further."""
+        try:
+            self._leave()
+            self._disk.detach()
+        except (StorageError, disk.DiskError, OSError):
+            pass
+
+    def _go_back(self, name: str) -> None:
+        self._leave()
+        self._disk.control.ask("restore", name=name)
+        self._mount()
+
+    def _leave(self) -> None:
+        """Unmount, at memory speed, and have the kernel forget what it read from the disk."""
+        self._disk.control.set_timing(on=False)
+        unmount(self.folder)
+        forget_buffers(self._disk.block)
+
+    def _mount(self) -> None:
+        mount_again(self._disk.block, self.folder, self._mount_options)
+
+
+def _capacity_bytes(name: str, choice: PlaceChoice) -> int:
+    assert choice.virtual is not None
+    try:
+        shown = disk.show(choice.virtual)
+    except disk.DiskError as error:
+        raise StorageError(f"storage `{name}`: {error}") from None
+    return int(shown["capacity_bytes"])
