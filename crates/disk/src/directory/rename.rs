@@ -1,0 +1,90 @@
+//! A name for what another name leads to.
+
+use std::ffi::OsStr;
+
+use fuser::Errno;
+
+use super::inode::{Kind, Number};
+use super::space::Run;
+use super::tree::{Moment, ROOT, Result, Tree};
+
+/// What a rename does where the new name is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Replace,
+    Refuse,
+    Exchange,
+}
+
+impl Tree {
+    /// Gives a name to what another name leads to.
+    pub(crate) fn rename(
+        &mut self,
+        (parent, name): (Number, &OsStr),
+        (new_parent, new_name): (Number, &OsStr),
+        taken: Taken,
+        moment: Moment,
+    ) -> Result<Vec<Run>> {
+        let number = self.find(parent, name)?;
+        let other = match self.find(new_parent, new_name) {
+            Ok(other) => Some(other),
+            Err(Errno::ENOENT) if self.inode(new_parent)?.links > 0 => None,
+            Err(error) => return Err(error),
+        };
+        self.must_not_contain(number, new_parent)?;
+        match (other, taken) {
+            (Some(_), Taken::Refuse) => Err(Errno::EEXIST),
+            (None, Taken::Exchange) => Err(Errno::ENOENT),
+            (Some(other), _) if other == number => Ok(Vec::new()),
+            (Some(other), Taken::Exchange) => {
+                self.must_not_contain(other, parent)?;
+                self.leave(parent, name, number, moment)?;
+                self.leave(new_parent, new_name, other, moment)?;
+                self.enter(parent, name, other, moment)?;
+                self.enter(new_parent, new_name, number, moment)?;
+                self.renamed(other, moment)?;
+                self.renamed(number, moment)?;
+                Ok(Vec::new())
+            }
+            (other, _) => {
+                if let Some(other) = other {
+                    self.must_be_replaceable(number, other)?;
+                    self.leave(new_parent, new_name, other, moment)?;
+                }
+                self.leave(parent, name, number, moment)?;
+                self.enter(new_parent, new_name, number, moment)?;
+                self.renamed(number, moment)?;
+                other.map_or(Ok(Vec::new()), |other| self.unname(other, moment))
+            }
+        }
+    }
+
+    /// A directory cannot come to lie within itself.
+    fn must_not_contain(&self, number: Number, mut within: Number) -> Result<()> {
+        while within != ROOT {
+            if within == number {
+                return Err(Errno::EINVAL);
+            }
+            within = self.directory(within)?.parent;
+        }
+        Ok(())
+    }
+
+    fn must_be_replaceable(&self, number: Number, other: Number) -> Result<()> {
+        let is_directory = matches!(self.inode(number)?.kind, Kind::Directory(_));
+        match &self.inode(other)?.kind {
+            Kind::Directory(_) if !is_directory => Err(Errno::EISDIR),
+            Kind::Directory(directory) if !directory.is_empty() => Err(Errno::ENOTEMPTY),
+            Kind::Directory(_) => Ok(()),
+            _ if is_directory => Err(Errno::ENOTDIR),
+            _ => Ok(()),
+        }
+    }
+
+    fn renamed(&mut self, number: Number, moment: Moment) -> Result<()> {
+        let inode = self.inode_mut(number)?;
+        inode.attributes_changed = moment.now;
+        inode.changed.at_all = moment.transaction;
+        Ok(())
+    }
+}
