@@ -7,6 +7,7 @@
 pub mod cli;
 pub mod contents;
 pub mod device;
+mod directory;
 pub mod ledger;
 pub mod request;
 pub mod serve;

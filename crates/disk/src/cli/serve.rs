@@ -5,16 +5,19 @@ use serde_json::json;
 
 use super::size;
 use crate::device;
-use crate::serve::{self, Options};
+use crate::serve::{self, Form, Options};
 
-/// Serve a device as a file in a FUSE mount, until it is detached, unmounted or interrupted
+/// Serve a device as a file or a directory in a FUSE mount, until it is detached, unmounted or interrupted
 #[derive(Debug, Args)]
 pub(super) struct Serve {
     /// A device's name, or the path of a file that ends in .toml
     device: String,
-    /// An empty directory; the disk is the file `disk` in it
+    /// An empty directory; the disk is the file `disk` in it, or this very directory
     #[arg(long)]
     mount: PathBuf,
+    /// What is in the mount
+    #[arg(long = "as", value_enum, default_value_t = Form::File)]
+    form: Form,
     /// Where to make the control socket
     #[arg(long)]
     socket: PathBuf,
@@ -85,6 +88,7 @@ impl Serve {
             (None, None) => size::available_memory()? / 4 * 3,
         };
         let options = Options {
+            form: self.form,
             mount: self.mount,
             socket: self.socket,
             size_bytes: self.size,

@@ -2,20 +2,26 @@
 
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 
+use crate::request::Nanos;
+
 /// Everything that is needed to answer a request, so that any thread can do so at its time.
 pub(super) enum Answer {
     /// The bytes were read when the request arrived, so that the answer leaves on time.
     Read(ReplyData, Vec<u8>),
     Written(ReplyWrite, u32),
     Done(ReplyEmpty),
+    /// Something else follows the request: it is told when the model answered it.
+    Then(Box<dyn FnOnce(Result<Nanos, Errno>) + Send>),
 }
 
 impl Answer {
-    pub(super) fn send(self) {
+    /// The model's moment is `at`; without timing, the moment of arrival.
+    pub(super) fn send(self, at: Nanos) {
         match self {
             Self::Read(reply, bytes) => reply.data(&bytes),
             Self::Written(reply, bytes) => reply.written(bytes),
             Self::Done(reply) => reply.ok(),
+            Self::Then(next) => next(Ok(at)),
         }
     }
 
@@ -24,6 +30,7 @@ impl Answer {
             Self::Read(reply, _) => reply.error(errno),
             Self::Written(reply, _) => reply.error(errno),
             Self::Done(reply) => reply.error(errno),
+            Self::Then(next) => next(Err(errno)),
         }
     }
 }

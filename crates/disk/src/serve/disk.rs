@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 
 use super::control::Request;
 use super::engine::Engine;
+use super::kept::Kept;
 use super::standing::Awake;
 use crate::contents::Contents;
 
 pub(super) struct Disk {
     pub(super) engine: Arc<Engine>,
     pub(super) contents: Arc<Mutex<Contents>>,
+    pub(super) kept: Kept,
     pub(super) awake: Awake,
     /// What does not change while it is served.
     pub(super) description: Value,
@@ -37,13 +39,12 @@ impl Disk {
                 Ok(json!({"ok": true, "timing": on}))
             }
             Request::Snapshot { name } => {
-                self.contents.lock().snapshot(&name)?;
+                self.kept.snapshot(&name)?;
                 Ok(done())
             }
             Request::Restore { name } => self.restore(&name),
             Request::Forget { name } => {
-                let discarded = self.contents.lock().forget(&name)?;
-                drop(discarded);
+                self.kept.forget(&name)?;
                 Ok(done())
             }
             Request::Detach => Ok(done()),
@@ -56,9 +57,7 @@ impl Disk {
         if under_way > 0 {
             bail!("{under_way} requests are under way; unmount what is on the disk first");
         }
-        let discarded = self.contents.lock().restore(name)?;
-        // After the answer: what is let go may be gigabytes, and nobody waits for that.
-        std::thread::spawn(move || drop(discarded));
+        self.kept.restore(name)?;
         Ok(done())
     }
 

@@ -66,6 +66,8 @@ struct UnderWay {
 struct Due {
     kind: Kind,
     answer: Answer,
+    /// The model's moment, counted from the arrival.
+    at: Nanos,
     /// The model's.
     latency: Nanos,
     /// When it should leave.
@@ -111,7 +113,7 @@ impl Engine {
         if !core.timed {
             drop(core);
             self.statistics.lock().count(request);
-            answer.send();
+            answer.send(arrived);
             return;
         }
         let mut due = Vec::new();
@@ -142,7 +144,7 @@ impl Engine {
     fn send(&self, due: Vec<Due>) {
         for due in due {
             let left = self.clock.now();
-            due.answer.send();
+            due.answer.send(due.at);
             self.statistics.lock().answered(Answered {
                 kind: due.kind,
                 latency: due.latency,
@@ -292,6 +294,7 @@ impl Core {
                     due.push(Due {
                         kind: request.kind,
                         answer: request.answer,
+                        at: request.arrived + latency,
                         latency,
                         deadline: request.arrived + latency.saturating_sub(self.pace.path),
                     });

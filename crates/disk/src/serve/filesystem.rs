@@ -29,7 +29,7 @@ const REQUESTS_AT_MOST: u16 = 1024;
 /// A mebibyte a request, as the block layer sends at most.
 const REQUEST_BYTES_AT_MOST: u32 = 1 << 20;
 /// Nothing here changes behind the kernel's back.
-const FOREVER: Duration = Duration::from_secs(86_400 * 365);
+pub(super) const FOREVER: Duration = Duration::from_secs(86_400 * 365);
 
 pub(super) struct OneFile {
     pub(super) engine: Arc<Engine>,
@@ -82,7 +82,7 @@ fn sectors(kind: Kind, offset: u64, length: u64) -> Request {
 }
 
 /// A full disk says so; what lies beneath failing is an I/O error, whatever its own name is.
-fn errno(error: &ContentsError) -> Errno {
+pub(super) fn errno(error: &ContentsError) -> Errno {
     match error {
         ContentsError::Full { .. } | ContentsError::Outside { .. } => Errno::ENOSPC,
         ContentsError::Io(error) if error.kind() == io::ErrorKind::StorageFull => Errno::ENOSPC,
@@ -90,28 +90,33 @@ fn errno(error: &ContentsError) -> Errno {
     }
 }
 
+/// Many and large requests at a time.
+pub(super) fn set_limits(kernel: &mut KernelConfig) -> io::Result<()> {
+    for wanted in [
+        InitFlags::FUSE_ASYNC_DIO,
+        InitFlags::FUSE_ASYNC_READ,
+        InitFlags::FUSE_MAX_PAGES,
+    ] {
+        // A kernel without one of them is slower, and the floor shows it.
+        let _ = kernel.add_capabilities(wanted);
+    }
+    let refused = |_| io::Error::other("the kernel's limits on requests cannot be set");
+    kernel
+        .set_max_background(REQUESTS_AT_MOST)
+        .map_err(refused)?;
+    kernel
+        .set_congestion_threshold(REQUESTS_AT_MOST)
+        .map_err(refused)?;
+    let refused = |_| io::Error::other("the kernel's limit on a request's bytes cannot be set");
+    kernel
+        .set_max_write(REQUEST_BYTES_AT_MOST)
+        .map_err(refused)?;
+    Ok(())
+}
+
 impl Filesystem for OneFile {
     fn init(&mut self, _from: &From, kernel: &mut KernelConfig) -> io::Result<()> {
-        for wanted in [
-            InitFlags::FUSE_ASYNC_DIO,
-            InitFlags::FUSE_ASYNC_READ,
-            InitFlags::FUSE_MAX_PAGES,
-        ] {
-            // A kernel without one of them is slower, and the floor shows it.
-            let _ = kernel.add_capabilities(wanted);
-        }
-        let refused = |_| io::Error::other("the kernel's limits on requests cannot be set");
-        kernel
-            .set_max_background(REQUESTS_AT_MOST)
-            .map_err(refused)?;
-        kernel
-            .set_congestion_threshold(REQUESTS_AT_MOST)
-            .map_err(refused)?;
-        let refused = |_| io::Error::other("the kernel's limit on a request's bytes cannot be set");
-        kernel
-            .set_max_write(REQUEST_BYTES_AT_MOST)
-            .map_err(refused)?;
-        Ok(())
+        set_limits(kernel)
     }
 
     fn lookup(&self, _from: &From, _parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
@@ -248,7 +253,7 @@ impl Filesystem for OneFile {
         let outcome = self.contents.lock().discard(offset, length);
         let answer = Answer::Done(reply);
         match outcome {
-            Ok(()) if length == 0 => answer.send(),
+            Ok(()) if length == 0 => answer.send(arrived),
             Ok(()) => {
                 let request = sectors(Kind::Discard, offset, length);
                 self.engine.arrive(request, arrived, answer);

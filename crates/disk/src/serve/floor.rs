@@ -1,10 +1,12 @@
 //! What this machine's way to a disk costs, and which disks it is good enough for.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
 
 use crate::device::{Build, Device};
 use crate::request::{Nanos, Request, Tag};
@@ -23,7 +25,10 @@ const MODEL_REQUESTS: u64 = 2_000;
 ///
 /// Where the file cannot be opened or read.
 pub(super) fn measure(file: &Path, length: Duration) -> io::Result<Nanos> {
-    let file = File::open(file)?;
+    // Past the kernel's cache, where there is one.
+    let mut options = OpenOptions::new();
+    let direct = OFlags::DIRECT.bits().cast_signed();
+    let file = options.read(true).custom_flags(direct).open(file)?;
     let mut block = vec![0; usize::try_from(BLOCK_BYTES).expect("a small number")];
     let mut taken = Vec::new();
     let end = Instant::now() + length;
@@ -40,6 +45,20 @@ pub(super) fn measure(file: &Path, length: Duration) -> io::Result<Nanos> {
     }
     taken.sort_unstable();
     Ok(taken[taken.len() / 2])
+}
+
+/// Makes a file that `measure` can read.
+///
+/// # Errors
+///
+/// Where it is there already or cannot be written.
+pub(super) fn fill(file: &Path) -> io::Result<()> {
+    let file = File::create_new(file)?;
+    file.write_all_at(
+        &vec![1; usize::try_from(BLOCKS * BLOCK_BYTES).expect("a small number")],
+        0,
+    )?;
+    file.sync_all()
 }
 
 /// How a device's own latency stands to the floor of this machine.

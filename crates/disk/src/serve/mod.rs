@@ -3,10 +3,12 @@
 mod answer;
 mod clock;
 mod control;
+mod directory;
 mod disk;
 mod engine;
 mod filesystem;
 mod floor;
+mod kept;
 mod mount;
 mod standing;
 mod statistics;
@@ -17,7 +19,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use fuser::{Config, MountOption, Session};
+use fuser::{Config, Filesystem, MountOption, Notifier, Session};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -26,14 +28,16 @@ use signal_hook::iterator::Signals;
 pub use control::{Request as ControlRequest, ask};
 pub use statistics::LATENESS_SHARE_ALLOWED;
 
+use self::directory::Directory;
 use self::disk::Disk;
 use self::engine::{Engine, Pace};
 use self::filesystem::{FILE_NAME, OneFile};
 use self::floor::{ModelLatency, Verdict};
+use self::kept::Kept;
 use self::standing::Awake;
 use crate::contents::{Contents, Image, Store};
 use crate::device::{Build, Device};
-use crate::request::NANOS_PER_US;
+use crate::request::{NANOS_PER_US, Nanos};
 
 const SECTOR_BYTES: u64 = 512;
 /// Long enough for thousands of reads, short enough for nobody to wait.
@@ -41,9 +45,28 @@ const PATH_MEASURED_FOR: Duration = Duration::from_millis(150);
 /// Long enough for a median that a second measurement repeats.
 const FLOOR_MEASURED_FOR: Duration = Duration::from_millis(300);
 
+/// What is in the mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// The disk as one file, for a loop device and a file system on it
+    File,
+    /// A directory whose files lie on the disk; needs no privilege
+    Directory,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+        }
+    }
+}
+
 /// How a disk is to be served.
 #[derive(Clone, Debug)]
 pub struct Options {
+    pub form: Form,
     pub mount: PathBuf,
     pub socket: PathBuf,
     /// The whole device where absent.
@@ -96,11 +119,8 @@ pub fn serve(
     let _socket = RemovedAtEnd(&options.socket);
     let (end, ended) = channel();
     end_on_signal(&end)?;
-    let mounted = Mounted::start(&options.mount, &engine, &contents, size_bytes, &end)?;
-
-    let file = options.mount.join(FILE_NAME);
-    let floor = floor::measure(&file, PATH_MEASURED_FOR)
-        .with_context(|| format!("the way to {} cannot be measured", file.display()))?;
+    let (mounted, kept) = mount_as(options, &engine, &contents, &end)?;
+    let floor = measure_path(options)?;
     let path = options.path_us.map_or(floor, nanos);
     let label = match floor::verdict(ModelLatency::of(device, build), path, options.below_floor) {
         Verdict::Fits => None,
@@ -114,9 +134,10 @@ pub fn serve(
     let description = json!({
         "device": name,
         "title": device.title,
+        "as": options.form.name(),
         "mount": options.mount,
         "socket": options.socket,
-        "file": file,
+        "file": (options.form == Form::File).then(|| options.mount.join(FILE_NAME)),
         "size_bytes": size_bytes,
         "seed": options.seed,
         "floor_us": us(floor),
@@ -130,6 +151,7 @@ pub fn serve(
     let disk = Arc::new(Disk {
         engine: engine.clone(),
         contents,
+        kept,
         awake,
         description: description.clone(),
         end: Mutex::new(end),
@@ -145,6 +167,57 @@ pub fn serve(
     Ok(())
 }
 
+/// Mounts the disk in the form that is asked for, and says what a snapshot of it keeps.
+fn mount_as(
+    options: &Options,
+    engine: &Arc<Engine>,
+    contents: &Arc<Mutex<Contents>>,
+    end: &Sender<()>,
+) -> anyhow::Result<(Mounted, Kept)> {
+    match options.form {
+        Form::File => {
+            let file = OneFile {
+                engine: engine.clone(),
+                contents: contents.clone(),
+                size_bytes: contents.lock().size_bytes(),
+            };
+            let (mounted, _) =
+                Mounted::start(&options.mount, Config::default(), engine, file, end)?;
+            Ok((mounted, Kept::Bytes(contents.clone())))
+        }
+        Form::Directory => {
+            if options.image.is_some() {
+                bail!(
+                    "a directory begins empty: an image has no names for its bytes; serve it as a file"
+                );
+            }
+            let directory = Directory::new(engine.clone(), contents.clone())?;
+            let config = directory::config();
+            let files = directory.clone();
+            let (mounted, kernel) = Mounted::start(&options.mount, config, engine, files, end)?;
+            Ok((mounted, Kept::Names(directory, kernel)))
+        }
+    }
+}
+
+/// What the way to the disk costs, while it answers at once.
+fn measure_path(options: &Options) -> anyhow::Result<Nanos> {
+    let measured = match options.form {
+        Form::File => floor::measure(&options.mount.join(FILE_NAME), PATH_MEASURED_FOR),
+        Form::Directory => {
+            let scratch = options.mount.join(".diskproof-path");
+            let _removed = RemovedAtEnd(&scratch);
+            floor::fill(&scratch).and_then(|()| floor::measure(&scratch, PATH_MEASURED_FOR))
+        }
+    };
+    measured.with_context(|| {
+        format!(
+            "the way to the disk in {} cannot be measured",
+            options.mount.display()
+        )
+    })
+}
+
 /// Measures this machine's way to a disk, without a loop device: a disk that takes no time, in a
 /// mount of its own. In microseconds.
 ///
@@ -156,19 +229,23 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
     mount::check_fuse()?;
     let directory = TemporaryDirectory::make()?;
     let contents = Contents::new(SIZE_BYTES, Store::memory(SIZE_BYTES), None);
-    let engine = Engine::new(
+    let engine = Arc::new(Engine::new(
         Box::new(crate::timing::Null::new(SIZE_BYTES)),
         true,
         Pace { path: 0, spin: 0 },
-    );
+    ));
     let awake = Awake::new(!let_idle);
     awake.set(true);
     let (end, _ended) = channel();
-    let _mounted = Mounted::start(
+    let (_mounted, _) = Mounted::start(
         &directory.0,
-        &Arc::new(engine),
-        &Arc::new(Mutex::new(contents)),
-        SIZE_BYTES,
+        Config::default(),
+        &engine,
+        OneFile {
+            engine: engine.clone(),
+            contents: Arc::new(Mutex::new(contents)),
+            size_bytes: SIZE_BYTES,
+        },
         &end,
     )?;
     Ok(us(floor::measure(
@@ -267,26 +344,21 @@ struct Mounted {
 impl Mounted {
     fn start(
         directory: &Path,
+        mut config: Config,
         engine: &Arc<Engine>,
-        contents: &Arc<Mutex<Contents>>,
-        size_bytes: u64,
+        files: impl Filesystem,
         end: &Sender<()>,
-    ) -> anyhow::Result<Self> {
-        let mut config = Config::default();
-        config.mount_options = vec![
+    ) -> anyhow::Result<(Self, Notifier)> {
+        config.mount_options.extend([
             MountOption::FSName("diskproof".to_owned()),
             MountOption::Subtype("diskproof".to_owned()),
             MountOption::NoSuid,
             MountOption::NoDev,
             MountOption::NoExec,
-        ];
-        let file = OneFile {
-            engine: engine.clone(),
-            contents: contents.clone(),
-            size_bytes,
-        };
-        let session = Session::new(file, directory, &config)
+        ]);
+        let session = Session::new(files, directory, &config)
             .with_context(|| format!("{} cannot be mounted", directory.display()))?;
+        let notifier = session.notifier();
         let mounted = Self {
             directory: directory.to_owned(),
             engine: engine.clone(),
@@ -299,7 +371,7 @@ impl Mounted {
             let _ = session.run();
             let _ = end.send(());
         })?;
-        Ok(mounted)
+        Ok((mounted, notifier))
     }
 }
 

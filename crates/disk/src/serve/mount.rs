@@ -57,15 +57,21 @@ pub(super) fn check_fuse() -> anyhow::Result<()> {
 }
 
 /// Takes the mount away, at once even if it is in use: those who use it get errors from then on.
-/// Without privileges fusermount3 does it.
+/// Without privileges fusermount does it, which is called so or fusermount3, by its version.
 pub(super) fn take_away(directory: &Path) {
-    if unmount(directory, UnmountFlags::DETACH) == Err(rustix::io::Errno::PERM) {
+    if unmount(directory, UnmountFlags::DETACH) != Err(rustix::io::Errno::PERM) {
+        return;
+    }
+    for program in ["fusermount3", "fusermount"] {
         // Whatever it says, nothing is left to be done: our end is about to close.
-        let _ = Command::new("fusermount3")
+        let started = Command::new(program)
             .args(["-u", "-z", "-q", "--"])
             .arg(directory)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
+        if started.is_ok() {
+            return;
+        }
     }
 }

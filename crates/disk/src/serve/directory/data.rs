@@ -1,0 +1,221 @@
+//! Reading, writing and syncing files.
+
+use fuser::{Errno, ReplyData, ReplyWrite};
+
+use super::transfer::Unit;
+use super::{Directory, State};
+use crate::contents::ContentsError;
+use crate::directory::{BLOCK_BYTES, Cleared, Number, Piece, Run, Sync};
+use crate::request::{Kind, Nanos, Request};
+use crate::serve::answer::Answer;
+use crate::serve::filesystem::errno;
+
+/// How far a sync has to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durable {
+    /// `fdatasync`, `O_DSYNC`: the bytes, and what is needed to find them.
+    Data,
+    /// `fsync`, `O_SYNC`: times and owners as well.
+    All,
+}
+
+impl Directory {
+    pub(super) fn read_file(
+        &self,
+        number: Result<Number, Errno>,
+        (offset, length): (u64, u32),
+        unit: Unit,
+        reply: ReplyData,
+    ) {
+        let arrived = self.engine.now();
+        let state = self.state();
+        let pieces = number.and_then(|number| state.tree.read(number, offset, length.into()));
+        let pieces = match pieces {
+            Ok(pieces) => pieces,
+            Err(error) => return reply.error(error),
+        };
+        let outcome = self.read_pieces(&pieces);
+        drop(state);
+        match outcome {
+            Ok(bytes) => {
+                let answer = Answer::Read(reply, bytes);
+                self.transfer(Kind::Read, &pieces, unit, arrived, answer);
+            }
+            Err(error) => {
+                let answer = Answer::Read(reply, Vec::new());
+                self.engine.fail(Kind::Read, answer, errno(&error));
+            }
+        }
+    }
+
+    fn read_pieces(&self, pieces: &[Piece]) -> Result<Vec<u8>, ContentsError> {
+        let contents = self.contents.lock();
+        let mut bytes = vec![0; pieces.iter().map(length).sum()];
+        let mut rest = &mut bytes[..];
+        for piece in pieces {
+            let (part, after) = rest.split_at_mut(length(piece));
+            if let Some(disk) = piece.disk_bytes {
+                contents.read(disk, part)?;
+            }
+            rest = after;
+        }
+        Ok(bytes)
+    }
+
+    /// `durable` is for a file that asks for it with each write, where the kernel leaves it to us.
+    pub(super) fn write_file(
+        &self,
+        number: Result<Number, Errno>,
+        (offset, bytes): (u64, &[u8]),
+        unit: Unit,
+        durable: Option<Durable>,
+        reply: ReplyWrite,
+    ) {
+        let arrived = self.engine.now();
+        let written = u32::try_from(bytes.len()).expect("a request is bounded");
+        let answer = Answer::Written(reply, written);
+        let pieces = match number.and_then(|number| self.place(number, offset, bytes)) {
+            Ok(pieces) => pieces,
+            Err(error) => return self.engine.fail(Kind::Write, answer, error),
+        };
+        let answer = match (durable, number) {
+            (Some(durable), Ok(number)) => self.then_sync(number, durable, answer),
+            _ => answer,
+        };
+        self.transfer(Kind::Write, &pieces, unit, arrived, answer);
+    }
+
+    /// Finds a place on the disk for the bytes and puts them there; all or nothing.
+    fn place(&self, number: Number, offset: u64, bytes: &[u8]) -> Result<Vec<Piece>, Errno> {
+        let mut state = self.state();
+        let moment = state.moment();
+        let size_before = state.tree.attributes(number)?.size;
+        let pieces = state
+            .tree
+            .write(number, offset, bytes.len() as u64, moment)?;
+        if let Err(error) = self.write_pieces(&pieces, bytes) {
+            if offset + bytes.len() as u64 > size_before {
+                let cleared = state.tree.truncate(number, size_before, moment)?;
+                self.clear(&cleared)?;
+            }
+            return Err(errno(&error));
+        }
+        Ok(pieces)
+    }
+
+    fn write_pieces(&self, pieces: &[Piece], bytes: &[u8]) -> Result<(), ContentsError> {
+        let mut contents = self.contents.lock();
+        let mut rest = bytes;
+        for piece in pieces {
+            let (part, after) = rest.split_at(length(piece));
+            let disk = piece.disk_bytes.expect("what was written has blocks");
+            contents.write(disk, part)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Keeps the rules that free blocks, and what lies behind a file's end, are zero. It costs no
+    /// time: a file system does not tell its disk either, unless it is mounted with `discard`.
+    pub(super) fn clear(&self, cleared: &Cleared) -> Result<(), Errno> {
+        let mut contents = self.contents.lock();
+        for part in &cleared.parts {
+            let disk = part.disk_bytes.expect("holes are not cleared");
+            let outcome = contents.discard(disk, part.length_bytes);
+            outcome.map_err(|error| errno(&error))?;
+        }
+        drop(contents);
+        self.discard(&cleared.runs)
+    }
+
+    pub(super) fn discard(&self, runs: &[Run]) -> Result<(), Errno> {
+        let mut contents = self.contents.lock();
+        for run in runs {
+            contents
+                .discard(run.start * BLOCK_BYTES, run.blocks * BLOCK_BYTES)
+                .map_err(|error| errno(&error))?;
+        }
+        Ok(())
+    }
+
+    /// The answer to a write that is to be durable: when the write is done, it is synced.
+    fn then_sync(&self, number: Number, durable: Durable, answer: Answer) -> Answer {
+        let directory = self.clone();
+        Answer::Then(Box::new(move |outcome| match outcome {
+            Ok(at) => directory.sync(Ok(number), durable, at, answer),
+            Err(errno) => answer.fail(errno),
+        }))
+    }
+
+    /// Answers when all of a file that was written before is durable.
+    pub(super) fn sync(
+        &self,
+        number: Result<Number, Errno>,
+        durable: Durable,
+        arrived: Nanos,
+        answer: Answer,
+    ) {
+        let mut state = self.state();
+        let changed = number.and_then(|number| Ok(state.tree.inode(number)?.changed));
+        let changed = match (changed, durable) {
+            (Ok(changed), Durable::Data) => changed.to_reach_data,
+            (Ok(changed), Durable::All) => changed.at_all,
+            (Err(error), _) => {
+                drop(state);
+                return answer.fail(error);
+            }
+        };
+        let next = state.journal.sync(changed, answer);
+        drop(state);
+        self.carry_out(next, arrived);
+    }
+
+    fn carry_out(&self, sync: Sync<Answer>, at: Nanos) {
+        match sync {
+            Sync::Wait => {}
+            Sync::Flush(answer) => self.engine.arrive(Request::flush(), at, answer),
+            Sync::Commit { offset_bytes } => {
+                let directory = self.clone();
+                let written = Answer::Then(Box::new(move |outcome| match outcome {
+                    Ok(at) => directory.flush_commit(at),
+                    Err(errno) => directory.end_commit(Err(errno)),
+                }));
+                let block = Request::write(offset_bytes, BLOCK_BYTES);
+                self.engine.arrive(block, at, written);
+            }
+        }
+    }
+
+    fn flush_commit(&self, at: Nanos) {
+        let directory = self.clone();
+        let flushed = Answer::Then(Box::new(move |outcome| directory.end_commit(outcome)));
+        self.engine.arrive(Request::flush(), at, flushed);
+    }
+
+    fn end_commit(&self, outcome: Result<Nanos, Errno>) {
+        let (answers, next) = self.state().journal.committed();
+        for answer in answers {
+            match outcome {
+                Ok(at) => answer.send(at),
+                Err(errno) => answer.fail(errno),
+            }
+        }
+        match outcome {
+            Ok(at) => self.carry_out(next, at),
+            // Each commit that waits fails in its turn.
+            Err(_) => self.carry_out(next, self.engine.now()),
+        }
+    }
+
+    /// Frees what a file no longer has; the state is the caller's, so that nobody gets the blocks
+    /// before they are zero.
+    pub(super) fn free(&self, _state: &mut State, runs: &[Run]) {
+        // Whole blocks are only let go, which needs no room and cannot fail but on a broken disk,
+        // whose next reader or writer is told.
+        let _ = self.discard(runs);
+    }
+}
+
+fn length(piece: &Piece) -> usize {
+    usize::try_from(piece.length_bytes).expect("a request is bounded")
+}
