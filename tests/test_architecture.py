@@ -15,7 +15,7 @@ FLOORS = [
     {"workload", "storage", "server"},
     {"audit"},
     {"analysis"},
-    {"run", "report"},
+    {"run", "profile", "report"},
     {"cli"},
 ]
 """From the ground up; a room may use the rooms below it, and itself."""

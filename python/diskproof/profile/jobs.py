@@ -1,0 +1,130 @@
+"""fio's job files: one a cell, complete in itself, so that anybody can make the figure again by hand."""
+
+import random
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from diskproof.results.profile import Probe
+
+FILEIO_REQUESTS_PER_SYNC = 100
+FILEIO_FILES = 128
+FILEIO_READS_PER_WRITE = 1.5
+"""sysbench's fileio: --file-fsync-freq, --file-num and --file-rw-ratio, by their defaults."""
+
+READ_PERCENT = 60
+"""The same ratio of 1.5 for the mix without syncs."""
+
+FILEIO_MOST_ROUNDS = 5_000
+"""Rounds of 100 requests written into the log that fio replays; it begins again after the last. At a
+round's 228 requests, enough for ten seconds of a device that answers each in 10 us."""
+
+FILEIO_REQUESTS_PER_S = 20_000
+"""Answers that a log is made long enough for, in requests a second without the syncs."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What fio works on."""
+
+    file: Path
+    size_bytes: int
+    direct: bool
+    engine: str
+    """Engine for more than one request under way."""
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a cell runs."""
+
+    seconds: float
+    ramp_s: float
+
+
+_KINDS = {
+    "random-read": ("rw=randread",),
+    "random-write": ("rw=randwrite",),
+    "sequential-read": ("rw=read",),
+    "sequential-write": ("rw=write",),
+    "mixed": ("rw=randrw", f"rwmixread={READ_PERCENT}"),
+    "synced-write": ("rw=randwrite", "fdatasync=1"),
+    "synced-append": ("rw=write", "fdatasync=1"),
+    "dsync-append": ("rw=write", "sync=dsync"),
+    "pass-read": ("rw=read",),
+    "pass-write": ("rw=write", "end_fsync=1", "fallocate=none", "overwrite=0"),
+}
+
+_ONE_AT_A_TIME = ("synced-write", "synced-append", "dsync-append", "fileio", "pass-read", "pass-write")
+
+
+def job_text(probe: Probe, target: Target, length: Length, log: Path | None = None) -> str:
+    """Return the job file of a probe. `log` is where :func:`fileio_log` was written, for that pattern."""
+    lines = [f"[{probe.name}]", f"filename={_escaped(target.file)}", f"size={_span(probe, target)}"]
+    lines.append(f"bs={probe.block_bytes}")
+    if probe.pattern == "fileio":
+        lines += [f"read_iolog={_escaped(log or Path('fileio.log'))}", "replay_no_stall=1"]
+    else:
+        lines += _KINDS[probe.pattern]
+    if probe.pattern in _ONE_AT_A_TIME:
+        lines.append("ioengine=psync")
+    else:
+        lines += [f"ioengine={target.engine}", f"iodepth={probe.depth}"]
+    if probe.pattern.startswith("pass-"):
+        lines.append("direct=0")  # as dd does it
+    else:
+        lines += [f"direct={int(target.direct)}", "time_based", f"runtime={_ms(length.seconds)}"]
+        lines += [f"ramp_time={_ms(length.ramp_s)}"] if length.ramp_s else []
+    if "rand" in _KINDS.get(probe.pattern, ("",))[0]:
+        # Another seed a cell: a cache must not have been warmed by the cell before. Blocks may come twice.
+        lines += ["norandommap", f"randseed={_seed(probe)}"]
+    return "\n".join([*lines, "lat_percentiles=1", "clat_percentiles=0"]) + "\n"
+
+
+def fileio_log(target: Target, probe: Probe, length: Length) -> Iterator[str]:
+    """Yield the lines of a log that fio replays: what sysbench's fileio `rndrw` does, request by request.
+
+    Reads while (reads + 1) / (writes + 1) is below the ratio, offsets uniform and aligned, and after
+    every hundred requests a sync of each of the 128 files (sysbench 1.0, sb_fileio.c). Here all lie in
+    one file or device, which is synced 128 times: for a disk these are 128 flushes in either case.
+    """
+    draw = random.Random(_seed(probe))  # noqa: S311 - a workload, no secret
+    blocks = max(1, _span(probe, target) // probe.block_bytes)
+    name = str(target.file)
+    yield "fio version 2 iolog"
+    yield f"{name} add"
+    yield f"{name} open"
+    reads = writes = 0
+    for _ in range(_rounds(length)):
+        for _ in range(FILEIO_REQUESTS_PER_SYNC):
+            offset = draw.randrange(blocks) * probe.block_bytes
+            reading = (reads + 1) / (writes + 1) < FILEIO_READS_PER_WRITE
+            reads, writes = reads + reading, writes + (not reading)
+            yield f"{name} {'read' if reading else 'write'} {offset} {probe.block_bytes}"
+        yield from [f"{name} sync 0 0"] * FILEIO_FILES
+    yield f"{name} close"
+
+
+def _rounds(length: Length) -> int:
+    needed = (length.seconds + length.ramp_s) * FILEIO_REQUESTS_PER_S / FILEIO_REQUESTS_PER_SYNC
+    return max(1, min(FILEIO_MOST_ROUNDS, round(needed)))
+
+
+def _span(probe: Probe, target: Target) -> int:
+    """Return the bytes that a probe touches: whole blocks, one at least."""
+    span = min(probe.span_bytes or target.size_bytes, target.size_bytes)
+    return max(probe.block_bytes, span // probe.block_bytes * probe.block_bytes)
+
+
+def _ms(seconds: float) -> str:
+    return f"{max(1, round(seconds * 1000))}ms"
+
+
+def _seed(probe: Probe) -> int:
+    return zlib.crc32(probe.name.encode())
+
+
+def _escaped(path: Path) -> str:
+    """Return a path for fio, to which a colon separates files."""
+    return str(path).replace(":", r"\:")

@@ -1,0 +1,154 @@
+"""A profile from beginning to end: refuse early, take the machine, measure cell by cell, give it back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from diskproof import __version__
+from diskproof.profile import fio
+from diskproof.profile.jobs import Length, Target, fileio_log, job_text
+from diskproof.profile.notes import notes
+from diskproof.profile.parse import to_cell
+from diskproof.profile.place import Ready, Wanted, look_at
+from diskproof.profile.plan import THE_WRITING_PASS, Effort, estimated_s, plan_cells
+from diskproof.results.profile import Probe, Profile, ProfileCell, ProfileMachine
+from diskproof.system.endings import ending_in_good_order, ignore_endings
+from diskproof.system.journal import Journal, Undone
+from diskproof.system.machine import describe_machine
+from diskproof.system.processes import Starter
+
+LINK = "disk"
+"""Name under which fio's log of fileio knows the place: its lines are cut at white space."""
+
+
+class Watcher(Protocol):
+    """Who watches a profile: a terminal, a test."""
+
+    def begins(self, probes: Sequence[Probe], left_s: float) -> None:
+        """Hear of all cells before the first."""
+
+    def cell_begins(self, probe: Probe, left_s: float) -> None:
+        """Hear which cell is next, and about how long all that are left will take."""
+
+    def cell_ends(self, cell: ProfileCell) -> None:
+        """Hear what was measured."""
+
+    def left_behind(self, undone: Undone) -> None:
+        """Hear of something that could not be cleared away."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A profile to be made."""
+
+    wanted: Wanted
+    effort: Effort
+    only: Sequence[str] = ()
+
+
+def profile(order: Order, watcher: Watcher) -> Profile:
+    """Measure a place. Nothing of ours is left on it, however this ends."""
+    version, engine = fio.version(), fio.engine()
+    ready = look_at(order.wanted)
+    probes = plan_cells(order.effort, writable=ready.place.writable, only=order.only)
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    with ending_in_good_order():
+        cells = _measure_all(order.effort, ready, probes, engine, watcher)
+    return Profile(
+        diskproof_version=__version__,
+        fio_version=version,
+        engine=engine,
+        started_at=started_at,
+        quick=order.effort.quick,
+        seconds_per_cell=order.effort.seconds,
+        ramp_s=order.effort.ramp_s,
+        place=ready.place,
+        machine=describe(),
+        cells=cells,
+        notes=notes(ready.place, cells),
+    )
+
+
+def describe() -> ProfileMachine:
+    """Describe this machine as far as it bears on a disk's figures."""
+    machine = describe_machine([], [], load_version="")
+    return ProfileMachine(**{name: getattr(machine, name) for name in ProfileMachine.model_fields})
+
+
+class Bench:
+    """Where fio works on one target, cell after cell."""
+
+    def __init__(self, journal: Journal, target: Target, length: Length) -> None:
+        """Make the folder for jobs and results."""
+        self._starter = Starter(journal)
+        self._folder = journal.directory(Path("/tmp") / f"diskproof-{journal.mark}-fio")  # noqa: S108
+        self._target, self._length = target, length
+        (self._folder / LINK).symlink_to(target.file)
+
+    def measure(self, probe: Probe, longest_s: float) -> ProfileCell:
+        """Measure one probe; a job that fails is a cell with an error."""
+        target, log = self._target, None
+        if probe.pattern == "fileio":
+            target = Target(Path(LINK), target.size_bytes, target.direct, target.engine)
+            log = self._folder / "fileio.log"
+            log.write_text("\n".join(fileio_log(target, probe, self._length)) + "\n")
+        text = job_text(probe, target, self._length, Path(log.name) if log else None)
+        job_file = self._folder / f"{probe.name}.fio"
+        job_file.write_text(text)
+        try:
+            return to_cell(probe, text, fio.run(self._starter, job_file, longest_s))
+        except fio.FioError as error:
+            return ProfileCell(probe=probe, job=text, error=str(error))
+
+
+def _measure_all(
+    effort: Effort, ready: Ready, probes: Sequence[Probe], engine: str, watcher: Watcher
+) -> list[ProfileCell]:
+    journal = Journal.begin(f"profile of {ready.place.name}")
+    try:
+        file = ready.prepare(journal)
+        target = Target(file, ready.place.size_bytes, ready.place.direct, engine)
+        bench = Bench(journal, target, Length(effort.seconds, effort.ramp_s))
+        if ready.makes_file:
+            probes = _with_the_file_made_first(probes)
+        return _one_by_one(bench, effort, target, probes, watcher)
+    finally:
+        ignore_endings()  # a second Ctrl-C must not leave half of it behind
+        for undone in journal.finish():
+            if not undone.done:
+                watcher.left_behind(undone)
+
+
+def _one_by_one(
+    bench: Bench, effort: Effort, target: Target, probes: Sequence[Probe], watcher: Watcher
+) -> list[ProfileCell]:
+    left_s = sum(estimated_s(probe, effort, target.size_bytes) for probe in probes)
+    watcher.begins(probes, left_s)
+    cells = []
+    for probe in probes:
+        watcher.cell_begins(probe, left_s)
+        estimate_s = estimated_s(probe, effort, target.size_bytes)
+        cell = bench.measure(probe, longest_s=_longest_s(probe, effort, target))
+        left_s -= estimate_s
+        watcher.cell_ends(cell)
+        cells.append(cell)
+        if cell.error and probe == THE_WRITING_PASS:
+            raise fio.FioError(f"{target.file} could not be written: {cell.error}")
+    return cells
+
+
+SLOWEST_BYTES_PER_S = 1e6
+"""A pass that is slower than this has hung."""
+
+
+def _longest_s(probe: Probe, effort: Effort, target: Target) -> float:
+    if probe.pattern.startswith("pass-"):
+        return target.size_bytes / SLOWEST_BYTES_PER_S
+    return effort.seconds + effort.ramp_s
+
+
+def _with_the_file_made_first(probes: Sequence[Probe]) -> list[Probe]:
+    """Put the pass that writes the file first, where the choice of cells has left it out."""
+    return [THE_WRITING_PASS, *(probe for probe in probes if probe != THE_WRITING_PASS)]

@@ -1,0 +1,87 @@
+"""Which cells a profile has, and how long each is measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diskproof.refusal import RefusalError
+from diskproof.results.profile import Pattern, Probe
+
+DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128)
+QUICK_DEPTHS = (1, 4, 32, 128)
+"""Both ends, where a SATA disk's queue is full (32), and one below."""
+
+RANDOM_BLOCKS = (4 * 2**10, 16 * 2**10)
+"""The block at which data sheets are written, and InnoDB's page."""
+
+SEQUENTIAL_BLOCKS = (256 * 2**10, 2**20)
+
+LOG_BLOCK = 4 * 2**10
+FILEIO_BLOCK = 16 * 2**10
+PASS_BLOCK = 2**20
+
+THE_WRITING_PASS = Probe(pattern="pass-write", block_bytes=PASS_BLOCK)
+"""In a directory it makes the file that all other cells use."""
+
+OVERHEAD_S = 0.4
+"""What starting and ending one fio takes (measured with 3.33); for the time left alone."""
+
+ASSUMED_PASS_BYTES_PER_S = 200e6
+"""For the time left alone, until the first pass tells better."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thorough a profile is."""
+
+    seconds: float
+    """Measured time of each cell."""
+    ramp_s: float
+    """Time before it that is not measured: caches fill, queues form, a drive's write buffer is used up."""
+    depths: Sequence[int]
+    size_bytes: int
+    """Bytes that are touched, unless the user says otherwise."""
+    quick: bool
+
+
+FULL = Effort(seconds=5.0, ramp_s=1.0, depths=DEPTHS, size_bytes=2**30, quick=False)
+QUICK = Effort(seconds=0.3, ramp_s=0.1, depths=QUICK_DEPTHS, size_bytes=256 * 2**20, quick=True)
+
+
+def plan_cells(effort: Effort, *, writable: bool, only: Sequence[str] = ()) -> list[Probe]:
+    """Return the probes in the order in which they run.
+
+    The sequential pass that writes comes first. Those that write at random come last: a drive needs a
+    while to recover from them.
+    """
+    probes = [
+        THE_WRITING_PASS,
+        Probe(pattern="pass-read", block_bytes=PASS_BLOCK),
+        *_by_depth("sequential-read", SEQUENTIAL_BLOCKS, effort),
+        *_by_depth("random-read", RANDOM_BLOCKS, effort),
+        *_by_depth("sequential-write", SEQUENTIAL_BLOCKS, effort),
+        Probe(pattern="synced-append", block_bytes=LOG_BLOCK),
+        Probe(pattern="dsync-append", block_bytes=LOG_BLOCK),
+        Probe(pattern="synced-write", block_bytes=LOG_BLOCK),
+        Probe(pattern="fileio", block_bytes=FILEIO_BLOCK),
+        Probe(pattern="mixed", block_bytes=FILEIO_BLOCK),
+        *_by_depth("random-write", RANDOM_BLOCKS, effort),
+    ]
+    possible = [probe for probe in probes if writable or not probe.writes]
+    chosen = [probe for probe in possible if not only or any(text in probe.name for text in only)]
+    if not chosen:
+        names = "\n  ".join(probe.name for probe in possible)
+        raise RefusalError(f"no cell matches {', '.join(only)}; the cells are:\n  {names}")
+    return chosen
+
+
+def estimated_s(probe: Probe, effort: Effort, size_bytes: int) -> float:
+    """Estimate how long a cell takes with all that surrounds it."""
+    if probe.pattern.startswith("pass-"):
+        return OVERHEAD_S + size_bytes / ASSUMED_PASS_BYTES_PER_S
+    return OVERHEAD_S + effort.ramp_s + effort.seconds
+
+
+def _by_depth(pattern: Pattern, blocks: Sequence[int], effort: Effort) -> list[Probe]:
+    return [
+        Probe(pattern=pattern, block_bytes=block, depth=depth) for block in blocks for depth in effort.depths
+    ]
