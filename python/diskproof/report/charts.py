@@ -1,5 +1,6 @@
 """The charts: each is one Altair specification, drawn live on the page and as a still picture alike."""
 
+import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ from diskproof.results.records import Metric
 PANEL_HEIGHT_PX = 260
 STILL_WIDTH_PX = 420
 STILL_COLUMNS = 2
+STILL_CAPTION_LETTERS = 80
+"""Letters of a caption that go over the width of one drawing."""
 
 _PERCENTILE_SHAPES = {"50": "circle", "95": "diamond", "99": "triangle-up"}
 
@@ -269,7 +272,11 @@ def _still(figure: Figure, ink: Ink) -> Spec:
         {**panel.complete_spec(), "width": STILL_WIDTH_PX, "title": panel.title} for panel in figure.panels
     ]
     return {
-        "title": {"text": figure.title, "subtitle": figure.caption, "offset": 14},
+        "title": {
+            "text": figure.title,
+            "subtitle": textwrap.wrap(figure.caption, STILL_CAPTION_LETTERS * len(drawings[:STILL_COLUMNS])),
+            "offset": 14,
+        },
         "concat": drawings,
         "columns": STILL_COLUMNS,
         "config": config(ink),
