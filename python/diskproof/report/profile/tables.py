@@ -46,7 +46,7 @@ def others(profile: Profile) -> Table:
     """Return a row a cell that has no queue: synced writes, the mix, the passes."""
     columns = (
         Column("Cell"),
-        Column("Block"),
+        Column("Block", figures=True),
         Column("Requests/s", figures=True),
         Column("MB/s", figures=True),
         Column("mean ms", figures=True),
