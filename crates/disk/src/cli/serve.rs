@@ -60,7 +60,7 @@ enum Switch {
 }
 
 /// A way of more than a second is no way.
-fn microseconds(text: &str) -> Result<f64, String> {
+pub(super) fn microseconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(us) if (0.0..=1e6).contains(&us) => Ok(us),
         _ => Err("give microseconds between 0 and 1000000".to_owned()),

@@ -60,6 +60,14 @@ impl Model {
         }
     }
 
+    /// The word by which a file names its kind.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        let tree = serde_json::to_value(self).expect("a model is JSON");
+        let only = tree.as_object().and_then(|kinds| kinds.keys().next());
+        only.expect("exactly one kind").clone()
+    }
+
     /// Makes the running model of a device that `check` accepts.
     ///
     /// # Panics

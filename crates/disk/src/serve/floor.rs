@@ -80,6 +80,14 @@ pub(super) struct ModelLatency {
 }
 
 impl ModelLatency {
+    pub(super) fn read(self) -> Nanos {
+        self.read
+    }
+
+    pub(super) fn write(self) -> Nanos {
+        self.write
+    }
+
     pub(super) fn of(device: &Device, build: Build) -> Self {
         let mean = |request: fn(u64, u64) -> Request| {
             let mut timing = device.device.build(build);

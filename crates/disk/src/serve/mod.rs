@@ -21,6 +21,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use fuser::{Config, Filesystem, MountOption, Notifier, Session};
 use parking_lot::Mutex;
+use serde::Serialize;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -252,6 +253,36 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
         &directory.0.join(FILE_NAME),
         FLOOR_MEASURED_FOR,
     )?))
+}
+
+/// How a device's own latency stands to what a machine's way to a disk costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Margin {
+    /// Mean latency of its model for 4 KiB, one request after the other.
+    pub read_us: f64,
+    pub write_us: f64,
+    /// What has to be said of it on this machine; absent where nothing has.
+    pub label: Option<String>,
+    /// Whether it is served only if that is asked for.
+    pub refused: bool,
+}
+
+/// Holds a device's model against a floor, as serving it would.
+#[must_use]
+pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
+    let model = ModelLatency::of(device, build);
+    let (label, refused) =
+        match floor_us.map(|floor_us| floor::verdict(model, nanos(floor_us), false)) {
+            None | Some(Verdict::Fits) => (None, false),
+            Some(Verdict::Labelled(label)) => (Some(label), false),
+            Some(Verdict::Refused(why)) => (Some(why), true),
+        };
+    Margin {
+        read_us: us(model.read()),
+        write_us: us(model.write()),
+        label,
+        refused,
+    }
 }
 
 fn size(device: &Device, options: &Options) -> anyhow::Result<u64> {
