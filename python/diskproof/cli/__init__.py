@@ -8,6 +8,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from diskproof import __version__
 from diskproof.cli.completion import completion_for
+from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
 from diskproof.cli.screen import complain
 from diskproof.refusal import RefusalError
@@ -36,6 +37,7 @@ app = App(
 for verb, purpose in VERBS.items():
     # Named, not imported: `--help` must not wait for the libraries behind the reports.
     app.command(f"diskproof.cli.{verb}:{verb}", help=purpose)
+app.command(disk_app(app))
 app.command(completion_for(app), name="completion")
 
 

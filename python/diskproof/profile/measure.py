@@ -15,9 +15,10 @@ from diskproof.profile.place import Ready, Wanted, look_at
 from diskproof.profile.plan import THE_WRITING_PASS, Effort, estimated_s, plan_cells
 from diskproof.results.profile import Probe, Profile, ProfileCell, ProfileMachine
 from diskproof.system.endings import ending_in_good_order, ignore_endings
-from diskproof.system.journal import Journal, Undone
+from diskproof.system.journal import Journal
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
+from diskproof.system.undoing import Undone
 
 LINK = "disk"
 """Name under which fio's log of fileio knows the place: its lines are cut at white space."""

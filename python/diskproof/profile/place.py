@@ -1,5 +1,6 @@
 """The place that is measured: a file of ours in a directory, or a block device, read unless told so."""
 
+import errno
 import os
 import shutil
 import stat
@@ -134,7 +135,7 @@ def _size_of(device: Path, *, writable: bool) -> int:
     except OSError as error:
         why = (
             "it is mounted, or part of a volume, a pool or swap"
-            if writable and isinstance(error, OSError) and error.errno == 16
+            if writable and error.errno == errno.EBUSY
             else error.strerror
         )
         raise PlaceError(f"{device} cannot be {'written' if writable else 'read'}: {why}") from None

@@ -1,7 +1,7 @@
 """Which cells a profile has, and how long each is measured."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diskproof.refusal import RefusalError
 from diskproof.results.profile import Pattern, Probe
@@ -41,6 +41,10 @@ class Effort:
     size_bytes: int
     """Bytes that are touched, unless the user says otherwise."""
     quick: bool
+
+    def lasting(self, seconds: float) -> "Effort":
+        """Return the same with another time for each cell, and as much more or less before it."""
+        return replace(self, seconds=seconds, ramp_s=self.ramp_s * seconds / self.seconds)
 
 
 FULL = Effort(seconds=5.0, ramp_s=1.0, depths=DEPTHS, size_bytes=2**30, quick=False)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from diskproof.report import words
-from diskproof.report.profile.words import OTHERS, PATTERNS, RANDOM, SEQUENTIAL, lies_on
+from diskproof.report.profile.words import OTHERS, PATTERNS, RANDOM, SEQUENTIAL, lies_on, probe
 from diskproof.report.tables import Column, Table
 from diskproof.results.profile import Pattern, Profile, ProfileCell, Stream
 
@@ -17,7 +17,8 @@ def sections(profile: Profile) -> list[tuple[str, Table]]:
         ("MB/s, one after the other", throughput(profile)),
         ("Mean latency, ms", mean_latency(profile)),
         ("99th percentile of latency, ms", tail_latency(profile)),
-        ("One request at a time: synced, mixed, and one pass through the page cache", others(profile)),
+        ("One request at a time", others(profile)),
+        ("The flushes among them", flushes(profile)),
     )
     return [section for section in every if section[1].rows]
 
@@ -44,19 +45,40 @@ def tail_latency(profile: Profile) -> Table:
 
 def others(profile: Profile) -> Table:
     """Return a row a cell that has no queue: synced writes, the mix, the passes."""
-    columns = (
-        Column("Cell"),
-        Column("Block", figures=True),
-        Column("Requests/s", figures=True),
-        Column("MB/s", figures=True),
-        Column("mean ms", figures=True),
-        Column("p99 ms", figures=True),
-        Column("Flushes/s", figures=True),
-        Column("flush mean ms", figures=True),
-        Column("flush p99 ms", figures=True),
-        Column("flush max ms", figures=True),
+    columns = ("Requests/s", "MB/s", "mean ms", "p99 ms", "max ms")
+    cells = [cell for pattern in OTHERS for cell in profile.measured(pattern)]
+    rows = tuple(
+        (
+            probe(cell.probe),
+            words.number(stream.per_s),
+            words.number(stream.megabytes_per_s),
+            words.milliseconds(stream.mean_us),
+            words.number(_ms(stream, "99")),
+            words.milliseconds(stream.max_us),
+        )
+        for cell in cells
+        if (stream := cell.requests)
     )
-    return Table(columns, tuple(_other(cell) for pattern in OTHERS for cell in profile.measured(pattern)))
+    return Table((Column("Cell"), *(Column(title, figures=True) for title in columns)), rows)
+
+
+def flushes(profile: Profile) -> Table:
+    """Return a row a cell that flushes, with how long that took."""
+    columns = ("Flushes/s", "mean ms", "p50 ms", "p99 ms", "max ms")
+    rows = tuple(
+        (
+            probe(cell.probe),
+            words.number(stream.per_s),
+            words.milliseconds(stream.mean_us),
+            words.number(_ms(stream, "50")),
+            words.number(_ms(stream, "99")),
+            words.milliseconds(stream.max_us),
+        )
+        for pattern in OTHERS
+        for cell in profile.measured(pattern)
+        if (stream := cell.flushes)
+    )
+    return Table((Column("After"), *(Column(title, figures=True) for title in columns)), rows)
 
 
 def facts(profile: Profile) -> Table:
@@ -103,26 +125,6 @@ def _by_depth(profile: Profile, patterns: Sequence[Pattern], figure: Figure) -> 
 
 def _shown(cell: ProfileCell | None, figure: Figure) -> str:
     return words.number(figure(cell.requests) if cell and cell.requests else None)
-
-
-def _other(cell: ProfileCell) -> tuple[str, ...]:
-    requests, flushes = cell.requests, cell.flushes
-    assert requests is not None
-    flush = (
-        (words.number(flushes.per_s), words.milliseconds(flushes.mean_us), words.number(_ms(flushes, "99")))
-        if flushes
-        else ("",) * 3
-    )
-    return (
-        PATTERNS[cell.probe.pattern],
-        words.size(cell.probe.block_bytes),
-        words.number(requests.per_s),
-        words.number(requests.megabytes_per_s),
-        words.milliseconds(requests.mean_us),
-        words.number(_ms(requests, "99")),
-        *flush,
-        words.milliseconds(flushes.max_us) if flushes else "",
-    )
 
 
 def _ms(stream: Stream, percentile: str) -> float | None:

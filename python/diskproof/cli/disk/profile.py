@@ -1,0 +1,77 @@
+"""`diskproof disk profile`: what a directory, a block device or a virtual disk does, measured with fio."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from diskproof.cli.disk.bar import profile_display
+from diskproof.cli.disk.sizes import size_of
+from diskproof.cli.exits import DONE
+from diskproof.cli.screen import results, say
+from diskproof.profile.measure import Order
+from diskproof.profile.measure import profile as measure
+from diskproof.profile.place import Wanted
+from diskproof.profile.plan import FULL, QUICK, Effort
+from diskproof.refusal import RefusalError
+from diskproof.report.profile import files, text
+from diskproof.results.profile import write_profile
+
+MIN_SECONDS, MAX_SECONDS = 0.01, 3600.0
+
+
+def profile(
+    place: str,
+    /,
+    *,
+    quick: bool = False,
+    size: str | None = None,
+    write: str | None = None,
+    only: list[str] | None = None,
+    seconds: float | None = None,
+    record: Annotated[Path | None, Parameter(name="--json")] = None,
+    out: Path | None = None,
+) -> int:
+    """Measure a directory, a block device or an attached virtual disk with fio.
+
+    Parameters
+    ----------
+    place
+        A directory (a file is made in it and removed), a block device (only read), or an attached disk.
+    quick
+        All kinds of cell within about half a minute: fewer queue depths, 0.3 s each.
+    size
+        Bytes that are touched, such as `4 GiB`; 1 GiB unless said, or 256 MiB with --quick.
+    write
+        The block device's name once more: it is overwritten.
+    only
+        Only the cells whose name contains this text, such as `random-read-4k`; may be given again.
+    seconds
+        Measured seconds of each cell; 5 unless said, or 0.3 with --quick.
+    record
+        Write all figures to this file as JSON.
+    out
+        Write profile.json, the page and the pictures to this folder.
+
+    """
+    effort = _effort(quick=quick, seconds=seconds)
+    files.check_writable(record, out)
+    wanted = Wanted(place, effort.size_bytes if size is None else size_of("--size", size), write)
+    with profile_display() as watcher:
+        measured = measure(Order(wanted, effort, only or ()), watcher)
+    if record:
+        write_profile(record, measured)
+    if out:
+        for path in files.write_all(out, measured):
+            say(f"written: {path}")
+    text.render(measured, results)
+    return DONE
+
+
+def _effort(*, quick: bool, seconds: float | None) -> Effort:
+    effort = QUICK if quick else FULL
+    if seconds is None:
+        return effort
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
+        raise RefusalError(f"--seconds takes {MIN_SECONDS:g} to {MAX_SECONDS:g}, not {seconds:g}")
+    return effort.lasting(seconds)

@@ -1,0 +1,14 @@
+"""Sizes on the command line, written as in a study file."""
+
+from pydantic import TypeAdapter, ValidationError
+
+from diskproof.refusal import RefusalError
+from diskproof.study.part import Size
+
+
+def size_of(option: str, text: str) -> int:
+    """Return the bytes that a size such as `4 GiB` means; RefusalError where it is none."""
+    try:
+        return int(TypeAdapter(Size).validate_python(text))
+    except ValidationError:
+        raise RefusalError(f"{option} takes a size such as `4 GiB`, not `{text}`") from None
