@@ -14,6 +14,7 @@ from typing import Any
 import workloads
 from diskproof import load
 from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS
+from diskproof.cli.disk import VERBS as DISK_VERBS
 from diskproof.server.tuning import TUNING
 from diskproof.study.loads import KINDS
 from diskproof.study.model import Study
@@ -114,7 +115,8 @@ def checks_page() -> str:
 def commands_page() -> str:
     """Return the help of every command, as the programs print it."""
     parts = ["# Commands", NOTE]
-    for verb in ("", "run", "plan", "report", "compare", "doctor", "clean", "schema", "completion"):
+    verbs = ("", "run", "plan", "report", "compare", "doctor", "clean", "schema", "completion")
+    for verb in (*verbs, "disk", *(f"disk {verb}" for verb in DISK_VERBS)):
         parts += [f"## diskproof {verb}".rstrip(), _help([sys.executable, "-m", "diskproof", *verb.split()])]
     program = str(load.program())
     for words in (f"{verb} {kind}" for kind in KINDS for verb in ("prepare", "run", "cleanup")):

@@ -1,10 +1,8 @@
-"""A profile of a real directory, made once with fio; and one made up, for what a real one cannot show."""
+"""A real directory profiled with a real fio, as short as can be."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from diskproof.profile.measure import Order, profile
 from diskproof.profile.place import Wanted
@@ -41,15 +39,7 @@ class Ear:
         self.stuck.append(undone)
 
 
-@pytest.fixture(scope="session")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Profile, Ear, Path]:
-    """Return a profile of a directory with all kinds of cell, who watched it, and the directory."""
-    folder = tmp_path_factory.mktemp("place")
-    ear = Ear()
-    patch = pytest.MonkeyPatch()
-    patch.setenv("DISKPROOF_STATE", str(tmp_path_factory.mktemp("state")))
-    try:
-        made = profile(Order(Wanted(str(folder), SIZE_BYTES), EFFORT), ear)
-    finally:
-        patch.undo()
-    return made, ear, folder
+def make_profile(place: Path, *only: str, ear: Ear | None = None, write: Path | None = None) -> Profile:
+    """Measure a place, briefly; the state directory is the environment's."""
+    wanted = Wanted(str(place), SIZE_BYTES, str(write) if write else None)
+    return profile(Order(wanted, EFFORT, only), ear or Ear())
