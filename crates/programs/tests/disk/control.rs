@@ -62,7 +62,7 @@ fn a_disk_describes_itself() {
     }
     for key in ["floor_us", "path_us"] {
         let us = described[key].as_f64().expect("a number");
-        assert!(us > 0.0 && us < 10_000.0, "{key}: {us}");
+        assert!(us > 0.0, "{key}: {us}");
         assert_eq!(served.ready[key], described[key]);
     }
     served.control(&["snapshot", "b"]);

@@ -214,8 +214,10 @@ fn nobody_listens() {
 
 #[test]
 fn the_floor_is_measured() {
+    let temporary = TempDir::new().expect("a folder");
     let output = Command::new(served::program())
         .args(["floor", "--json"])
+        .env("TMPDIR", temporary.path())
         .output()
         .expect("the program starts");
     assert!(
@@ -223,10 +225,11 @@ fn the_floor_is_measured() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+    let left = std::fs::read_dir(temporary.path())
+        .expect("a folder")
+        .count();
+    assert_eq!(left, 0, "nothing stays, mounted or not");
     let floor: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let us = floor["floor_us"].as_f64().expect("a number");
-    assert!(us > 1.0 && us < 10_000.0, "{us}");
-    let mounts = std::fs::read_to_string("/proc/self/mounts").expect("mounts");
-    let mine = format!("diskproof-floor-{}", output.status.code().expect("ended"));
-    assert!(!mounts.contains(&mine));
+    assert!(us > 1.0 && us < 1e6, "{us}");
 }
