@@ -10,15 +10,21 @@
 //! The same parameters, seed and calls give the same events, always.
 
 mod bridge;
+mod cache;
+mod log;
 mod null;
 mod parts;
+mod raid;
 #[cfg(test)]
 mod testing;
 
 use std::collections::BTreeMap;
 
 pub use bridge::{Bridge, BridgeParameters, BridgeProtocol, FlushHandling};
+pub use cache::{Cache, CacheParameters, CachePolicy};
+pub use log::{Log, LogParameters};
 pub use null::Null;
+pub use raid::{Raid, RaidLevel, RaidParameters};
 
 use crate::request::{Nanos, Request, Tag};
 
