@@ -64,7 +64,7 @@ pub struct Cache {
     out: Vec<Event>,
     front_told: Vec<Told<Front>>,
     back_told: Vec<Told<Back>>,
-    counted: Counted,
+    counted: CountedBytes,
 }
 
 /// What the front is asked for.
@@ -102,11 +102,11 @@ struct WaitingFlush {
 }
 
 #[derive(Default)]
-struct Counted {
-    hit_bytes: u64,
-    miss_bytes: u64,
-    promoted_bytes: u64,
-    past_bytes: u64,
+struct CountedBytes {
+    hit: u64,
+    missed: u64,
+    copied: u64,
+    past: u64,
 }
 
 impl Cache {
@@ -146,7 +146,7 @@ impl Cache {
             out: Vec::new(),
             front_told: Vec::new(),
             back_told: Vec::new(),
-            counted: Counted::default(),
+            counted: CountedBytes::default(),
         }
     }
 
@@ -172,13 +172,13 @@ impl Cache {
             }
         }
         for run in hits {
-            self.counted.hit_bytes += run.length_bytes;
+            self.counted.hit += run.length_bytes;
             self.wholes.await_answer(id);
             self.front
                 .submit(now, run.request(Kind::Read), Front::For(id));
         }
         for run in missed {
-            self.counted.miss_bytes += run.length_bytes;
+            self.counted.missed += run.length_bytes;
             self.wholes.await_answer(id);
             let purpose = if streams {
                 Back::For(id)
@@ -216,7 +216,7 @@ impl Cache {
 
     fn copy(&mut self, now: Nanos, copies: &[Run]) {
         for run in copies {
-            self.counted.promoted_bytes += run.length_bytes;
+            self.counted.copied += run.length_bytes;
             self.front
                 .submit(now, run.request(Kind::Write), Front::Copy);
         }
@@ -229,9 +229,10 @@ impl Cache {
         for span in spans(request.into(), self.line_bytes) {
             let is_dirty = self.lines.dirt(span.number).0 != 0;
             let goes_past = !is_dirty && (streams || self.lines.dirty_lines() >= self.limit_lines);
-            let slot = match goes_past {
-                true => None,
-                false => self.lines.place(span.number),
+            let slot = if goes_past {
+                None
+            } else {
+                self.lines.place(span.number)
             };
             if let Some(slot) = slot {
                 news |= self.lines.soil(slot, span.blocks);
@@ -258,7 +259,7 @@ impl Cache {
 
     /// Asks the back for a write or a discard.
     fn go_past(&mut self, now: Nanos, id: Tag, request: Request) {
-        self.counted.past_bytes += request.length_bytes;
+        self.counted.past += request.length_bytes;
         self.back_writes += 1;
         self.wholes.await_answer(id);
         self.wholes.await_stable(id);
@@ -270,9 +271,10 @@ impl Cache {
         self.go_past(now, id, request);
         let mut copies = Vec::new();
         for span in spans(request.into(), self.line_bytes) {
-            let slot = match streams {
-                true => None,
-                false => self.lines.place(span.number),
+            let slot = if streams {
+                None
+            } else {
+                self.lines.place(span.number)
             };
             let Some(slot) = slot else {
                 self.lines.forget(span.number, span.blocks);
@@ -470,10 +472,10 @@ impl Timing for Cache {
         let blocks = |bytes: u64| bytes / BLOCK_BYTES;
         let mut counters = Counters::new();
         for (name, value) in [
-            ("read_hit_blocks", blocks(self.counted.hit_bytes)),
-            ("read_miss_blocks", blocks(self.counted.miss_bytes)),
-            ("copied_blocks", blocks(self.counted.promoted_bytes)),
-            ("written_past_blocks", blocks(self.counted.past_bytes)),
+            ("read_hit_blocks", blocks(self.counted.hit)),
+            ("read_miss_blocks", blocks(self.counted.missed)),
+            ("copied_blocks", blocks(self.counted.copied)),
+            ("written_past_blocks", blocks(self.counted.past)),
             ("destaged_blocks", self.destage.blocks),
             ("destage_batches", self.destage.batches),
             ("dirty_lines", self.lines.dirty_lines() as u64),

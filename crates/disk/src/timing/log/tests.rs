@@ -124,10 +124,11 @@ fn random_writes_go_as_fast_as_the_disk_appends() {
     };
     let mut log = log_of(&never_idle());
     let found = simulate::run(&mut log, &probe, Length::seconds(10), 1).iops();
-    // 64 blocks in every append, less what destaging takes of the disk.
+    // 64 blocks in an append, or in two once the end of a segment has parted them, less what destaging
+    // takes of the disk. One by one they would be 250 a second.
     let most = 64e6 / DISK_US as f64;
     assert!(
-        (0.6 * most..=most * 1.01).contains(&found),
+        (0.4 * most..=most * 1.01).contains(&found),
         "{found} {most}"
     );
     assert!(log.counters()["destaged_segments"] > 10);
@@ -139,9 +140,9 @@ fn a_flush_is_the_disks_unless_something_went_past() {
     latency(&mut log, 0, Request::write(0, 4096));
     assert_eq!(us(latency(&mut log, SECOND, Request::flush())), DISK_US);
     assert!(!log.counters().contains_key("back.flush_requests"));
-    let long = Request::write(0, 2 * MIB);
+    let past_it = Request::write(0, 2 * MIB);
     assert_eq!(
-        us(latency(&mut log, 2 * SECOND, long)),
+        us(latency(&mut log, 2 * SECOND, past_it)),
         SSD_US,
         "it goes past"
     );
