@@ -150,12 +150,42 @@ class VirtualFacts(Record):
     """What must be said with its figures: that it lies near the machine's floor."""
 
 
+PoolPart = Literal["data", "log", "cache"]
+"""What a disk does in a ZFS pool: hold it, take its synchronous writes, or cache its reads."""
+
+
+class PoolMember(Record):
+    """A disk, or a stretch of one, in a ZFS pool."""
+
+    part: PoolPart
+    disk: str
+    """As the study calls it."""
+    device: BlockDevice
+    virtual: VirtualFacts | None = None
+    """The virtual disk behind that device."""
+
+
+class PoolFacts(Record):
+    """A ZFS pool that was made for the run."""
+
+    name: str
+    flavour: Literal["OpenZFS", "zfs-fuse"]
+    compression: str
+    record_bytes: int | None = None
+    """The largest record, where the study states it; elsewhere it is the page of each trial's server."""
+    members: list[PoolMember]
+
+    def of(self, part: PoolPart) -> list[PoolMember]:
+        """Return the disks of one part."""
+        return [member for member in self.members if member.part == part]
+
+
 class Place(Record):
     """Where one role of one storage lies."""
 
     storage: str
     role: Role
-    kind: Literal["directory", "ram", "virtual"]
+    kind: Literal["directory", "ram", "virtual", "block", "zpool", "command"]
     path: str
     filesystem: str
     mount_point: str
@@ -166,6 +196,10 @@ class Place(Record):
     """The block device below, where the file system has exactly one; None for tmpfs and the like."""
     virtual: VirtualFacts | None = None
     """The virtual disk behind that device."""
+    pool: PoolFacts | None = None
+    """The ZFS pool that the place is, which has several disks."""
+    throttle: dict[str, int] = {}
+    """Rates that the server is held to on the disk below, by what they limit; empty where it is not."""
 
 
 class ServerFacts(Record):

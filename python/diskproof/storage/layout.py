@@ -4,14 +4,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from diskproof.results.records import ROLES, Place, RestoredBy, Role
-from diskproof.storage.kinds.base import Prepared
+from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.places import Places, check
+from diskproof.storage.throttle import check_throttle
 from diskproof.study.model import StorageChoice
 from diskproof.study.places import PlaceChoice
 from diskproof.system.mounts import block_device, device_number, mount_of
 
 LOG_BYTES = 150 * 2**20
 """Room for a log role that does not lie with the data."""
+
+THROTTLE_LOOKS = 20
+"""How often a server's processes are asked for: it does not go on forking before it has clients."""
 
 
 def check_layout(name: str, storage: StorageChoice, needs_bytes: Mapping[Role, int]) -> None:
@@ -26,6 +30,8 @@ def check_layout(name: str, storage: StorageChoice, needs_bytes: Mapping[Role, i
         needs[choice.key] = (choice, max(before, needs_bytes[role]))
     for choice, bytes_here in needs.values():
         check(name, choice, bytes_here)
+        if choice.throttle is not None:
+            check_throttle(f"storage `{name}`")
 
 
 class Layout:
@@ -34,9 +40,12 @@ class Layout:
     def __init__(self, name: str, storage: StorageChoice, places: Places) -> None:
         """Make ready every place that the storage names."""
         self.name = name
+        self._choices = storage.places()
         self._at: dict[Role, Prepared] = {
-            role: places.ready(choice) for role, choice in storage.places().items()
+            role: places.ready(choice) for role, choice in self._choices.items()
         }
+        limits = _limits_by_disk(self.places())
+        self._throttled = places.throttled(limits) if limits else None
 
     def folders(self) -> dict[Role, Path]:
         """Return the directory of every role."""
@@ -88,11 +97,56 @@ class Layout:
                     device_number=device_number(prepared.folder),
                     device=block_device(mount),
                     virtual=prepared.virtual,
+                    pool=prepared.pool,
+                    throttle=_limits(self._choices[role]),
                 )
             )
         return described
+
+    def suit(self, page_bytes: int) -> None:
+        """Suit the places to a server that reads and writes pages of this size, before a restore."""
+        for place, _ in self._roles_by_place():
+            place.suit(page_bytes)
+
+    def notes(self) -> list[str]:
+        """Say in words what the places chose for the server at hand."""
+        return [note for place, _ in self._roles_by_place() for note in place.notes]
+
+    def throttle(self, processes: Callable[[], list[int]]) -> None:
+        """Hold processes to the rates of the places; nothing where no place has any.
+
+        They are asked for again until all are held: a server may fork between question and answer.
+        """
+        if self._throttled is None:
+            return
+        for _ in range(THROTTLE_LOOKS):
+            missing = set(processes()) - self._throttled.holds()
+            self._throttled.enter(missing)
+            if not missing:
+                break
 
     def _roles_by_place(self) -> list[tuple[Prepared, list[Role]]]:
         """Return every place once, with the roles that lie there."""
         once = {id(place): place for place in self._at.values()}
         return [(place, [role for role in ROLES if self._at[role] is place]) for place in once.values()]
+
+
+def _limits(choice: PlaceChoice) -> dict[str, int]:
+    return choice.throttle.limits() if choice.throttle else {}
+
+
+def _limits_by_disk(places: list[Place]) -> dict[str, dict[str, int]]:
+    """Return the rates of every throttled disk; StorageError where a disk would have two."""
+    limits: dict[str, dict[str, int]] = {}
+    for place in places:
+        if place.throttle and place.device is None:
+            raise StorageError(
+                f"storage `{place.storage}`: there is not exactly one disk below {place.path} "
+                f"({place.filesystem}), so there is nothing to throttle; leave `throttle` out"
+            )
+        if place.device and limits.setdefault(place.device.name, place.throttle) != place.throttle:
+            raise StorageError(
+                f"storage `{place.storage}`: two of its places lie on {place.device.name}, and the server is "
+                "held to rates of a whole disk; give both the same `throttle`"
+            )
+    return {disk: rates for disk, rates in limits.items() if rates}

@@ -1,7 +1,10 @@
 """The places of a run: each checked, made ready once, and given back."""
 
-from diskproof.storage.kinds import directory, ram, virtual
+from collections.abc import Mapping
+
+from diskproof.storage.kinds import block, command, directory, ram, virtual, zpool
 from diskproof.storage.kinds.base import Kind, Prepared
+from diskproof.storage.throttle import ThrottledGroup
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
 
@@ -9,6 +12,9 @@ KINDS: dict[PlaceKind, Kind] = {
     "directory": directory,
     "ram": ram,
     "virtual": virtual,
+    "block": block,
+    "zpool": zpool,
+    "command": command,
 }
 
 
@@ -30,6 +36,10 @@ class Places:
         if choice.key not in self._ready:
             self._ready[choice.key] = KINDS[choice.kind].prepare(choice, self._journal)
         return self._ready[choice.key]
+
+    def throttled(self, limits: Mapping[str, Mapping[str, int]]) -> ThrottledGroup:
+        """Make a control group that holds its processes to the rates of some disks, by kernel name."""
+        return ThrottledGroup(limits, self._journal)
 
     def close(self) -> None:
         """Give all back, the last first."""

@@ -8,7 +8,9 @@ from pydantic import ByteSize, Field, field_validator, model_validator
 from diskproof.results.records import ROLES, Factor, Role, format_bytes
 from diskproof.study.loads import Workload
 from diskproof.study.part import DAY_S, MAX_CLIENTS, Family, Name, Part, Size
+from diskproof.study.placements import PLACEMENTS, Placement, expand
 from diskproof.study.places import PLACE_KINDS, PlaceChoice, PlaceKeys
+from diskproof.study.pools import PoolProperties
 
 Level = Literal["safest", "fast", "unsafe"]
 """The tuning levels that every server family has."""
@@ -38,28 +40,52 @@ class StorageChoice(PlaceKeys):
     redo: PlaceChoice | None = Field(None, description="Redo log (InnoDB) or WAL (PostgreSQL)")
     binlog: PlaceChoice | None = Field(None, description="Binary log (MySQL family)")
     tmp: PlaceChoice | None = Field(None, description="Temporary files")
+    placement: Placement | None = Field(
+        None, description="An SSD's place beside a disk, by name; instead of `data`"
+    )
+    disk: PlaceChoice | None = Field(None, description="Of a `placement`: the disk")
+    ssd: PlaceChoice | None = Field(None, description="Of a `placement`: the SSD")
+    pool: PoolProperties | None = Field(
+        None, description="Of the `placement` ssd-as-cache: properties of its ZFS pool"
+    )
 
     @model_validator(mode="after")
     def _data_has_one_place(self) -> Self:
         kinds = self.kinds()
+        if self.placement is not None:
+            if kinds or self.data is not None:
+                raise ValueError(f"`placement` says where the data lies: leave `{(*kinds, 'data')[0]}` out")
+            self._placed()
+            return self
+        for key in ("disk", "ssd", "pool"):
+            if key in self.model_fields_set:
+                raise ValueError(f"`{key}` belongs to a `placement`: {', '.join(PLACEMENTS)}")
         if len(kinds) + (self.data is not None) != 1:
             listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
             raise ValueError(
-                f"a storage says once where its data lies: {listed}, or `data = {{ directory = … }}`"
+                f"a storage says once where its data lies: {listed}, `data = {{ directory = … }}`, "
+                "or a `placement`"
             )
-        if kinds and (strange := self.strange_keys(kinds[0])):
-            raise ValueError(f"`{strange[0]}` is no key of a place that is `{kinds[0]}`")
+        if kinds:
+            self.check_keys(kinds[0])
         if not kinds and (given := [key for key in PlaceKeys.model_fields if key in self.model_fields_set]):
             raise ValueError(f"`{given[0]}` belongs to a place: write it within `data = {{ … }}`")
         return self
 
     def places(self) -> dict[Role, PlaceChoice]:
         """Return a place for every role; a role that is not named lies where the data lies."""
-        data = self.data or PlaceChoice(
-            **self.model_dump(include=set(PlaceKeys.model_fields) & self.model_fields_set)
-        )
-        named: dict[Role, PlaceChoice | None] = {"redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}
-        return {role: named.get(role) or data for role in ROLES}
+        places = self._placed()
+        named = {"redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}
+        return {role: named.get(role) or places.get(role) or places["data"] for role in ROLES}
+
+    def _placed(self) -> dict[Role, PlaceChoice]:
+        """Return the data's place, and those of the roles that a placement names."""
+        if self.placement is not None:
+            return expand(self.placement, self.disk, self.ssd, self.pool)
+        if self.data is not None:
+            return {"data": self.data}
+        given = set(PlaceKeys.model_fields) & self.model_fields_set
+        return {"data": PlaceChoice(**{key: getattr(self, key) for key in given})}
 
 
 class Tuning(Part):

@@ -6,20 +6,53 @@ from typing import Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from diskproof.study.part import Name, Part, Size
+from diskproof.study.pools import Pool, check_named_twice
 
 FileSystem = Literal["ext4", "xfs", "btrfs"]
 
-PlaceKind = Literal["directory", "ram", "virtual"]
+PlaceKind = Literal["directory", "ram", "virtual", "block", "zpool", "command"]
 """The kinds of place; each is the key that names it."""
 
 PLACE_KINDS: tuple[PlaceKind, ...] = get_args(PlaceKind)
 
 KEYS_OF: dict[PlaceKind, tuple[str, ...]] = {
-    "directory": (),
+    "directory": ("throttle",),
     "ram": (),
     "virtual": ("size", "filesystem", "mount_options", "label", "below_floor"),
+    "block": ("format", "overwrite", "filesystem", "mount_options", "throttle"),
+    "zpool": (),
+    "command": ("throttle",),
 }
 """The further keys that each kind takes."""
+
+
+class Throttle(Part):
+    """Rates that the server is held to on a real disk, by control groups."""
+
+    read_iops: int | None = Field(None, ge=1, description="Reads a second")
+    write_iops: int | None = Field(None, ge=1, description="Writes a second")
+    read_bytes_per_s: Size | None = Field(None, ge=4096, description="Bytes read a second, such as `60 MiB`")
+    write_bytes_per_s: Size | None = Field(None, ge=4096, description="Bytes written a second")
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> Self:
+        if not self.limits():
+            raise ValueError(f"a throttle names at least one of {', '.join(type(self).model_fields)}")
+        return self
+
+    def limits(self) -> dict[str, int]:
+        """Return the rates that are limited."""
+        return {key: int(value) for key, value in self.model_dump(exclude_none=True).items()}
+
+
+class CommandChoice(Part):
+    """A directory that commands of the user's own make ready before a run, and take away after it."""
+
+    directory: Path = Field(description="Where the place is once `set_up` has run: an empty directory")
+    set_up: str = Field(min_length=1, description="Run by `sh -c` before the first trial")
+    tear_down: str | None = Field(
+        None, min_length=1, description="Run by `sh -c` after the last trial, or by `diskproof clean`"
+    )
 
 
 class PlaceKeys(Part):
@@ -57,6 +90,30 @@ class PlaceKeys(Part):
         description="Take a device that is faster than this machine can serve one; its figures are labelled",
     )
 
+    block: Path | None = Field(
+        None,
+        description="A block device or partition, such as `/dev/sdb1`, that is formatted and mounted; "
+        "root only",
+    )
+    format: Path | None = Field(
+        None,
+        description="The same block device once more: it is formatted, and all that lies on it is lost",
+    )
+    overwrite: bool = Field(
+        False,
+        description="Format the block device though it holds something, such as a file system; "
+        "one that is in use is refused all the same",
+    )
+    zpool: Pool | None = Field(
+        None, description="A ZFS pool that is made for the run: its disks, log and cache devices"
+    )
+    command: CommandChoice | None = Field(
+        None, description="Commands of your own that make a directory ready: LVM cache, bcache, md"
+    )
+    throttle: Throttle | None = Field(
+        None, description="Hold the server to some rates of the disk below the place; root only"
+    )
+
     def kinds(self) -> list[PlaceKind]:
         """Return the kinds that are named: of a place, exactly one."""
         return [kind for kind in PLACE_KINDS if getattr(self, kind) is not None]
@@ -65,6 +122,13 @@ class PlaceKeys(Part):
         """Return the keys that were given and do not belong to a kind."""
         known = {kind, *KEYS_OF[kind]}
         return [key for key in PlaceKeys.model_fields if key in self.model_fields_set and key not in known]
+
+    def check_keys(self, kind: PlaceKind) -> None:
+        """Refuse keys that do not go together; ValueError says which."""
+        if strange := self.strange_keys(kind):
+            raise ValueError(f"`{strange[0]}` is no key of a place that is `{kind}`")
+        if self.block is not None:
+            check_named_twice(self.block, self.format)
 
 
 class PlaceChoice(PlaceKeys):
@@ -76,8 +140,7 @@ class PlaceChoice(PlaceKeys):
         if len(kinds) != 1:
             listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
             raise ValueError(f"a place is of exactly one kind: {listed}")
-        if strange := self.strange_keys(kinds[0]):
-            raise ValueError(f"`{strange[0]}` is no key of a place that is `{kinds[0]}`")
+        self.check_keys(kinds[0])
         return self
 
     @property

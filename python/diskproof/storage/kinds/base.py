@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from diskproof.refusal import RefusalError
-from diskproof.results.records import Role, VirtualFacts, format_bytes
+from diskproof.results.records import PoolFacts, Role, VirtualFacts, format_bytes
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
 
@@ -64,6 +64,19 @@ class Prepared:
     def virtual(self) -> VirtualFacts | None:
         """The virtual disk that the place is; None of any other kind."""
         return None
+
+    @property
+    def pool(self) -> PoolFacts | None:
+        """The ZFS pool that the place is; None of any other kind."""
+        return None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was chosen for the server at hand, in words."""
+        return ()
+
+    def suit(self, page_bytes: int) -> None:
+        """Suit the place to a server that reads and writes pages of this size, before it is filled."""
 
     def close(self) -> None:
         """Give the place back in good order; what cannot be is left to the journal."""

@@ -1,0 +1,201 @@
+"""Real block devices: what lies on one, who uses it, and whether it may be taken."""
+
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from diskproof.results.records import BlockDevice
+from diskproof.storage.filesystem import LABEL
+from diskproof.storage.kinds.base import StorageError, command
+from diskproof.system.loops import loops_on
+from diskproof.system.mounts import describe, mounts
+
+OUR_POOL = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
+"""Names of the pools that runs make."""
+
+SYS = Path("/sys/dev/block")
+
+LOOKS = 4
+BETWEEN_LOOKS_S = 0.25
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One thing that tells that somebody uses a device: a file system, a partition table, a pool."""
+
+    device: str
+    kind: str
+    label: str | None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether a run of ours left it."""
+        if self.kind == "zfs_member":
+            return OUR_POOL.fullmatch(self.label or "") is not None
+        return self.label == LABEL
+
+    def __str__(self) -> str:
+        """Say what it is and where: ``ext4 "home" on /dev/sdb1``."""
+        label = f' "{self.label}"' if self.label else ""
+        return f"{self.kind}{label} on {self.device}"
+
+
+def check_disk(what: str, path: Path, *, overwrite: bool) -> None:
+    """Refuse a device that cannot be formatted, or must not be; StorageError says why.
+
+    Nothing that is in use is ever taken. What lies on an unused device is overwritten only where the
+    study says `overwrite = true`, or where a run of ours left it.
+    """
+    _check_kind(what, path)
+    if used := _use(path):
+        raise StorageError(f"{what}: {path} is in use ({used}); nothing in use is ever formatted")
+    strangers = [signature for signature in signatures(path) if not signature.is_ours]
+    if strangers and not overwrite:
+        held = ", ".join(dict.fromkeys(str(signature) for signature in strangers))
+        raise StorageError(
+            f"{what}: {path} is not empty: it holds {held}. All of it would be lost: name another device, "
+            "or say `overwrite = true` beside `format`"
+        )
+
+
+def wipe(path: Path) -> None:
+    """Remove every signature from a device that `check_disk` let pass, its partitions' first."""
+    for member in (*_partitions(path), path):
+        command(["wipefs", "--all", "--quiet", str(member)])
+    if _partitions(path):
+        command(["blockdev", "--rereadpt", str(path)])
+
+
+def signatures(path: Path) -> list[Signature]:
+    """Return what wipefs(8) finds on a device and on its partitions."""
+    found = []
+    for member in (path, *_partitions(path)):
+        answer = command(["wipefs", "--no-act", "--json", str(member)]).strip()
+        entries = json.loads(answer)["signatures"] if answer else []
+        found += [Signature(str(member), entry["type"], entry["label"] or None) for entry in entries]
+    return list(dict.fromkeys(found))
+
+
+def device_bytes(path: Path) -> int:
+    """Return how many bytes a block device holds."""
+    return int((_sys(path) / "size").read_text()) * 512
+
+
+def describe_disk(path: Path) -> BlockDevice:
+    """Describe a block device; a partition has its disk's properties, and counters of its own."""
+    folder = _sys(path).resolve()
+    if not (folder / "partition").exists():
+        return describe(folder.name)
+    whole = describe(folder.parent.name)
+    return whole.model_copy(update={"name": folder.name, "size_bytes": device_bytes(path), "leaves": []})
+
+
+def _check_kind(what: str, path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise StorageError(f"{what}: there is no {path}; `lsblk` lists the block devices") from None
+    if not stat.S_ISBLK(mode):
+        raise StorageError(
+            f"{what}: {path} is not a block device; `lsblk` lists them, "
+            "and a folder is named with `directory`"
+        )
+    if os.geteuid() != 0:
+        raise StorageError(f"{what}: only root may format {path}; run as root, or name a `directory` on it")
+    if (_sys(path) / "ro").read_text().strip() == "1":
+        raise StorageError(f"{what}: {path} is read-only; `blockdev --setrw` may change that")
+
+
+def _use(path: Path) -> str | None:
+    """Say who uses a device or one of its partitions; None where nobody does."""
+    for member in (path, *_partitions(path)):
+        if found := next(_users(member), None):
+            return found
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_EXCL))
+    except OSError as error:
+        return f"the kernel will not let it go: {error.strerror}"
+    return _opener(path)
+
+
+def _opener(path: Path) -> str | None:
+    """Name a process that has a device open: a virtual machine, or a pool of zfs-fuse.
+
+    Those that look at every device that changes, as udev does, are gone a moment later.
+    """
+    number = path.stat().st_rdev
+    names: list[str] = []
+    for look in range(LOOKS):
+        if look:
+            time.sleep(BETWEEN_LOOKS_S)
+        names = [_name(process) for process in psutil.pids() if _has_open(process, number)]
+        if not names:
+            return None
+    return f"{' and '.join(names)} has {path} open"
+
+
+def _name(process: int) -> str:
+    with suppress(OSError):
+        return f"process {process}, {Path(f'/proc/{process}/comm').read_text().strip()},"
+    return f"process {process}"
+
+
+def _has_open(process: int, number: int) -> bool:
+    try:
+        descriptors = list(Path(f"/proc/{process}/fd").iterdir())
+    except OSError:
+        return False
+    for descriptor in descriptors:
+        with suppress(OSError):
+            if descriptor.stat().st_rdev == number:
+                return True
+    return False
+
+
+def _users(path: Path) -> Iterator[str]:
+    number = path.stat().st_rdev
+    for mount in mounts():
+        if _number_of(mount.source) == number or mount.device_number == _text(number):
+            yield f"{path} is mounted at {mount.mount_point}"
+    for line in Path("/proc/swaps").read_text().splitlines()[1:]:
+        if _number_of(line.split()[0]) == number:
+            yield f"{path} is swap space"
+    for loop in loops_on(path.resolve()):
+        yield f"{loop} lies on {path}"
+    for holder in (_sys(path) / "holders").glob("*"):
+        yield f"{path} is part of {_name_of(holder)}"
+
+
+def _name_of(holder: Path) -> str:
+    """Return a volume's own name where it has one: ``dm-0 (vg0-home)``."""
+    name = holder.resolve() / "dm/name"
+    return f"{holder.name} ({name.read_text().strip()})" if name.exists() else holder.name
+
+
+def _partitions(path: Path) -> list[Path]:
+    return sorted(Path("/dev") / part.parent.name for part in _sys(path).resolve().glob("*/partition"))
+
+
+def _sys(path: Path) -> Path:
+    return SYS / _text(path.stat().st_rdev)
+
+
+def _number_of(source: str) -> int | None:
+    if not source.startswith("/dev/"):
+        return None
+    try:
+        return os.stat(source).st_rdev  # noqa: PTH116 - one call
+    except OSError:
+        return None
+
+
+def _text(number: int) -> str:
+    return f"{os.major(number)}:{os.minor(number)}"

@@ -1,0 +1,54 @@
+"""A real block device or partition, formatted for the run."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from diskproof.storage.disks import check_disk, device_bytes, wipe
+from diskproof.storage.filesystem import check_maker, check_size, make_filesystem, mount, unmount
+from diskproof.storage.kinds.base import Prepared, StorageError, unused
+from diskproof.study.places import FileSystem, PlaceChoice
+from diskproof.system.journal import Journal
+
+DEFAULT_FILESYSTEM: FileSystem = "ext4"
+
+
+def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
+    """Refuse a device that must not be formatted, or cannot be."""
+    device = _device(choice)
+    check_disk(f"storage `{name}`", device, overwrite=choice.overwrite)
+    filesystem = choice.filesystem or DEFAULT_FILESYSTEM
+    check_maker(name, filesystem)
+    check_size(name, filesystem, device_bytes(device), need_bytes)
+
+
+def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
+    """Format the device and mount it.
+
+    At the end it keeps its file system, whose label says that a run of ours left it: nothing is ever
+    written to a device that is not mounted for a run.
+    """
+    device = _device(choice)
+    check_disk("a storage of this study", device, overwrite=choice.overwrite)  # time has passed
+    wipe(device)
+    make_filesystem(device, choice.filesystem or DEFAULT_FILESYSTEM, blank=False)
+    mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-block"))  # noqa: S108
+    mount(device, mount_point, choice.mount_options, journal)
+    return BlockPlace(mount_point)
+
+
+class BlockPlace(Prepared):
+    """A device that is mounted."""
+
+    def __init__(self, mount_point: Path) -> None:
+        """Hold a mount point that stands in the journal."""
+        super().__init__("block", mount_point)
+
+    def close(self) -> None:
+        """Unmount; where that cannot be, the journal's undo goes further."""
+        with suppress(StorageError):
+            unmount(self.folder)
+
+
+def _device(choice: PlaceChoice) -> Path:
+    assert choice.block is not None
+    return choice.block

@@ -1,0 +1,74 @@
+"""Whatever else people have (LVM cache, bcache, md): a directory that commands of their own make ready."""
+
+import subprocess
+
+from diskproof.storage.kinds import directory
+from diskproof.storage.kinds.base import SCRATCH, Prepared, StorageError, nearest
+from diskproof.study.places import CommandChoice, PlaceChoice
+from diskproof.system.journal import Journal
+from diskproof.system.undoing import COMMAND_LIMIT_S
+
+SHOWN_LINES = 20
+"""How much of a command's output an error shows: its end says what went wrong."""
+
+
+def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
+    """Refuse a directory that holds what is not ours; its room is not known before `set_up` has run."""
+    del need_bytes
+    folder = _command(choice).directory.expanduser()
+    existing = nearest(folder)
+    if not existing.is_dir():
+        raise StorageError(f"storage `{name}`: {existing} is not a directory; name one, or a path for one")
+    if existing == folder.absolute():
+        strangers = [entry.name for entry in folder.iterdir() if not SCRATCH.fullmatch(entry.name)]
+        if strangers:
+            raise StorageError(
+                f"storage `{name}`: {folder} holds `{min(strangers)}` before `set_up` has run: is what it "
+                "sets up in place already? Tear it down, or name the folder with `directory` instead"
+            )
+
+
+def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
+    """Run the user's `set_up`; its `tear_down` stands in the journal first."""
+    wanted = _command(choice)
+    folder = wanted.directory.expanduser().absolute()
+    journal.parents(folder / "in it")
+    if wanted.tear_down is not None:
+        journal.tear_down(wanted.tear_down)
+    _run(wanted.set_up, journal)
+    if not folder.is_dir():
+        raise StorageError(f"`{wanted.set_up}` succeeded, but there is no directory {folder}")
+    as_directory = PlaceChoice(directory=folder)
+    strangers = [
+        entry.name
+        for entry in folder.iterdir()
+        if not SCRATCH.fullmatch(entry.name) and entry.name != "lost+found"
+    ]
+    if strangers:
+        raise StorageError(f"after `{wanted.set_up}` {folder} holds `{min(strangers)}`: it must be empty")
+    return Prepared("command", directory.prepare(as_directory, journal).folder)
+
+
+def _run(command: str, journal: Journal) -> None:
+    try:
+        result = subprocess.run(
+            ["sh", "-c", command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=COMMAND_LIMIT_S,
+            env=journal.environment(),
+        )
+    except subprocess.TimeoutExpired:
+        raise StorageError(f"`{command}` was still at work after {COMMAND_LIMIT_S:g} s") from None
+    if result.returncode != 0:
+        said = "\n".join(result.stdout.splitlines()[-SHOWN_LINES:]) or "(it said nothing)"
+        raise StorageError(f"`{command}` failed with exit code {result.returncode}:\n{said}")
+
+
+def _command(choice: PlaceChoice) -> CommandChoice:
+    assert choice.command is not None
+    return choice.command

@@ -1,0 +1,229 @@
+"""A ZFS pool of its own: disks for its data, its log and its cache."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from diskproof.refusal import RefusalError
+from diskproof.results.records import PoolFacts, PoolMember, Role, format_bytes
+from diskproof.storage import zfs
+from diskproof.storage.disks import OUR_POOL, describe_disk
+from diskproof.storage.kinds.base import Prepared, StorageError, command, unused
+from diskproof.storage.members import Member, attach_members, check_disks
+from diskproof.storage.virtual import VirtualDisk
+from diskproof.study.places import PlaceChoice
+from diskproof.study.pools import Pool
+from diskproof.system.journal import Journal
+
+SECTOR_SHIFT = 12
+"""4 KiB sectors, as all disks have them inside, whatever they show."""
+
+ROLES_SET = "roles"
+"""Data set of the pool in which the roles of a trial lie."""
+
+LOADED = "loaded"
+"""Snapshot of a data set that holds a loaded database."""
+
+
+def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
+    """Refuse a pool that cannot be made here, or whose disks must not be taken."""
+    what = f"storage `{name}`"
+    pool = _pool(choice)
+    found = zfs.flavour()
+    if found is None:
+        raise StorageError(
+            f"{what}: there is no ZFS here; install zfs-fuse, or zfsutils-linux with its kernel module "
+            "(`modprobe zfs`)"
+        )
+    if os.geteuid() != 0:
+        raise StorageError(f"{what}: only root may make a ZFS pool; run as root")
+    if found == "OpenZFS" and pool.arc_size is not None:
+        raise StorageError(
+            f"{what}: OpenZFS has one ARC for the whole machine, which diskproof leaves alone; "
+            "leave `arc_size` out, and set the module's parameter zfs_arc_max yourself"
+        )
+    check_disks(what, pool, need_bytes)
+
+
+def prepare(choice: PlaceChoice, journal: Journal) -> "PoolPlace":
+    """Attach the disks, start zfs-fuse where it is needed, and make the pool."""
+    pool = _pool(choice)
+    found = zfs.flavour()
+    assert found is not None
+    if found == "zfs-fuse":
+        zfs.start_daemon(None if pool.arc_size is None else int(pool.arc_size), journal)
+    return PoolPlace(pool, found, attach_members(pool, journal), journal)
+
+
+class PoolPlace(Prepared):
+    """A pool that is mounted.
+
+    The roles lie in one data set. A loaded database is kept as another one, which is cloned for every
+    trial: a moment's work, whatever its size. The pool is exported and imported in between, or the
+    memory that ZFS caches in would serve the next trial what the last one has read.
+    """
+
+    def __init__(self, pool: Pool, flavour: zfs.Flavour, members: list[Member], journal: Journal) -> None:
+        """Make a pool of attached disks."""
+        own = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-pool"))  # noqa: S108
+        mount_point = own / "mounted"
+        super().__init__("zpool", mount_point / ROLES_SET)
+        self.disks: tuple[VirtualDisk, ...] = tuple(
+            {id(member.virtual): member.virtual for member in members if member.virtual}.values()
+        )
+        self.name = _unused_name(f"diskproof-{journal.mark}")
+        self._wanted, self._flavour, self._members = pool, flavour, members
+        self._links = own / "disks"
+        self._page_bytes: int | None = None
+        self._kept: set[str] = set()
+        self._links.mkdir()
+        for member in members:
+            (self._links / member.device.name).symlink_to(member.device)
+        journal.mounted(mount_point)
+        journal.mounted(self.folder)
+        journal.pool(self.name)
+        command(self._create(mount_point))
+        self._make_roles()
+
+    @property
+    def pool(self) -> PoolFacts:
+        """Describe the pool."""
+        return PoolFacts(
+            name=self.name,
+            flavour=self._flavour,
+            record_bytes=self._wanted.record_size,
+            compression=self._wanted.compression,
+            members=[
+                PoolMember(
+                    part=member.part,
+                    disk=str(member.disk),
+                    device=describe_disk(member.device),
+                    virtual=member.virtual.facts if member.virtual else None,
+                )
+                for member in self._members
+            ],
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say how records and pages go together."""
+        page, record = self._page_bytes, self._record_bytes
+        if page is None:
+            return ()
+        shown = f"the pool's records are {format_bytes(record)} and the server's pages {format_bytes(page)}"
+        if self._wanted.record_size is None:
+            return (f"{shown}: chosen alike, so that a page is read and written as one record",)
+        if record > page:
+            return (f"{shown}: to write one page ZFS reads and writes a whole record",)
+        return (shown,)
+
+    def suit(self, page_bytes: int) -> None:
+        """Take records of the size of the server's pages, unless the study says a size."""
+        self._page_bytes = page_bytes
+
+    def fresh(self, roles: Iterable[Role]) -> None:
+        """Make the roles' data set anew."""
+        self._at_memory_speed()
+        self._destroy_roles()
+        self._make_roles()
+        for role in roles:
+            (self.folder / role).mkdir()
+
+    def clear(self, roles: Iterable[Role]) -> None:
+        """Give up all that lies in the roles' data set."""
+        del roles
+        self._at_memory_speed()
+        self._destroy_roles()
+        self._make_roles()
+
+    def keep(self, name: str) -> None:
+        """Keep the roles' data set under a name, and go on with a clone of it."""
+        kept = self._kept_set(name)
+        zfs.patiently(["zfs", "rename", f"{self.name}/{ROLES_SET}", kept])
+        zfs.patiently(["zfs", "set", "mountpoint=none", kept])
+        command(["zfs", "snapshot", f"{kept}@{LOADED}"])
+        self._kept.add(name)
+        self._clone(name)
+
+    def put_back(self, name: str) -> bool:
+        """Clone what was kept; False where nothing was under that name."""
+        if name not in self._kept:
+            return False
+        self._at_memory_speed()
+        self._destroy_roles()
+        self._clone(name)
+        return True
+
+    def close(self) -> None:
+        """Destroy the pool and detach its disks; what cannot be is left to the journal."""
+        try:
+            self._at_memory_speed()
+            zfs.patiently(["zpool", "destroy", "-f", self.name])
+            for member in self._members:
+                member.detach()
+            for virtual in self.disks:
+                virtual.detach()
+        except (RefusalError, OSError):
+            pass
+
+    @property
+    def _record_bytes(self) -> int:
+        return int(self._wanted.record_size or self._page_bytes or zfs.DEFAULT_RECORD_BYTES)
+
+    def _create(self, mount_point: Path) -> list[str]:
+        devices = {
+            part: [str(member.device) for member in self._members if member.part == part]
+            for part in ("data", "log", "cache")
+        }
+        properties = {
+            "atime": "off",
+            "compression": self._wanted.compression,
+            "logbias": self._wanted.logbias,
+        }
+        joined = [] if self._wanted.redundancy == "stripe" else [self._wanted.redundancy]
+        argv = ["zpool", "create", "-f", "-o", "cachefile=none", "-o", f"ashift={SECTOR_SHIFT}"]
+        for key, value in properties.items():
+            argv += ["-O", f"{key}={value}"]
+        argv += ["-m", str(mount_point), self.name, *joined, *devices["data"]]
+        for part in ("log", "cache"):
+            argv += [part, *devices[part]] if devices[part] else []
+        return argv
+
+    def _make_roles(self) -> None:
+        command(["zfs", "create", "-o", f"recordsize={self._record_bytes}", f"{self.name}/{ROLES_SET}"])
+
+    def _destroy_roles(self) -> None:
+        zfs.patiently(["zfs", "destroy", f"{self.name}/{ROLES_SET}"])
+
+    def _clone(self, name: str) -> None:
+        """Clone a kept data set, and begin with nothing of it in memory."""
+        command(
+            [
+                *("zfs", "clone", "-o", f"recordsize={self._record_bytes}"),
+                *(f"{self._kept_set(name)}@{LOADED}", f"{self.name}/{ROLES_SET}"),
+            ]
+        )
+        zfs.patiently(["zpool", "export", self.name])
+        command(["zpool", "import", "-d", str(self._links), "-o", "cachefile=none", self.name])
+
+    def _kept_set(self, name: str) -> str:
+        return f"{self.name}/kept-{re.sub('[^A-Za-z0-9_.-]', '-', name)}"
+
+    def _at_memory_speed(self) -> None:
+        for virtual in self.disks:
+            virtual.control.set_timing(on=False)
+
+
+def _pool(choice: PlaceChoice) -> Pool:
+    assert choice.zpool is not None
+    return choice.zpool
+
+
+def _unused_name(name: str) -> str:
+    assert OUR_POOL.fullmatch(name)
+    taken, candidate, number = zfs.pools(), name, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}-{number}"
+    return candidate

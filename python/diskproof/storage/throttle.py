@@ -1,0 +1,120 @@
+"""Throttling a real device for the server alone, through control groups (version 2 or 1)."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from diskproof.storage.kinds.base import StorageError
+from diskproof.system.journal import Journal
+from diskproof.system.mounts import mounts
+
+Version = Literal[1, 2]
+
+V1_FILES = {
+    "read_iops": "blkio.throttle.read_iops_device",
+    "write_iops": "blkio.throttle.write_iops_device",
+    "read_bytes_per_s": "blkio.throttle.read_bps_device",
+    "write_bytes_per_s": "blkio.throttle.write_bps_device",
+}
+"""Documentation/admin-guide/cgroup-v1/blkio-controller.rst of the Linux kernel."""
+
+V2_WORDS = {
+    "read_iops": "riops",
+    "write_iops": "wiops",
+    "read_bytes_per_s": "rbps",
+    "write_bytes_per_s": "wbps",
+}
+"""The keys of io.max: Documentation/admin-guide/cgroup-v2.rst."""
+
+BUFFERED_NOTE = (
+    "the throttle counts what the server's own processes send to the disk: under control groups of version 1 "
+    "pages that the kernel writes back for it, and a journal's own writes, go past it"
+)
+
+
+def controller() -> tuple[Version, Path] | None:
+    """Return the version and the root of the group tree that can throttle disks; None where none can."""
+    for mount in mounts():
+        root = Path(mount.mount_point)
+        if mount.filesystem == "cgroup" and "blkio" in mount.options.split(","):
+            return 1, root
+        if mount.filesystem == "cgroup2" and "io" in _words(root / "cgroup.controllers"):
+            return 2, root
+    return None
+
+
+def check_throttle(what: str) -> None:
+    """Refuse throttling where there is no means for it, or no permission."""
+    found = controller()
+    if found is None:
+        raise StorageError(
+            f"{what}: no control group here can throttle a disk (neither `io` of version 2 nor `blkio` of "
+            "version 1 is there); leave `throttle` out, or use a virtual disk"
+        )
+    version, root = found
+    if not os.access(root, os.W_OK):
+        raise StorageError(f"{what}: only root may throttle ({root} is not writable); run as root")
+    if version == 2 and "io" not in _words(root / "cgroup.subtree_control"):
+        raise StorageError(
+            f"{what}: the `io` controller is not on for groups below {root}; "
+            f"`echo +io > {root}/cgroup.subtree_control` turns it on for the whole machine"
+        )
+
+
+class ThrottledGroup:
+    """A control group whose processes are held to the limits of some disks."""
+
+    def __init__(self, limits: Mapping[str, Mapping[str, int]], journal: Journal) -> None:
+        """Make a group; `limits` are by kernel name of the disk, by the keys of `throttle`.
+
+        The journal has the group first.
+        """
+        found = controller()
+        if found is None:
+            raise StorageError("no control group here can throttle a disk; leave `throttle` out")
+        self.version, root = found
+        self.folder = _unused(root / f"diskproof-{journal.mark}")
+        journal.cgroup(self.folder)
+        self.folder.mkdir()
+        for disk, rates in limits.items():
+            self._limit(disk, rates)
+
+    def enter(self, processes: Iterable[int]) -> None:
+        """Put processes into the group, with all their threads; one that has ended is passed over."""
+        for process in processes:
+            try:
+                (self.folder / "cgroup.procs").write_text(str(process))
+            except ProcessLookupError:
+                continue
+
+    def holds(self) -> set[int]:
+        """Return the processes that are in the group."""
+        return {int(word) for word in _words(self.folder / "cgroup.procs")}
+
+    def _limit(self, disk: str, rates: Mapping[str, int]) -> None:
+        number = (Path("/sys/block") / disk / "dev").read_text().strip()
+        try:
+            if self.version == 2:
+                words = " ".join(f"{V2_WORDS[key]}={value}" for key, value in rates.items())
+                (self.folder / "io.max").write_text(f"{number} {words}")
+                return
+            for key, value in rates.items():
+                (self.folder / V1_FILES[key]).write_text(f"{number} {value}")
+        except OSError as error:
+            raise StorageError(f"{disk} cannot be throttled: {error.strerror} ({self.folder})") from None
+
+
+def _unused(path: Path) -> Path:
+    candidate, number = path, 1
+    while candidate.exists():
+        number += 1
+        candidate = path.with_name(f"{path.name}-{number}")
+    return candidate
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except OSError:
+        return []

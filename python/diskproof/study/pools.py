@@ -1,0 +1,158 @@
+"""ZFS pools as a study file declares them: the disks in each part of a pool, and its properties."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import ByteSize, Field, field_validator, model_validator
+
+from diskproof.study.part import Name, Part, Size
+
+MIB = 2**20
+
+SMALLEST_VDEV_BYTES = 64 * MIB
+"""The least that ZFS takes as a member of a pool (SPA_MINDEVSIZE)."""
+
+Compression = Literal["off", "on", "lzjb", "gzip", "zle", "lz4", "zstd"]
+
+Redundancy = Literal["stripe", "mirror", "raidz", "raidz2"]
+
+FEWEST_DISKS: dict[Redundancy, int] = {"stripe": 1, "mirror": 2, "raidz": 2, "raidz2": 3}
+
+
+class Disk(Part):
+    """One whole disk: a virtual one, a block device that is named twice, or a file."""
+
+    virtual: str | None = Field(
+        None, description="A virtual disk: its name in `diskproof disk list`, or a device file"
+    )
+    label: Name | None = Field(None, description="Tells two virtual disks of one kind apart")
+    below_floor: bool = Field(
+        False, description="Take a virtual disk that is faster than this machine can serve one"
+    )
+    block: Path | None = Field(None, description="A block device, such as `/dev/sdb1`; root only")
+    format: Path | None = Field(
+        None, description="The same block device once more: all that lies on it is lost"
+    )
+    overwrite: bool = Field(
+        False, description="Take the block device though it holds something, such as a file system"
+    )
+    file: Path | None = Field(None, description="A file that diskproof makes, of `size`; it must not exist")
+    size: Size | None = Field(
+        None,
+        ge=SMALLEST_VDEV_BYTES,
+        description="Bytes of the file, or of the virtual disk where it is to be smaller than the real one",
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [key for key in ("virtual", "block", "file") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                'a disk is `{ virtual = "NAME" }`, `{ block = "/dev/…", format = "/dev/…" }` '
+                'or `{ file = "PATH", size = "SIZE" }`'
+            )
+        takes = {
+            "virtual": {"label", "size", "below_floor"},
+            "block": {"format", "overwrite"},
+            "file": {"size"},
+        }[given[0]]
+        known = {given[0], *takes}
+        if strange := [key for key in type(self).model_fields if key in self.model_fields_set - known]:
+            raise ValueError(f"`{strange[0]}` is no key of a disk that is `{given[0]}`")
+        if self.block is not None:
+            check_named_twice(self.block, self.format)
+        if self.file is not None and self.size is None:
+            raise ValueError("a file needs a `size`")
+        return self
+
+    @property
+    def key(self) -> str:
+        """The same for two choices that are one and the same disk."""
+        return self.model_dump_json(exclude_defaults=True)
+
+    def __str__(self) -> str:
+        """Return how a person calls it."""
+        return self.virtual or str(self.block or self.file)
+
+
+def check_named_twice(block: Path, named_again: Path | None) -> None:
+    """Refuse a block device that is to be formatted and is not named twice, alike."""
+    if named_again != block:
+        raise ValueError(
+            f"a block device is formatted, and all that lies on it is lost: name it twice, "
+            f'`block = "{block}"` and `format = "{block}"`'
+        )
+
+
+class PoolProperties(Part):
+    """What can be said of a pool besides its disks."""
+
+    log_size: Size = Field(
+        ByteSize(1024 * MIB),
+        ge=SMALLEST_VDEV_BYTES,
+        description="Bytes of the log where one disk is named as `log` and as `cache`: "
+        "the cache has the rest of it",
+    )
+    record_size: Size | None = Field(
+        None,
+        ge=512,
+        le=1024 * 1024,
+        description="Largest record (`recordsize`), a power of two; without it the largest page "
+        "of the study's servers, 128 KiB being ZFS's own default",
+    )
+    compression: Compression = Field("off", description="Compression of the data set")
+    logbias: Literal["latency", "throughput"] = Field(
+        "latency", description="`throughput` keeps large synchronous writes off the log devices"
+    )
+    arc_size: Size | None = Field(
+        None,
+        ge=16 * MIB,
+        le=16384 * MIB,
+        description="Main memory for the pool's cache (ARC): with zfs-fuse alone; OpenZFS has one "
+        "for the whole machine",
+    )
+
+    @field_validator("record_size")
+    @classmethod
+    def _power_of_two(cls, value: ByteSize | None) -> ByteSize | None:
+        if value is not None and value & (value - 1):
+            raise ValueError("a record size is a power of two, such as `16 KiB`")
+        return value
+
+
+class Pool(PoolProperties):
+    """A ZFS pool: OpenZFS or zfs-fuse, by the same commands."""
+
+    data: list[Disk] = Field(min_length=1, description="Disks of the pool's data")
+    log: list[Disk] = Field([], description="Log devices (ZIL, SLOG): what synchronous writes wait for")
+    cache: list[Disk] = Field([], description="Cache devices (L2ARC): a second cache of reads below memory")
+    redundancy: Redundancy = Field("stripe", description="How the data disks are joined")
+
+    @model_validator(mode="after")
+    def _each_disk_once(self) -> Self:
+        if len(self.data) < FEWEST_DISKS[self.redundancy]:
+            raise ValueError(
+                f'`redundancy = "{self.redundancy}"` needs {FEWEST_DISKS[self.redundancy]} disks in `data`'
+            )
+        data, log, cache = ([disk.key for disk in part] for part in (self.data, self.log, self.cache))
+        for part, keys in (("data", data), ("log", log), ("cache", cache)):
+            if len(set(keys)) != len(keys):
+                raise ValueError(
+                    f"`{part}` names one disk twice; a `label` tells two virtual disks of one kind apart"
+                )
+        if set(data) & {*log, *cache}:
+            raise ValueError(
+                "a disk of `data` is named as `log` or `cache` too; a `label` tells two virtual disks of "
+                "one kind apart"
+            )
+        return self
+
+    def disks(self) -> list[Disk]:
+        """Return every disk once, the data's first."""
+        return list({disk.key: disk for disk in (*self.data, *self.log, *self.cache)}.values())
+
+    @property
+    def shared(self) -> list[Disk]:
+        """The disks that are log and cache at once."""
+        cached = {disk.key for disk in self.cache}
+        return [disk for disk in self.log if disk.key in cached]
