@@ -11,7 +11,6 @@ pub(in crate::timing) struct Part<P> {
     at: Nanos,
     next: Option<Nanos>,
     under_way: Ledger<Piece<P>>,
-    answers_due: usize,
     events: Vec<Event>,
 }
 
@@ -36,18 +35,12 @@ impl<P: Copy> Part<P> {
             timing,
             at: 0,
             under_way: Ledger::default(),
-            answers_due: 0,
             events: Vec::new(),
         }
     }
 
     pub(in crate::timing) fn capacity_bytes(&self) -> u64 {
         self.timing.capacity_bytes()
-    }
-
-    /// Requests that it has not answered.
-    pub(in crate::timing) fn answers_due(&self) -> usize {
-        self.answers_due
     }
 
     /// Submits at `now`; everything that happened before it was told already.
@@ -62,7 +55,6 @@ impl<P: Copy> Part<P> {
             answer_due: true,
             stable_due: matches!(request.kind, Kind::Write | Kind::Discard),
         });
-        self.answers_due += 1;
         self.timing.submit(now, tag, request);
         self.next = self.timing.next_event();
     }
@@ -104,9 +96,6 @@ impl<P: Copy> Part<P> {
         };
         if !piece.answer_due && !piece.stable_due {
             self.under_way.remove(tag);
-        }
-        if matches!(told, Told::Answered(_)) {
-            self.answers_due -= 1;
         }
         told
     }

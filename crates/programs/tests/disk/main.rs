@@ -1,8 +1,0 @@
-//! Virtual disks as a user has them: the program, real FUSE mounts, its control socket.
-
-mod bytes;
-mod control;
-mod refusals;
-mod served;
-mod timing;
-mod trouble;

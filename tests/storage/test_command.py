@@ -1,0 +1,75 @@
+"""A place that the user's own commands set up and tear down."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.records import ROLES
+from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.layout import Layout, check_layout
+from diskproof.storage.places import Places
+from diskproof.system.journal import Journal
+from support.disks import MIB, needs, storage
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    return Journal.begin("test")
+
+
+def command(folder: Path, set_up: str, tear_down: str | None = None) -> dict[str, object]:
+    keys = {"directory": str(folder), "set_up": set_up, "tear_down": tear_down}
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def test_what_is_set_up_is_used_and_torn_down(tmp_path: Path, journal: Journal) -> None:
+    place = tmp_path / "array"
+    choice = storage(command=command(place, f"mkdir '{place}/lost+found'", f"rmdir '{place}/lost+found'"))
+    check_layout("own", choice, needs(MIB))
+    places = Places(journal)
+    layout = Layout("own", choice, places)
+    assert {place.kind for place in layout.places()} == {"command"}
+    assert list(layout.fresh()) == list(ROLES)
+    places.close()
+    assert all(item.done for item in journal.finish())
+    assert not place.exists()
+
+
+def test_a_set_up_that_fails_is_refused_with_what_it_said_and_torn_down(
+    tmp_path: Path, journal: Journal
+) -> None:
+    place = tmp_path / "array"
+    choice = storage(
+        command=command(place, "echo no such volume group; exit 5", f"touch '{tmp_path}/undone'")
+    )
+    with pytest.raises(StorageError, match=r"exit code 5:\nno such volume group"):
+        Layout("own", choice, Places(journal))
+    assert all(item.done for item in journal.finish())
+    assert (tmp_path / "undone").exists()
+
+
+def test_a_set_up_that_leaves_no_empty_directory_is_refused(tmp_path: Path, journal: Journal) -> None:
+    place = tmp_path / "array"
+    for set_up, said in ((f"rmdir '{place}'", "there is no directory"), (f"touch '{place}/x'", "holds `x`")):
+        place.mkdir(exist_ok=True)
+        with pytest.raises(StorageError, match=said):
+            Layout("own", storage(command=command(place, set_up)), Places(journal))
+    journal.finish()
+
+
+def test_a_directory_that_holds_something_before_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "letter").write_text("dear")
+    with pytest.raises(StorageError, match="holds `letter` before `set_up` has run"):
+        check_layout("own", storage(command=command(tmp_path, "true")), needs(MIB))
+    with pytest.raises(StorageError, match="is not a directory"):
+        check_layout("own", storage(command=command(tmp_path / "letter" / "below", "true")), needs(MIB))
+
+
+def test_a_command_without_its_parts_is_refused() -> None:
+    with pytest.raises(ValueError, match="set_up"):
+        storage(command={"directory": "/mnt"})
+    with pytest.raises(ValueError, match="directory"):
+        storage(command={"set_up": "true"})
+    with pytest.raises(ValueError, match="once where its data lies"):
+        storage(command=command(Path("/mnt"), "true"), directory="/mnt")

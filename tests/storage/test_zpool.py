@@ -1,0 +1,222 @@
+"""ZFS pools: made of disks of any kind, put back in a moment, gone afterwards whatever happened."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.records import ROLES, RestoredBy, Role
+from diskproof.storage import zfs
+from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.layout import Layout, check_layout
+from diskproof.storage.places import Places
+from diskproof.system.journal import Journal, clean
+from diskproof.system.mounts import mounts
+from support.disks import MIB, loop_device, needs, needs_root, only_one_zfs, storage
+
+pytestmark = [
+    needs_root,
+    pytest.mark.skipif(zfs.flavour() is None, reason="there is no ZFS here: install zfs-fuse"),
+]
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """One zfs-fuse daemon serves a machine: tests beside each other would end each other's."""
+    with only_one_zfs():
+        yield
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    journal = Journal.begin("test")
+    yield journal
+    assert all(item.done for item in journal.finish())
+
+
+def file_disk(path: Path, mib: int = 256) -> dict[str, object]:
+    return {"file": str(path), "size": f"{mib} MiB"}
+
+
+def cached_pool(folder: Path) -> dict[str, object]:
+    """Return a pool of a disk with one SSD as log and cache, all of them files."""
+    ssd = file_disk(folder / "ssd")
+    return {"data": [file_disk(folder / "disk")], "log": [ssd], "cache": [ssd], "log_size": "64 MiB"}
+
+
+def test_a_loaded_database_is_put_back_as_it_was_kept(tmp_path: Path, journal: Journal) -> None:
+    choice = storage(zpool=cached_pool(tmp_path))
+    check_layout("pool", choice, needs(MIB))
+    places = Places(journal)
+    layout = Layout("pool", choice, places)
+    layout.suit(16 * 1024)
+    loaded = os.urandom(3 * MIB)
+
+    def load(roles: set[Role]) -> RestoredBy:
+        assert roles == set(ROLES)
+        (layout.folders()["data"] / "table").write_bytes(loaded)
+        return "copy"
+
+    assert layout.restore("rows", load) == "copy"
+    for _ in range(2):
+        table = layout.folders()["data"] / "table"
+        table.write_bytes(b"what a trial wrote")
+        (layout.folders()["redo"] / "log").write_bytes(b"and logged")
+        layout.clear()
+        assert layout.restore("rows", load) == "snapshot"
+        assert table.read_bytes() == loaded
+        assert list(layout.folders()["redo"].iterdir()) == []
+    places.close()
+    assert not any(journal.mark in mount.mount_point for mount in mounts())
+
+
+def test_a_pool_shows_its_disks_and_what_each_does(tmp_path: Path, journal: Journal) -> None:
+    layout = Layout("pool", storage(zpool=cached_pool(tmp_path)), Places(journal))
+    pool = layout.places()[0].pool
+    assert pool is not None
+    assert [(member.part, member.disk, member.device.size_bytes) for member in pool.members] == [
+        ("data", str(tmp_path / "disk"), 256 * MIB),
+        ("log", str(tmp_path / "ssd"), 64 * MIB),
+        ("cache", str(tmp_path / "ssd"), 192 * MIB),
+    ]
+    (status,) = command_lines("zpool", "list", "-H", "-o", "name,health", pool.name)
+    assert status.split() == [pool.name, "ONLINE"]
+
+
+@pytest.mark.parametrize(
+    ("page_bytes", "said", "record"),
+    [(16 * 1024, "chosen alike", "16K"), (8 * 1024, "chosen alike", "8K")],
+)
+def test_records_suit_the_servers_pages(
+    tmp_path: Path, journal: Journal, page_bytes: int, said: str, record: str
+) -> None:
+    layout = Layout("pool", storage(zpool={"data": [file_disk(tmp_path / "disk")]}), Places(journal))
+    layout.suit(page_bytes)
+    layout.fresh()
+    assert [said in note for note in layout.notes()] == [True]
+    (found,) = command_lines("zfs", "get", "-H", "-o", "value", "recordsize", str(pool_of(layout) + "/roles"))
+    assert found == record
+
+
+def test_a_stated_record_is_kept_and_its_price_said(tmp_path: Path, journal: Journal) -> None:
+    pool = {"data": [file_disk(tmp_path / "disk")], "record_size": "128 KiB", "compression": "lzjb"}
+    layout = Layout("pool", storage(zpool=pool), Places(journal))
+    layout.suit(16 * 1024)
+    layout.fresh()
+    (note,) = layout.notes()
+    assert "to write one page ZFS reads and writes a whole record" in note
+    values = command_lines(
+        "zfs", "get", "-H", "-o", "value", "recordsize,compression", pool_of(layout) + "/roles"
+    )
+    assert values == ["128K", "lzjb"]
+
+
+def test_block_devices_are_joined(tmp_path: Path, journal: Journal) -> None:
+    devices = [loop_device(tmp_path, journal, name=name) for name in ("one", "two")]
+    disks = [{"block": str(device), "format": str(device)} for device in devices]
+    choice = storage(zpool={"data": disks, "redundancy": "mirror"})
+    check_layout("pool", choice, needs(MIB))
+    places = Places(journal)
+    layout = Layout("pool", choice, places)
+    assert "mirror" in " ".join(command_lines("zpool", "status", pool_of(layout)))
+    places.close()
+    check_layout("again", choice, needs(MIB))  # what a pool of ours left is no stranger
+
+
+def test_a_device_of_a_pool_of_others_is_refused(tmp_path: Path, journal: Journal) -> None:
+    device = loop_device(tmp_path, journal)
+    journal.pool("somebodys-pool")
+    zfs.start_daemon(None, journal) if zfs.flavour() == "zfs-fuse" else None
+    subprocess.run(
+        ["zpool", "create", "-o", "cachefile=none", "-m", "none", "somebodys-pool", str(device)],
+        check=True,
+        capture_output=True,
+    )
+    disk = {"block": str(device), "format": str(device)}
+    with pytest.raises(StorageError, match="is in use"):
+        check_layout("pool", storage(zpool={"data": [disk]}), needs(MIB))
+    zfs.patiently(["zpool", "export", "somebodys-pool"])
+    with pytest.raises(StorageError, match='zfs_member "somebodys-pool"'):
+        check_layout("pool", storage(zpool={"data": [disk]}), needs(MIB))
+
+
+def test_bad_pools_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    disk = file_disk(tmp_path / "disk")
+
+    def refused(need_bytes: int = MIB, **pool: object) -> str:
+        with pytest.raises((StorageError, ValueError)) as error:
+            check_layout("pool", storage(zpool=pool), needs(need_bytes))
+        return str(error.value)
+
+    (tmp_path / "letter").write_text("dear")
+    assert "is there already" in refused(data=[file_disk(tmp_path / "letter")])
+    assert "hold 256 MiB together" in refused(data=[disk], need_bytes=300 * MIB)
+    assert "names one disk twice" in refused(data=[disk, disk])
+    assert "is named as `log` or `cache` too" in refused(data=[disk], log=[disk])
+    assert "needs 2 disks" in refused(data=[disk], redundancy="mirror")
+    assert "power of two" in refused(data=[disk], record_size="20 KiB")
+    assert "leaves too little for the cache" in refused(
+        data=[disk], log=[file_disk(tmp_path / "ssd")], cache=[file_disk(tmp_path / "ssd")]
+    )
+    assert "a disk is" in refused(data=[{"size": "1 GiB"}])
+    assert "needs a `size`" in refused(data=[{"file": str(tmp_path / "x")}])
+    assert "`format` is no key" in refused(data=[{**disk, "format": "/dev/sdb"}])
+    assert "name it twice" in refused(data=[{"block": "/dev/sdb"}])
+    assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_an_arc_that_a_running_daemon_has_not_is_refused(tmp_path: Path, journal: Journal) -> None:
+    if zfs.flavour() != "zfs-fuse":
+        pytest.skip("OpenZFS has no daemon")
+    places = Places(journal)
+    Layout("small", storage(zpool={"data": [file_disk(tmp_path / "a")], "arc_size": "32 MiB"}), places)
+    other = storage(zpool={"data": [file_disk(tmp_path / "b")], "arc_size": "64 MiB"})
+    with pytest.raises(StorageError, match="another ARC than the 64 MiB"):
+        Layout("large", other, places)
+
+
+KILLED = """
+import os, signal, sys
+from diskproof.storage.layout import Layout
+from diskproof.storage.places import Places
+from diskproof.study.model import StorageChoice
+from diskproof.system.journal import Journal
+
+journal = Journal.begin("to be killed")
+layout = Layout("pool", StorageChoice.model_validate_json(sys.argv[1]), Places(journal))
+layout.fresh()
+(layout.folders()["data"] / "table").write_bytes(b"x" * 2**20)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_run_leaves_nothing_once_cleaned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    choice = storage(zpool=cached_pool(tmp_path)).model_dump_json(exclude_defaults=True)
+    killed = subprocess.run([sys.executable, "-c", KILLED, choice], check=False, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert (tmp_path / "disk").exists()
+    undone = clean()
+    assert undone
+    assert all(item.done for item in undone), undone
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state"]
+    assert not any("diskproof-" in mount.mount_point and "-pool" in mount.mount_point for mount in mounts())
+
+
+def pool_of(layout: Layout) -> str:
+    pool = layout.places()[0].pool
+    assert pool is not None
+    return pool.name
+
+
+def command_lines(*argv: str) -> list[str]:
+    program = shutil.which(argv[0]) or f"/usr/sbin/{argv[0]}"
+    return subprocess.run(
+        [program, *argv[1:]], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
