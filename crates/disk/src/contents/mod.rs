@@ -142,7 +142,7 @@ impl Contents {
         piece: &[u8],
     ) -> Result<(), ContentsError> {
         let whole = piece.len() == BLOCK_BYTES;
-        if whole && piece.iter().all(|byte| *byte == 0) {
+        if whole && piece == ZEROES {
             self.zero_block(index);
             return Ok(());
         }
@@ -154,7 +154,7 @@ impl Contents {
             self.read_in_block(index, 0, &mut bytes)?;
         }
         bytes[from..from + piece.len()].copy_from_slice(piece);
-        let block = self.store.hold(index, &bytes)?;
+        let block = self.store.hold(&bytes)?;
         self.now.put(index, Place::Held(block));
         Ok(())
     }
@@ -177,12 +177,27 @@ impl Contents {
                 continue;
             }
             let length = (BLOCK_BYTES - from).min(usize::try_from(end - at).unwrap_or(BLOCK_BYTES));
-            if !matches!(self.now.get(index), Place::Zero) {
-                self.write_in_block(index, from, &ZEROES[..length])?;
-            }
+            self.zero_in_block(index, from, length)?;
             at += length as u64;
         }
         Ok(())
+    }
+
+    /// A block of which nothing but zeroes remains is not held.
+    fn zero_in_block(
+        &mut self,
+        index: u64,
+        from: usize,
+        length: usize,
+    ) -> Result<(), ContentsError> {
+        let mut bytes = [0; BLOCK_BYTES];
+        self.read_in_block(index, 0, &mut bytes)?;
+        bytes[from..from + length].fill(0);
+        if bytes == ZEROES {
+            self.zero_block(index);
+            return Ok(());
+        }
+        self.write_in_block(index, from, &ZEROES[..length])
     }
 
     fn zero_block(&mut self, index: u64) {

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -50,7 +50,8 @@ impl Store {
         Self::new(limit_bytes, None)
     }
 
-    /// Blocks in a new sparse file, which is scratch space: in no order, and removed with the store.
+    /// Blocks in a new sparse file, which is scratch space: in no order, and without a name as soon as
+    /// it is made, so that it goes with the program however that ends.
     ///
     /// # Errors
     ///
@@ -81,11 +82,7 @@ impl Store {
     }
 
     /// A new block with these bytes.
-    pub(super) fn hold(
-        &self,
-        _index: u64,
-        bytes: &[u8; BLOCK_BYTES],
-    ) -> Result<Block, ContentsError> {
+    pub(super) fn hold(&self, bytes: &[u8; BLOCK_BYTES]) -> Result<Block, ContentsError> {
         self.ledger.take()?;
         let ledger = self.ledger.clone();
         let Some(file) = &self.file else {
@@ -145,7 +142,6 @@ impl Drop for FileBlock {
 /// A file of slots, each the size of a block.
 struct BlockFile {
     file: File,
-    path: PathBuf,
     slots: Mutex<Slots>,
 }
 
@@ -162,9 +158,9 @@ impl BlockFile {
             .write(true)
             .create_new(true)
             .open(path)?;
+        std::fs::remove_file(path)?;
         Ok(Self {
             file,
-            path: path.to_owned(),
             slots: Mutex::default(),
         })
     }
@@ -188,11 +184,5 @@ impl BlockFile {
             bytes,
         );
         self.slots.lock().free.push(slot);
-    }
-}
-
-impl Drop for BlockFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
     }
 }

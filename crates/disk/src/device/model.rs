@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::figure::Figure;
-use crate::timing::{Bridge, BridgeParameters, Null, Timing};
+use crate::timing::{
+    Bridge, BridgeParameters, Cache, CacheParameters, Log, LogParameters, Null, Raid,
+    RaidParameters, Timing,
+};
 
 /// How a device is to be built, beyond what its file says.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,9 @@ impl Build {
 pub enum Model {
     Null(NullParameters),
     Bridge(BridgeParameters),
+    Cache(CacheParameters),
+    Log(LogParameters),
+    Raid(RaidParameters),
     /// Another device by its name, as on the command line. Reading a file puts that device here.
     Named(String),
 }
@@ -56,6 +62,9 @@ impl Model {
         match self {
             Self::Null(_) => Ok(()),
             Self::Bridge(parameters) => parameters.check(),
+            Self::Cache(parameters) => parameters.check(),
+            Self::Log(parameters) => parameters.check(),
+            Self::Raid(parameters) => parameters.check(),
             Self::Named(name) => Err(format!("the device `{name}` was not looked up")),
         }
     }
@@ -81,6 +90,21 @@ impl Model {
                 parameters,
                 parameters.disk.build(build.part(0)),
             )),
+            Self::Cache(parameters) => Box::new(Cache::new(
+                parameters,
+                parameters.front.build(build.part(0)),
+                parameters.back.build(build.part(1)),
+            )),
+            Self::Log(parameters) => Box::new(Log::new(
+                parameters,
+                parameters.front.build(build.part(0)),
+                parameters.back.build(build.part(1)),
+            )),
+            Self::Raid(parameters) => {
+                let disks = (0..).zip(&parameters.disks);
+                let disks = disks.map(|(number, disk)| disk.build(build.part(number)));
+                Box::new(Raid::new(parameters, disks.collect()))
+            }
             Self::Named(name) => panic!("the device `{name}` was not looked up"),
         }
     }
@@ -89,6 +113,9 @@ impl Model {
     pub(super) fn parts_mut(&mut self) -> Vec<&mut Self> {
         match self {
             Self::Bridge(parameters) => vec![&mut parameters.disk],
+            Self::Cache(parameters) => vec![&mut parameters.front, &mut parameters.back],
+            Self::Log(parameters) => vec![&mut parameters.front, &mut parameters.back],
+            Self::Raid(parameters) => parameters.disks.iter_mut().collect(),
             _ => Vec::new(),
         }
     }

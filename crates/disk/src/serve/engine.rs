@@ -5,8 +5,8 @@
 //! its way (`path`, measured beforehand) is taken off: it leaves that much earlier than the model
 //! says, so that a database sees the model's latency and not the model's plus ours; never before the
 //! request arrived. For that the model runs at most `path` ahead of the clock, and only as far as
-//! its next event; a request that arrives meanwhile is submitted at the model's moment, and the
-//! difference is counted as lateness.
+//! its next event. A request that arrives meanwhile is submitted at its arrival if the model's head
+//! start allows, at the model's moment if not; the difference is counted as lateness.
 
 use std::collections::HashMap;
 
@@ -248,8 +248,10 @@ impl Engine {
 
 impl Core {
     fn submit(&mut self, request: Request, arrived: Nanos, answer: Answer, due: &mut Vec<Due>) {
-        let submitted = arrived.max(self.model_at);
-        self.advance(submitted, due);
+        let submitted = arrived.max(self.model_at.saturating_sub(self.timing.head_start()));
+        if submitted > self.model_at {
+            self.advance(submitted, due);
+        }
         let tag = Tag(self.next_tag);
         self.next_tag += 1;
         if matches!(request.kind, Kind::Write | Kind::Discard) {

@@ -13,6 +13,9 @@ pub const LATENESS_SHARE_ALLOWED: f64 = 0.10;
 /// Histograms keep three significant digits: 0.1 % of each latency.
 const DIGITS: u8 = 3;
 
+/// What takes longer is counted as this long: an hour.
+const LONGEST: Nanos = 3_600 * NANOS_PER_S;
+
 /// One answer of a timed request.
 #[derive(Clone, Copy)]
 pub(super) struct Answered {
@@ -50,8 +53,9 @@ impl PerKind {
     }
 }
 
+/// Of a fixed size, so that nothing is allocated while answers are counted.
 fn histogram() -> Histogram<u64> {
-    Histogram::new(DIGITS).expect("three digits are allowed")
+    Histogram::new_with_max(LONGEST, DIGITS).expect("the bounds are sensible")
 }
 
 fn index(kind: Kind) -> usize {

@@ -26,7 +26,7 @@ pub struct Outcome {
 
 impl Outcome {
     fn new() -> Self {
-        let histogram = || Histogram::new(3).expect("three digits are allowed");
+        let histogram = || Histogram::new_with_max(LONGEST, 3).expect("the bounds are sensible");
         Self {
             seconds: 0.0,
             requests: 0,
@@ -49,6 +49,9 @@ impl Outcome {
         self.bytes as f64 / 1e6 / self.seconds
     }
 }
+
+/// A latency that is longer is recorded as this long: an hour.
+const LONGEST: Nanos = 3_600 * NANOS_PER_S;
 
 /// How long a probe runs, in virtual time.
 #[derive(Clone, Copy, Debug)]

@@ -10,15 +10,21 @@
 //! The same parameters, seed and calls give the same events, always.
 
 mod bridge;
+mod cache;
+mod log;
 mod null;
 mod parts;
+mod raid;
 #[cfg(test)]
 mod testing;
 
 use std::collections::BTreeMap;
 
 pub use bridge::{Bridge, BridgeParameters, BridgeProtocol, FlushHandling};
+pub use cache::{Cache, CacheParameters, CachePolicy};
+pub use log::{Log, LogParameters};
 pub use null::Null;
+pub use raid::{Raid, RaidLevel, RaidParameters};
 
 use crate::request::{Nanos, Request, Tag};
 
@@ -51,8 +57,18 @@ pub trait Timing: Send {
     /// Bytes that can be addressed.
     fn capacity_bytes(&self) -> u64;
 
-    /// Takes a request that arrives at `now`, no earlier than any moment that was named before.
+    /// Takes a request that arrives at `now`, no earlier than any moment that was named before; by
+    /// `head_start` earlier than that at most.
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
+
+    /// How long after its arrival a request still meets nothing but itself: the constant time that
+    /// each command takes at first. Whoever sends answers early, by what their way will cost, has
+    /// brought the device that far ahead of the clock when the next request arrives; with a head
+    /// start it can be told of that request's true arrival all the same. What is submitted late in
+    /// this way must cause no event before a moment that was named.
+    fn head_start(&self) -> Nanos {
+        0
+    }
 
     /// The next moment at which something happens by itself; `None` while the device rests. Never
     /// later than its next event; it may be a moment at which nothing is told.

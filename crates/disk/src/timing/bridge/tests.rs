@@ -3,7 +3,7 @@ use crate::device::Pattern;
 use crate::device::{Figure, Model, Probe};
 use crate::request::NANOS_PER_US;
 use crate::simulate::{self, Length};
-use crate::timing::testing::{Delay, History, keeps_the_contract, latency, rest};
+use crate::timing::testing::{Delay, histories, keeps_the_contract, latency, rest};
 
 const GIB: u64 = 1 << 30;
 
@@ -104,15 +104,7 @@ fn a_dropped_flush_leaves_the_disk_alone_and_nothing_stable() {
 #[test]
 fn it_keeps_the_contract() {
     for protocol in [BridgeProtocol::BulkOnly, BridgeProtocol::Uas] {
-        for (seed, pause_us) in (0..12_u32).zip([0, 10, 1000].into_iter().cycle()) {
-            let history = History {
-                requests: 400,
-                depth: 1 + seed as usize * 3,
-                pause_ns: pause_us * NANOS_PER_US,
-                span_bytes: 1 << 24,
-                seed: seed.into(),
-                honest: true,
-            };
+        for history in histories(1 << 24, 0..12) {
             keeps_the_contract(|| Box::new(bridge(protocol, disk())), history);
             let null = || Box::new(crate::timing::Null::new(GIB)) as Box<dyn Timing>;
             keeps_the_contract(

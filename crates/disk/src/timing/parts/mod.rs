@@ -1,7 +1,12 @@
-//! What every device that is built of devices needs: parts with tags of their own, and moments at which something is to be done.
+//! What every device that is built of devices needs: parts with tags of their own, requests that wait
+//! for their pieces, runs of neighbouring bytes, and moments at which something is to be done.
 
 mod agenda;
 mod part;
+mod runs;
+mod whole;
 
 pub(super) use agenda::Agenda;
 pub(super) use part::{Part, Told, first};
+pub(super) use runs::{Run, append_run};
+pub(super) use whole::Wholes;

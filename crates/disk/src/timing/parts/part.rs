@@ -11,6 +11,7 @@ pub(in crate::timing) struct Part<P> {
     at: Nanos,
     next: Option<Nanos>,
     under_way: Ledger<Piece<P>>,
+    answers_due: usize,
     events: Vec<Event>,
 }
 
@@ -35,12 +36,18 @@ impl<P: Copy> Part<P> {
             timing,
             at: 0,
             under_way: Ledger::default(),
+            answers_due: 0,
             events: Vec::new(),
         }
     }
 
     pub(in crate::timing) fn capacity_bytes(&self) -> u64 {
         self.timing.capacity_bytes()
+    }
+
+    /// Requests that it has not answered.
+    pub(in crate::timing) fn answers_due(&self) -> usize {
+        self.answers_due
     }
 
     /// Submits at `now`; everything that happened before it was told already.
@@ -55,6 +62,7 @@ impl<P: Copy> Part<P> {
             answer_due: true,
             stable_due: matches!(request.kind, Kind::Write | Kind::Discard),
         });
+        self.answers_due += 1;
         self.timing.submit(now, tag, request);
         self.next = self.timing.next_event();
     }
@@ -96,6 +104,9 @@ impl<P: Copy> Part<P> {
         };
         if !piece.answer_due && !piece.stable_due {
             self.under_way.remove(tag);
+        }
+        if matches!(told, Told::Answered(_)) {
+            self.answers_due -= 1;
         }
         told
     }

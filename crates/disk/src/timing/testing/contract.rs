@@ -29,11 +29,13 @@ pub(in crate::timing) struct History {
 /// all in order of time; an honest flush is answered after all is stable that was answered before it; a
 /// device that says that it rests has nothing left to tell; and both tell the same.
 pub(in crate::timing) fn keeps_the_contract(build: impl Fn() -> Box<dyn Timing>, history: History) {
-    let told = run(build().as_mut(), history);
-    assert_eq!(told, run(build().as_mut(), history), "not the same twice");
+    let told = live_through(build().as_mut(), history);
+    let again = live_through(build().as_mut(), history);
+    assert_eq!(told, again, "not the same twice");
 }
 
-fn run(timing: &mut dyn Timing, history: History) -> Vec<Event> {
+/// The same on one device, for a look at what it keeps afterwards.
+pub(in crate::timing) fn live_through(timing: &mut dyn Timing, history: History) -> Vec<Event> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(history.seed);
     let mut watch = Watch::default();
     let mut told = Vec::new();

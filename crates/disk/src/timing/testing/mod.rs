@@ -3,7 +3,7 @@
 mod contract;
 mod delay;
 
-pub(super) use contract::{History, keeps_the_contract};
+pub(super) use contract::{History, keeps_the_contract, live_through};
 pub(super) use delay::Delay;
 
 use super::{Event, Timing};
@@ -16,6 +16,21 @@ pub(super) fn rest(timing: &mut dyn Timing) -> Vec<Event> {
         timing.advance(at, &mut events);
     }
     events
+}
+
+/// Histories of many tempers over the first bytes of a disk.
+pub(super) fn histories(
+    span_bytes: u64,
+    seeds: std::ops::Range<u32>,
+) -> impl Iterator<Item = History> {
+    seeds.map(move |seed| History {
+        requests: 300,
+        depth: 1 + seed as usize * 5 % 40,
+        pause_ns: [0, 10_000, 1_000_000][seed as usize % 3],
+        span_bytes,
+        seed: seed.into(),
+        honest: true,
+    })
 }
 
 /// When one request alone is answered, counted from its submission at `now`.

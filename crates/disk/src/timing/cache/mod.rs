@@ -1,0 +1,491 @@
+//! A device that caches another: an SSD over a disk, placement (b) of the thesis.
+//!
+//! The front holds lines of the back, block by block of 4 KiB. A read is answered by the front where it
+//! holds all blocks, else by the back, and what was fetched is then copied to the front. *Write-through*:
+//! a write is answered by the back, and the front gets a copy. *Write-back*: a write is answered by the
+//! front and its blocks are dirty until they are copied to the back, in the order of the back's
+//! addresses, when nothing else is asked for or when there are too many of them. When most lines are
+//! dirty, writes to others go to the back. A long sequential stream may go past the cache.
+//!
+//! **What stable means.** Write-through: on the back; the front is taken to begin empty after a power
+//! cut, as a second-level read cache of ZFS does. Write-back: on the front, *and* noted in the front's
+//! journal that the line is newer there: a write that makes blocks dirty is stable with the later of its
+//! bytes and its note. Notes are gathered and written when somebody flushes, or after 100 ms, as bcache
+//! does it. So a flush is: write the notes, flush the front, and flush the back if something went past
+//! the cache. A line is clean once its copy is stable on the back, which is flushed after each batch.
+//!
+//! Not here: the bytes themselves (contents are one address space outside); a write of less than a block
+//! fetches no rest of it; the work of the program that runs the cache.
+
+mod destage;
+mod journal;
+mod lines;
+mod parameters;
+mod sight;
+mod spans;
+#[cfg(test)]
+mod tests;
+
+pub use parameters::{CacheParameters, CachePolicy};
+
+use destage::Destage;
+use journal::Journal;
+use lines::{BLOCK_BYTES, Lines};
+use sight::{Misses, Streams};
+use spans::{Span, spans};
+
+use super::parts::{Agenda, Part, Run, Told, Wholes, append_run, first};
+use super::{Counters, Event, Timing};
+use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us};
+
+/// Neighbouring blocks are asked for together up to this length, as a block layer does.
+const RUN_BYTES: u64 = 1 << 20;
+
+/// A fast device in front of a large one.
+pub struct Cache {
+    policy: CachePolicy,
+    line_bytes: u64,
+    limit_lines: usize,
+    front: Part<Front>,
+    back: Part<Back>,
+    lines: Lines,
+    misses: Misses,
+    streams: Streams,
+    journal: Journal,
+    destage: Destage,
+    wholes: Wholes,
+    /// Flushes that wait for the journal.
+    flushes: Vec<WaitingFlush>,
+    /// Writes that went past the cache, and how many of them a flush of the back has covered.
+    back_writes: u64,
+    back_flushed: u64,
+    agenda: Agenda<Deed>,
+    /// Told while requests were submitted.
+    out: Vec<Event>,
+    front_told: Vec<Told<Front>>,
+    back_told: Vec<Told<Back>>,
+    counted: CountedBytes,
+}
+
+/// What the front is asked for.
+#[derive(Clone, Copy)]
+enum Front {
+    For(Tag),
+    /// A copy that nobody waits for.
+    Copy,
+    Journal(Tag),
+    Destage,
+}
+
+/// What the back is asked for.
+#[derive(Clone, Copy)]
+enum Back {
+    For(Tag),
+    /// A read that missed; what it brings goes to the front, too.
+    Fetch(Tag, Run),
+    /// A flush of so many writes.
+    Flush(Tag, u64),
+    Destage,
+    DestageFlush,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Deed {
+    Journal,
+    Idle,
+}
+
+struct WaitingFlush {
+    id: Tag,
+    /// The journal is to be written up to this note.
+    notes: u64,
+}
+
+#[derive(Default)]
+struct CountedBytes {
+    hit: u64,
+    missed: u64,
+    copied: u64,
+    past: u64,
+}
+
+impl Cache {
+    #[must_use]
+    pub fn new(
+        parameters: &CacheParameters,
+        front: Box<dyn Timing>,
+        back: Box<dyn Timing>,
+    ) -> Self {
+        let line_bytes = parameters.line_bytes.value;
+        let journal_bytes = match parameters.policy.value {
+            CachePolicy::WriteBack => Journal::bytes(front.capacity_bytes()),
+            CachePolicy::WriteThrough => 0,
+        };
+        let most = front.capacity_bytes().saturating_sub(journal_bytes) / line_bytes;
+        let lines = Lines::new(usize::try_from(most).unwrap_or(usize::MAX));
+        let idle_ns = nanos_of_us(parameters.destage_after_idle_ms.value * 1e3);
+        Self {
+            policy: parameters.policy.value,
+            line_bytes,
+            limit_lines: share(lines.most(), parameters.bypass_above_share.value),
+            misses: Misses::new(parameters.promote_after_reads.value, lines.most()),
+            streams: Streams::new(parameters.sequential_bypass_bytes.value),
+            journal: Journal::new(journal_bytes),
+            destage: Destage::new(
+                share(lines.most(), parameters.destage_above_share.value),
+                idle_ns,
+            ),
+            front: Part::new(front),
+            back: Part::new(back),
+            lines,
+            wholes: Wholes::default(),
+            flushes: Vec::new(),
+            back_writes: 0,
+            back_flushed: 0,
+            agenda: Agenda::new(),
+            out: Vec::new(),
+            front_told: Vec::new(),
+            back_told: Vec::new(),
+            counted: CountedBytes::default(),
+        }
+    }
+
+    fn read(&mut self, now: Nanos, id: Tag, request: Request) {
+        let streams = self.streams.follow(request);
+        let (mut hits, mut missed) = (Vec::new(), Vec::new());
+        for span in spans(request.into(), self.line_bytes) {
+            let Some((slot, valid)) = self.lines.find(span.number) else {
+                self.misses.count(span.number);
+                append_run(&mut missed, span.run, RUN_BYTES);
+                continue;
+            };
+            self.lines.touch(slot);
+            if span.blocks & !valid != 0 {
+                self.misses.count(span.number);
+            }
+            for piece in span.pieces(valid) {
+                if piece.held {
+                    append_run(&mut hits, self.on_front(slot, &span, piece.run), RUN_BYTES);
+                } else {
+                    append_run(&mut missed, piece.run, RUN_BYTES);
+                }
+            }
+        }
+        for run in hits {
+            self.counted.hit += run.length_bytes;
+            self.wholes.await_answer(id);
+            self.front
+                .submit(now, run.request(Kind::Read), Front::For(id));
+        }
+        for run in missed {
+            self.counted.missed += run.length_bytes;
+            self.wholes.await_answer(id);
+            let purpose = if streams {
+                Back::For(id)
+            } else {
+                Back::Fetch(id, run)
+            };
+            self.back.submit(now, run.request(Kind::Read), purpose);
+        }
+    }
+
+    /// Copies what a read has fetched to the front.
+    fn promote(&mut self, now: Nanos, fetched: Run) {
+        let mut copies = Vec::new();
+        for span in spans(fetched, self.line_bytes) {
+            if !self.misses.enough(span.number) {
+                continue;
+            }
+            let Some(slot) = self.lines.place(span.number) else {
+                continue;
+            };
+            let held = self.lines.find(span.number).map_or(0, |(_, valid)| valid);
+            let news = span.whole_blocks & !held;
+            for piece in span.pieces(news).filter(|piece| piece.held) {
+                append_run(
+                    &mut copies,
+                    self.on_front(slot, &span, piece.run),
+                    RUN_BYTES,
+                );
+            }
+            self.lines.fill(slot, news);
+            self.misses.forget(span.number);
+        }
+        self.copy(now, &copies);
+    }
+
+    fn copy(&mut self, now: Nanos, copies: &[Run]) {
+        for run in copies {
+            self.counted.copied += run.length_bytes;
+            self.front
+                .submit(now, run.request(Kind::Write), Front::Copy);
+        }
+    }
+
+    fn write_back(&mut self, now: Nanos, id: Tag, request: Request) {
+        let streams = self.streams.follow(request);
+        let (mut cached, mut past) = (Vec::new(), Vec::new());
+        let mut news = false;
+        for span in spans(request.into(), self.line_bytes) {
+            let is_dirty = self.lines.dirt(span.number).0 != 0;
+            let goes_past = !is_dirty && (streams || self.lines.dirty_lines() >= self.limit_lines);
+            let slot = if goes_past {
+                None
+            } else {
+                self.lines.place(span.number)
+            };
+            if let Some(slot) = slot {
+                news |= self.lines.soil(slot, span.blocks);
+                append_run(&mut cached, self.on_front(slot, &span, span.run), RUN_BYTES);
+            } else {
+                self.lines.forget(span.number, span.blocks);
+                append_run(&mut past, span.run, RUN_BYTES);
+            }
+        }
+        for run in cached {
+            self.wholes.await_answer(id);
+            self.wholes.await_stable(id);
+            self.front
+                .submit(now, run.request(Kind::Write), Front::For(id));
+        }
+        for run in past {
+            self.go_past(now, id, run.request(Kind::Write));
+        }
+        if news {
+            self.wholes.await_stable(id);
+            self.note(now, Some(id));
+        }
+    }
+
+    /// Asks the back for a write or a discard.
+    fn go_past(&mut self, now: Nanos, id: Tag, request: Request) {
+        self.counted.past += request.length_bytes;
+        self.back_writes += 1;
+        self.wholes.await_answer(id);
+        self.wholes.await_stable(id);
+        self.back.submit(now, request, Back::For(id));
+    }
+
+    fn write_through(&mut self, now: Nanos, id: Tag, request: Request) {
+        let streams = self.streams.follow(request);
+        self.go_past(now, id, request);
+        let mut copies = Vec::new();
+        for span in spans(request.into(), self.line_bytes) {
+            let slot = if streams {
+                None
+            } else {
+                self.lines.place(span.number)
+            };
+            let Some(slot) = slot else {
+                self.lines.forget(span.number, span.blocks);
+                continue;
+            };
+            let held = self.lines.find(span.number).map_or(0, |(_, valid)| valid);
+            let kept = span.whole_blocks | (span.blocks & held);
+            for piece in span.pieces(kept).filter(|piece| piece.held) {
+                append_run(
+                    &mut copies,
+                    self.on_front(slot, &span, piece.run),
+                    RUN_BYTES,
+                );
+            }
+            self.lines.fill(slot, kept);
+        }
+        self.copy(now, &copies);
+    }
+
+    fn discard(&mut self, now: Nanos, id: Tag, request: Request) {
+        let mut news = false;
+        for span in spans(request.into(), self.line_bytes) {
+            news |= self.lines.forget(span.number, span.whole_blocks);
+        }
+        self.go_past(now, id, request);
+        if news {
+            self.wholes.await_stable(id);
+            self.note(now, Some(id));
+        }
+    }
+
+    /// Where a run of a line lies on the front.
+    fn on_front(&self, slot: u32, span: &Span, run: Run) -> Run {
+        let line_at = self.journal.end_bytes() + u64::from(slot) * self.line_bytes;
+        let within = run.offset_bytes - span.number * self.line_bytes;
+        Run::new(line_at + within, run.length_bytes)
+    }
+
+    /// Enters a note in the journal, for a write whose stability waits for it or for nobody.
+    fn note(&mut self, now: Nanos, id: Option<Tag>) {
+        if let Some(due) = self.journal.note(now, id) {
+            self.agenda.enter(due, Deed::Journal);
+        }
+    }
+
+    fn flush(&mut self, now: Nanos, id: Tag) {
+        self.wholes.await_answer(id);
+        match self.policy {
+            CachePolicy::WriteThrough => {
+                let request = Request::flush();
+                self.back.submit(now, request, Back::For(id));
+            }
+            CachePolicy::WriteBack => {
+                let notes = self.journal.noted();
+                self.flushes.push(WaitingFlush { id, notes });
+                self.write_journal(now);
+                self.flush_what_is_noted(now);
+            }
+        }
+    }
+
+    fn write_journal(&mut self, now: Nanos) {
+        if let Some((id, run)) = self.journal.write() {
+            self.front
+                .submit(now, run.request(Kind::Write), Front::Journal(id));
+        }
+    }
+
+    /// Flushes the front for those whose notes are written.
+    fn flush_what_is_noted(&mut self, now: Nanos) {
+        let written = self.journal.written();
+        let ready: Vec<WaitingFlush> = self
+            .flushes
+            .extract_if(.., |flush| flush.notes <= written)
+            .collect();
+        for WaitingFlush { id, .. } in ready {
+            self.front.submit(now, Request::flush(), Front::For(id));
+            if self.back_writes > self.back_flushed {
+                self.wholes.await_answer(id);
+                self.back
+                    .submit(now, Request::flush(), Back::Flush(id, self.back_writes));
+            }
+        }
+        if !self.flushes.is_empty() {
+            self.write_journal(now);
+        }
+    }
+
+    fn front_told(&mut self, now: Nanos, told: Told<Front>, events: &mut Vec<Event>) {
+        match told {
+            Told::Answered(Front::For(id)) => self.wholes.answer(id, now, events),
+            Told::Stable(Front::For(id)) => self.wholes.stable(id, now, events),
+            Told::Answered(Front::Journal(_)) => {
+                if let Some(due) = self.journal.answered(now) {
+                    self.agenda.enter(due, Deed::Journal);
+                }
+                self.flush_what_is_noted(now);
+            }
+            Told::Stable(Front::Journal(block)) => {
+                for id in self.journal.stable(block) {
+                    self.wholes.stable(id, now, events);
+                }
+            }
+            Told::Answered(Front::Destage) => self.destage_read(now),
+            Told::Answered(Front::Copy) | Told::Stable(Front::Copy | Front::Destage) => {}
+        }
+    }
+
+    fn back_told(&mut self, now: Nanos, told: Told<Back>, events: &mut Vec<Event>) {
+        match told {
+            Told::Answered(Back::For(id)) => self.wholes.answer(id, now, events),
+            Told::Stable(Back::For(id)) => self.wholes.stable(id, now, events),
+            Told::Answered(Back::Fetch(id, run)) => {
+                self.wholes.answer(id, now, events);
+                self.promote(now, run);
+            }
+            Told::Answered(Back::Flush(id, covered)) => {
+                self.back_flushed = self.back_flushed.max(covered);
+                self.wholes.answer(id, now, events);
+            }
+            Told::Answered(Back::Destage) => self.destage_written(now),
+            Told::Stable(Back::Destage) => self.destage_stable(now),
+            Told::Answered(Back::DestageFlush) => self.destage_flushed(now),
+            Told::Stable(Back::Fetch(..) | Back::Flush(..) | Back::DestageFlush) => {}
+        }
+    }
+
+    fn step(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        let mut front_told = std::mem::take(&mut self.front_told);
+        self.front.advance(now, &mut front_told);
+        let mut back_told = std::mem::take(&mut self.back_told);
+        self.back.advance(now, &mut back_told);
+        for told in front_told.drain(..) {
+            self.front_told(now, told, events);
+        }
+        for told in back_told.drain(..) {
+            self.back_told(now, told, events);
+        }
+        (self.front_told, self.back_told) = (front_told, back_told);
+        while let Some(deed) = self.agenda.due(now) {
+            match deed {
+                Deed::Journal if self.journal.is_due(now) => self.write_journal(now),
+                Deed::Journal => {}
+                Deed::Idle => self.destage.rang(),
+            }
+        }
+        self.destage_if_wanted(now);
+    }
+}
+
+/// So many of the lines.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn share(lines: usize, share: f64) -> usize {
+    (lines as f64 * share) as usize
+}
+
+impl Timing for Cache {
+    fn capacity_bytes(&self) -> u64 {
+        self.back.capacity_bytes()
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        let id = self.wholes.open(tag, request.kind);
+        self.destage.asked(now);
+        match (request.kind, self.policy) {
+            (Kind::Read, _) => self.read(now, id, request),
+            (Kind::Write, CachePolicy::WriteBack) => self.write_back(now, id, request),
+            (Kind::Write, CachePolicy::WriteThrough) => self.write_through(now, id, request),
+            (Kind::Discard, _) => self.discard(now, id, request),
+            (Kind::Flush, _) => self.flush(now, id),
+        }
+        let mut out = std::mem::take(&mut self.out);
+        self.wholes.settle(id, now, &mut out);
+        self.out = out;
+        self.destage_if_wanted(now);
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        first([
+            self.out.first().map(Event::at),
+            self.agenda.next(),
+            self.front.next_event(),
+            self.back.next_event(),
+        ])
+    }
+
+    fn advance(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        events.append(&mut self.out);
+        while let Some(at) = self.next_event().filter(|at| *at <= now) {
+            self.step(at, events);
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let blocks = |bytes: u64| bytes / BLOCK_BYTES;
+        let mut counters = Counters::new();
+        for (name, value) in [
+            ("read_hit_blocks", blocks(self.counted.hit)),
+            ("read_miss_blocks", blocks(self.counted.missed)),
+            ("copied_blocks", blocks(self.counted.copied)),
+            ("written_past_blocks", blocks(self.counted.past)),
+            ("destaged_blocks", self.destage.blocks),
+            ("destage_batches", self.destage.batches),
+            ("dirty_lines", self.lines.dirty_lines() as u64),
+            ("evictions", self.lines.evictions),
+            ("journal_writes", self.journal.writes),
+        ] {
+            counters.insert(name.to_owned(), value);
+        }
+        self.front.count_into("front", &mut counters);
+        self.back.count_into("back", &mut counters);
+        counters
+    }
+}

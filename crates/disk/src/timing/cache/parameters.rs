@@ -1,0 +1,110 @@
+//! What a device file says of a cache: `[device.cache]`, `[device.cache.front.KIND]` and
+//! `[device.cache.back.KIND]`.
+
+use serde::{Deserialize, Serialize};
+
+use super::lines::BLOCK_BYTES;
+use crate::device::{Figure, Model};
+
+/// A device that caches another.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheParameters {
+    pub policy: Figure<CachePolicy>,
+    /// What is cached and evicted together: a power of two from 4 KiB to 256 KiB. Of a line, those
+    /// blocks of 4 KiB are held that were read or written.
+    pub line_bytes: Figure<u64>,
+    /// A line comes into the cache with so many reads that missed it: 1 is the first.
+    #[serde(default = "first_read")]
+    pub promote_after_reads: Figure<u32>,
+    /// A sequential stream goes past the cache once it is so long; 0 caches everything.
+    #[serde(default = "none")]
+    pub sequential_bypass_bytes: Figure<u64>,
+    /// From this share of dirty lines on they are written back even while the device is busy.
+    #[serde(default = "start_share")]
+    pub destage_above_share: Figure<f64>,
+    /// From this share of dirty lines on, writes go past the cache.
+    #[serde(default = "limit_share")]
+    pub bypass_above_share: Figure<f64>,
+    /// Once nothing was asked for so long, dirty lines are written back, in milliseconds.
+    #[serde(default = "idle_ms")]
+    pub destage_after_idle_ms: Figure<f64>,
+    /// The device that holds the lines; its size is the cache's.
+    pub front: Box<Model>,
+    /// The device that is cached; its size is the whole's.
+    pub back: Box<Model>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CachePolicy {
+    /// A write is answered by the front and written to the back later.
+    WriteBack,
+    /// A write is answered by the back; the front is written beside it.
+    WriteThrough,
+}
+
+fn first_read() -> Figure<u32> {
+    Figure::assumed(1)
+}
+
+fn none() -> Figure<u64> {
+    Figure::assumed(0)
+}
+
+fn start_share() -> Figure<f64> {
+    Figure::assumed(0.1)
+}
+
+fn limit_share() -> Figure<f64> {
+    Figure::assumed(0.7)
+}
+
+fn idle_ms() -> Figure<f64> {
+    Figure::assumed(100.0)
+}
+
+const LARGEST_LINE_BYTES: u64 = 64 * BLOCK_BYTES;
+
+impl CacheParameters {
+    /// # Errors
+    ///
+    /// The parameter, its value and what it may be.
+    pub fn check(&self) -> Result<(), String> {
+        let line_bytes = self.line_bytes.value;
+        if !line_bytes.is_power_of_two()
+            || !(BLOCK_BYTES..=LARGEST_LINE_BYTES).contains(&line_bytes)
+        {
+            return Err(format!(
+                "cache.line_bytes is {line_bytes}; it may be a power of two from {BLOCK_BYTES} to \
+                 {LARGEST_LINE_BYTES}"
+            ));
+        }
+        if self.promote_after_reads.value == 0 {
+            return Err("cache.promote_after_reads is 0; it may be 1 or more".to_owned());
+        }
+        let (start, limit) = (
+            self.destage_above_share.value,
+            self.bypass_above_share.value,
+        );
+        if !(0.0 <= start && start <= limit && limit <= 1.0) {
+            return Err(format!(
+                "cache.destage_above_share is {start} and bypass_above_share {limit}; they may be 0 \
+                 to 1, and the first no larger than the second"
+            ));
+        }
+        let idle_ms = self.destage_after_idle_ms.value;
+        if !(0.0..=1e9).contains(&idle_ms) {
+            return Err(format!(
+                "cache.destage_after_idle_ms is {idle_ms}; it may be 0 to 1e9"
+            ));
+        }
+        self.front
+            .check()
+            .map_err(|why| format!("cache.front: {why}"))?;
+        self.back
+            .check()
+            .map_err(|why| format!("cache.back: {why}"))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! The control socket, by well-meaning clients and others.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+
+use serde_json::{Value, json};
+
+use crate::served::{self, Served, serve};
+
+struct Client {
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    fn of(served: &Served) -> Self {
+        let stream = UnixStream::connect(served.socket()).expect("it listens");
+        stream
+            .set_read_timeout(Some(served::PATIENCE))
+            .expect("a limit");
+        Self {
+            stream: BufReader::new(stream),
+        }
+    }
+
+    fn say(&mut self, line: &[u8]) -> Value {
+        self.stream.get_mut().write_all(line).expect("sent");
+        self.stream.get_mut().write_all(b"\n").expect("sent");
+        self.hear()
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut reply = String::new();
+        self.stream.read_line(&mut reply).expect("an answer");
+        serde_json::from_str(&reply).unwrap_or_else(|_| panic!("no answer: {reply:?}"))
+    }
+}
+
+fn small() -> Served {
+    serve("null", &["--size", "1 MiB"])
+}
+
+#[test]
+fn a_disk_describes_itself() {
+    let served = serve(
+        "null",
+        &["--size", "1 MiB", "--seed", "5", "--timing", "off"],
+    );
+    let described = served.control(&["describe"]);
+    for (key, value) in [
+        ("device", json!("null")),
+        ("title", json!("Null")),
+        ("size_bytes", json!(1 << 20)),
+        ("seed", json!(5)),
+        ("timing", json!(false)),
+        ("snapshots", json!([])),
+        ("mount", json!(served.mount())),
+        ("socket", json!(served.socket())),
+        ("process", json!(served.process.id())),
+        ("file", json!(served.mount().join("disk"))),
+    ] {
+        assert_eq!(described[key], value, "{key}");
+    }
+    for key in ["floor_us", "path_us"] {
+        let us = described[key].as_f64().expect("a number");
+        assert!(us > 0.0, "{key}: {us}");
+        assert_eq!(served.ready[key], described[key]);
+    }
+    served.control(&["snapshot", "b"]);
+    served.control(&["snapshot", "a"]);
+    assert_eq!(
+        served.control(&["describe"])["snapshots"],
+        json!(["a", "b"])
+    );
+}
+
+#[test]
+fn nonsense_is_answered_and_harms_nothing() {
+    let served = small();
+    let mut client = Client::of(&served);
+    for (line, part) in [
+        ("{", "not understood"),
+        ("nonsense", "not understood"),
+        ("[]", "not understood"),
+        ("{}", "`do`"),
+        (r#"{"do":"explode"}"#, "explode"),
+        (r#"{"do":7}"#, "not understood"),
+        (r#"{"do":"timing"}"#, "`on`"),
+        (r#"{"do":"timing","on":"perhaps"}"#, "perhaps"),
+        (r#"{"do":"timing","on":true,"off":true}"#, "off"),
+        (r#"{"do":"snapshot"}"#, "`name`"),
+        (r#"{"do":"snapshot","name":""}"#, "1 to 200 bytes"),
+        (r#"{"do":"restore","name":"none"}"#, "no snapshot `none`"),
+        (r#"{"do":"forget","name":"none"}"#, "no snapshot `none`"),
+    ] {
+        let reply = client.say(line.as_bytes());
+        assert_eq!(reply["ok"], false, "{line}");
+        let error = reply["error"].as_str().expect("words");
+        assert!(error.contains(part), "{line}: {error}");
+    }
+    let long_name = format!(r#"{{"do":"snapshot","name":"{}"}}"#, "n".repeat(201));
+    assert_eq!(client.say(long_name.as_bytes())["ok"], false);
+    assert_eq!(client.say(b"\xff\xfe")["ok"], false);
+    // Empty lines are nothing; several requests in one piece are several.
+    let reply = client.say(b"\n \n{\"do\":\"reset\"}\n{\"do\":\"describe\"}");
+    assert_eq!(reply, json!({"ok": true}));
+    assert_eq!(client.hear()["device"], "null");
+    assert_eq!(served.statistics()["ok"], true);
+}
+
+#[test]
+fn a_line_without_end_is_cut_off() {
+    let served = small();
+    let mut client = Client::of(&served);
+    let reply = client.say(&vec![b' '; 64 * 1024 + 1]);
+    assert!(
+        reply["error"]
+            .as_str()
+            .expect("words")
+            .contains("65536 bytes"),
+        "{reply}"
+    );
+    let mut rest = Vec::new();
+    // What was sent and not read makes the end a reset.
+    let _ = client.stream.read_to_end(&mut rest);
+    assert!(rest.is_empty());
+    assert_eq!(served.statistics()["ok"], true);
+}
+
+#[test]
+fn many_connections_are_refused_in_words() {
+    let served = small();
+    let mut clients: Vec<Client> = (0..64).map(|_| Client::of(&served)).collect();
+    for client in &mut clients {
+        assert_eq!(client.say(br#"{"do":"reset"}"#)["ok"], true);
+    }
+    let mut one_more = Client::of(&served);
+    let reply = one_more.hear();
+    assert!(
+        reply["error"]
+            .as_str()
+            .expect("words")
+            .contains("too many connections")
+    );
+    drop(clients);
+    let begun = std::time::Instant::now();
+    // Their threads end in their own time.
+    while served.try_control(&["reset"]).is_err() {
+        assert!(begun.elapsed() < served::PATIENCE, "it never listens again");
+    }
+}
+
+#[test]
+fn snapshots_are_bounded() {
+    let served = small();
+    let mut client = Client::of(&served);
+    let mut snapshot =
+        |number: u32| client.say(format!(r#"{{"do":"snapshot","name":"{number}"}}"#).as_bytes());
+    for number in 0..1024 {
+        assert_eq!(snapshot(number)["ok"], true);
+    }
+    let reply = snapshot(1024);
+    assert!(
+        reply["error"]
+            .as_str()
+            .expect("words")
+            .contains("forget one first"),
+        "{reply}"
+    );
+    assert_eq!(
+        snapshot(7)["ok"],
+        true,
+        "one that is there may be taken anew"
+    );
+}
+
+/// The page says what can be asked: each request on it is understood, and none is missing.
+#[test]
+fn the_page_and_the_program_agree() {
+    let page = include_str!("../../../../docs/disk.md");
+    let requests: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `{\"do\""))
+        .map(|rest| rest.split('`').next().expect("a request"))
+        .collect();
+    let served = small();
+    let mut known: Vec<String> = Vec::new();
+    for rest in requests {
+        let request = format!("{{\"do\"{rest}");
+        let verb: Value = serde_json::from_str(&request).expect(&request);
+        known.push(verb["do"].as_str().expect("a verb").to_owned());
+        let reply = Client::of(&served).say(request.as_bytes());
+        assert_eq!(reply["ok"], true, "{request}: {reply}");
+    }
+    let refused = Client::of(&small()).say(br#"{"do":"?"}"#);
+    let error = refused["error"].as_str().expect("words");
+    for verb in &known {
+        assert!(
+            error.contains(&format!("`{verb}`")),
+            "{verb} is not in {error}"
+        );
+    }
+    assert_eq!(error.matches('`').count() / 2, known.len() + 1, "{error}");
+}
+
+/// Every field of the answer is described, and every described one is in it.
+#[test]
+fn the_page_describes_the_statistics() {
+    let page = include_str!("../../../../docs/disk.md");
+    let section = page.split("## Statistics").nth(1).expect("a section");
+    let section = section.split("\n## ").next().expect("its text");
+    let described: Vec<&str> = section
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    let statistics = small().statistics();
+    let mut fields: Vec<&str> = statistics
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .filter(|key| *key != "ok")
+        .collect();
+    fields.sort_unstable();
+    let mut described = described;
+    described.sort_unstable();
+    assert_eq!(described, fields);
+}

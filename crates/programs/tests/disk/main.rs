@@ -1,0 +1,8 @@
+//! Virtual disks as a user has them: the program, real FUSE mounts, its control socket.
+
+mod bytes;
+mod control;
+mod refusals;
+mod served;
+mod timing;
+mod trouble;
