@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::figure::Figure;
 use crate::timing::{
     Bridge, BridgeParameters, Cache, CacheParameters, Log, LogParameters, Null, Raid,
-    RaidParameters, Timing,
+    RaidParameters, Spinning, SpinningParameters, Timing,
 };
 
 /// How a device is to be built, beyond what its file says.
@@ -37,6 +37,7 @@ impl Build {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Model {
     Null(NullParameters),
+    Spinning(Box<SpinningParameters>),
     Bridge(BridgeParameters),
     Cache(CacheParameters),
     Log(LogParameters),
@@ -61,6 +62,7 @@ impl Model {
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Null(_) => Ok(()),
+            Self::Spinning(parameters) => parameters.check(),
             Self::Bridge(parameters) => parameters.check(),
             Self::Cache(parameters) => parameters.check(),
             Self::Log(parameters) => parameters.check(),
@@ -86,6 +88,7 @@ impl Model {
     pub fn build(&self, build: Build) -> Box<dyn Timing> {
         match self {
             Self::Null(parameters) => Box::new(Null::new(parameters.capacity_bytes.value)),
+            Self::Spinning(parameters) => Box::new(Spinning::new(parameters, build.seed)),
             Self::Bridge(parameters) => Box::new(Bridge::new(
                 parameters,
                 parameters.disk.build(build.part(0)),

@@ -15,6 +15,7 @@ mod log;
 mod null;
 mod parts;
 mod raid;
+mod spinning;
 #[cfg(test)]
 mod testing;
 
@@ -25,6 +26,7 @@ pub use cache::{Cache, CacheParameters, CachePolicy};
 pub use log::{Log, LogParameters};
 pub use null::Null;
 pub use raid::{Raid, RaidLevel, RaidParameters};
+pub use spinning::{Spinning, SpinningParameters};
 
 use crate::request::{Nanos, Request, Tag};
 

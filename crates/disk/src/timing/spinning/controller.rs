@@ -1,0 +1,105 @@
+//! Taking commands in: in the order of arrival, one at a time, no more than the disk's queue holds.
+
+use std::collections::VecDeque;
+
+use crate::request::{Kind, Nanos, Request, Tag};
+
+/// A request inside the disk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Command {
+    pub(super) tag: Tag,
+    pub(super) request: Request,
+    pub(super) arrived: Nanos,
+}
+
+impl Command {
+    pub(super) fn span(&self) -> (u64, u64) {
+        (self.request.offset_bytes, self.request.end_bytes())
+    }
+}
+
+/// What the controller is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// Taking a command in; the bytes of a write come with it.
+    Accept(Command),
+    /// Sending the bytes of a read that was found in the cache.
+    Send(Command),
+}
+
+#[derive(Debug)]
+pub(super) struct Controller {
+    overhead_ns: u64,
+    interface_ns_per_byte: f64,
+    queue_depth: usize,
+    /// Not yet known to the disk.
+    backlog: VecDeque<Command>,
+    /// What it does and until when.
+    work: Option<(Nanos, Work)>,
+    /// Taken in and not yet answered.
+    inside: usize,
+}
+
+impl Controller {
+    pub(super) fn new(overhead_ns: u64, interface_ns_per_byte: f64, queue_depth: usize) -> Self {
+        Self {
+            overhead_ns,
+            interface_ns_per_byte,
+            queue_depth,
+            backlog: VecDeque::new(),
+            work: None,
+            inside: 0,
+        }
+    }
+
+    pub(super) fn arrive(&mut self, command: Command) {
+        self.backlog.push_back(command);
+    }
+
+    /// Neither a command inside nor one before the door.
+    pub(super) fn is_idle(&self) -> bool {
+        self.inside == 0 && self.backlog.is_empty()
+    }
+
+    pub(super) fn inside(&self) -> usize {
+        self.inside
+    }
+
+    pub(super) fn next_event(&self) -> Option<Nanos> {
+        self.work.map(|(at, _)| at)
+    }
+
+    /// Takes the next command in, if there is one and room for it.
+    pub(super) fn take_next(&mut self, now: Nanos) {
+        if self.work.is_some() || self.inside >= self.queue_depth {
+            return;
+        }
+        let Some(command) = self.backlog.pop_front() else {
+            return;
+        };
+        self.inside += 1;
+        let bytes_ns = match command.request.kind {
+            Kind::Write => self.interface_ns(command.request.length_bytes),
+            _ => 0,
+        };
+        self.work = Some((now + self.overhead_ns + bytes_ns, Work::Accept(command)));
+    }
+
+    /// The work that ends now.
+    pub(super) fn finish(&mut self) -> Work {
+        self.work.take().expect("called at the end of a work").1
+    }
+
+    pub(super) fn send(&mut self, now: Nanos, command: Command) {
+        let until = now + self.interface_ns(command.request.length_bytes);
+        self.work = Some((until, Work::Send(command)));
+    }
+
+    pub(super) fn answered(&mut self) {
+        self.inside -= 1;
+    }
+
+    pub(super) fn interface_ns(&self, bytes: u64) -> u64 {
+        super::geometry::whole(bytes as f64 * self.interface_ns_per_byte)
+    }
+}

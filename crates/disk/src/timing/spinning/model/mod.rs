@@ -1,0 +1,297 @@
+//! The disk as a whole: what ends next, and what it sets in motion.
+
+mod reading;
+mod writing;
+
+use std::collections::VecDeque;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::arm::{Arm, Operation};
+use super::controller::{Command, Controller, Work};
+use super::geometry::{Geometry, whole};
+use super::parameters::SpinningParameters;
+use super::queue::{Queue, View};
+use super::read_ahead::Segments;
+use super::write_cache::{Tags, WriteCache};
+use crate::request::{Kind, NANOS_PER_US, Nanos, Request, Tag};
+use crate::timing::{Counters, Event, Timing};
+
+/// A disk with an arm and platters.
+///
+/// A flush is a barrier, as ATA's is: it begins when all before it is answered, nothing after it is
+/// taken in until it is answered, and it is answered when nothing cached is left.
+#[derive(Debug)]
+pub struct Spinning {
+    geometry: Geometry,
+    controller: Controller,
+    arm: Arm,
+    /// Reads, and writes that do not go through the cache, which wait for the arm.
+    queue: Queue<(Command, Option<Tags>)>,
+    segments: Segments,
+    /// `None` where writes are answered from the platter.
+    write_cache: Option<WriteCache>,
+    /// Writes that wait for room in the cache.
+    stalled: VecDeque<Command>,
+    flushing: Option<Tag>,
+    settle_ns: f64,
+    write_back: WriteBack,
+    /// When the last command came or was answered.
+    active_at: Nanos,
+    counted: Counted,
+}
+
+/// When the write cache is written back.
+#[derive(Clone, Copy, Debug)]
+struct WriteBack {
+    share: f64,
+    idle_ns: u64,
+    oldest_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    reads: u64,
+    writes: u64,
+    flushes: u64,
+    discards: u64,
+    cache_hits: u64,
+    read_ahead_hits: u64,
+    coalesced: u64,
+    stalls: u64,
+    destages: u64,
+}
+
+impl Spinning {
+    /// Makes the disk, at rest over its first address; the seed says how the platter stands.
+    ///
+    /// # Panics
+    ///
+    /// Where the parameters have not been checked and cannot be.
+    #[must_use]
+    pub fn new(parameters: &SpinningParameters, seed: u64) -> Self {
+        let nanos = |us: f64| whole(us * NANOS_PER_US as f64);
+        let settle_ns = parameters.write_settle_us.value * NANOS_PER_US as f64;
+        let ageing = parameters.ageing.value;
+        let commands = f64::from(parameters.write_cache_commands.value);
+        let write_cache = parameters.write_cache.value.then(|| {
+            WriteCache::new(
+                parameters.write_cache_bytes.value,
+                parameters.write_cache_commands.value as usize,
+                settle_ns,
+                // Who waits among more waits longer: with the weight of the commands, a large cache
+                // would be written back in the order of arrival.
+                ageing * (f64::from(parameters.queue_depth.value) / commands).min(1.0),
+            )
+        });
+        Self {
+            geometry: Geometry::new(
+                parameters,
+                Xoshiro256PlusPlus::seed_from_u64(seed).random::<f64>(),
+            ),
+            controller: Controller::new(
+                nanos(parameters.command_overhead_us.value),
+                1e3 / parameters.interface_mb_per_s.value,
+                parameters.queue_depth.value as usize,
+            ),
+            arm: Arm::new(settle_ns, parameters.sector_bytes.value),
+            queue: Queue::new(ageing),
+            segments: Segments::new(
+                parameters.read_segments.value as usize,
+                parameters.segment_bytes(),
+            ),
+            write_cache,
+            stalled: VecDeque::new(),
+            flushing: None,
+            settle_ns,
+            write_back: WriteBack {
+                share: parameters.write_back_share.value,
+                idle_ns: nanos(parameters.write_back_idle_us.value),
+                oldest_ns: nanos(parameters.write_back_oldest_us.value),
+            },
+            active_at: 0,
+            counted: Counted::default(),
+        }
+    }
+
+    fn answer(&mut self, now: Nanos, tag: Tag, events: &mut Vec<Event>) {
+        self.controller.answered();
+        self.active_at = now;
+        events.push(Event::Answered { tag, at: now });
+    }
+
+    /// The controller has a command in, or has sent a read's bytes.
+    fn controller_done(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        match self.controller.finish() {
+            Work::Send(command) => self.answer(now, command.tag, events),
+            Work::Accept(command) => match command.request.kind {
+                Kind::Read => self.accept_read(now, command),
+                Kind::Write => self.accept_write(now, command, events),
+                Kind::Discard => self.accept_discard(now, command, events),
+                Kind::Flush => {
+                    self.counted.flushes += 1;
+                    self.flushing = Some(command.tag);
+                }
+            },
+        }
+    }
+
+    fn enqueue(&mut self, command: Command, replaced: Option<Tags>) {
+        let settle_ns = match command.request.kind {
+            Kind::Write => self.settle_ns,
+            _ => 0.0,
+        };
+        let turns = self.geometry.turns_before(command.request.offset_bytes);
+        let arrived = command.arrived;
+        self.queue
+            .push(turns, settle_ns, arrived, (command, replaced));
+    }
+
+    /// The arm has done what it was about.
+    fn arm_done(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        let operation = self.arm.finish();
+        match operation {
+            Operation::Read(command) => {
+                let (start, end) = command.span();
+                self.segments.keep(start, end);
+                self.answer(now, command.tag, events);
+                if self.queue.is_empty() {
+                    let limit = end + self.segments.segment_bytes();
+                    self.arm.stream(&self.geometry, now, end, limit);
+                }
+            }
+            Operation::WriteThrough(command, replaced) => {
+                if let Some(tags) = replaced {
+                    self.settle(now, &tags, events);
+                }
+                let tag = command.tag;
+                events.push(Event::Stable { tag, at: now });
+                self.answer(now, tag, events);
+            }
+            Operation::WriteBack(extent) => {
+                self.counted.destages += 1;
+                if let Some(cache) = &mut self.write_cache {
+                    cache.written();
+                }
+                self.settle(now, &extent.tags, events);
+                self.let_in(now, events);
+            }
+        }
+    }
+
+    /// Sets in motion whatever can be now.
+    fn go_on(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        self.finish_flush(now, events);
+        if self.flushing.is_none() {
+            self.controller.take_next(now);
+        }
+        if !self.arm.is_busy() {
+            self.move_arm(now);
+        }
+    }
+
+    fn finish_flush(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        let Some(tag) = self.flushing else {
+            return;
+        };
+        let drained = self.write_cache.as_ref().is_none_or(WriteCache::is_empty);
+        if drained && !self.arm.is_busy() && self.controller.inside() == 1 {
+            self.flushing = None;
+            self.answer(now, tag, events);
+        }
+    }
+
+    /// Chooses among what waits: commands, and cached writes where these may compete or fill in.
+    fn move_arm(&mut self, now: Nanos) {
+        let write_back = self.may_write_back(now);
+        if self.queue.is_empty() && !write_back {
+            return;
+        }
+        self.stop_streaming(now);
+        let view = View {
+            geometry: &self.geometry,
+            now,
+            head: self.arm.head,
+        };
+        let command = self.queue.best(view);
+        let cached = self
+            .write_cache
+            .as_mut()
+            .filter(|_| write_back)
+            .and_then(|cache| cache.best(view).map(|best| (cache, best)));
+        let operation = match (command, cached) {
+            (Some((_, command)), Some((cache, (index, cached)))) if cached < command => {
+                Operation::WriteBack(cache.begin(index))
+            }
+            (None, Some((cache, (index, _)))) => Operation::WriteBack(cache.begin(index)),
+            (Some((index, _)), _) => match self.queue.swap_remove(index) {
+                (command, _) if command.request.kind == Kind::Read => Operation::Read(command),
+                (command, replaced) => Operation::WriteThrough(command, replaced),
+            },
+            (None, None) => return,
+        };
+        self.arm.begin(&self.geometry, now, operation);
+    }
+}
+
+impl Timing for Spinning {
+    fn capacity_bytes(&self) -> u64 {
+        self.geometry.capacity_bytes
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.active_at = now;
+        self.controller.arrive(Command {
+            tag,
+            request,
+            arrived: now,
+        });
+        if self.flushing.is_none() {
+            self.controller.take_next(now);
+        }
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let next = [
+            self.arm.next_event(),
+            self.controller.next_event(),
+            self.write_back_due(),
+        ];
+        next.into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        while let Some(at) = self.next_event().filter(|&at| at <= now) {
+            if self.arm.next_event() == Some(at) {
+                self.arm_done(at, events);
+            } else if self.controller.next_event() == Some(at) {
+                self.controller_done(at, events);
+            }
+            self.go_on(at, events);
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let (counted, travels) = (self.counted, self.arm.travels);
+        let us = |nanos: u64| nanos / NANOS_PER_US;
+        [
+            ("reads", counted.reads),
+            ("writes", counted.writes),
+            ("flushes", counted.flushes),
+            ("discards", counted.discards),
+            ("cache_hits", counted.cache_hits),
+            ("read_ahead_hits", counted.read_ahead_hits),
+            ("coalesced", counted.coalesced),
+            ("stalls", counted.stalls),
+            ("destages", counted.destages),
+            ("seeks", travels.seeks),
+            ("seek_us", us(travels.seek_ns)),
+            ("rotation_us", us(travels.rotation_ns)),
+            ("busy_us", us(travels.busy_ns)),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+    }
+}

@@ -1,0 +1,226 @@
+//! The parameters of a spinning disk, as a device file gives them.
+
+use serde::{Deserialize, Serialize};
+
+use super::seek::Seek;
+use crate::device::Figure;
+use crate::request::NANOS_PER_S;
+
+/// More commands than this would make every choice of the next one slow; no disk is known to hold more.
+const MOST_COMMANDS: u32 = 1024;
+
+/// A disk with an arm and platters. Times are those of data sheets; what a file leaves out is a
+/// guess of ours and says so.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpinningParameters {
+    pub capacity_bytes: Figure<u64>,
+    /// Physical sector. A write that covers one in part costs another revolution: read, then write.
+    #[serde(default = "default::sector_bytes")]
+    pub sector_bytes: Figure<u64>,
+    pub rpm: Figure<u32>,
+    /// Seek of a read to the next track.
+    pub track_to_track_seek_us: Figure<f64>,
+    /// Seek of a read, the mean over pairs of random radii.
+    pub average_seek_us: Figure<f64>,
+    /// Seek of a read from edge to edge.
+    pub full_stroke_seek_us: Figure<f64>,
+    /// What a write's seek takes longer than a read's.
+    pub write_settle_us: Figure<f64>,
+    /// Sustained rate at the first address, in 10^6 bytes a second; track and head switches included.
+    pub outer_mb_per_s: Figure<f64>,
+    /// The same at the last address.
+    pub inner_mb_per_s: Figure<f64>,
+    /// From the arrival of a command to the begin of its seek or its transfer; one command at a time.
+    pub command_overhead_us: Figure<f64>,
+    pub interface_mb_per_s: Figure<f64>,
+    /// Commands that the disk knows of at a time; the rest wait in the order of their arrival.
+    #[serde(default = "default::queue_depth")]
+    pub queue_depth: Figure<u32>,
+    /// Weight of waiting against positioning: a command that has waited 1 ms longer is preferred to
+    /// one whose positioning is this much of a millisecond shorter.
+    #[serde(default = "default::ageing")]
+    pub ageing: Figure<f64>,
+    /// All of the cache: read segments and cached writes.
+    pub cache_bytes: Figure<u64>,
+    /// Streams that the cache follows at a time. What `write_cache_bytes` leaves of the cache is
+    /// divided among them; a segment's size is also how far the disk reads ahead.
+    #[serde(default = "default::read_segments")]
+    pub read_segments: Figure<u32>,
+    /// Whether a write is answered when it is in the cache (true) or on the platter.
+    #[serde(default = "default::write_cache")]
+    pub write_cache: Figure<bool>,
+    /// Bytes that may be cached and not yet on the platter.
+    pub write_cache_bytes: Figure<u64>,
+    /// Cached writes at a time, whatever their size.
+    #[serde(default = "default::write_cache_commands")]
+    pub write_cache_commands: Figure<u32>,
+    /// Share of the write cache above which it is written back whenever no read waits.
+    #[serde(default = "default::write_back_share")]
+    pub write_back_share: Figure<f64>,
+    /// Without a command for so long, the disk writes back.
+    #[serde(default = "default::write_back_idle_us")]
+    pub write_back_idle_us: Figure<f64>,
+    /// A cached write that is older competes with the reads.
+    #[serde(default = "default::write_back_oldest_us")]
+    pub write_back_oldest_us: Figure<f64>,
+}
+
+mod default {
+    use super::Figure;
+
+    pub(super) fn sector_bytes() -> Figure<u64> {
+        Figure::assumed(512)
+    }
+    pub(super) fn queue_depth() -> Figure<u32> {
+        Figure::assumed(32)
+    }
+    pub(super) fn ageing() -> Figure<f64> {
+        Figure::assumed(0.005)
+    }
+    pub(super) fn read_segments() -> Figure<u32> {
+        Figure::assumed(16)
+    }
+    pub(super) fn write_cache() -> Figure<bool> {
+        Figure::assumed(true)
+    }
+    pub(super) fn write_cache_commands() -> Figure<u32> {
+        Figure::assumed(64)
+    }
+    pub(super) fn write_back_share() -> Figure<f64> {
+        Figure::assumed(0.5)
+    }
+    pub(super) fn write_back_idle_us() -> Figure<f64> {
+        Figure::assumed(20_000.0)
+    }
+    pub(super) fn write_back_oldest_us() -> Figure<f64> {
+        Figure::assumed(1_000_000.0)
+    }
+}
+
+impl SpinningParameters {
+    /// Refuses a disk that cannot be.
+    ///
+    /// # Errors
+    ///
+    /// The parameter, its value and what it may be.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_ranges()?;
+        self.check_geometry()?;
+        self.check_cache()
+    }
+
+    fn check_ranges(&self) -> Result<(), String> {
+        let within = |name: &str, value: f64, least: f64, most: f64| {
+            if value >= least && value <= most {
+                return Ok(());
+            }
+            Err(format!("{name} is {value}; it may be {least} to {most}"))
+        };
+        within("rpm", f64::from(self.rpm.value), 60.0, 100_000.0)?;
+        within(
+            "queue_depth",
+            f64::from(self.queue_depth.value),
+            1.0,
+            f64::from(MOST_COMMANDS),
+        )?;
+        within(
+            "write_cache_commands",
+            f64::from(self.write_cache_commands.value),
+            1.0,
+            f64::from(MOST_COMMANDS),
+        )?;
+        within(
+            "read_segments",
+            f64::from(self.read_segments.value),
+            1.0,
+            1024.0,
+        )?;
+        // Without ageing a command far from the others could wait forever.
+        within("ageing", self.ageing.value, 0.000_1, 10.0)?;
+        within("write_back_share", self.write_back_share.value, 0.0, 1.0)?;
+        for (name, time) in [
+            ("track_to_track_seek_us", &self.track_to_track_seek_us),
+            ("average_seek_us", &self.average_seek_us),
+            ("full_stroke_seek_us", &self.full_stroke_seek_us),
+            ("write_settle_us", &self.write_settle_us),
+            ("command_overhead_us", &self.command_overhead_us),
+            ("write_back_idle_us", &self.write_back_idle_us),
+            ("write_back_oldest_us", &self.write_back_oldest_us),
+        ] {
+            within(name, time.value, 0.0, 1e9)?;
+        }
+        for (name, rate) in [
+            ("outer_mb_per_s", &self.outer_mb_per_s),
+            ("inner_mb_per_s", &self.inner_mb_per_s),
+            ("interface_mb_per_s", &self.interface_mb_per_s),
+        ] {
+            within(name, rate.value, 0.001, 1e6)?;
+        }
+        Ok(())
+    }
+
+    fn check_geometry(&self) -> Result<(), String> {
+        let sector_bytes = self.sector_bytes.value;
+        if !sector_bytes.is_power_of_two() || !(512..=65_536).contains(&sector_bytes) {
+            return Err(format!(
+                "sector_bytes is {sector_bytes}; it may be 512, 1024, … 65536 (disks have 512 or 4096)"
+            ));
+        }
+        let capacity_bytes = self.capacity_bytes.value;
+        if capacity_bytes == 0 || !capacity_bytes.is_multiple_of(sector_bytes) {
+            return Err(format!(
+                "capacity_bytes is {capacity_bytes}; it must be a whole number of sectors of {sector_bytes} bytes"
+            ));
+        }
+        let (outer, inner) = (self.outer_mb_per_s.value, self.inner_mb_per_s.value);
+        let interface = self.interface_mb_per_s.value;
+        if interface < outer {
+            return Err(format!(
+                "interface_mb_per_s is {interface}, less than outer_mb_per_s ({outer}); \
+                 a slow bus before a disk is a `[device.bridge]`"
+            ));
+        }
+        if inner > outer {
+            return Err(format!(
+                "inner_mb_per_s is {inner}, more than outer_mb_per_s ({outer}); \
+                 the outer tracks are the longer ones"
+            ));
+        }
+        let track_bytes = outer * 1e6 * 60.0 / f64::from(self.rpm.value);
+        if (capacity_bytes as f64) < 4.0 * track_bytes {
+            return Err(format!(
+                "capacity_bytes is {capacity_bytes}, less than four tracks: at {outer} MB/s and {} rpm \
+                 an outer track holds {track_bytes:.0} bytes",
+                self.rpm.value
+            ));
+        }
+        Seek::new(self).map(|_| ())
+    }
+
+    fn check_cache(&self) -> Result<(), String> {
+        let (cache_bytes, write_bytes) = (self.cache_bytes.value, self.write_cache_bytes.value);
+        if write_bytes > cache_bytes {
+            return Err(format!(
+                "write_cache_bytes is {write_bytes}, more than all of the cache (cache_bytes is {cache_bytes})"
+            ));
+        }
+        if self.write_cache.value && write_bytes < self.sector_bytes.value {
+            return Err(format!(
+                "write_cache_bytes is {write_bytes}, less than a sector; \
+                 a disk without a write cache has `write_cache = {{ value = false, … }}`"
+            ));
+        }
+        Ok(())
+    }
+
+    /// How much a read segment holds, and how far the disk reads ahead.
+    pub(super) fn segment_bytes(&self) -> u64 {
+        (self.cache_bytes.value - self.write_cache_bytes.value)
+            / u64::from(self.read_segments.value)
+    }
+
+    pub(super) fn revolution_ns(&self) -> f64 {
+        60.0 * NANOS_PER_S as f64 / f64::from(self.rpm.value)
+    }
+}

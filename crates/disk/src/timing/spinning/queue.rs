@@ -1,0 +1,126 @@
+//! What waits for the arm, and which of it comes next: shortest positioning time first, aged.
+//!
+//! T = positioning - w waiting, the least first: the aged form of SPTF of Jacobson and Wilkes (1991)
+//! and Seltzer, Chen and Ousterhout (1990). None starves: whoever has waited longer than another by
+//! the longest positioning time over w goes before it, so only those that arrived within that time
+//! can pass.
+//!
+//! The columns are plain arrays of floats and the loop has no branches and no calls, so that the
+//! compiler makes vector code of it: this scan is most of the model's cost.
+
+use super::geometry::Geometry;
+use crate::request::Nanos;
+
+/// To the nearest whole number, for values below 2^51; unlike `f64::round` without a call.
+fn round(value: f64) -> f64 {
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    (value + ROUNDER) - ROUNDER
+}
+
+/// Smaller than the geometry's tolerance, so that what this scan takes for no wait is none there.
+const TOLERANCE_REVOLUTIONS: f64 = 0.5e-5;
+
+#[derive(Debug)]
+pub(super) struct Queue<T> {
+    ageing: f64,
+    /// Where each begins, in turns of the spiral.
+    turns: Vec<f64>,
+    settle_ns: Vec<f64>,
+    /// Arrival times the ageing weight.
+    handicap_ns: Vec<f64>,
+    cost_ns: Vec<f64>,
+    items: Vec<T>,
+}
+
+/// The head and the platter at the moment of the choice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a> {
+    pub(super) geometry: &'a Geometry,
+    pub(super) now: Nanos,
+    /// In turns of the spiral.
+    pub(super) head: f64,
+}
+
+impl<T> Queue<T> {
+    pub(super) fn new(ageing: f64) -> Self {
+        Self {
+            ageing,
+            turns: Vec::new(),
+            settle_ns: Vec::new(),
+            handicap_ns: Vec::new(),
+            cost_ns: Vec::new(),
+            items: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(super) fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// Adds what begins after so many turns of the spiral and has waited since `arrived`.
+    pub(super) fn push(&mut self, turns: f64, settle_ns: f64, arrived: Nanos, item: T) {
+        self.turns.push(turns);
+        self.settle_ns.push(settle_ns);
+        self.handicap_ns.push(arrived as f64 * self.ageing);
+        self.cost_ns.push(0.0);
+        self.items.push(item);
+    }
+
+    /// Takes one out; the last takes its place.
+    pub(super) fn swap_remove(&mut self, index: usize) -> T {
+        self.turns.swap_remove(index);
+        self.settle_ns.swap_remove(index);
+        self.handicap_ns.swap_remove(index);
+        self.cost_ns.pop();
+        self.items.swap_remove(index)
+    }
+
+    /// The one that comes next and its cost, by which it compares with those of other queues.
+    pub(super) fn best(&mut self, view: View) -> Option<(usize, f64)> {
+        self.weigh(view);
+        let waited_ns = view.now as f64 * self.ageing;
+        let mut best: Option<(usize, f64)> = None;
+        for (index, &cost) in self.cost_ns.iter().enumerate() {
+            if best.is_none_or(|(_, least)| cost < least) {
+                best = Some((index, cost));
+            }
+        }
+        best.map(|(index, cost)| (index, cost - waited_ns))
+    }
+
+    fn weigh(&mut self, view: View) {
+        let geometry = view.geometry;
+        let seek = geometry.seek;
+        let per_track = 1.0 / geometry.most_tracks();
+        let angle_now = geometry.angle_at(view.now);
+        let per_revolution = 1.0 / geometry.revolution_ns;
+        let n = self.items.len();
+        let turns = &self.turns[..n];
+        let (settle_ns, handicap_ns) = (&self.settle_ns[..n], &self.handicap_ns[..n]);
+        let cost_ns = &mut self.cost_ns[..n];
+        for i in 0..n {
+            // Whole tracks beyond the next one; below none of them, the head is there.
+            let beyond = round((turns[i] - view.head).abs() - 1.5);
+            let distance = beyond.max(0.0) * per_track;
+            let moved = seek.time_ns(distance) + settle_ns[i];
+            let seek_ns = if beyond < 0.0 { 0.0 } else { moved };
+            let turn = turns[i] - angle_now - seek_ns * per_revolution;
+            // To 0..1; just missed by no more than rounding is not missed.
+            let nearest = turn - round(turn);
+            let wait = if nearest < -TOLERANCE_REVOLUTIONS {
+                nearest + 1.0
+            } else {
+                nearest
+            };
+            cost_ns[i] = seek_ns + wait * geometry.revolution_ns + handicap_ns[i];
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Writes that are answered and not yet on the platter.
+//!
+//! What is cached never overlaps: a write over a cached one takes its place and takes over its tags,
+//! for the replaced write is stable no sooner than the bytes that stand for it now. A cached write of
+//! which a part was replaced is in several extents, and stable when the last of them is.
+
+use std::collections::HashMap;
+
+use super::geometry::Geometry;
+use super::queue::{Queue, View};
+use crate::request::{Nanos, Tag};
+
+/// The writes whose bytes an extent holds. Most hold one, and that costs no allocation.
+#[derive(Clone, Debug)]
+pub(super) struct Tags {
+    first: Tag,
+    more: Vec<Tag>,
+}
+
+impl Tags {
+    pub(super) fn one(tag: Tag) -> Self {
+        Self {
+            first: tag,
+            more: Vec::new(),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Tag> + '_ {
+        std::iter::once(self.first).chain(self.more.iter().copied())
+    }
+}
+
+/// A run of cached bytes.
+#[derive(Debug)]
+pub(super) struct Extent {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) arrived: Nanos,
+    pub(super) tags: Tags,
+}
+
+impl Extent {
+    fn bytes(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// What is cached, in no order, and how much may be.
+#[derive(Debug)]
+pub(super) struct WriteCache {
+    most_bytes: u64,
+    most_commands: usize,
+    settle_ns: f64,
+    queue: Queue<Extent>,
+    /// Start and end of each, by its index in the queue.
+    spans: Vec<(u64, u64)>,
+    bytes: u64,
+    /// The extent that is being written: it still takes room, and reads still find it.
+    under_way: Option<(u64, u64)>,
+    /// In how many extents a write is, where in more than one.
+    pieces: HashMap<Tag, usize>,
+    oldest: Option<Nanos>,
+}
+
+impl WriteCache {
+    pub(super) fn new(most_bytes: u64, most_commands: usize, settle_ns: f64, ageing: f64) -> Self {
+        Self {
+            most_bytes,
+            most_commands,
+            settle_ns,
+            queue: Queue::new(ageing),
+            spans: Vec::new(),
+            bytes: 0,
+            under_way: None,
+            pieces: HashMap::new(),
+            oldest: None,
+        }
+    }
+
+    pub(super) fn most_bytes(&self) -> u64 {
+        self.most_bytes
+    }
+
+    /// Nothing waits to be written; one extent may be under way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// When the first of what waits arrived.
+    pub(super) fn oldest(&self) -> Option<Nanos> {
+        self.oldest
+    }
+
+    fn commands(&self) -> usize {
+        self.queue.len() + usize::from(self.under_way.is_some())
+    }
+
+    fn all_bytes(&self) -> u64 {
+        self.bytes + self.under_way.map_or(0, |(start, end)| end - start)
+    }
+
+    pub(super) fn has_room(&self, bytes: u64) -> bool {
+        self.commands() < self.most_commands && self.all_bytes() + bytes <= self.most_bytes
+    }
+
+    /// Whether more than this share of the room is taken, of bytes or of commands.
+    pub(super) fn fuller_than(&self, share: f64) -> bool {
+        self.all_bytes() as f64 > share * self.most_bytes as f64
+            || self.commands() as f64 > share * self.most_commands as f64
+    }
+
+    /// Whether all of a range is cached.
+    pub(super) fn holds(&self, start: u64, end: u64) -> bool {
+        let overlap = |&(from, to): &(u64, u64)| to.min(end).saturating_sub(from.max(start));
+        // Cached extents do not overlap, so their parts of the range add up; what is under way may
+        // have been replaced since, and counts only alone.
+        let cached: u64 = self.spans.iter().map(overlap).sum();
+        cached == end - start
+            || self
+                .under_way
+                .iter()
+                .any(|span| overlap(span) == end - start)
+    }
+
+    /// Caches a write. Whatever it covers is replaced; says whether anything was.
+    pub(super) fn insert(
+        &mut self,
+        geometry: &Geometry,
+        (start, end): (u64, u64),
+        arrived: Nanos,
+        tag: Tag,
+    ) -> bool {
+        let replaced = self.take(geometry, start, end);
+        let (arrived, tags, coalesced) = match replaced {
+            // It stays as old as the oldest byte it stands for, or a page that is written again and
+            // again would never reach the platter.
+            Some((oldest, mut tags)) => {
+                tags.more.push(tag);
+                (oldest.min(arrived), tags, true)
+            }
+            None => (arrived, Tags::one(tag), false),
+        };
+        self.add(
+            geometry,
+            Extent {
+                start,
+                end,
+                arrived,
+                tags,
+            },
+        );
+        coalesced
+    }
+
+    fn add(&mut self, geometry: &Geometry, extent: Extent) {
+        self.bytes += extent.bytes();
+        self.oldest = Some(
+            self.oldest
+                .map_or(extent.arrived, |at| at.min(extent.arrived)),
+        );
+        self.spans.push((extent.start, extent.end));
+        let turns = geometry.turns_before(extent.start);
+        self.queue
+            .push(turns, self.settle_ns, extent.arrived, extent);
+    }
+
+    fn remove(&mut self, index: usize) -> Extent {
+        let extent = self.queue.swap_remove(index);
+        self.spans.swap_remove(index);
+        self.bytes -= extent.bytes();
+        if self.oldest == Some(extent.arrived) {
+            self.oldest = self.queue.items().iter().map(|left| left.arrived).min();
+        }
+        extent
+    }
+
+    /// Takes a range out of the cache, and the tags of all that had bytes there with the time of the
+    /// oldest; what lies outside the range stays. The caller now has the piece of each tag.
+    pub(super) fn take(
+        &mut self,
+        geometry: &Geometry,
+        start: u64,
+        end: u64,
+    ) -> Option<(Nanos, Tags)> {
+        let mut taken: Option<(Nanos, Tags)> = None;
+        let mut index = 0;
+        let mut left_over = Vec::new();
+        while index < self.spans.len() {
+            let (from, to) = self.spans[index];
+            if to <= start || end <= from {
+                index += 1;
+                continue;
+            }
+            let extent = self.remove(index);
+            let sides = [(from, start), (end, to)].map(|(a, b)| (a < b).then_some((a, b)));
+            for (a, b) in sides.into_iter().flatten() {
+                left_over.push(Extent {
+                    start: a,
+                    end: b,
+                    arrived: extent.arrived,
+                    tags: extent.tags.clone(),
+                });
+            }
+            let more = sides.iter().flatten().count();
+            self.join(&mut taken, extent, more);
+        }
+        for extent in left_over {
+            self.add(geometry, extent);
+        }
+        taken
+    }
+
+    /// Adds an extent's tags to those taken, each once, and counts the pieces that each is now in:
+    /// one here, and `left_over` more.
+    fn join(&mut self, taken: &mut Option<(Nanos, Tags)>, extent: Extent, left_over: usize) {
+        let Some((oldest, tags)) = taken else {
+            for tag in extent.tags.iter().filter(|_| left_over > 0) {
+                *self.pieces.entry(tag).or_insert(1) += left_over;
+            }
+            *taken = Some((extent.arrived, extent.tags));
+            return;
+        };
+        *oldest = (*oldest).min(extent.arrived);
+        for tag in extent.tags.iter() {
+            let known = self.pieces.contains_key(&tag) && tags.iter().any(|held| held == tag);
+            if !known {
+                tags.more.push(tag);
+            }
+            if known || left_over > 0 {
+                let pieces = self.pieces.entry(tag).or_insert(1);
+                *pieces = *pieces + left_over - usize::from(known);
+            }
+        }
+    }
+
+    /// A piece of each of these writes is on the platter: tells those of which it was the last.
+    pub(super) fn settle(&mut self, tags: &Tags, mut stable: impl FnMut(Tag)) {
+        for tag in tags.iter() {
+            match self.pieces.get_mut(&tag) {
+                Some(pieces) if *pieces > 1 => *pieces -= 1,
+                _ => {
+                    self.pieces.remove(&tag);
+                    stable(tag);
+                }
+            }
+        }
+    }
+
+    /// The extent whose turn it is, and its cost.
+    pub(super) fn best(&mut self, view: View) -> Option<(usize, f64)> {
+        self.queue.best(view)
+    }
+
+    /// Takes an extent to be written; its room is free when `written` says so.
+    pub(super) fn begin(&mut self, index: usize) -> Extent {
+        let extent = self.remove(index);
+        self.under_way = Some((extent.start, extent.end));
+        extent
+    }
+
+    pub(super) fn written(&mut self) {
+        self.under_way = None;
+    }
+}
