@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::figure::Figure;
 use crate::timing::{
-    Bridge, BridgeParameters, Cache, CacheParameters, Log, LogParameters, Null, Raid,
-    RaidParameters, Spinning, SpinningParameters, Timing,
+    Bridge, BridgeParameters, Cache, CacheParameters, Cloud, CloudParameters, Flash,
+    FlashParameters, Log, LogParameters, Memory, MemoryParameters, Null, Raid, RaidParameters,
+    Spinning, SpinningParameters, Timing,
 };
 
 /// How a device is to be built, beyond what its file says.
@@ -38,6 +39,9 @@ impl Build {
 pub enum Model {
     Null(NullParameters),
     Spinning(Box<SpinningParameters>),
+    Flash(Box<FlashParameters>),
+    Cloud(Box<CloudParameters>),
+    Memory(MemoryParameters),
     Bridge(BridgeParameters),
     Cache(CacheParameters),
     Log(LogParameters),
@@ -63,6 +67,9 @@ impl Model {
         match self {
             Self::Null(_) => Ok(()),
             Self::Spinning(parameters) => parameters.check(),
+            Self::Flash(parameters) => parameters.check(),
+            Self::Cloud(parameters) => parameters.check(),
+            Self::Memory(parameters) => parameters.check(),
             Self::Bridge(parameters) => parameters.check(),
             Self::Cache(parameters) => parameters.check(),
             Self::Log(parameters) => parameters.check(),
@@ -89,6 +96,9 @@ impl Model {
         match self {
             Self::Null(parameters) => Box::new(Null::new(parameters.capacity_bytes.value)),
             Self::Spinning(parameters) => Box::new(Spinning::new(parameters, build.seed)),
+            Self::Flash(parameters) => Box::new(Flash::new(parameters, build.seed)),
+            Self::Cloud(parameters) => Box::new(Cloud::new(parameters, build.seed)),
+            Self::Memory(parameters) => Box::new(Memory::new(parameters)),
             Self::Bridge(parameters) => Box::new(Bridge::new(
                 parameters,
                 parameters.disk.build(build.part(0)),

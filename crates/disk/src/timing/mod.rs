@@ -9,9 +9,13 @@
 //!
 //! The same parameters, seed and calls give the same events, always.
 
+mod agenda;
 mod bridge;
 mod cache;
+mod cloud;
+mod flash;
 mod log;
+mod memory;
 mod null;
 mod parts;
 mod raid;
@@ -23,7 +27,10 @@ use std::collections::BTreeMap;
 
 pub use bridge::{Bridge, BridgeParameters, BridgeProtocol, FlushHandling};
 pub use cache::{Cache, CacheParameters, CachePolicy};
+pub use cloud::{Burst, Cloud, CloudParameters, IopsLimit};
+pub use flash::{Flash, FlashParameters, FlushHabit, Preconditioning};
 pub use log::{Log, LogParameters};
+pub use memory::{Memory, MemoryParameters};
 pub use null::Null;
 pub use raid::{Raid, RaidLevel, RaidParameters};
 pub use spinning::{Spinning, SpinningParameters};

@@ -1,12 +1,11 @@
 //! What every device that is built of devices needs: parts with tags of their own, requests that wait
 //! for their pieces, runs of neighbouring bytes, and moments at which something is to be done.
 
-mod agenda;
 mod part;
 mod runs;
 mod whole;
 
-pub(super) use agenda::Agenda;
+pub(super) use super::agenda::Agenda;
 pub(super) use part::{Part, Told, first};
 pub(super) use runs::{Run, append_run};
 pub(super) use whole::Wholes;

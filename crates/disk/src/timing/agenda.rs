@@ -31,9 +31,14 @@ impl<T: Ord> Agenda<T> {
 
     /// Takes the first deed that is due by `now`.
     pub(in crate::timing) fn due(&mut self, now: Nanos) -> Option<T> {
+        self.due_at(now).map(|(_, deed)| deed)
+    }
+
+    /// The same, with its moment.
+    pub(in crate::timing) fn due_at(&mut self, now: Nanos) -> Option<(Nanos, T)> {
         if self.next()? > now {
             return None;
         }
-        self.heap.pop().map(|Reverse((.., deed))| deed)
+        self.heap.pop().map(|Reverse((at, _, deed))| (at, deed))
     }
 }

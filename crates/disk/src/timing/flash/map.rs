@@ -1,0 +1,117 @@
+//! Where each unit of the address space is. The table grows with what is touched, 16 KiB at a time,
+//! so that a drive of hundreds of gigabytes is there in a moment.
+
+/// Where a unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// As preconditioning left it; `translation` knows what that means.
+    Untouched,
+    /// Discarded: nowhere.
+    Nowhere,
+    /// In this slot of the write buffer.
+    Buffered(u32),
+    /// In the flash: block x units per block + position.
+    Flash(u32),
+}
+
+const UNTOUCHED: u32 = u32::MAX;
+const NOWHERE: u32 = u32::MAX - 1;
+const BUFFERED: u32 = 1 << 31;
+
+impl Place {
+    fn pack(self) -> u32 {
+        match self {
+            Self::Untouched => UNTOUCHED,
+            Self::Nowhere => NOWHERE,
+            Self::Buffered(slot) => BUFFERED | slot,
+            Self::Flash(location) => location,
+        }
+    }
+
+    fn unpack(word: u32) -> Self {
+        match word {
+            UNTOUCHED => Self::Untouched,
+            NOWHERE => Self::Nowhere,
+            word if word & BUFFERED != 0 => Self::Buffered(word & !BUFFERED),
+            word => Self::Flash(word),
+        }
+    }
+}
+
+pub(super) const CHUNK_UNITS: u32 = 4096;
+
+#[derive(Debug)]
+enum Chunk {
+    /// All of its units are in this place.
+    Uniform(u32),
+    Table(Box<[u32]>),
+}
+
+#[derive(Debug)]
+pub(super) struct Map {
+    chunks: Vec<Chunk>,
+}
+
+impl Map {
+    pub(super) fn new(units: u32) -> Self {
+        let chunks = units.div_ceil(CHUNK_UNITS);
+        Self {
+            chunks: (0..chunks).map(|_| Chunk::Uniform(UNTOUCHED)).collect(),
+        }
+    }
+
+    pub(super) fn get(&self, unit: u32) -> Place {
+        Place::unpack(match &self.chunks[(unit / CHUNK_UNITS) as usize] {
+            Chunk::Uniform(word) => *word,
+            Chunk::Table(table) => table[(unit % CHUNK_UNITS) as usize],
+        })
+    }
+
+    pub(super) fn set(&mut self, unit: u32, place: Place) {
+        let chunk = &mut self.chunks[(unit / CHUNK_UNITS) as usize];
+        if let Chunk::Uniform(word) = chunk {
+            *chunk = Chunk::Table(vec![*word; CHUNK_UNITS as usize].into_boxed_slice());
+        }
+        if let Chunk::Table(table) = chunk {
+            table[(unit % CHUNK_UNITS) as usize] = place.pack();
+        }
+    }
+
+    /// Where all units of a whole chunk are, if none of them was ever set on its own.
+    pub(super) fn uniform(&self, chunk: u32) -> Option<Place> {
+        match &self.chunks[chunk as usize] {
+            Chunk::Uniform(word) => Some(Place::unpack(*word)),
+            Chunk::Table(_) => None,
+        }
+    }
+
+    /// Discards a whole chunk.
+    pub(super) fn clear(&mut self, chunk: u32) {
+        self.chunks[chunk as usize] = Chunk::Uniform(NOWHERE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_kept() {
+        let mut map = Map::new(10_000);
+        for (unit, place) in [
+            (0, Place::Flash(0)),
+            (4095, Place::Flash(BUFFERED - 1)),
+            (4096, Place::Buffered(7)),
+            (9999, Place::Nowhere),
+        ] {
+            assert_eq!(map.get(unit), Place::Untouched);
+            map.set(unit, place);
+            assert_eq!(map.get(unit), place);
+        }
+        assert_eq!(map.get(1), Place::Untouched);
+        assert_eq!(map.uniform(0), None);
+        map.clear(0);
+        assert_eq!(map.uniform(0), Some(Place::Nowhere));
+        assert_eq!(map.get(4095), Place::Nowhere);
+    }
+}

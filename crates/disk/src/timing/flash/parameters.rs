@@ -1,0 +1,244 @@
+//! What a device file says of a flash drive.
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::Figure;
+
+/// What a drive does when it is told to flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FlushHabit {
+    /// Programs what is in the volatile buffer, then answers.
+    Honest,
+    /// Answers after the fixed cost and does nothing: 13 of the 15 drives that Zheng et al. cut the
+    /// power of misbehaved in some way (FAST '13).
+    Ignored,
+}
+
+/// What the drive went through before it was switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preconditioning {
+    /// Its data were written once, from the first address on; all other blocks are erased.
+    Sequential,
+    /// Its data were overwritten at random until garbage collection went steadily.
+    Random,
+}
+
+/// A flash drive. Times are in microseconds unless their name says otherwise, rates in 10^6 bytes a second.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlashParameters {
+    pub capacity_bytes: Figure<u64>,
+    pub channels: Figure<u32>,
+    /// What works on its own: a plane pair that is programmed in one go counts as one page of both.
+    pub dies_per_channel: Figure<u32>,
+    /// Programmed in one go, on all planes of a die together.
+    pub page_bytes: Figure<u64>,
+    pub pages_per_block: Figure<u32>,
+    /// The smallest piece that the page map knows.
+    #[serde(default = "mapping_bytes")]
+    pub mapping_bytes: Figure<u64>,
+
+    /// tR, from the cells to the die's register, however much of the page is wanted.
+    pub read_us: Figure<f64>,
+    /// Half of the pages take so much less, the other half so much more.
+    #[serde(default = "nothing")]
+    pub read_spread_us: Figure<f64>,
+    /// tPROG, of a whole page.
+    pub program_us: Figure<f64>,
+    /// tBERS, of a whole block.
+    pub erase_us: Figure<f64>,
+    pub channel_mb_per_s: Figure<f64>,
+
+    pub interface_mb_per_s: Figure<f64>,
+    /// Whether reads and writes pass one another on the interface, as on PCI Express.
+    #[serde(default = "no")]
+    pub full_duplex: Figure<bool>,
+    /// Commands that the drive takes at a time; the others wait outside.
+    pub queue_depth: Figure<u32>,
+    /// The controller's time that no other command can use: requests a second are at most 1 / this.
+    pub command_us: Figure<f64>,
+    /// From a read's arrival to its first die, the command's own time included.
+    pub read_overhead_us: Figure<f64>,
+    /// From the arrival of a write (or a flush, or a discard) to its first byte on the interface, the
+    /// command's own time included.
+    pub write_overhead_us: Figure<f64>,
+
+    pub write_buffer_bytes: Figure<u64>,
+    /// Off: a write is answered when it is programmed.
+    #[serde(default = "yes")]
+    pub write_cache: Figure<bool>,
+    /// Less than a page waits so long for more before it is programmed all the same.
+    #[serde(default = "linger_ms")]
+    pub linger_ms: Figure<f64>,
+    /// What a flush costs after the buffer is drained; flushes follow one another.
+    pub flush_us: Figure<f64>,
+    pub flush: Figure<FlushHabit>,
+    /// Whether a flush is a command among others (as over `NVMe`), or waits until nothing else is under way and
+    /// keeps all others out until it is answered (SATA, where it is not queued).
+    pub flush_queued: Figure<bool>,
+    /// The buffer survives a power cut: what is answered is stable, and a flush has nothing to drain.
+    pub power_loss_protection: Figure<bool>,
+
+    /// Spare flash as a share of the capacity.
+    pub over_provisioning: Figure<f64>,
+    /// The share of the capacity that held data when the drive was switched on.
+    pub filled: Figure<f64>,
+    pub preconditioning: Figure<Preconditioning>,
+    /// What the controller's compression makes of a byte (as `SandForce`'s do); 1 where it has none.
+    #[serde(default = "incompressible")]
+    pub compressed_share: Figure<f64>,
+}
+
+fn mapping_bytes() -> Figure<u64> {
+    Figure::assumed(4096)
+}
+fn nothing() -> Figure<f64> {
+    Figure::assumed(0.0)
+}
+fn no() -> Figure<bool> {
+    Figure::assumed(false)
+}
+fn yes() -> Figure<bool> {
+    Figure::assumed(true)
+}
+fn linger_ms() -> Figure<f64> {
+    Figure::assumed(10.0)
+}
+fn incompressible() -> Figure<f64> {
+    Figure::assumed(1.0)
+}
+
+/// Sectors of a unit are told apart in a 64-bit mask.
+const LARGEST_MAPPING_BYTES: u64 = 64 * super::SECTOR_BYTES;
+/// Locations are 31 bits wide.
+const MOST_UNITS: f64 = 2_147_483_647.0;
+/// Garbage collection needs blocks to choose from.
+const FEWEST_BLOCKS_PER_DIE: u64 = 8;
+
+impl FlashParameters {
+    /// Refuses what cannot be.
+    ///
+    /// # Errors
+    ///
+    /// The parameter, its value and what it may be.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_ranges()?;
+        self.check_sizes()
+    }
+
+    fn check_ranges(&self) -> Result<(), String> {
+        let times = [
+            ("read_us", &self.read_us, 0.0),
+            ("program_us", &self.program_us, 0.0),
+            ("erase_us", &self.erase_us, 0.0),
+            ("read_spread_us", &self.read_spread_us, 0.0),
+            ("command_us", &self.command_us, 0.0),
+            ("read_overhead_us", &self.read_overhead_us, 0.0),
+            ("write_overhead_us", &self.write_overhead_us, 0.0),
+            ("flush_us", &self.flush_us, 0.0),
+            ("linger_ms", &self.linger_ms, 0.0),
+        ];
+        for (name, figure, least) in times {
+            within(name, figure.value, least, 1e7)?;
+        }
+        if self.read_spread_us.value > self.read_us.value {
+            return Err(format!(
+                "read_spread_us = {} is more than read_us = {}: a read cannot take less than no time",
+                self.read_spread_us.value, self.read_us.value
+            ));
+        }
+        within("channel_mb_per_s", self.channel_mb_per_s.value, 1.0, 1e6)?;
+        within(
+            "interface_mb_per_s",
+            self.interface_mb_per_s.value,
+            1.0,
+            1e6,
+        )?;
+        within(
+            "over_provisioning",
+            self.over_provisioning.value,
+            0.01,
+            10.0,
+        )?;
+        within("filled", self.filled.value, 0.0, 1.0)?;
+        within("compressed_share", self.compressed_share.value, 0.05, 1.0)?;
+        within("channels", f64::from(self.channels.value), 1.0, 256.0)?;
+        within(
+            "dies_per_channel",
+            f64::from(self.dies_per_channel.value),
+            1.0,
+            256.0,
+        )?;
+        within(
+            "pages_per_block",
+            f64::from(self.pages_per_block.value),
+            1.0,
+            65_536.0,
+        )?;
+        within(
+            "queue_depth",
+            f64::from(self.queue_depth.value),
+            1.0,
+            65_536.0,
+        )
+    }
+
+    fn check_sizes(&self) -> Result<(), String> {
+        let mapping = self.mapping_bytes.value;
+        if !mapping.is_power_of_two()
+            || !(super::SECTOR_BYTES..=LARGEST_MAPPING_BYTES).contains(&mapping)
+        {
+            return Err(format!(
+                "mapping_bytes = {mapping}: a power of two from {} to {LARGEST_MAPPING_BYTES} is wanted",
+                super::SECTOR_BYTES
+            ));
+        }
+        let page = self.page_bytes.value;
+        if !page.is_multiple_of(mapping) || page == 0 || page > 1 << 24 {
+            return Err(format!(
+                "page_bytes = {page}: a multiple of mapping_bytes = {mapping} is wanted, 16 MiB at most"
+            ));
+        }
+        let buffer = self.write_buffer_bytes.value;
+        let least = page as f64 / self.compressed_share.value;
+        if (buffer as f64) < least || buffer > 1 << 34 {
+            return Err(format!(
+                "write_buffer_bytes = {buffer}: at least a page of what is compressed ({least:.0}) \
+                 and at most 16 GiB are wanted"
+            ));
+        }
+        let capacity = self.capacity_bytes.value;
+        if capacity == 0 || !capacity.is_multiple_of(mapping) {
+            return Err(format!(
+                "capacity_bytes = {capacity}: a multiple of mapping_bytes = {mapping} is wanted"
+            ));
+        }
+        let dies = u64::from(self.channels.value) * u64::from(self.dies_per_channel.value);
+        let row = dies * page * u64::from(self.pages_per_block.value);
+        if (capacity as f64 * self.compressed_share.value) < (row * FEWEST_BLOCKS_PER_DIE) as f64 {
+            return Err(format!(
+                "capacity_bytes = {capacity} is less than {FEWEST_BLOCKS_PER_DIE} blocks for each of the \
+                 {dies} dies ({row} bytes a row of blocks): lessen the dies or the blocks"
+            ));
+        }
+        let units = capacity as f64 / mapping as f64 * (1.0 + self.over_provisioning.value)
+            + (row * FEWEST_BLOCKS_PER_DIE) as f64 / mapping as f64;
+        if units > MOST_UNITS {
+            return Err(format!(
+                "capacity_bytes = {capacity} in pieces of mapping_bytes = {mapping} is more than the map holds: \
+                 raise mapping_bytes"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn within(name: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("{name} = {value}: {least} to {most} is wanted"))
+    }
+}

@@ -1,0 +1,295 @@
+//! The flash translation layer's memory: where each unit is, and what that leaves in each block.
+//!
+//! What the drive held before it was switched on is not laid out. After sequential preconditioning a
+//! unit's place follows from its address. After random preconditioning only *how much* each block
+//! holds is laid down, in the proportions of a steady state; *which* unit that is gets decided when
+//! the unit is first overwritten, by a draw among all that is undecided. Since random overwriting makes
+//! units exchangeable, this has the same distribution as deciding it beforehand, and costs nothing.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::blocks::{Blocks, NONE, Stream};
+use super::geometry::Geometry;
+use super::map::{CHUNK_UNITS, Map, Place};
+use super::parameters::{FlashParameters, Preconditioning};
+
+#[derive(Debug)]
+pub(super) struct Translation {
+    pub(super) map: Map,
+    pub(super) blocks: Blocks,
+    pub(super) random: Xoshiro256PlusPlus,
+    preconditioning: Preconditioning,
+    /// Units that held data when the drive was switched on.
+    pub(super) filled: u32,
+    /// Units of the address space that were never written or discarded since.
+    untouched: u64,
+    /// Valid units whose address is not decided.
+    pub(super) anonymous: u64,
+    pub(super) dies: u32,
+    units_per_page: u32,
+    units_per_block: u32,
+}
+
+impl Translation {
+    pub(super) fn new(geometry: &Geometry, parameters: &FlashParameters, seed: u64) -> Self {
+        let mut new = Self {
+            map: Map::new(geometry.units),
+            blocks: Blocks::new(geometry),
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            preconditioning: parameters.preconditioning.value,
+            filled: (f64::from(geometry.units) * parameters.filled.value).round() as u32,
+            untouched: u64::from(geometry.units),
+            anonymous: 0,
+            dies: geometry.dies,
+            units_per_page: geometry.units_per_page,
+            units_per_block: geometry.units_per_block,
+        };
+        match new.preconditioning {
+            Preconditioning::Sequential => new.fill_in_order(geometry),
+            Preconditioning::Random => new.fill_as_after_random_writes(geometry),
+        }
+        new
+    }
+
+    /// The unit's bytes are no longer wanted where they are in the flash. Whether they were anywhere.
+    /// The caller sets its new place.
+    pub(super) fn forget(&mut self, geometry: &Geometry, unit: u32) -> bool {
+        match self.map.get(unit) {
+            Place::Flash(location) => {
+                let block = self.blocks.block_of(location);
+                self.blocks.remove_valid(block, 1);
+                true
+            }
+            Place::Untouched => self.touch(geometry, unit),
+            Place::Nowhere | Place::Buffered(_) => false,
+        }
+    }
+
+    fn touch(&mut self, geometry: &Geometry, unit: u32) -> bool {
+        let untouched = self.untouched;
+        self.untouched -= 1;
+        match self.preconditioning {
+            Preconditioning::Sequential if unit < self.filled => {
+                self.blocks.remove_valid(self.home(geometry, unit), 1);
+                true
+            }
+            Preconditioning::Random if self.random.random_range(0..untouched) < self.anonymous => {
+                self.drop_anonymous();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn home(&self, geometry: &Geometry, unit: u32) -> u32 {
+        let page = unit / self.units_per_page;
+        let row = page / self.dies / geometry.pages_per_block;
+        page % self.dies * geometry.blocks_per_die + row
+    }
+
+    /// Decides one undecided unit: a block is drawn in proportion to what is undecided in it.
+    pub(super) fn drop_anonymous(&mut self) {
+        let most = self.units_per_block;
+        loop {
+            let block = self.random.random_range(0..self.blocks.len());
+            if self.random.random_range(0..most) < self.blocks.get(block).anonymous {
+                self.blocks.get_mut(block).anonymous -= 1;
+                self.blocks.remove_valid(block, 1);
+                self.anonymous -= 1;
+                return;
+            }
+        }
+    }
+
+    /// Discards units. What was never touched goes in whole chunks, so that discarding a whole drive,
+    /// as mkfs does, takes a moment too. Units in the buffer are the caller's.
+    pub(super) fn discard(&mut self, geometry: &Geometry, units: std::ops::Range<u32>) {
+        let mut undecided = 0;
+        let mut unit = units.start;
+        while unit < units.end {
+            let chunk_end = unit + CHUNK_UNITS;
+            let whole = unit.is_multiple_of(CHUNK_UNITS) && chunk_end <= units.end;
+            match self.map.uniform(unit / CHUNK_UNITS) {
+                Some(Place::Nowhere) if whole => unit = chunk_end,
+                Some(Place::Untouched) if whole => {
+                    self.drop_originals(geometry, unit..chunk_end);
+                    self.map.clear(unit / CHUNK_UNITS);
+                    undecided += u64::from(CHUNK_UNITS);
+                    unit = chunk_end;
+                }
+                _ => {
+                    if !matches!(self.map.get(unit), Place::Buffered(_) | Place::Nowhere) {
+                        self.forget(geometry, unit);
+                        self.map.set(unit, Place::Nowhere);
+                    }
+                    unit += 1;
+                }
+            }
+        }
+        self.decide(undecided);
+    }
+
+    fn drop_originals(&mut self, geometry: &Geometry, units: std::ops::Range<u32>) {
+        if self.preconditioning == Preconditioning::Random {
+            return;
+        }
+        let mut unit = units.start;
+        let end = units.end.min(self.filled);
+        while unit < end {
+            let page_end = (unit / self.units_per_page + 1) * self.units_per_page;
+            let until = page_end.min(end);
+            self.blocks
+                .remove_valid(self.home(geometry, unit), until - unit);
+            unit = until;
+        }
+    }
+
+    /// So many untouched units are gone: those of them that held data leave the blocks.
+    fn decide(&mut self, units: u64) {
+        if units == 0 {
+            return;
+        }
+        let share = units as f64 / self.untouched as f64;
+        let gone = (self.anonymous as f64 * share).round() as u64;
+        self.untouched -= units;
+        if gone < u64::from(self.blocks.len()) {
+            (0..gone).for_each(|_| self.drop_anonymous());
+            return;
+        }
+        for block in 0..self.blocks.len() {
+            let held = self.blocks.get(block).anonymous;
+            let leaving = f64::from(held) * share + self.random.random::<f64>();
+            let leaving = (leaving as u32).min(held);
+            self.blocks.get_mut(block).anonymous -= leaving;
+            self.blocks.remove_valid(block, leaving);
+            self.anonymous -= u64::from(leaving);
+        }
+        // Rounding may have left more of them than there are untouched units.
+        while self.anonymous > self.untouched {
+            self.drop_anonymous();
+        }
+    }
+
+    /// The next unit of a block that is still where it was, from `cursor` on.
+    pub(super) fn next_valid(
+        &self,
+        geometry: &Geometry,
+        block: u32,
+        cursor: &mut u32,
+    ) -> Option<(u32, Place)> {
+        let entry = self.blocks.get(block);
+        while *cursor < geometry.units_per_block {
+            let position = *cursor;
+            *cursor += 1;
+            let (unit, place) = if entry.original {
+                match self.original_at(geometry, block, position) {
+                    Some(unit) => (unit, Place::Untouched),
+                    None => continue,
+                }
+            } else {
+                match entry.units.get(position as usize) {
+                    Some(&unit) if unit != NONE => (
+                        unit,
+                        Place::Flash(block * geometry.units_per_block + position),
+                    ),
+                    Some(_) => continue,
+                    None => return None,
+                }
+            };
+            if self.map.get(unit) == place {
+                return Some((unit, place));
+            }
+        }
+        None
+    }
+
+    /// The unit that sequential preconditioning put at a position of a block.
+    pub(super) fn original_at(
+        &self,
+        geometry: &Geometry,
+        block: u32,
+        position: u32,
+    ) -> Option<u32> {
+        let (die, row) = (
+            block / geometry.blocks_per_die,
+            block % geometry.blocks_per_die,
+        );
+        let row_page = u64::from(row) * u64::from(geometry.pages_per_block)
+            + u64::from(position / self.units_per_page);
+        let page = row_page * u64::from(self.dies) + u64::from(die);
+        let unit =
+            page * u64::from(self.units_per_page) + u64::from(position % self.units_per_page);
+        (unit < u64::from(self.filled)).then_some(unit as u32)
+    }
+
+    /// Moves a unit that collection found at `from`, unless it was overwritten meanwhile.
+    pub(super) fn move_unit(&mut self, die: u32, victim: u32, unit: u32, from: Place) {
+        if self.map.get(unit) != from {
+            self.blocks.append(die, Stream::Collected, NONE);
+            return;
+        }
+        let location = self.blocks.append(die, Stream::Collected, unit);
+        self.blocks.remove_valid(victim, 1);
+        self.blocks.add_valid(self.blocks.block_of(location));
+        self.map.set(unit, Place::Flash(location));
+        if from == Place::Untouched {
+            self.untouched -= 1;
+        }
+    }
+
+    /// Moves undecided units, as many of them as there still are.
+    pub(super) fn move_anonymous(&mut self, die: u32, victim: u32, count: u32) {
+        for _ in 0..count {
+            let location = self.blocks.append(die, Stream::Collected, NONE);
+            if self.blocks.get(victim).anonymous == 0 {
+                continue;
+            }
+            let block = self.blocks.block_of(location);
+            self.blocks.get_mut(victim).anonymous -= 1;
+            self.blocks.remove_valid(victim, 1);
+            self.blocks.get_mut(block).anonymous += 1;
+            self.blocks.add_valid(block);
+        }
+    }
+
+    /// Leaves so many positions empty.
+    pub(super) fn pad(&mut self, die: u32, stream: Stream, positions: u32) {
+        for _ in 0..positions {
+            self.blocks.append(die, stream, NONE);
+        }
+    }
+
+    /// Die and page of a unit, for a read. What was never written lies where its address says after
+    /// sequential preconditioning and anywhere after random; what was discarded is read all the same.
+    pub(super) fn page_of(&self, geometry: &Geometry, unit: u32) -> (u32, u64) {
+        match self.map.get(unit) {
+            Place::Flash(location) => {
+                let block = self.blocks.block_of(location);
+                (
+                    self.blocks.die_of(block),
+                    u64::from(location / self.units_per_page),
+                )
+            }
+            _ if self.preconditioning == Preconditioning::Random => {
+                let draw = scatter(unit);
+                ((draw >> 8) as u32 % geometry.dies, draw | 1 << 63)
+            }
+            _ => {
+                let page = unit / self.units_per_page;
+                (
+                    page % geometry.dies,
+                    u64::from(page / geometry.dies) | 1 << 62,
+                )
+            }
+        }
+    }
+}
+
+/// A number that seems drawn, always the same one for a unit (the finaliser of splitmix64).
+fn scatter(unit: u32) -> u64 {
+    let mut draw = u64::from(unit).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    draw = (draw ^ (draw >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    draw = (draw ^ (draw >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (draw ^ (draw >> 31)) & !(0b11 << 62)
+}

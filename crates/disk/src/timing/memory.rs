@@ -1,0 +1,179 @@
+//! Memory as a disk: always the same time and so many bytes a second.
+
+use serde::{Deserialize, Serialize};
+
+use super::agenda::Agenda;
+use super::{Counters, Event, Timing};
+use crate::device::Figure;
+use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
+
+/// Memory that is used as a disk. What is answered counts as stable, as on a disk of memory with a
+/// battery; a power cut of real memory would take everything.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryParameters {
+    pub capacity_bytes: Figure<u64>,
+    pub latency_us: Figure<f64>,
+    /// 10^6 bytes a second, of all requests together.
+    pub mb_per_s: Figure<f64>,
+}
+
+impl MemoryParameters {
+    /// Refuses what cannot be.
+    ///
+    /// # Errors
+    ///
+    /// The parameter, its value and what it may be.
+    pub fn check(&self) -> Result<(), String> {
+        if self.capacity_bytes.value == 0 {
+            return Err("capacity_bytes = 0: at least a sector is wanted".to_owned());
+        }
+        if !(0.0..=1e7).contains(&self.latency_us.value) {
+            return Err(format!(
+                "latency_us = {}: 0 to 10^7 is wanted",
+                self.latency_us.value
+            ));
+        }
+        if !(1.0..=1e7).contains(&self.mb_per_s.value) {
+            return Err(format!(
+                "mb_per_s = {}: 1 to 10^7 is wanted",
+                self.mb_per_s.value
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Memory that runs.
+#[derive(Debug)]
+pub struct Memory {
+    capacity_bytes: u64,
+    latency_ns: Nanos,
+    mb_per_s: f64,
+    free_at: Nanos,
+    /// Answers, and whether the request changes what is stored.
+    agenda: Agenda<(Tag, bool)>,
+}
+
+impl Memory {
+    /// The parameters must have passed their `check`.
+    #[must_use]
+    pub fn new(parameters: &MemoryParameters) -> Self {
+        Self {
+            capacity_bytes: parameters.capacity_bytes.value,
+            latency_ns: nanos_of_us(parameters.latency_us.value),
+            mb_per_s: parameters.mb_per_s.value,
+            free_at: 0,
+            agenda: Agenda::new(),
+        }
+    }
+}
+
+impl Timing for Memory {
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        let bytes = match request.kind {
+            Kind::Read | Kind::Write => request.length_bytes,
+            Kind::Flush | Kind::Discard => 0,
+        };
+        let moves_ns = transfer_nanos(bytes, self.mb_per_s);
+        self.free_at = self.free_at.max(now) + moves_ns;
+        let answered = self.free_at.max(now) + self.latency_ns;
+        let changes = matches!(request.kind, Kind::Write | Kind::Discard);
+        self.agenda.enter(answered, (tag, changes));
+    }
+
+    fn head_start(&self) -> Nanos {
+        self.latency_ns
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        self.agenda.next()
+    }
+
+    fn advance(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        while let Some((at, (tag, changes))) = self.agenda.due_at(now) {
+            if changes {
+                events.push(Event::Stable { tag, at });
+            }
+            events.push(Event::Answered { tag, at });
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> MemoryParameters {
+        MemoryParameters {
+            capacity_bytes: Figure::assumed(1 << 20),
+            latency_us: Figure::assumed(2.0),
+            mb_per_s: Figure::assumed(4096.0),
+        }
+    }
+
+    #[test]
+    fn requests_share_the_bytes_a_second_and_not_the_latency() {
+        let mut memory = Memory::new(&memory());
+        memory.submit(0, Tag(0), Request::write(0, 4096));
+        memory.submit(0, Tag(1), Request::read(0, 4096));
+        let mut events = Vec::new();
+        memory.advance(10_000, &mut events);
+        assert_eq!(
+            events,
+            [
+                Event::Stable {
+                    tag: Tag(0),
+                    at: 3000
+                },
+                Event::Answered {
+                    tag: Tag(0),
+                    at: 3000
+                },
+                Event::Answered {
+                    tag: Tag(1),
+                    at: 4000
+                },
+            ]
+        );
+        assert_eq!(memory.next_event(), None);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        assert_eq!(memory().check(), Ok(()));
+        for (name, wrong) in [
+            (
+                "capacity_bytes",
+                MemoryParameters {
+                    capacity_bytes: Figure::assumed(0),
+                    ..memory()
+                },
+            ),
+            (
+                "latency_us",
+                MemoryParameters {
+                    latency_us: Figure::assumed(-1.0),
+                    ..memory()
+                },
+            ),
+            (
+                "mb_per_s",
+                MemoryParameters {
+                    mb_per_s: Figure::assumed(f64::NAN),
+                    ..memory()
+                },
+            ),
+        ] {
+            assert!(wrong.check().expect_err(name).contains(name));
+        }
+    }
+}
