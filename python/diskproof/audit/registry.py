@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from diskproof.audit import host, kinds, load, places, run, server, storage
+from diskproof.audit import host, kinds, load, places, run, server, storage, virtual
 from diskproof.audit.check import Check, Evidence, Run
 from diskproof.results.records import Finding, Severity
 
@@ -19,6 +19,9 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.client,
     storage.physics,
     storage.bytes_written,
+    virtual.lateness,
+    virtual.disk_errors,
+    virtual.virtual_bytes,
     host.host_busy,
     load.steady,
     load.tail,
@@ -30,6 +33,7 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
     run.confounding,
     places.same_storage,
     places.unused_place,
+    virtual.virtual_label,
     run.levels,
     run.common_settings,
     run.order,

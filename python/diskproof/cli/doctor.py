@@ -4,16 +4,21 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import psutil
 from rich.table import Table
 
-from diskproof import load
+from diskproof import disk, load
 from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import results
 from diskproof.results.records import format_bytes
 from diskproof.server.registry import installed
+from diskproof.storage.filesystem import maker_missing
 from diskproof.storage.kinds.ram import can_mount
+from diskproof.storage.virtual import missing_means
+from diskproof.study.places import FileSystem
+from diskproof.system.idle import may_keep_cores_awake
 from diskproof.system.machine import usable_cpus
 from diskproof.system.mounts import block_device, mount_of
 
@@ -41,7 +46,15 @@ def doctor(*, quickstart: bool = False) -> int:
     if quickstart:
         print(_quickstart())
         return DONE
-    checks = [_load_program(), *_servers(), _privileges(), _setpriv(), _memory(), _working_directory()]
+    checks = [
+        _load_program(),
+        *_servers(),
+        _privileges(),
+        _setpriv(),
+        *_virtual_disks(),
+        _memory(),
+        _working_directory(),
+    ]
     table = Table(box=None, show_header=False, pad_edge=False)
     for check in checks:
         table.add_row("!" if check.remedy else "ok", check.what, check.found)
@@ -84,6 +97,20 @@ def _privileges() -> Check:
         f"{who}, and may not mount: main memory is /dev/shm",
         remedy="run as root (in a container with CAP_SYS_ADMIN) for a tmpfs of a stated size",
     )
+
+
+def _virtual_disks() -> list[Check]:
+    """Say whether virtual disks can be attached, with which file systems, and how punctually."""
+    if lacking := missing_means():
+        return [Check("virtual disks", "cannot be attached", remedy=lacking)]
+    makers = {filesystem: maker_missing(filesystem) for filesystem in get_args(FileSystem)}
+    can = ", ".join(filesystem for filesystem, why in makers.items() if why is None)
+    missing = "; ".join(why for why in makers.values() if why)
+    checks = [Check("virtual disks", f"{len(disk.devices())} devices, on {can or 'no file system'}", missing)]
+    if may_keep_cores_awake():
+        return [*checks, Check("idle cores", "can be kept quick to wake while virtual disks are at work")]
+    remedy = "give this user /dev/cpu_dma_latency, or boot with processor.max_cstate=1"
+    return [*checks, Check("idle cores", "cannot be kept quick to wake", remedy)]
 
 
 def _setpriv() -> Check:

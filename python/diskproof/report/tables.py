@@ -348,6 +348,8 @@ def shown_factors(analysis: Analysis) -> tuple[Factor, ...]:
 
 
 def _device_name(place: Place) -> str:
+    if place.device and place.virtual:
+        return f"{place.device.name}, virtual: {place.virtual.title}"
     if place.device:
         return place.device.name
     return "main memory" if place.kind == "ram" else "no single device"

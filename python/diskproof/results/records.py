@@ -230,6 +230,8 @@ class Machine(Record):
     virtualised: str | None = None
     """The hypervisor's name, where one shows itself."""
     governor: str | None = None
+    idle_wake_up_us: int | None = None
+    """Longest time to wake an idle core that the run asked the kernel for; None where it asked for none."""
     diskproof_version: str
     load_version: str
     privileged: bool
@@ -489,6 +491,54 @@ class DeviceUsage(Record):
     busy_s: float
 
 
+class Spread(Record):
+    """Times of many requests, in microseconds."""
+
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    p999: float
+    max: float
+
+
+class RequestsServed(Record):
+    """What a virtual disk served of one kind of request."""
+
+    requests: int
+    bytes: int
+    errors: int
+    latency_us: Spread | None
+    """As its model gave it; None where there was none."""
+
+
+class VirtualUse(Record):
+    """One virtual disk over the measured phase, as the disk itself counted."""
+
+    name: str
+    device: str
+    block: str
+    """Kernel name of its loop device."""
+    seconds: float
+    read: RequestsServed
+    write: RequestsServed
+    flush: RequestsServed
+    discard: RequestsServed
+    queue_depth_mean: float
+    queue_depth_max: int
+    lateness_us: Spread | None
+    """How much later than the model said answers left."""
+    lateness_share: float | None
+    """The 99th percentile of lateness as a share of the mean modelled latency."""
+    late: bool
+    """Whether that is more than is allowed: the disk was not the one that it claims to be."""
+    errors: int
+    contents_bytes: int
+    """Memory that its contents took, snapshots among them."""
+    counters: dict[str, int]
+    """The model's own: seeks, cache hits, erased blocks …"""
+
+
 class Timings(Record):
     """How long the parts of a trial took, in seconds."""
 
@@ -541,6 +591,8 @@ class Trial(Record):
     """False: the trial broke off; ``findings`` says why and ``load`` is None."""
     load: LoadResult | None = None
     usage: Usage | None = None
+    virtual_disks: list[VirtualUse] = []
+    """The virtual disks that its storage lies on."""
     timings: Timings | None = None
     data: DataFacts | None = None
     settings: list[Setting] = []

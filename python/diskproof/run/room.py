@@ -51,17 +51,32 @@ def _check_storage(
 
 
 def _check_memory(study: Study, plan: Plan) -> None:
-    """Refuse a buffer pool and a data set in main memory that do not fit beside each other."""
+    """Refuse a buffer pool and a data set in main memory that do not fit beside each other.
+
+    Virtual disks keep every data set in memory that was ever put on them, each by itself.
+    """
     available = psutil.virtual_memory().available
+    kept = _kept_on_virtual_disks(study, plan)
     for cell in plan.cells:
         in_ram = study.storages[cell.storage].places()["data"].in_memory
-        need = cell.memory_bytes + (study.workloads[cell.workload].data_bytes if in_ram else 0)
+        need = cell.memory_bytes + kept + (study.workloads[cell.workload].data_bytes if in_ram else 0)
         if need > available:
             raise RefusalError(
                 f"{cell.id} needs about {format_bytes(need)} of memory, "
                 f"and {format_bytes(available)} are free: lower `memory` in [design]"
                 + (" or `rows`" if in_ram else "")
+                + (f"; virtual disks keep {format_bytes(kept)} of that" if kept else "")
             )
+
+
+def _kept_on_virtual_disks(study: Study, plan: Plan) -> int:
+    """Estimate what snapshots of loaded data sets take: one for each storage, server and workload."""
+    kept = {(cell.storage, cell.server, cell.workload) for cell in plan.cells}
+    return sum(
+        study.workloads[workload].data_bytes
+        for storage, _, workload in kept
+        if study.storages[storage].places()["data"].kind == "virtual"
+    )
 
 
 def _same_file_system(path: Path, other: Path) -> bool:

@@ -24,6 +24,7 @@ from diskproof.results.records import (
     Timings,
     Trial,
     Usage,
+    VirtualUse,
 )
 from diskproof.results.series import Row
 from diskproof.run.dataset import KEPT_ROLES, GoldenImage, GoldenImages
@@ -125,11 +126,13 @@ class _Attempt:
         self.restored_by: RestoredBy = "copy"
         self.restore_s = self.start_s = self.load_s = self.stop_s = 0.0
         self.settings: list[Setting] = []
+        self.places: list[Place] = []
         self.files: list[OpenFile] = []
         self.engine: str | None = None
         self.command = ""
         self.result: LoadResult | None = None
         self.usage: Usage | None = None
+        self.disk_use: list[VirtualUse] = []
         self.series = bench.folder.series_writer(planned.id)
 
     @property
@@ -139,6 +142,7 @@ class _Attempt:
     def restore(self) -> None:
         """Put the loaded database into the trial's directories, and nothing of it into the page cache."""
         self.restored_by = self.layout.restore(f"{self.cell.server}-{self.image.folder.name}", self._copy)
+        self.places = self._places()
         self.restore_s = self.watch.lap()
 
     def start(self) -> None:
@@ -163,10 +167,14 @@ class _Attempt:
         self.start_s = self.watch.lap()
 
     def measure(self) -> None:
-        """Load the server, and look at it while every client is connected: before, and right after."""
+        """Load the server, and look at it while every client is connected: before, and right after.
+
+        Virtual disks take their time from the warm-up to the end of the load, and count what is measured.
+        """
         assert self.running is not None
         sampler = Sampler(self.running, _devices(self.bench.places, self.cell.storage), self.series.add)
         embedded = not self.running.pids
+        disks = self.layout.disks()
         current = self._begin_load(self.running)
         try:
             for event in current.events(longest_s=self._longest_silence_s()):
@@ -174,14 +182,19 @@ class _Attempt:
                     case "ready":
                         self.settings = self.running.read_settings()
                         self.engine = self.running.engine()
+                        self._let_disks_take_time(on=True)
                         current.go_on()
                     case "measuring":
+                        for disk in disks:
+                            disk.count_anew()
                         sampler.begin()
                     case "measured":
                         sampler.end()
+                        self.disk_use = [disk.use() for disk in disks]
                         self.usage = sampler.usage(embedded)
                     case "idle":
                         self.files = self._prove([current.pid] if embedded else self.running.pids)
+                        self._let_disks_take_time(on=False)
                         current.go_on()
                     case "interval":
                         self.series.add(_series(event, self.design.warm_up_s))
@@ -229,6 +242,7 @@ class _Attempt:
             finished=self.finished,
             load=self.result if self.finished else None,
             usage=self.usage,
+            virtual_disks=self.disk_use,
             timings=self._timings() if self.finished else None,
             data=DataFacts(
                 data_bytes=self.image.data_bytes,
@@ -254,6 +268,16 @@ class _Attempt:
         settle([self.folders[role] for role in KEPT_ROLES])
         return how
 
+    def _places(self) -> list[Place]:
+        """Return where the roles lie; a virtual disk was mounted anew, and may have another number."""
+        if self.layout.disks():
+            return self.layout.places()
+        return [place for place in self.bench.places if place.storage == self.cell.storage]
+
+    def _let_disks_take_time(self, *, on: bool) -> None:
+        for disk in self.layout.disks():
+            disk.control.set_timing(on=on)
+
     def _begin_load(self, running: Running) -> load.Load:
         # Every block draws anew, or five blocks would repeat one sequence of keys; within a block all
         # cells draw alike.
@@ -273,7 +297,7 @@ class _Attempt:
             open_files(pids),
             self.running.role_of,
             self.folders,
-            [place for place in self.bench.places if place.storage == self.cell.storage],
+            self.places,
             elsewhere=[self.dirs.log, self.dirs.run],
         )
 

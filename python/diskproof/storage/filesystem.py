@@ -49,12 +49,16 @@ FLUSH_BUFFERS = 0x1261
 
 def check_maker(name: str, filesystem: FileSystem) -> None:
     """Refuse a storage's file system that this machine cannot make."""
+    if missing := maker_missing(filesystem):
+        raise StorageError(f"storage `{name}`: {missing}, or choose another `filesystem`")
+
+
+def maker_missing(filesystem: FileSystem) -> str | None:
+    """Say how to get the program that makes a file system; None where it is there."""
     program = MAKE[filesystem][0]
-    if not (shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")):
-        raise StorageError(
-            f"storage `{name}`: {program} is missing; install {PACKAGES[filesystem]}, "
-            "or choose another `filesystem`"
-        )
+    if shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin"):
+        return None
+    return f"{program} is missing; install {PACKAGES[filesystem]}"
 
 
 def check_size(name: str, filesystem: FileSystem, size_bytes: int, need_bytes: int) -> None:

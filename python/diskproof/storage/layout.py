@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from diskproof.results.records import ROLES, Place, RestoredBy, Role
+from diskproof.results.records import ROLES, BlockDevice, Place, RestoredBy, Role, VirtualFacts
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.places import Places, check
 from diskproof.storage.throttle import check_throttle
+from diskproof.storage.virtual import VirtualDisk
 from diskproof.study.model import StorageChoice
 from diskproof.study.places import PlaceChoice
-from diskproof.system.mounts import block_device, device_number, mount_of
+from diskproof.system.mounts import Mount, block_device, device_number, mount_of
 
 LOG_BYTES = 150 * 2**20
 """Room for a log role that does not lie with the data."""
@@ -79,6 +80,10 @@ class Layout:
         for place, roles in self._roles_by_place():
             place.clear(roles)
 
+    def disks(self) -> list[VirtualDisk]:
+        """Return the virtual disks that take part in the layout."""
+        return [disk for place, _ in self._roles_by_place() for disk in place.disks]
+
     def places(self) -> list[Place]:
         """Describe where each role lies, as the kernel tells it."""
         described = []
@@ -95,7 +100,7 @@ class Layout:
                     mount_point=mount.mount_point,
                     mount_options=mount.options,
                     device_number=device_number(prepared.folder),
-                    device=block_device(mount),
+                    device=_device(mount, prepared.virtual),
                     virtual=prepared.virtual,
                     pool=prepared.pool,
                     throttle=_limits(self._choices[role]),
@@ -150,3 +155,11 @@ def _limits_by_disk(places: list[Place]) -> dict[str, dict[str, int]]:
                 "held to rates of a whole disk; give both the same `throttle`"
             )
     return {disk: rates for disk, rates in limits.items() if rates}
+
+
+def _device(mount: Mount, virtual: VirtualFacts | None) -> BlockDevice | None:
+    """Describe the device below a mount; a loop device has no model but that of the disk it stands for."""
+    device = block_device(mount)
+    if device is None or virtual is None:
+        return device
+    return device.model_copy(update={"model": f"virtual: {virtual.title}"})

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from diskproof import disk
-from diskproof.results.records import VirtualFacts
+from diskproof.results.records import VirtualFacts, VirtualUse
 from diskproof.storage import loops
 from diskproof.storage.kinds.base import unused
 from diskproof.system.journal import Journal
@@ -23,6 +23,13 @@ PROBE_BYTES = 64 * 2**20
 PROBE_BLOCK_BYTES = 4096
 PROBE_S = 0.3
 """Some thousand reads: their median moves by a microsecond or two from one run to the next."""
+
+
+_COUNTED = (
+    *("seconds", "read", "write", "flush", "discard", "errors", "counters", "contents_bytes"),
+    *("lateness_us", "lateness_share", "late"),
+)
+"""What statistics and our record call by the same name."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,23 @@ class VirtualDisk:
     def control(self) -> disk.Control:
         """The way to ask it for statistics, and to steer it."""
         return self.served.control
+
+    def count_anew(self) -> None:
+        """Let its statistics begin now."""
+        self.control.ask("reset")
+
+    def use(self) -> VirtualUse:
+        """Return what it did since its statistics began."""
+        told = self.control.ask("statistics")
+        depth = told["queue_depth"]
+        return VirtualUse(
+            name=self.facts.name,
+            device=self.facts.device,
+            block=self.block.name,
+            queue_depth_mean=depth["mean"],
+            queue_depth_max=depth["max"],
+            **{field: told[field] for field in _COUNTED},
+        )
 
     def detach(self) -> None:
         """Give it back, unmounted as it must be: first the loop device, then the program and its mount."""

@@ -10,8 +10,16 @@ from diskproof import __version__
 from diskproof.results.records import Machine, Place, ServerFacts
 
 
-def describe_machine(places: list[Place], servers: list[ServerFacts], load_version: str) -> Machine:
-    """Gather the facts of this machine together with the places and servers of a study."""
+def describe_machine(
+    places: list[Place],
+    servers: list[ServerFacts],
+    load_version: str,
+    idle_wake_up_us: int | None = None,
+) -> Machine:
+    """Gather the facts of this machine together with the places and servers of a study.
+
+    `idle_wake_up_us` is what the run asked the kernel for.
+    """
     return Machine(
         host=platform.node(),
         kernel=f"{platform.system()} {platform.release()}",
@@ -22,6 +30,7 @@ def describe_machine(places: list[Place], servers: list[ServerFacts], load_versi
         memory_bytes=psutil.virtual_memory().total,
         virtualised=_hypervisor(),
         governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        idle_wake_up_us=idle_wake_up_us,
         diskproof_version=__version__,
         load_version=load_version,
         privileged=os.geteuid() == 0,

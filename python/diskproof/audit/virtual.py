@@ -1,0 +1,112 @@
+"""Checks of virtual disks: that each was the disk it claims to be, and saw what was meant for it."""
+
+from collections.abc import Iterator
+
+from diskproof.audit.check import Evidence, Problem, Run, check
+from diskproof.results.records import Place, format_bytes
+
+ALLOWED_LATENESS_SHARE = 0.10
+"""Of the mean modelled latency, at the 99th percentile of lateness: `late` in the disk's own statistics."""
+
+EDGE_BYTES = 4 * 2**20
+"""What may be under way at either end of the measured phase, when one has counted it and the other not."""
+
+DISAGREEMENT = 0.02
+
+MODELS_WITH_FUA = frozenset({"flash"})
+"""Kinds of disk that take writes which are durable by themselves, without a flush."""
+
+
+@check(
+    "lateness",
+    reason="A virtual disk whose answers leave late is slower than the disk that it stands for.",
+    remedy="a quieter machine or one with more CPUs, fewer `clients`, or a slower disk; "
+    "`diskproof doctor` says whether idle cores can be kept quick to wake",
+    source="docs/disk.md: the 99th percentile of lateness against the mean modelled latency",
+    bars_from="invalid",
+)
+def lateness(evidence: Evidence) -> Iterator[Problem]:
+    """Find disks whose answers left later than the model said by more than is allowed."""
+    for disk in evidence.trial.virtual_disks:
+        if disk.late and disk.lateness_us and disk.lateness_share is not None:
+            mean_us = disk.lateness_us.p99 / disk.lateness_share if disk.lateness_share else 0.0
+            yield Problem(
+                "invalid",
+                f"the virtual disk {disk.name} was not itself: of its answers 1 in 100 left "
+                f"{disk.lateness_us.p99:.0f} us late or more, {disk.lateness_share:.0%} of the modelled "
+                f"latency ({mean_us:.0f} us in the mean); at most {ALLOWED_LATENESS_SHARE:.0%} is allowed",
+            )
+
+
+@check(
+    "disk-errors",
+    reason="A request that failed was never served, and the database went on without it or stopped.",
+    remedy="a larger `size`, more memory, or fewer `rows`: a virtual disk fails a write where the "
+    "machine's memory has no room for it",
+    source="docs/disk.md: `errors` in the disk's statistics",
+)
+def disk_errors(evidence: Evidence) -> Iterator[Problem]:
+    """Find disks that failed requests."""
+    for disk in evidence.trial.virtual_disks:
+        if disk.errors:
+            yield Problem(
+                "invalid",
+                f"the virtual disk {disk.name} failed {disk.errors} requests; its contents took "
+                f"{format_bytes(disk.contents_bytes)} of memory",
+            )
+
+
+@check(
+    "virtual-bytes",
+    reason="What the kernel sent to the loop device must arrive at the virtual disk below it, "
+    "or something between them answered in its place.",
+    remedy="see that the loop device does direct I/O (`losetup --list`, column DIO) and that no other "
+    "file system was mounted over the place",
+    source="the disk's own statistics against /proc/diskstats of its loop device",
+    bars_from="warning",
+)
+def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
+    """Find disks that counted other bytes than their loop device."""
+    usage = evidence.trial.usage
+    for disk in evidence.trial.virtual_disks:
+        loop = usage.devices.get(disk.block) if usage else None
+        if loop is None:
+            continue
+        for what, sent, arrived in (
+            ("read from", loop.read_bytes, disk.read.bytes),
+            ("written to", loop.written_bytes, disk.write.bytes),
+        ):
+            if abs(sent - arrived) > EDGE_BYTES + DISAGREEMENT * max(sent, arrived):
+                yield Problem(
+                    "warning",
+                    f"{format_bytes(sent)} were {what} {disk.block}, and {format_bytes(arrived)} "
+                    f"{what} the virtual disk {disk.name} below it",
+                )
+
+
+@check(
+    "virtual-label",
+    reason="A virtual disk is as good as the machine that serves it and the way that leads to it.",
+    remedy="",
+    source="docs/disk.md; drivers/block/loop.c of the Linux kernel, where a flush becomes an fsync",
+)
+def virtual_label(run: Run) -> Iterator[Problem]:
+    """Tell what must be said with the figures of some disks."""
+    told: dict[str, tuple[Place, list[str]]] = {}
+    for place in run.machine.places if run.machine else []:
+        if place.virtual:
+            storages = told.setdefault(place.virtual.name, (place, []))[1]
+            storages.append(place.storage)
+    for name, (place, storages) in told.items():
+        assert place.virtual is not None
+        cells = tuple(cell.id for cell in run.plan.cells if cell.storage in storages)
+        if place.virtual.label:
+            yield Problem("note", f"the virtual disk {name}: {place.virtual.label}", cells=cells)
+        if place.virtual.model in MODELS_WITH_FUA:
+            yield Problem(
+                "note",
+                f"the virtual disk {name} gets a whole flush where the real one may get a single durable "
+                "write (FUA), which a loop device cannot pass on: commits cost here at least what they "
+                "cost there",
+                cells=cells,
+            )
