@@ -87,7 +87,7 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
 @check(
     "virtual-label",
     reason="A virtual disk is as good as the machine that serves it and the way that leads to it.",
-    remedy="",
+    remedy="say it wherever the figures are shown, or measure on the real disk",
     source="docs/disk.md; drivers/block/loop.c of the Linux kernel, where a flush becomes an fsync",
 )
 def virtual_label(run: Run) -> Iterator[Problem]:

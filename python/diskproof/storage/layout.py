@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from diskproof.refusal import RefusalError
 from diskproof.results.records import ROLES, BlockDevice, Place, RestoredBy, Role, VirtualFacts
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.places import Places, check
@@ -42,9 +43,12 @@ class Layout:
         """Make ready every place that the storage names."""
         self.name = name
         self._choices = storage.places()
-        self._at: dict[Role, Prepared] = {
-            role: places.ready(choice) for role, choice in self._choices.items()
-        }
+        try:
+            self._at: dict[Role, Prepared] = {
+                role: places.ready(choice) for role, choice in self._choices.items()
+            }
+        except RefusalError as error:
+            raise StorageError(f"storage `{name}`: {error}") from error
         limits = _limits_by_disk(self.places())
         self._throttled = places.throttled(limits) if limits else None
 

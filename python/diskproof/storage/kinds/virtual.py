@@ -52,7 +52,11 @@ def prepare(choice: PlaceChoice, journal: Journal) -> "VirtualPlace":
         path_us=path_us(journal),
         below_floor=choice.below_floor,
     )
-    return VirtualPlace(attach(wanted, journal), choice, journal)
+    try:
+        attached = attach(wanted, journal)
+    except disk.DiskError as error:  # in the words of the study file
+        raise StorageError(str(error).replace("--below-floor", "`below_floor = true`")) from error
+    return VirtualPlace(attached, choice, journal)
 
 
 class VirtualPlace(Prepared):

@@ -1,0 +1,88 @@
+"""Checks of virtual disks: a punctual one raises nothing, and each fault its own finding."""
+
+from typing import Any
+
+import pytest
+
+from diskproof.audit.check import Evidence, Run
+from diskproof.audit.registry import audit_run, audit_trial, bars_comparison
+from diskproof.results.records import DeviceUsage, Finding
+from support.trials import change, make_machine, make_plan, make_trial
+from support.virtual import make_facts, make_use
+
+PLAN = make_plan()
+NAMES = ("lateness", "disk-errors", "virtual-bytes")
+
+LOOP = DeviceUsage(reads=0, read_bytes=0, writes=10_000, written_bytes=163_840_000, flushes=5_000, busy_s=50)
+
+
+def audit(loop: DeviceUsage | None = LOOP, **use: Any) -> dict[str, Finding]:
+    planned = PLAN.trials[0]
+    trial = make_trial(PLAN, planned, virtual_disks=[make_use(**use)])
+    assert trial.usage is not None
+    devices = {**trial.usage.devices, **({"loop7": loop} if loop else {})}
+    trial = change(trial, usage__devices=devices)
+    found = audit_trial(Evidence(trial, PLAN.cell(planned.cell), PLAN, make_machine(PLAN)))
+    return {finding.check: finding for finding in found if finding.check in NAMES}
+
+
+def test_a_punctual_disk_raises_nothing() -> None:
+    assert audit() == {}
+    assert audit(None) == {}, "nothing is guessed where the loop device was not counted"
+
+
+def test_a_late_disk_makes_its_trial_invalid_and_its_cell_incomparable() -> None:
+    lateness = {"mean": 100.0, "p50": 50.0, "p95": 300.0, "p99": 600.0, "p999": 900.0, "max": 1000.0}
+    late = make_use().lateness_us
+    assert late is not None
+    finding = audit(late=True, lateness_share=0.15, lateness_us=change(late, **lateness))["lateness"]
+    assert finding.severity == "invalid"
+    assert "cheetah" in finding.message
+    assert "600 us late" in finding.message
+    assert "15% of the modelled latency (4000 us in the mean)" in finding.message
+    assert bars_comparison(finding)
+
+
+def test_requests_that_failed_make_a_trial_invalid() -> None:
+    finding = audit(errors=3)["disk-errors"]
+    assert finding.severity == "invalid"
+    assert "failed 3 requests" in finding.message
+    assert "200 MiB" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("field", "said"), [("written_bytes", "written to loop7"), ("read_bytes", "read from loop7")]
+)
+def test_bytes_that_did_not_arrive_are_found(field: str, said: str) -> None:
+    sent = getattr(LOOP, field)
+    assert audit(change(LOOP, **{field: sent + 3 * 2**20})) == {}, "what was under way at the edges"
+    finding = audit(change(LOOP, **{field: sent + 20 * 2**20}))["virtual-bytes"]
+    assert finding.severity == "warning"
+    assert said in finding.message
+    assert "virtual-bytes" in audit(change(LOOP, written_bytes=0)), "nor may the disk see what was not sent"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"label": "near the floor: reads take 60 us"}, "near the floor"),
+        ({"model": "flash"}, "FUA"),
+        ({}, None),
+    ],
+)
+def test_what_must_be_said_with_a_disk_is_said_once(changes: dict[str, Any], said: str | None) -> None:
+    machine = make_machine(PLAN)
+    facts = make_facts(**changes)
+    places = [
+        change(place, kind="virtual", virtual=facts) if place.storage == "disk" else place
+        for place in machine.places
+    ]
+    run = Run(PLAN, change(machine, places=places), [])
+    found = [(finding, cells) for finding, cells in audit_run(run) if finding.check == "virtual-label"]
+    if said is None:
+        assert found == []
+        return
+    [(finding, cells)] = found
+    assert finding.severity == "note"
+    assert said in finding.message
+    assert set(cells) == {cell.id for cell in PLAN.cells if cell.storage == "disk"}

@@ -1,0 +1,267 @@
+"""Virtual disks as places: refused early, put back in a moment, and gone after any end."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from diskproof.refusal import RefusalError
+from diskproof.results.records import RestoredBy, Role
+from diskproof.storage import filesystem, virtual
+from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.layout import Layout, check_layout
+from diskproof.storage.places import Places
+from diskproof.study.model import StorageChoice
+from diskproof.system.journal import Journal, clean, processes_of
+from support.virtual import left_of, needs_virtual_disks
+
+MIB = 2**20
+
+pytestmark = [needs_virtual_disks, pytest.mark.timeout(120)]
+
+
+def needs(data: int) -> dict[Role, int]:
+    return {"data": data, "redo": MIB, "binlog": MIB, "tmp": MIB}
+
+
+def storage(**fields: object) -> StorageChoice:
+    return StorageChoice.model_validate({"virtual": "null", "size": "400 MiB", **fields})
+
+
+@pytest.fixture
+def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    journal = Journal.begin("test")
+    yield journal
+    assert all(item.done for item in journal.finish())
+    assert left_of(journal.mark) == []
+    assert not list(Path("/tmp").glob(f"diskproof-{journal.mark}*"))
+
+
+class Filled:
+    """Counts how often a data set was copied, and what of it."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.copied: list[set[Role]] = []
+
+    def __call__(self, roles: set[Role]) -> RestoredBy:
+        self.copied.append(roles)
+        for role in roles:
+            (self.layout.folders()[role] / "table").write_bytes(role.encode() * 100_000)
+        return "copy"
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
+def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: str) -> None:
+    places = Places(journal)
+    layout = Layout("v", storage(filesystem=kind, mount_options="noatime"), places)
+    fill = Filled(layout)
+    assert layout.restore("small", fill) == "copy"
+    [place] = {place.path for place in layout.places()}
+    described = layout.places()[0]
+    assert described.filesystem == kind
+    assert "noatime" in described.mount_options
+    assert described.virtual is not None
+    assert described.device is not None
+    assert described.device.model == "virtual: Null"
+    for folder in layout.folders().values():
+        (folder / "table").write_bytes(b"spoilt")
+        (folder / "more").write_bytes(os.urandom(MIB))
+    layout.clear()
+    assert not list(Path(place).glob("*/table")), "nothing of a trial is left between trials"
+    began = time.monotonic()
+    assert layout.restore("small", fill) == "snapshot"
+    assert time.monotonic() - began < 2, "0.05 s on a quiet machine"
+    assert len(fill.copied) == 1
+    for role, folder in layout.folders().items():
+        assert [path.name for path in folder.iterdir()] == ["table"]
+        assert (folder / "table").read_bytes() == role.encode() * 100_000
+    places.close()
+    assert left_of(journal.mark) == []
+    assert list(processes_of(journal.mark)) == []
+
+
+def test_every_data_set_is_kept_by_itself(journal: Journal) -> None:
+    places = Places(journal)
+    layout, fill = Layout("v", storage(), places), None
+    fill = Filled(layout)
+    assert [layout.restore(name, fill) for name in ("one", "two", "one")] == ["copy", "copy", "snapshot"]
+    [disk] = layout.disks()
+    assert {"empty", "v-one", "v-two"} == set(disk.control.ask("describe")["snapshots"])
+    places.close()
+
+
+def test_only_what_lies_elsewhere_is_copied_again(tmp_path: Path, journal: Journal) -> None:
+    places = Places(journal)
+    redo = {"virtual": "null", "size": "64 MiB"}
+    chosen = StorageChoice.model_validate({"data": {"directory": str(tmp_path / "d")}, "redo": redo})
+    layout = Layout("split", chosen, places)
+    fill = Filled(layout)
+    assert [layout.restore("one", fill), layout.restore("one", fill)] == ["copy", "copy"]
+    assert fill.copied == [{"data", "redo", "binlog", "tmp"}, {"data", "binlog", "tmp"}]
+    assert (layout.folders()["redo"] / "table").read_bytes() == b"redo" * 100_000
+    places.close()
+
+
+def test_the_same_keys_are_the_same_disk_and_a_label_tells_two_apart(journal: Journal) -> None:
+    places = Places(journal)
+    disk = {"virtual": "null", "size": "64 MiB"}
+    one = Layout("one", StorageChoice.model_validate(disk), places)
+    again = Layout("again", StorageChoice.model_validate({"data": disk, "tmp": disk}), places)
+    other = Layout("other", StorageChoice.model_validate({"data": {**disk, "label": "other"}}), places)
+    assert one.disks() == again.disks() != other.disks()
+    assert other.disks()[0].facts.name == "other"
+    places.close()
+
+
+def test_time_is_taken_and_counted_as_told(journal: Journal) -> None:
+    places = Places(journal)
+    layout = Layout("v", storage(), places)
+    [disk] = layout.disks()
+    folder = layout.fresh()["data"]
+    assert not disk.control.ask("describe")["timing"], "set-up runs at memory speed"
+    disk.control.set_timing(on=True)
+    assert disk.control.ask("describe")["timing"]
+    disk.count_anew()
+    with (folder / "file").open("wb") as file:
+        file.write(os.urandom(8 * MIB))
+        os.fsync(file.fileno())
+    use = disk.use()
+    assert 8 * MIB <= use.write.bytes < 10 * MIB
+    assert use.flush.requests >= 1
+    assert use.lateness_us is not None
+    assert not use.late
+    assert use.contents_bytes >= 8 * MIB
+    assert use.block == disk.block.name
+    disk.count_anew()
+    assert disk.use().write.requests == 0
+    layout.clear()
+    assert not disk.control.ask("describe")["timing"]
+    places.close()
+
+
+def test_the_way_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
+    measured = virtual.path_us(journal)
+    assert 3 < measured < 5000
+    assert virtual.path_us(journal) == measured
+    assert left_of(journal.mark) == []
+    attached = virtual.attach(virtual.Wanted("null", size_bytes=MIB, path_us=measured), journal)
+    assert attached.facts.path_us == pytest.approx(measured, abs=0.1)
+    attached.detach()
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("fields", "data", "said"),
+    [
+        ({"virtual": "nil"}, MIB, r"storage `v`: there is no device `nil`.*one of: .*null"),
+        ({"virtual": "./none.toml"}, MIB, r"storage `v`: \./none\.toml: No such file"),
+        ({"size": "900 TiB"}, MIB, r"`null` holds .* not 900 TiB; lower `size`"),
+        ({}, 500 * MIB, r"needs about 500 MiB, and a file system on 400 MiB leaves less"),
+        ({"filesystem": "xfs", "size": "64 MiB"}, MIB, r"xfs needs at least 300 MiB"),
+    ],
+)
+def test_a_disk_that_cannot_be_is_refused(fields: dict[str, Any], data: int, said: str) -> None:
+    with pytest.raises(StorageError, match=said):
+        check_layout("v", storage(**fields), needs(data))
+
+
+def test_what_the_machine_lacks_is_said_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for room, name, value, said in (
+        (virtual, "FUSE", Path("/dev/no-fuse"), "modprobe fuse"),
+        (virtual, "LOOP_CONTROL", Path("/dev/no-loop"), "modprobe loop"),
+        (os, "geteuid", lambda: 1000, "run as root"),
+        (filesystem, "MAKE", {"ext4": ("mkfs.none",)}, "mkfs.none is missing; install e2fsprogs"),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(room, name, value)
+            with pytest.raises(StorageError, match=f"storage `v`: .*{said}"):
+                check_layout("v", storage(), needs(MIB))
+
+
+def test_an_option_that_mount_does_not_know_is_its_own_words(journal: Journal) -> None:
+    with pytest.raises(StorageError, match=r"storage `v`: `mount -o .*quickly.*failed"):
+        Layout("v", storage(mount_options="quickly"), Places(journal))
+
+
+def test_a_disk_that_is_larger_than_its_device_is_refused_by_the_program(journal: Journal) -> None:
+    with pytest.raises(RefusalError, match="are too many"):
+        virtual.attach(virtual.Wanted("null", size_bytes=2**60), journal)
+
+
+# ---------------------------------------------------------------- any end
+
+
+def test_a_disk_whose_program_dies_is_said_to_be_gone_and_leaves_nothing(journal: Journal) -> None:
+    places = Places(journal)
+    layout = Layout("v", storage(), places)
+    folder = layout.fresh()["data"]
+    [disk] = layout.disks()
+    with (folder / "file").open("wb") as file:
+        file.write(os.urandom(4 * MIB))
+        disk.served.process.send_signal(signal.SIGKILL)
+        disk.served.process.wait()
+        began = time.monotonic()
+        with pytest.raises(OSError, match=r"Input/output error|Read-only"):
+            os.fsync(file.fileno())
+    with pytest.raises(RefusalError, match="is gone"):
+        layout.clear()
+    places.close()
+    assert time.monotonic() - began < 10, "nothing hangs"
+
+
+def test_a_disk_in_use_is_not_taken_away_but_goes_when_its_user_leaves(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filesystem, "UNMOUNT_S", 0.2)
+    places = Places(journal)
+    layout = Layout("v", storage(), places)
+    with (layout.fresh()["data"] / "file").open("wb"):
+        places.close()
+        assert left_of(journal.mark) != []
+
+
+KILLED_RUN = """
+    import sys
+    from diskproof.storage.layout import Layout
+    from diskproof.storage.places import Places
+    from diskproof.study.model import StorageChoice
+    from diskproof.system.journal import Journal
+    journal = Journal.begin("doomed")
+    for kind in ("ext4", "xfs"):
+        chosen = {"virtual": "null", "size": "400 MiB", "filesystem": kind}
+        layout = Layout("v", StorageChoice.model_validate(chosen), Places(journal))
+        (layout.fresh()["data"] / "file").write_bytes(bytes(range(256)) * 40_000)
+    print(journal.mark, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_clean_undoes_the_disks_of_a_killed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(KILLED_RUN)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    mark = process.stdout.readline().strip()
+    assert len(left_of(mark)) == 6, "two file systems, two loop devices, two FUSE mounts"
+    process.kill()
+    process.wait()
+    undone = clean()
+    assert [item for item in undone if not item.done] == []
+    assert left_of(mark) == []
+    assert list(processes_of(mark)) == []
+    assert not list(Path("/tmp").glob(f"diskproof-{mark}*"))
