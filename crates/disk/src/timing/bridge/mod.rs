@@ -214,6 +214,11 @@ impl Timing for Bridge {
         self.begin(now);
     }
 
+    /// The bridge's own work on a command.
+    fn head_start(&self) -> Nanos {
+        self.command_ns
+    }
+
     fn next_event(&self) -> Option<Nanos> {
         first([self.agenda.next(), self.disk.next_event()])
     }

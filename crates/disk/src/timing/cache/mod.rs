@@ -452,6 +452,10 @@ impl Timing for Cache {
         self.destage_if_wanted(now);
     }
 
+    fn head_start(&self) -> Nanos {
+        self.front.head_start().min(self.back.head_start())
+    }
+
     fn next_event(&self) -> Option<Nanos> {
         first([
             self.out.first().map(Event::at),

@@ -45,16 +45,20 @@ impl<P: Copy> Part<P> {
         self.timing.capacity_bytes()
     }
 
+    pub(in crate::timing) fn head_start(&self) -> Nanos {
+        self.timing.head_start()
+    }
+
     /// Requests that it has not answered.
     pub(in crate::timing) fn answers_due(&self) -> usize {
         self.answers_due
     }
 
-    /// Submits at `now`; everything that happened before it was told already.
+    /// Submits at `now`, which may lie its head start back; everything that happened before it was told already.
     pub(in crate::timing) fn submit(&mut self, now: Nanos, request: Request, purpose: P) {
         if self.at < now {
+            // What an earlier submission caused at this very moment is told with the next step.
             self.timing.advance(now, &mut self.events);
-            debug_assert!(self.events.is_empty(), "an event later than announced");
             self.at = now;
         }
         let tag = self.under_way.insert(Piece {
@@ -64,7 +68,10 @@ impl<P: Copy> Part<P> {
         });
         self.answers_due += 1;
         self.timing.submit(now, tag, request);
-        self.next = self.timing.next_event();
+        self.next = match self.events.first() {
+            Some(event) => Some(event.at()),
+            None => self.timing.next_event(),
+        };
     }
 
     pub(in crate::timing) fn next_event(&self) -> Option<Nanos> {

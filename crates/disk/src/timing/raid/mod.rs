@@ -271,6 +271,14 @@ impl Timing for Raid {
         self.wholes.settle(id, now, &mut self.out);
     }
 
+    /// Of requests that every disk has a head start for; what no disk is asked for has none.
+    fn head_start(&self) -> Nanos {
+        match self.level {
+            RaidLevel::Raid5 => 0,
+            _ => first(self.disks.iter().map(|disk| Some(disk.head_start()))).unwrap_or(0),
+        }
+    }
+
     fn next_event(&self) -> Option<Nanos> {
         let told = self.out.first().map(Event::at);
         first(self.disks.iter().map(Part::next_event).chain([told]))

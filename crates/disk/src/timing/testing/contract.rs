@@ -62,8 +62,11 @@ pub(in crate::timing) fn live_through(timing: &mut dyn Timing, history: History)
         for _ in 0..burst {
             if watch.under_way() < history.depth && submitted < history.requests {
                 let request = draw(&mut random, history.span_bytes);
-                watch.submit(Tag(submitted), request, now);
-                timing.submit(now, Tag(submitted), request);
+                // Some come in earlier than the device has gone on, as far as it allows.
+                let ahead = random.random_range(0..2) * timing.head_start();
+                let arrival = now.saturating_sub(ahead);
+                watch.submit(Tag(submitted), request, arrival);
+                timing.submit(arrival, Tag(submitted), request);
                 submitted += 1;
             }
         }

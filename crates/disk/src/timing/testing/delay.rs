@@ -52,18 +52,22 @@ impl Timing for Delay {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        assert!(now >= self.last, "the past is over");
+        assert!(now + self.service_ns >= self.last, "the past is over");
         assert!(request.end_bytes() <= self.capacity_bytes, "{request:?}");
         assert!((request.length_bytes == 0) == (request.kind == Kind::Flush));
-        self.last = now;
+        self.last = self.last.max(now);
         let lane = self.lanes.iter_mut().min().expect("a disk has a lane");
         let done = now.max(*lane) + self.service_ns;
         *lane = done;
-        // Lanes are alike, so requests are done in the order in which they came.
-        self.pending.push_back((done, tag, request));
+        let place = self.pending.partition_point(|(at, ..)| *at <= done);
+        self.pending.insert(place, (done, tag, request));
         let name = format!("{:?}", request.kind).to_lowercase();
         *self.served.entry(format!("{name}_bytes")).or_default() += request.length_bytes;
         *self.served.entry(format!("{name}_requests")).or_default() += 1;
+    }
+
+    fn head_start(&self) -> Nanos {
+        self.service_ns
     }
 
     fn next_event(&self) -> Option<Nanos> {
