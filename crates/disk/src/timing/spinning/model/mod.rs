@@ -182,6 +182,10 @@ impl Spinning {
 
     /// Sets in motion whatever can be now.
     fn go_on(&mut self, now: Nanos, events: &mut Vec<Event>) {
+        // Room comes from discards and from writes past the cache, too, which replace what is cached.
+        if !self.stalled.is_empty() {
+            self.let_in(now, events);
+        }
         self.finish_flush(now, events);
         if self.flushing.is_none() {
             self.controller.take_next(now);
