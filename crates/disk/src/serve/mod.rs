@@ -3,6 +3,8 @@
 mod answer;
 mod clock;
 mod control;
+mod core;
+mod depth;
 mod directory;
 mod disk;
 mod engine;
@@ -395,13 +397,9 @@ impl Mounted {
             engine: engine.clone(),
         };
         let scheduler = engine.clone();
-        keeping_time("scheduler", move || scheduler.schedule())?;
-        let end = end.clone();
-        keeping_time("server", move || {
-            // It ends when somebody unmounts; an error is the connection's end just as well.
-            let _ = session.run();
-            let _ = end.send(());
-        })?;
+        keeping_time("scheduler", end, move || scheduler.schedule())?;
+        // It ends when somebody unmounts; an error is the connection's end just as well.
+        keeping_time("server", end, move || drop(session.run()))?;
         Ok((mounted, notifier))
     }
 }
@@ -413,14 +411,29 @@ impl Drop for Mounted {
     }
 }
 
-fn keeping_time(name: &str, work: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+/// Starts a thread without which the disk is none: when it ends, in whatever way, so does the disk.
+fn keeping_time(
+    name: &str,
+    end: &Sender<()>,
+    work: impl FnOnce() + Send + 'static,
+) -> anyhow::Result<()> {
+    let end = SentAtEnd(end.clone());
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(move || {
+            let _end = end;
             standing::keep_time();
             work();
         })?;
     Ok(())
+}
+
+struct SentAtEnd(Sender<()>);
+
+impl Drop for SentAtEnd {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
 }
 
 struct RemovedAtEnd<'a>(&'a Path);
