@@ -8,6 +8,8 @@
 mod block;
 mod image;
 mod store;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -210,6 +212,41 @@ impl Contents {
         let split = image_end.clamp(first, end);
         self.now.fill(first, split, &Place::Zero);
         self.now.fill(split, end, &Place::Under);
+    }
+
+    /// The first byte from there on that lies in a block which is held, or in the image; where there
+    /// is none, `None`.
+    #[must_use]
+    pub fn next_data(&self, offset_bytes: u64) -> Option<u64> {
+        self.next(offset_bytes, true)
+    }
+
+    /// The first byte from there on that takes no room; the end of the disk takes none.
+    #[must_use]
+    pub fn next_hole(&self, offset_bytes: u64) -> u64 {
+        self.next(offset_bytes, false).unwrap_or(self.size_bytes)
+    }
+
+    fn next(&self, offset_bytes: u64, data: bool) -> Option<u64> {
+        let end = self.size_bytes.div_ceil(BLOCK_BYTES as u64);
+        let image_end = self.image.as_ref().map_or(0, Image::blocks);
+        let (mut index, _) = position(offset_bytes);
+        while index < end {
+            if data && index >= image_end && !self.now.has_leaf(index) {
+                index = Tree::next_leaf(index);
+                continue;
+            }
+            let is_data = match self.now.get(index) {
+                Place::Held(_) => true,
+                Place::Under => index < image_end,
+                Place::Zero => false,
+            };
+            if is_data == data {
+                return Some(block_offset(index).max(offset_bytes));
+            }
+            index += 1;
+        }
+        None
     }
 
     /// Keeps the disk as it is under a name, in place of what had the name before.

@@ -53,6 +53,16 @@ impl Tree {
             .map_or(&Place::Under, |leaf| &leaf.places[within])
     }
 
+    /// Whether anything but `Under` may be in the leaf of a block.
+    pub(super) fn has_leaf(&self, index: u64) -> bool {
+        self.leaves.contains_key(&split(index).0)
+    }
+
+    /// The first block of the leaf after that of a block.
+    pub(super) fn next_leaf(index: u64) -> u64 {
+        (split(index).0 + 1) * LEAF_BLOCKS as u64
+    }
+
     /// The block, if this tree alone has it.
     pub(super) fn own(&mut self, index: u64) -> Option<OwnBlock<'_>> {
         let (leaf, within) = split(index);

@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
     INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request as From, TimeOrNow,
-    WriteFlags,
+    ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, Request as From,
+    TimeOrNow, WriteFlags,
 };
 use parking_lot::Mutex;
 use rustix::fs::FallocateFlags;
@@ -24,6 +24,9 @@ pub(super) const FILE_NAME: &str = "disk";
 
 const FILE: INodeNo = INodeNo(2);
 const SECTOR_BYTES: u64 = 512;
+/// As `lseek(2)` has them on Linux.
+const SEEK_DATA: i32 = 3;
+const SEEK_HOLE: i32 = 4;
 /// Requests that the kernel may have under way. Its default of 12 would cap the queue depth.
 const REQUESTS_AT_MOST: u16 = 1024;
 /// A mebibyte a request, as the block layer sends at most.
@@ -259,6 +262,33 @@ impl Filesystem for OneFile {
                 self.engine.arrive(request, arrived, answer);
             }
             Err(error) => self.engine.fail(Kind::Discard, answer, errno(&error)),
+        }
+    }
+
+    /// Where there are bytes and where there are none, so that a thin disk is copied in proportion
+    /// to what is on it. The kernel does the other kinds itself.
+    fn lseek(
+        &self,
+        _from: &From,
+        _inode: INodeNo,
+        _handle: FileHandle,
+        offset: i64,
+        whence: i32,
+        reply: ReplyLseek,
+    ) {
+        let from = match u64::try_from(offset) {
+            Ok(from) if from < self.size_bytes => from,
+            _ => return reply.error(Errno::ENXIO),
+        };
+        let contents = self.contents.lock();
+        let found = match whence {
+            SEEK_DATA => contents.next_data(from),
+            SEEK_HOLE => Some(contents.next_hole(from)),
+            _ => return reply.error(Errno::EINVAL),
+        };
+        match found.map(i64::try_from) {
+            Some(Ok(found)) => reply.offset(found),
+            _ => reply.error(Errno::ENXIO),
         }
     }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate};
 
 use crate::served::{self, Served, serve};
 
@@ -264,6 +264,23 @@ fn a_full_memory_fails_writes_and_nothing_else() {
     .expect("room is made");
     file.write_all_at(&block, 8 << 20).expect("and used");
     assert_eq!(served.statistics()["contents_bytes"], 1 << 20);
+}
+
+/// So that copying a thin disk takes time in proportion to what is on it.
+#[test]
+fn holes_are_told() {
+    let served = serve("null", &["--size", "64 GiB"]);
+    let file = served.open();
+    let far = 40 << 30;
+    file.write_all_at(&[1; 8192], far).expect("written");
+    let seek = |to| rustix::fs::seek(&file, to);
+    assert_eq!(seek(SeekFrom::Data(0)), Ok(far));
+    assert_eq!(seek(SeekFrom::Data(far + 5000)), Ok(far + 5000));
+    assert_eq!(seek(SeekFrom::Hole(far)), Ok(far + 8192));
+    assert_eq!(seek(SeekFrom::Hole(7)), Ok(7));
+    let nothing = Err(rustix::io::Errno::NXIO);
+    assert_eq!(seek(SeekFrom::Data(far + 8192)), nothing);
+    assert_eq!(seek(SeekFrom::Hole(64 << 30)), nothing);
 }
 
 #[test]
