@@ -198,6 +198,7 @@ fn mount_as(
             let config = directory::config();
             let files = directory.clone();
             let (mounted, kernel) = Mounted::start(&options.mount, config, engine, files, end)?;
+            directory::as_others(&options.mount);
             Ok((mounted, Kept::Names(directory, kernel)))
         }
     }

@@ -11,6 +11,7 @@ mod data;
 mod filesystem;
 mod snapshots;
 mod transfer;
+mod writeback;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use anyhow::bail;
 use fuser::{Config, Errno, FileAttr, INodeNo, MountOption, SessionACL};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+pub(super) use self::writeback::as_others;
 use super::answer::Answer;
 use super::engine::Engine;
 use crate::contents::Contents;

@@ -9,7 +9,7 @@ use super::{Directory, NUMBER_BITS};
 use crate::directory::ROOT;
 
 /// The kernel tells of a closed file a moment after whoever had it open has gone.
-const CLOSED_WITHIN: Duration = Duration::from_secs(2);
+const CLOSED_WITHIN: Duration = Duration::from_secs(1);
 
 impl Directory {
     /// Keeps the directory as it is under a name.
