@@ -10,6 +10,23 @@ from diskproof.system.loops import BLOCKS
 from diskproof.system.mounts import mounts
 from support.trials import change
 
+VOLUME = """
+title = "A volume for tests"
+description = "Two milliseconds a request, as many at once as come."
+[device.cloud]
+capacity_bytes = { value = 1_073_741_824, source = "chosen" }
+read_median_us = { value = 2000.0, source = "chosen" }
+write_median_us = { value = 2000.0, source = "chosen" }
+sigma = { value = 0.0, source = "chosen" }
+concurrency = { value = 64, source = "chosen" }
+iops = { fixed = { value = 100_000.0, source = "chosen" } }
+mib_per_s = { value = 1000.0, source = "chosen" }
+io_bytes = { value = 262_144, source = "chosen" }
+"""
+"""A device file: `virtual = "./volume.toml"`."""
+
+VOLUME_US = 2000.0
+
 needs_virtual_disks = pytest.mark.skipif(
     missing_means() is not None, reason=f"no virtual disk can be attached: {missing_means()}"
 )

@@ -1,0 +1,168 @@
+"""Whole runs on virtual disks, through the command line, as a user makes them."""
+
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from diskproof.results.folder import RunFolder
+from diskproof.results.records import Trial
+from diskproof.system.journal import MARK
+from support.command import begin, diskproof
+from support.virtual import VOLUME, VOLUME_US, left_of, needs_virtual_disks
+
+needs_mariadb = pytest.mark.skipif(
+    not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
+    reason="no MariaDB: apt-get install mariadb-server-core",
+)
+
+pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
+
+STUDY = """
+question = "Does the volume cost what it says?"
+[design]
+blocks = {blocks}
+warm_up_s = 0
+measure_s = {measure_s}
+clients = [1]
+memory = ["32 MiB"]
+[servers.db]
+family = "{family}"
+[storages.volume]
+virtual = "./volume.toml"
+mount_options = "noatime"
+[storages.instant]
+data = {{ virtual = "null", size = "1 GiB", label = "fastest" }}
+[tunings.safest]
+[workloads.load]
+mix = "read-write"
+tables = 1
+rows = 200
+"""
+
+
+def write_study(folder: Path, family: str, *, blocks: int = 2, measure_s: float = 1.0) -> None:
+    (folder / "volume.toml").write_text(VOLUME)
+    (folder / "study.toml").write_text(STUDY.format(family=family, blocks=blocks, measure_s=measure_s))
+
+
+def trials_in(folder: Path) -> list[Trial]:
+    return [trial for path in (folder / "runs" / "study").glob("*") for trial in RunFolder(path).trials()]
+
+
+def marks_in(folder: Path) -> dict[str, list[psutil.Process]]:
+    """Return the processes of runs whose journals lie in a folder, by the run's mark."""
+    found: dict[str, list[psutil.Process]] = {}
+    for process in psutil.process_iter():
+        try:
+            variables = process.environ()
+        except psutil.Error:
+            continue
+        if MARK in variables and variables.get("DISKPROOF_STATE") == str(folder / "state"):
+            found.setdefault(variables[MARK], []).append(process)
+    return found
+
+
+def wait_for(what: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+
+
+def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(tmp_path: Path) -> None:
+    write_study(tmp_path, "sqlite")
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode in (0, 12), result.stderr
+    assert "Traceback" not in result.stderr
+    trials = trials_in(tmp_path)
+    assert len(trials) == 4
+    assert all(trial.finished for trial in trials), [trial.findings for trial in trials]
+    for trial in trials:
+        [disk] = trial.virtual_disks
+        assert trial.usage is not None
+        assert trial.usage.devices[disk.block].written_bytes > 0
+        assert disk.seconds == pytest.approx(trial.usage.seconds, abs=0.5)
+        assert all(file.as_declared for file in trial.open_files if file.role)
+        assert trial.data is not None
+        assert trial.data.restored_by == ("copy" if trial.block == 1 else "snapshot")
+        if "volume" in trial.cell:
+            assert disk.name == "./volume.toml"
+            assert disk.write.latency_us is not None
+            assert disk.write.latency_us.p50 == pytest.approx(VOLUME_US, rel=0.05)
+            # Each transaction is on the disk before the next begins, and nobody else writes.
+            assert trial.load is not None
+            assert 0 < trial.load.transactions_per_s < 1e6 / VOLUME_US
+        else:
+            assert disk.name == "fastest"
+    [folder] = (tmp_path / "runs" / "study").iterdir()
+    machine = RunFolder.open(folder).machine()
+    assert machine is not None
+    assert machine.idle_wake_up_us == 0
+    assert {place.kind for place in machine.places} == {"virtual"}
+    volume = next(place for place in machine.places if place.storage == "volume")
+    assert volume.virtual is not None
+    assert volume.virtual.title == "A volume for tests"
+    assert volume.virtual.path_us is not None
+    assert "noatime" in volume.mount_options
+    assert "virtual: A volume for tests" in (folder / "report.md").read_text()
+    assert "virtual: A volume for tests" in (folder / "report.html").read_text()
+    assert marks_in(tmp_path) == {}
+    assert list((tmp_path / "state").glob("*.jsonl")) == []
+
+
+@needs_mariadb
+@pytest.mark.parametrize("victim", ["diskproof", "diskproof-disk"])
+def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: str) -> None:
+    """Of the lab, all that is left is cleared away; of one disk, the run ends by itself with a finding."""
+    write_study(tmp_path, "mysql", blocks=1, measure_s=3)
+    process = begin(tmp_path, "run", "study.toml")
+    wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
+    time.sleep(0.5)
+    [mark] = marks_in(tmp_path)
+    assert len(left_of(mark)) >= 5
+    if victim == "diskproof":
+        process.kill()
+        process.communicate()
+        cleaned = diskproof(tmp_path, "clean")
+        assert cleaned.returncode == 0, cleaned.stdout
+    else:
+        for found in marks_in(tmp_path)[mark]:
+            if found.name() == victim:
+                found.send_signal(signal.SIGKILL)
+        _, err = process.communicate(timeout=120)
+        assert process.returncode in (2, 12), err
+        assert "Traceback" not in err
+        message = trials_in(tmp_path)[0].findings[0].message
+        assert "broke off" in message or "died during the trial" in message or "is gone" in message
+    assert left_of(mark) == []
+    assert marks_in(tmp_path) == {}
+    assert list((tmp_path / "state").glob("*.jsonl")) == []
+    assert not list(Path("/tmp").glob(f"diskproof-{mark}*"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("./volume.toml", "volum", "storage `volume`: there is no device `volum`"),
+        ('"1 GiB"', '"33 MiB"', "storage `instant`: the data set needs about"),
+        ('mount_options = "noatime"', 'mount_options = "noatime,warp"', "storage `volume`: `mount"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_a_data_set_is_loaded(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    write_study(tmp_path, "sqlite")
+    text = (tmp_path / "study.toml").read_text()
+    assert old in text
+    (tmp_path / "study.toml").write_text(text.replace(old, new))
+    result = diskproof(tmp_path, "run", "study.toml")
+    assert result.returncode == 2, result.stderr
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "runs").exists()
+    assert list((tmp_path / "state").glob("*.jsonl")) == []
