@@ -34,6 +34,7 @@ pub(super) struct Core {
     /// The latest moment that was named to the model.
     model_at: Nanos,
     next_tag: u64,
+    used: bool,
     under_way: HashMap<Tag, UnderWay>,
     /// Bytes of each write that is not stable.
     unstable: HashMap<Tag, u64>,
@@ -71,6 +72,7 @@ impl Core {
             unstable_bytes: 0,
             model_at: 0,
             next_tag: 0,
+            used: false,
             under_way: HashMap::new(),
             unstable: HashMap::new(),
             events: Vec::new(),
@@ -79,6 +81,20 @@ impl Core {
 
     pub(super) fn under_way(&self) -> usize {
         self.under_way.len()
+    }
+
+    /// Whether the model has had a request since it was made.
+    pub(super) fn is_used(&self) -> bool {
+        self.used
+    }
+
+    /// Goes on with another model, which knows nothing of what was; only where nothing is under way.
+    pub(super) fn renew(&mut self, timing: Box<dyn Timing>) {
+        debug_assert!(self.under_way.is_empty(), "their answers would never come");
+        self.timing = timing;
+        self.used = false;
+        self.unstable.clear();
+        self.unstable_bytes = 0;
     }
 
     /// When answers have to be looked for, unless something is submitted before.
@@ -108,6 +124,7 @@ impl Core {
         }
         let tag = Tag(self.next_tag);
         self.next_tag += 1;
+        self.used = true;
         if matches!(request.kind, Kind::Write | Kind::Discard) {
             self.unstable.insert(tag, request.length_bytes);
             self.unstable_bytes += request.length_bytes;
@@ -301,6 +318,27 @@ mod tests {
         arrive(&mut core, 186);
         assert_eq!(core.next_due(), Some(200 * MS));
         assert_eq!(drive(&mut core, 200)[0].deadline, 196 * MS);
+    }
+
+    #[test]
+    fn a_new_model_knows_nothing_of_what_the_old_one_held() {
+        let mut core = core(50, 20, 0);
+        assert!(!core.is_used());
+        let mut due = Vec::new();
+        let answer = Answer::Then(Box::new(|_| ()));
+        core.submit(Request::write(0, 4096), 100 * MS, answer, &mut due);
+        assert_eq!(drive(&mut core, 150).len(), 1);
+        // This model never tells that the write is stable.
+        assert_eq!((core.unstable_bytes, core.is_used()), (4096, true));
+        let fresh = Fixed {
+            latency: 7 * MS,
+            head_start: 0,
+            named: 0,
+            pending: Vec::new(),
+        };
+        core.renew(Box::new(fresh));
+        assert_eq!((core.unstable_bytes, core.is_used()), (0, false));
+        assert_eq!(arrive(&mut core, 200)[0].latency, 7 * MS);
     }
 
     #[test]

@@ -12,11 +12,14 @@ use super::engine::Engine;
 use super::kept::Kept;
 use super::standing::Awake;
 use crate::contents::Contents;
+use crate::device::{Build, Model};
 
 pub(super) struct Disk {
     pub(super) engine: Arc<Engine>,
     pub(super) contents: Arc<Mutex<Contents>>,
     pub(super) kept: Kept,
+    pub(super) model: Model,
+    pub(super) build: Build,
     pub(super) awake: Awake,
     /// What does not change while it is served.
     pub(super) description: Value,
@@ -51,10 +54,10 @@ impl Disk {
         }
     }
 
-    /// Bytes must not change under requests: whoever restores has unmounted before.
+    /// Bytes must not change under requests: whoever restores has unmounted before. The model begins
+    /// anew with them, as after a long rest: what its caches and credits were is no part of the bytes.
     fn restore(&self, name: &str) -> anyhow::Result<Value> {
-        let under_way = self.engine.requests_under_way();
-        if under_way > 0 {
+        if let Err(under_way) = self.engine.renew(|| self.model.build(self.build)) {
             bail!("{under_way} requests are under way; unmount what is on the disk first");
         }
         self.kept.restore(name)?;

@@ -142,8 +142,19 @@ impl Engine {
         self.core.lock().pace.path = path;
     }
 
-    pub(super) fn requests_under_way(&self) -> usize {
-        self.core.lock().under_way()
+    /// Goes on with a new model where this one was used, and counts from now; `Err` says how many
+    /// requests are in the way.
+    pub(super) fn renew(&self, anew: impl FnOnce() -> Box<dyn Timing>) -> Result<(), usize> {
+        let mut core = self.core.lock();
+        if core.under_way() > 0 {
+            return Err(core.under_way());
+        }
+        if core.is_used() {
+            core.renew(anew());
+        }
+        drop(core);
+        self.reset();
+        Ok(())
     }
 
     /// Statistics count from now on.

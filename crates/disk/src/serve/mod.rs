@@ -155,6 +155,8 @@ pub fn serve(
         engine: engine.clone(),
         contents,
         kept,
+        model: device.device.clone(),
+        build,
         awake,
         description: description.clone(),
         end: Mutex::new(end),
