@@ -147,10 +147,39 @@ def test_places_and_memory_are_not_tuning(name: str, value: str, words: str, dir
 @pytest.mark.parametrize(
     ("name", "words"), [("shared_buffers", "memory factor"), ("Data_Directory", "says where something lies")]
 )
-def test_postgresql_guards_the_same(name: str, words: str) -> None:
+def test_postgresql_guards_the_same(name: str, words: str, dirs: Dirs) -> None:
     server = PostgresqlInstallation(Path("/x"), (15, 1), "15.1")
     with pytest.raises(ServerError, match=words):
-        postgresql.settings(server, level="safest", memory_bytes=GIB, max_clients=1, variables={name: "1GB"})
+        postgresql.settings(
+            server, dirs, level="safest", memory_bytes=GIB, max_clients=1, variables={name: "1GB"}
+        )
+
+
+def test_on_zfs_innodb_leaves_asynchronous_io_alone_and_says_why(
+    dirs: Dirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = installation("MariaDB", (10, 11, 19), MARIADB | {"innodb_use_native_aio": "ON"})
+    assert "innodb_use_native_aio" not in mysql_settings(server, dirs).common
+    monkeypatch.setattr(mysql, "is_on_zfs", lambda _: True)
+    settings = mysql_settings(server, dirs)
+    assert settings.common["innodb_use_native_aio"] == "OFF"
+    assert any("asynchronous I/O is synchronous" in note for note in settings.notes)
+
+
+@pytest.mark.parametrize(("version", "asked"), [((11, 22), False), ((12, 1), True), ((17, 2), True)])
+def test_on_zfs_postgresql_does_not_write_over_old_wal(
+    version: tuple[int, int], asked: bool, dirs: Dirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def settings() -> Settings:
+        server = PostgresqlInstallation(Path("/x"), version, "x")
+        return postgresql.settings(
+            server, dirs, level="safest", memory_bytes=GIB, max_clients=1, variables={}
+        )
+
+    assert "wal_recycle" not in settings().common
+    monkeypatch.setattr(postgresql, "is_on_zfs", lambda folder: folder == dirs.redo)
+    assert ("wal_recycle" in settings().common) == asked
+    assert bool(settings().notes) == asked
 
 
 def test_a_value_cannot_leave_its_line(dirs: Dirs) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.records import ROLES, RestoredBy, Role
+from diskproof.server.lifecycle import is_on_zfs
 from diskproof.storage import zfs
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
@@ -85,6 +86,8 @@ def test_a_pool_shows_its_disks_and_what_each_does(tmp_path: Path, journal: Jour
         ("log", str(tmp_path / "ssd"), 64 * MIB),
         ("cache", str(tmp_path / "ssd"), 192 * MIB),
     ]
+    assert is_on_zfs(layout.folders()["data"].parent)
+    assert not is_on_zfs(tmp_path)
     (status,) = command_lines("zpool", "list", "-H", "-o", "name,health", pool.name)
     assert status.split() == [pool.name, "ONLINE"]
 

@@ -159,6 +159,10 @@ class ServerKind(Protocol):
     def facts(self) -> ServerFacts:
         """What the server's own binary says it is."""
 
+    @property
+    def page_bytes(self) -> int:
+        """The size of the pages that it reads and writes its tables in."""
+
     def data_format(self) -> str:
         """Return what a golden image depends on: part of the image's key."""
 

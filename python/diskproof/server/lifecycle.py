@@ -10,6 +10,7 @@ import psutil
 
 from diskproof.server.base import RUN_PATH_LIMIT, ServerError, ServerFailedError
 from diskproof.system.journal import processes_in
+from diskproof.system.mounts import mount_of
 
 POLL_S = 0.01
 """Between two looks at a starting server: short against its start (0.2 s and more), cheap to do."""
@@ -116,6 +117,11 @@ def check_socket_folder(folder: Path) -> None:
             f"{folder} is {length} bytes long and a socket's folder may have {RUN_PATH_LIMIT}: "
             "use a shorter one"
         )
+
+
+def is_on_zfs(directory: Path) -> bool:
+    """Tell whether a directory lies on ZFS, the kernel's or zfs-fuse."""
+    return mount_of(directory).filesystem in {"zfs", "fuse.zfs"}
 
 
 def takes_direct_io(directory: Path) -> bool:

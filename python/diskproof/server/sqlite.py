@@ -14,6 +14,8 @@ from diskproof.system.processes import Starter
 
 KIB = 2**10
 
+PAGE_BYTES = 4 * KIB
+
 BUSY_TIMEOUT_MS = 5000
 """How long a writer waits for another's lock; transactions last milliseconds, so longer is a fault."""
 
@@ -25,9 +27,11 @@ class SqliteServer:
         """Name it as the study does."""
         self.facts = ServerFacts(name=name, family="sqlite", flavour="SQLite", version=version)
 
+    page_bytes = PAGE_BYTES
+
     def data_format(self) -> str:
         """Return what a golden image depends on: the file format is that of every SQLite 3."""
-        return "SQLite 3, pages of 4096 bytes"
+        return f"SQLite 3, pages of {PAGE_BYTES} bytes"
 
     def check(self, dirs: Dirs) -> None:
         """Refuse a layout that puts the log elsewhere: SQLite keeps it beside the database."""
@@ -55,7 +59,7 @@ class SqliteServer:
         del starter  # nothing runs
         self.check(dirs)
         with sqlite3.connect(_file(dirs)) as connection:
-            connection.execute("PRAGMA page_size = 4096")
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = wal")
         connection.close()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from diskproof.results.records import format_bytes
 from diskproof.server.base import Dirs, ServerError, Settings
-from diskproof.server.lifecycle import takes_direct_io
+from diskproof.server.lifecycle import is_on_zfs, takes_direct_io
 from diskproof.server.mysql.installation import Installation
 from diskproof.server.tuning import tuned_variables, user_variables
 from diskproof.server.values import same
@@ -25,6 +25,9 @@ REDO_BYTES = 96 * MIB
 Fixed rather than derived from memory, which is a factor of its own; and every server writes the same
 amount before it must write back pages.
 """
+
+PAGE_BYTES = 16 * 2**10
+"""InnoDB's default, which no release has changed."""
 
 SEVERAL_POOLS_BYTES = 2**30
 POOLS = 8
@@ -121,6 +124,15 @@ def _common(
         "default_storage_engine": "InnoDB",
         **_character_set(server),
     }
+    if is_on_zfs(dirs.data):
+        # ZFS answers an asynchronous request before it returns from its submission: one thread would wait
+        # for one page after the other, where InnoDB's own I/O threads work side by side.
+        wanted["innodb_use_native_aio"] = "OFF"
+        notes = (
+            *notes,
+            f"{dirs.data} lies on ZFS, where asynchronous I/O is synchronous: InnoDB's own threads do it "
+            "(innodb_use_native_aio = OFF)",
+        )
     if server.is_mariadb and dirs.redo.is_relative_to("/dev/shm"):  # noqa: S108 - named to be recognised
         # MariaDB takes a log there for persistent memory, maps it, and has no buffer of its own for it.
         del wanted["innodb_log_buffer_size"]

@@ -55,6 +55,8 @@ class MysqlServer:
             binary=str(installation.binary),
         )
 
+    page_bytes = options.PAGE_BYTES
+
     def data_format(self) -> str:
         """Return what a golden image depends on."""
         version = ".".join(str(number) for number in self.installation.version)

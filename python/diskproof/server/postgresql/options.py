@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from diskproof.results.records import format_bytes
 from diskproof.server.base import Dirs, ServerError, Settings
+from diskproof.server.lifecycle import is_on_zfs
 from diskproof.server.postgresql.installation import Installation
 from diskproof.server.tuning import tuned_variables, user_variables
 from diskproof.study.model import Level
@@ -17,6 +18,9 @@ MIB = 2**20
 
 RESERVED_CONNECTIONS = 10
 """Beside the clients: the lab's own, the server's reserve for its superuser, and a person who looks in."""
+
+PAGE_BYTES = 8 * KIB
+"""The block size that PostgreSQL is built with, but for its developers' experiments."""
 
 TMP_TABLESPACE = "diskproof_tmp"
 """Temporary tables and sort files go to this tablespace, which lies in the tmp role's directory."""
@@ -38,6 +42,7 @@ PLACES = {
 
 def settings(
     server: Installation,
+    dirs: Dirs,
     *,
     level: Level,
     memory_bytes: int,
@@ -47,7 +52,13 @@ def settings(
     """Return the variables for one trial; ServerError for one that is not the user's to set."""
     own = user_variables(variables, places=PLACES, memory="shared_buffers")
     tuned = tuned_variables("postgresql", level) | own
-    return Settings(_common(server, memory_bytes, max_clients), tuned)
+    common = _common(server, memory_bytes, max_clients)
+    if not is_on_zfs(dirs.redo) or server.version < (12,):
+        return Settings(common, tuned)
+    # A file that is filled with zeros, or renamed to be written again, is written anew all the same.
+    common |= {"wal_init_zero": "off", "wal_recycle": "off"}
+    note = f"{dirs.redo} lies on ZFS, which never writes in place: old WAL files are not used again"
+    return Settings(common, tuned, notes=(f"{note} (wal_recycle = off, wal_init_zero = off)",))
 
 
 def loading_settings(server: Installation, *, memory_bytes: int, max_clients: int) -> Settings:

@@ -62,6 +62,8 @@ class PostgresqlServer:
             binary=str(installation.binary),
         )
 
+    page_bytes = options.PAGE_BYTES
+
     def data_format(self) -> str:
         """Return what a golden image depends on."""
         return f"PostgreSQL {self.installation.version_text}, C.UTF-8, no checksums"
@@ -77,9 +79,9 @@ class PostgresqlServer:
         self, dirs: Dirs, *, level: Level, memory_bytes: int, max_clients: int, variables: Mapping[str, str]
     ) -> Settings:
         """Return the variables for one trial."""
-        del dirs  # no parameter depends on the place
         return options.settings(
             self.installation,
+            dirs,
             level=level,
             memory_bytes=memory_bytes,
             max_clients=max_clients,
