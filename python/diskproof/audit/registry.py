@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from diskproof.audit import host, kinds, load, places, run, server, storage, virtual
+from diskproof.audit import host, kinds, load, places, pools, run, server, storage, virtual
 from diskproof.audit.check import Check, Evidence, Run
 from diskproof.results.records import Finding, Severity
 
@@ -19,6 +19,8 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.client,
     storage.physics,
     storage.bytes_written,
+    pools.pool_devices,
+    pools.pool_counters,
     virtual.lateness,
     virtual.disk_errors,
     virtual.virtual_bytes,

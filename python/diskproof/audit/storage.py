@@ -39,8 +39,8 @@ def bytes_written(evidence: Evidence) -> Iterator[Problem]:
     """
     usage = evidence.trial.usage
     places = [evidence.place(role) for role in ROLES]
-    devices = {place.device.name: place.device for place in places if place and place.device}
-    on_devices = all(place and place.device and "compress" not in place.mount_options for place in places)
+    devices = {device.name: device for place in places if place for device in _devices(place)}
+    on_devices = all(place and _devices(place) and not _compresses(place) for place in places)
     if usage is None or not on_devices or usage.seconds < WRITTEN_BACK_S or _flushed_place(evidence) is None:
         return
     disks = dict.fromkeys(disk for device in devices.values() for disk in device.counted)
@@ -54,6 +54,17 @@ def bytes_written(evidence: Evidence) -> Iterator[Problem]:
             f"the server wrote {format_bytes(written)}, of which {' and '.join(disks)} saw "
             f"{format_bytes(arrived)}: the rest went elsewhere, or the kernel had not written it back yet",
         )
+
+
+def _devices(place: Place) -> list[BlockDevice]:
+    """Return the devices that a place's bytes are written to: of a pool, those of its data and its log."""
+    if place.pool:
+        return [member.device for member in place.pool.members if member.part != "cache"]
+    return [place.device] if place.device else []
+
+
+def _compresses(place: Place) -> bool:
+    return "compress" in place.mount_options or bool(place.pool and place.pool.compression != "off")
 
 
 @check(

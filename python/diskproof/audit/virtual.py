@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, Run, check
-from diskproof.results.records import Place, format_bytes
+from diskproof.results.records import ROLES, VirtualFacts, VirtualUse, format_bytes
 
 ALLOWED_LATENESS_SHARE = 0.10
 """Of the mean modelled latency, at the 99th percentile of lateness: `late` in the disk's own statistics."""
@@ -69,19 +69,29 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
     """Find disks that counted other bytes than their loop device."""
     usage = evidence.trial.usage
     for disk in evidence.trial.virtual_disks:
-        loop = usage.devices.get(disk.block) if usage else None
-        if loop is None:
+        names = _loops(evidence, disk)
+        loops = [usage.devices[name] for name in names if name in usage.devices] if usage else []
+        if len(loops) < len(names):
             continue
         for what, sent, arrived in (
-            ("read from", loop.read_bytes, disk.read.bytes),
-            ("written to", loop.written_bytes, disk.write.bytes),
+            ("read from", sum(loop.read_bytes for loop in loops), disk.read.bytes),
+            ("written to", sum(loop.written_bytes for loop in loops), disk.write.bytes),
         ):
             if abs(sent - arrived) > EDGE_BYTES + DISAGREEMENT * max(sent, arrived):
                 yield Problem(
                     "warning",
-                    f"{format_bytes(sent)} were {what} {disk.block}, and {format_bytes(arrived)} "
+                    f"{format_bytes(sent)} were {what} {' and '.join(names)}, and {format_bytes(arrived)} "
                     f"{what} the virtual disk {disk.name} below it",
                 )
+
+
+def _loops(evidence: Evidence, disk: VirtualUse) -> list[str]:
+    """Return the loop devices on a disk: several where a pool has stretches of it."""
+    places = [evidence.place(role) for role in ROLES]
+    pools = [place.pool for place in places if place and place.pool]
+    members = [member for pool in pools for member in pool.members]
+    stretches = [one.device.name for one in members if one.virtual and one.virtual.name == disk.name]
+    return list(dict.fromkeys(stretches)) or [disk.block]
 
 
 @check(
@@ -92,17 +102,15 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
 )
 def virtual_label(run: Run) -> Iterator[Problem]:
     """Tell what must be said with the figures of some disks."""
-    told: dict[str, tuple[Place, list[str]]] = {}
+    told: dict[str, tuple[VirtualFacts, list[str]]] = {}
     for place in run.machine.places if run.machine else []:
-        if place.virtual:
-            storages = told.setdefault(place.virtual.name, (place, []))[1]
-            storages.append(place.storage)
-    for name, (place, storages) in told.items():
-        assert place.virtual is not None
+        for disk in place.virtual_disks:
+            told.setdefault(disk.name, (disk, []))[1].append(place.storage)
+    for name, (disk, storages) in told.items():
         cells = tuple(cell.id for cell in run.plan.cells if cell.storage in storages)
-        if place.virtual.label:
-            yield Problem("note", f"the virtual disk {name}: {place.virtual.label}", cells=cells)
-        if place.virtual.model in MODELS_WITH_FUA:
+        if disk.label:
+            yield Problem("note", f"the virtual disk {name}: {disk.label}", cells=cells)
+        if disk.model in MODELS_WITH_FUA:
             yield Problem(
                 "note",
                 f"the virtual disk {name} gets a whole flush where the real one may get a single durable "

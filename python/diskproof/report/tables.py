@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from diskproof.analysis.answers import Analysis, CellAnswer, Interval, OperationFigure
 from diskproof.analysis.words import cell_words, subject
 from diskproof.report import words
-from diskproof.results.records import FACTORS, Cell, Factor, Machine, Place, Plan, Trial
+from diskproof.results.records import FACTORS, Cell, Factor, Machine, Place, Plan, PoolFacts, Trial
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,15 @@ def _device_name(place: Place) -> str:
         return f"{place.device.name}, virtual: {place.virtual.title}"
     if place.device:
         return place.device.name
+    if place.pool:
+        return _pool_name(place.pool)
     return "main memory" if place.kind == "ram" else "no single device"
+
+
+def _pool_name(pool: PoolFacts) -> str:
+    """Say what a pool is made of: ``zfs-fuse pool: data on loop0 (seagate), log on loop2 (ocz)``."""
+    members = ", ".join(f"{member.part} on {member.device.name} ({member.disk})" for member in pool.members)
+    return f"{pool.flavour} pool: {members}"
 
 
 def _where(found: Sequence[Cell], recorded: Sequence[Cell]) -> str:
