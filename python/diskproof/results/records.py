@@ -180,6 +180,18 @@ class PoolFacts(Record):
         return [member for member in self.members if member.part == part]
 
 
+class PoolUse(Record):
+    """What a disk of a ZFS pool did while a trial was measured, as the pool itself tells: to three digits."""
+
+    part: PoolPart
+    device: str
+    """Kernel name."""
+    reads: int
+    read_bytes: int
+    writes: int
+    written_bytes: int
+
+
 class Place(Record):
     """Where one role of one storage lies."""
 
@@ -200,6 +212,13 @@ class Place(Record):
     """The ZFS pool that the place is, which has several disks."""
     throttle: dict[str, int] = {}
     """Rates that the server is held to on the disk below, by what they limit; empty where it is not."""
+
+    @property
+    def virtual_disks(self) -> list[VirtualFacts]:
+        """The virtual disks below it: its own, or those of its pool, each once."""
+        members = self.pool.members if self.pool else []
+        found = [self.virtual, *(member.virtual for member in members)]
+        return list({disk.name: disk for disk in found if disk}.values())
 
 
 class ServerFacts(Record):
@@ -593,6 +612,8 @@ class Trial(Record):
     usage: Usage | None = None
     virtual_disks: list[VirtualUse] = []
     """The virtual disks that its storage lies on."""
+    pools: list[PoolUse] = []
+    """The disks of the ZFS pools that its storage lies on."""
     timings: Timings | None = None
     data: DataFacts | None = None
     settings: list[Setting] = []

@@ -175,6 +175,8 @@ def _device_identity(place: Place) -> str:
     """Return what a place lies on; a virtual disk is the same on whatever loop device."""
     if place.virtual:
         return f"virtual {place.virtual.device} of {place.virtual.size_bytes} bytes"
+    if place.pool:
+        return f"a pool of {', '.join(f'{member.part} {member.disk}' for member in place.pool.members)}"
     return place.device.name if place.device else place.kind
 
 
@@ -220,7 +222,7 @@ def _awake(request: Request) -> Iterator[int | None]:
     An answer of a virtual disk wakes a sleeping core; the microseconds that takes are no disk's.
     """
     storages = (request.file.study.storages[cell.storage] for cell in request.plan.cells)
-    if any(choice.kind == "virtual" for storage in storages for choice in storage.places().values()):
+    if any(choice.has_virtual_disks for storage in storages for choice in storage.places().values()):
         with cores_awake() as wake_up_us:
             yield wake_up_us
     else:

@@ -75,7 +75,7 @@ def _kept_on_virtual_disks(study: Study, plan: Plan) -> int:
     return sum(
         study.workloads[workload].data_bytes
         for storage, _, workload in kept
-        if study.storages[storage].places()["data"].kind == "virtual"
+        if study.storages[storage].places()["data"].has_virtual_disks
     )
 
 

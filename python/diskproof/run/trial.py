@@ -18,6 +18,7 @@ from diskproof.results.records import (
     OpenFile,
     Place,
     PlannedTrial,
+    PoolUse,
     RestoredBy,
     Role,
     Setting,
@@ -32,6 +33,7 @@ from diskproof.run.sampler import Sampler
 from diskproof.server.base import Dirs, Running, ServerError, ServerKind
 from diskproof.storage.copy import copy_tree, settle
 from diskproof.storage.layout import Layout
+from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
 from diskproof.study.model import Study
@@ -133,6 +135,7 @@ class _Attempt:
         self.result: LoadResult | None = None
         self.usage: Usage | None = None
         self.disk_use: list[VirtualUse] = []
+        self.pool_use: list[PoolUse] = []
         self.series = bench.folder.series_writer(planned.id)
 
     @property
@@ -141,6 +144,7 @@ class _Attempt:
 
     def restore(self) -> None:
         """Put the loaded database into the trial's directories, and nothing of it into the page cache."""
+        self.layout.suit(self.kind.page_bytes)
         self.restored_by = self.layout.restore(f"{self.cell.server}-{self.image.folder.name}", self._copy)
         self.places = self._places()
         self.restore_s = self.watch.lap()
@@ -157,9 +161,11 @@ class _Attempt:
                 variables=study.tunings[self.cell.tuning].variables_as_text(),
             )
             self.findings += [
-                Finding(check="settings", severity="note", message=note) for note in settings.notes
+                Finding(check="settings", severity="note", message=note)
+                for note in (*settings.notes, *self.layout.notes())
             ]
             self.running = self.kind.start(self.dirs, settings, self.bench.starter)
+            self.layout.throttle(lambda: self.running.pids if self.running else [])
         except ServerError as error:
             raise ServerStartError(
                 f"`{self.cell.server}` did not start for {self.cell.id}: {error}"
@@ -176,7 +182,10 @@ class _Attempt:
         embedded = not self.running.pids
         disks = self.layout.disks()
         current = self._begin_load(self.running)
+        watches: list[PoolWatch] = []
         try:
+            if embedded:
+                self.layout.throttle(lambda: [current.pid])
             for event in current.events(longest_s=self._longest_silence_s()):
                 match event["event"]:
                     case "ready":
@@ -187,10 +196,12 @@ class _Attempt:
                     case "measuring":
                         for disk in disks:
                             disk.count_anew()
+                        watches = self.layout.watch_pools(self.dirs.log, self.bench.starter)
                         sampler.begin()
                     case "measured":
                         sampler.end()
                         self.disk_use = [disk.use() for disk in disks]
+                        self.pool_use = [use for watch in watches for use in watch.end()]
                         self.usage = sampler.usage(embedded)
                     case "idle":
                         self.files = self._prove([current.pid] if embedded else self.running.pids)
@@ -203,6 +214,8 @@ class _Attempt:
         finally:
             sampler.abandon()
             current.end()
+            for watch in watches:
+                watch.abandon()
         self.load_s = self.watch.lap()
 
     def stop(self) -> None:
@@ -243,6 +256,7 @@ class _Attempt:
             load=self.result if self.finished else None,
             usage=self.usage,
             virtual_disks=self.disk_use,
+            pools=self.pool_use,
             timings=self._timings() if self.finished else None,
             data=DataFacts(
                 data_bytes=self.image.data_bytes,
@@ -269,10 +283,8 @@ class _Attempt:
         return how
 
     def _places(self) -> list[Place]:
-        """Return where the roles lie; a virtual disk was mounted anew, and may have another number."""
-        if self.layout.disks():
-            return self.layout.places()
-        return [place for place in self.bench.places if place.storage == self.cell.storage]
+        """Return where the roles lie; what was mounted anew may have another number."""
+        return self.layout.places()
 
     def _let_disks_take_time(self, *, on: bool) -> None:
         for disk in self.layout.disks():
@@ -323,5 +335,7 @@ def _series(event: load.Event, warm_up_s: float) -> list[Row]:
 
 
 def _devices(places: list[Place], storage: str) -> list[str]:
-    devices = [place.device for place in places if place.storage == storage and place.device]
+    of_storage = [place for place in places if place.storage == storage]
+    devices = [place.device for place in of_storage if place.device]
+    devices += [member.device for place in of_storage if place.pool for member in place.pool.members]
     return list(dict.fromkeys(name for device in devices for name in device.counted))

@@ -7,11 +7,13 @@ from diskproof.refusal import RefusalError
 from diskproof.results.records import ROLES, BlockDevice, Place, RestoredBy, Role, VirtualFacts
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.places import Places, check
+from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.throttle import check_throttle
 from diskproof.storage.virtual import VirtualDisk
 from diskproof.study.model import StorageChoice
 from diskproof.study.places import PlaceChoice
 from diskproof.system.mounts import Mount, block_device, device_number, mount_of
+from diskproof.system.processes import Starter
 
 LOG_BYTES = 150 * 2**20
 """Room for a log role that does not lie with the data."""
@@ -119,7 +121,8 @@ class Layout:
 
     def notes(self) -> list[str]:
         """Say in words what the places chose for the server at hand."""
-        return [note for place, _ in self._roles_by_place() for note in place.notes]
+        notes = [note for place, _ in self._roles_by_place() for note in place.notes]
+        return [*notes, self._throttled.note] if self._throttled else notes
 
     def throttle(self, processes: Callable[[], list[int]]) -> None:
         """Hold processes to the rates of the places; nothing where no place has any.
@@ -133,6 +136,14 @@ class Layout:
             self._throttled.enter(missing)
             if not missing:
                 break
+
+    def watch_pools(self, log_folder: Path, starter: Starter) -> list[PoolWatch]:
+        """Begin to watch what the pools say of their disks."""
+        pools = {pool.name: pool for place, _ in self._roles_by_place() if (pool := place.pool)}
+        return [
+            PoolWatch(name, {member.device.name: member.part for member in pool.members}, log_folder, starter)
+            for name, pool in pools.items()
+        ]
 
     def _roles_by_place(self) -> list[tuple[Prepared, list[Role]]]:
         """Return every place once, with the roles that lie there."""

@@ -27,10 +27,12 @@ V2_WORDS = {
 }
 """The keys of io.max: Documentation/admin-guide/cgroup-v2.rst."""
 
-BUFFERED_NOTE = (
-    "the throttle counts what the server's own processes send to the disk: under control groups of version 1 "
-    "pages that the kernel writes back for it, and a journal's own writes, go past it"
-)
+PAST_THE_THROTTLE: dict[Version, str] = {
+    1: "it counts what the server's own processes send to the disk; under control groups of version 1 pages "
+    "that the kernel writes back for it, and a journal's own writes, go past it",
+    2: "it counts what the server's processes send to the disk and, on ext4, xfs and btrfs, what the kernel "
+    "writes back for them; a journal's own writes go past it",
+}
 
 
 def controller() -> tuple[Version, Path] | None:
@@ -74,11 +76,21 @@ class ThrottledGroup:
         if found is None:
             raise StorageError("no control group here can throttle a disk; leave `throttle` out")
         self.version, root = found
+        self._limits = limits
         self.folder = _unused(root / f"diskproof-{journal.mark}")
         journal.cgroup(self.folder)
         self.folder.mkdir()
         for disk, rates in limits.items():
             self._limit(disk, rates)
+
+    @property
+    def note(self) -> str:
+        """What the server is held to, and what goes past it."""
+        rates = "; ".join(
+            f"{disk}: {', '.join(f'{key} {value}' for key, value in rates.items())}"
+            for disk, rates in self._limits.items()
+        )
+        return f"throttled ({rates}): {PAST_THE_THROTTLE[self.version]}"
 
     def enter(self, processes: Iterable[int]) -> None:
         """Put processes into the group, with all their threads; one that has ended is passed over."""

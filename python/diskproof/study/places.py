@@ -156,4 +156,13 @@ class PlaceChoice(PlaceKeys):
     @property
     def in_memory(self) -> bool:
         """Whether what lies there takes the machine's memory and wears no disk."""
+        if self.zpool is not None:
+            return all(disk.virtual is not None for disk in self.zpool.data)
         return self.kind in ("ram", "virtual")
+
+    @property
+    def has_virtual_disks(self) -> bool:
+        """Whether a virtual disk takes part in it."""
+        if self.zpool is not None:
+            return any(disk.virtual is not None for disk in self.zpool.disks())
+        return self.kind == "virtual"

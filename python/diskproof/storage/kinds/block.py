@@ -28,7 +28,7 @@ def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
     written to a device that is not mounted for a run.
     """
     device = _device(choice)
-    check_disk("a storage of this study", device, overwrite=choice.overwrite)  # time has passed
+    check_disk("after a second look", device, overwrite=choice.overwrite)  # time has passed
     wipe(device)
     make_filesystem(device, choice.filesystem or DEFAULT_FILESYSTEM, blank=False)
     mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-block"))  # noqa: S108

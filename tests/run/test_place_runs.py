@@ -1,0 +1,100 @@
+"""Whole runs on a pool and on a throttled disk: the places take part in what the record says."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.folder import RunFolder
+from diskproof.storage import zfs
+from diskproof.storage.throttle import controller
+from diskproof.system.loops import loops_on
+from diskproof.system.mounts import block_device, mount_of, mounts
+from support.command import diskproof
+from support.disks import only_one_zfs
+
+pytestmark = [
+    pytest.mark.timeout(240),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root makes pools and control groups"),
+]
+
+STUDY = """
+question = "Does it run?"
+[design]
+blocks = {blocks}
+warm_up_s = 0.5
+measure_s = 2
+clients = [1]
+memory = ["16 MiB"]
+[servers.db]
+family = "{family}"
+[storages]
+{storages}
+[tunings.safest]
+[workloads.load]
+mix = "write-only"
+tables = 1
+rows = 2000
+"""
+
+
+def run(folder: Path, **words: object) -> RunFolder:
+    (folder / "study.toml").write_text(STUDY.format(**words))
+    ended = diskproof(folder, "run", "study.toml")
+    assert ended.returncode == 0, ended.stderr
+    [path] = (folder / "runs" / "study").iterdir()
+    return RunFolder.open(path)
+
+
+@pytest.mark.skipif(zfs.flavour() is None, reason="there is no ZFS here: install zfs-fuse")
+def test_a_database_on_a_pool_with_log_and_cache(tmp_path: Path) -> None:
+    ssd = f'{{ file = "{tmp_path}/ssd", size = "400 MiB" }}'
+    pool = f'data = [{{ file = "{tmp_path}/disk", size = "600 MiB" }}], log = [{ssd}], cache = [{ssd}]'
+    with only_one_zfs():
+        folder = run(
+            tmp_path,
+            blocks=2,
+            family="mysql",
+            storages=f'cached.zpool = {{ {pool}, log_size = "128 MiB", arc_size = "16 MiB" }}',
+        )
+    trials = folder.trials()
+    assert [trial.data.restored_by for trial in trials if trial.data] == ["copy", "snapshot"]
+    machine = folder.machine()
+    assert machine is not None
+    pool_facts = machine.places[0].pool
+    assert pool_facts is not None
+    (log,) = pool_facts.of("log")
+    for trial in trials:
+        assert trial.usage is not None
+        # Every commit waits for the log device: the kernel saw it, and so did the pool.
+        assert trial.usage.devices[log.device.name].writes > 0
+        assert {use.device: use.part for use in trial.pools}[log.device.name] == "log"
+        assert all(file.as_declared for file in trial.open_files)
+        notes = [finding.message for finding in trial.findings if finding.check == "settings"]
+        assert any("innodb_use_native_aio = OFF" in note for note in notes)
+        assert any("records are 16 KiB" in note for note in notes)
+        assert (folder.server_folder(trial.id) / f"zpool-iostat-{pool_facts.name}.txt").exists()
+    assert not loops_on(tmp_path / "ssd")
+    assert not (tmp_path / "ssd").exists()
+    assert not any(pool_facts.name in mount.source for mount in mounts())
+
+
+@pytest.mark.skipif(controller() is None, reason="no control group here can throttle a disk")
+def test_a_throttled_disk_holds_the_server_to_its_rate(tmp_path: Path) -> None:
+    if block_device(mount_of(tmp_path)) is None:
+        pytest.skip(f"there is not exactly one disk below {tmp_path}")
+    write_iops = 40
+    folder = run(
+        tmp_path,
+        blocks=1,
+        family="sqlite",
+        storages=f'slow = {{ directory = "{tmp_path}/place", throttle = {{ write_iops = {write_iops} }} }}',
+    )
+    (trial,) = folder.trials()
+    assert trial.load is not None
+    # Each commit flushes a write of its own; a throttled disk lets a burst pass that it has saved up.
+    assert 0 < trial.load.transactions_per_s < 2 * write_iops
+    assert any("throttled" in finding.message for finding in trial.findings)
+    groups = controller()
+    assert groups is not None
+    assert not list(groups[1].glob("diskproof-*"))
