@@ -102,6 +102,18 @@ impl Serve {
             path_us: self.path_us,
             spin_us: self.spin_us,
         };
-        serve::serve(&self.device, &device, &options, |event| println!("{event}"))
+        serve::serve(&self.device, &device, &options, |event| {
+            warn_of_size(&event["size_bytes"], limit_bytes);
+            println!("{event}");
+        })
+    }
+}
+
+/// A thin disk may be larger than what there is for it; whoever fills it must not be surprised.
+fn warn_of_size(size_bytes: &serde_json::Value, limit_bytes: u64) {
+    if size_bytes.as_u64() > Some(limit_bytes) {
+        eprintln!(
+            "diskproof-disk: warning: the disk has {size_bytes} bytes, its contents may take {limit_bytes}: beyond that, writes will fail; give --size, --memory-limit or --contents"
+        );
     }
 }

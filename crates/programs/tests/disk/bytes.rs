@@ -266,6 +266,27 @@ fn a_full_memory_fails_writes_and_nothing_else() {
     assert_eq!(served.statistics()["contents_bytes"], 1 << 20);
 }
 
+#[test]
+fn a_disk_larger_than_memory_is_told() {
+    for (limit, warned) in [("64 KiB", true), ("1 MiB", false)] {
+        let folder = served::folder();
+        let arguments = ["--size", "1 MiB", "--memory-limit", limit];
+        let mut command = served::command("null", folder.path(), &arguments);
+        command.stderr(std::process::Stdio::piped());
+        let mut served = served::start(folder, command);
+        served.control(&["detach"]);
+        assert_eq!(served.ended(), Some(0));
+        let mut said = String::new();
+        let mut stderr = served.process.stderr.take().expect("piped");
+        std::io::Read::read_to_string(&mut stderr, &mut said).expect("words");
+        assert_eq!(
+            said.contains("1048576 bytes, its contents may take 65536"),
+            warned,
+            "{said}"
+        );
+    }
+}
+
 /// So that copying a thin disk takes time in proportion to what is on it.
 #[test]
 fn holes_are_told() {

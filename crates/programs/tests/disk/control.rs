@@ -202,26 +202,36 @@ fn the_page_and_the_program_agree() {
     assert_eq!(error.matches('`').count() / 2, known.len() + 1, "{error}");
 }
 
-/// Every field of the answer is described, and every described one is in it.
-#[test]
-fn the_page_describes_the_statistics() {
+/// The names in the first column of a section's table.
+fn fields_on_the_page(heading: &str) -> Vec<&'static str> {
     let page = include_str!("../../../../docs/disk.md");
-    let section = page.split("## Statistics").nth(1).expect("a section");
+    let section = page.split(heading).nth(1).expect("a section");
     let section = section.split("\n## ").next().expect("its text");
-    let described: Vec<&str> = section
+    let mut fields: Vec<&str> = section
         .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
-        .collect();
-    let statistics = small().statistics();
-    let mut fields: Vec<&str> = statistics
-        .as_object()
-        .expect("an object")
-        .keys()
-        .map(String::as_str)
-        .filter(|key| *key != "ok")
+        .filter(|line| line.starts_with("| `"))
+        .filter_map(|line| line.split('|').nth(1))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
         .collect();
     fields.sort_unstable();
-    let mut described = described;
-    described.sort_unstable();
-    assert_eq!(described, fields);
+    fields
+}
+
+fn fields_of(answer: &Value) -> Vec<&str> {
+    let fields = answer.as_object().expect("an object").keys();
+    // Sorted, as keys of an object are.
+    fields
+        .map(String::as_str)
+        .filter(|key| *key != "ok")
+        .collect()
+}
+
+/// Every field of an answer is described, and every described one is in it.
+#[test]
+fn the_page_describes_the_answers() {
+    let served = small();
+    let described = served.control(&["describe"]);
+    assert_eq!(fields_of(&described), fields_on_the_page("## Description"));
+    let statistics = served.statistics();
+    assert_eq!(fields_of(&statistics), fields_on_the_page("## Statistics"));
 }

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod control;
+mod loops;
 mod refusals;
 mod served;
 mod timing;
