@@ -44,9 +44,24 @@ def program() -> Path:
     return found
 
 
-def devices() -> list[Facts]:
-    """Return the devices that come with the program: name, title and what else `list --json` says."""
-    return [json.loads(line) for line in _say("list", "--json").splitlines()]
+def devices(floor_us: float | None = None) -> list[Facts]:
+    """Return the devices that come with the program: what `list --json` says of each.
+
+    With a floor, `label` and `refused` tell how each stands to it.
+    """
+    held = [] if floor_us is None else ["--floor-us", str(floor_us)]
+    return [json.loads(line) for line in _say("list", "--json", *held).splitlines()]
+
+
+def floor_us() -> float:
+    """Measure what this machine's way to a virtual disk costs; DiskError where none can be served."""
+    return float(json.loads(_say("floor", "--json"))["floor_us"])
+
+
+def simulate(device: str, *options: str) -> Facts:
+    """Return what the model says to a probe, in virtual time."""
+    facts: Facts = json.loads(_say("simulate", device, *options))
+    return facts
 
 
 def show(device: str) -> Facts:

@@ -5,6 +5,7 @@ from pathlib import Path
 from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import results
 from diskproof.run.dataset import IMAGES, remove_images
+from diskproof.storage import attached
 from diskproof.system.journal import clean as undo_everything
 
 
@@ -19,7 +20,7 @@ def clean(*, images: bool = False, out: Path = Path("runs")) -> int:
         Folder for runs and loaded data sets.
 
     """
-    undone = undo_everything()
+    undone = [*undo_everything(), *attached.clean()]
     for item in undone:
         results.print(f"{'cleared away' if item.done else 'still there'}: {item.what}", markup=False)
     removed = remove_images(out / IMAGES) if images else []

@@ -37,6 +37,8 @@ class Wanted:
     size_bytes: int
     write: str | None = None
     """The block device's name once more: it may be written."""
+    at: Path | None = None
+    """Where it lies, if the name is not its path."""
     virtual: str | None = None
     """The device model, where the place is a virtual disk of ours."""
 
@@ -54,7 +56,7 @@ class Ready:
 
 def look_at(wanted: Wanted) -> Ready:
     """Look at a place and refuse what cannot be measured, before anything is made."""
-    path = Path(wanted.name).expanduser()
+    path = wanted.at or Path(wanted.name).expanduser()
     if wanted.size_bytes < FEWEST_BYTES:
         raise PlaceError(f"a profile touches {format_bytes(FEWEST_BYTES)} at least; raise --size")
     try:
@@ -103,7 +105,7 @@ def _directory(folder: Path, wanted: Wanted) -> Ready:
 
 def _block_device(path: Path, wanted: Wanted) -> Ready:
     real = path.resolve()
-    if wanted.write is not None and Path(wanted.write).expanduser().resolve() != real:
+    if wanted.write not in (None, wanted.name) and Path(str(wanted.write)).expanduser().resolve() != real:
         raise PlaceError(
             f"--write names {wanted.write} and not {path}: nothing is written to a device unless "
             "it is named twice"

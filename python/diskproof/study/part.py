@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ByteSize, ConfigDict, StringConstraints, WithJsonSchema
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
+NAME_PATTERN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")
+
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN.pattern)]
 """A name is part of cell ids and file names: letters, digits, dot, dash, underscore; at most 40."""
 
 

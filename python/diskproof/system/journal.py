@@ -73,10 +73,35 @@ class Journal:
         lock.truncate(0)
         lock.write(f"process {os.getpid()}, {purpose}")
         lock.flush()
+        return cls._new(folder, purpose, lock)
+
+    @classmethod
+    def outliving(cls, folder: Path, purpose: str) -> "Journal":
+        """Begin a journal in a folder of its own, for what stays when this process ends.
+
+        It does not take the machine, and `clean` leaves it alone: who keeps it undoes it. Until
+        `leave` or `finish`, no second one is begun there.
+        """
+        return cls._new(folder, purpose, cls.attaching(folder))
+
+    @staticmethod
+    def attaching(folder: Path) -> IO[str]:
+        """Wait until nobody is between beginning and leaving a journal in a folder; closing gives way."""
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("a+")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
+
+    @classmethod
+    def _new(cls, folder: Path, purpose: str, lock: IO[str]) -> "Journal":
         mark = secrets.token_hex(4)
         journal = cls(folder / f"{mark}.jsonl", mark, lock)
         journal._write({"run": purpose})
         return journal
+
+    def leave(self) -> None:
+        """End the writing; all that stands in it stays as it is."""
+        self._lock.close()
 
     def directory(self, path: Path) -> Path:
         """Write down and make a directory that this run may remove, with all in it."""

@@ -3,8 +3,15 @@
 from cyclopts import App
 
 VERBS = {
+    "list": "List the virtual disks that can be attached, and those that are.",
+    "show": "Show a virtual disk: its parameters and where each comes from.",
+    "attach": "Attach a virtual disk: a block device, with a file system on it unless told otherwise.",
+    "detach": "Detach a virtual disk; its contents are gone.",
     "profile": "Measure a directory, a block device or an attached virtual disk with fio.",
 }
+
+MODULES = {"list": "listing"}
+"""Where a verb is a word of Python's own."""
 
 
 def disk_app(parent: App) -> App:
@@ -19,5 +26,6 @@ def disk_app(parent: App) -> App:
         suppress_keyboard_interrupt=False,
     )
     for verb, purpose in VERBS.items():
-        app.command(f"diskproof.cli.disk.{verb}:{verb}", help=purpose)
+        module = MODULES.get(verb, verb)
+        app.command(f"diskproof.cli.disk.{module}:{module}", name=verb, help=purpose)
     return app

@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from diskproof.cli.disk.bar import profile_display
+from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE
 from diskproof.cli.screen import results, say
@@ -16,6 +17,7 @@ from diskproof.profile.plan import FULL, QUICK, Effort
 from diskproof.refusal import RefusalError
 from diskproof.report.profile import files, text
 from diskproof.results.profile import write_profile
+from diskproof.storage.attached import find
 
 MIN_SECONDS, MAX_SECONDS = 0.01, 3600.0
 
@@ -56,9 +58,17 @@ def profile(
     """
     effort = _effort(quick=quick, seconds=seconds)
     files.check_writable(record, out)
-    wanted = Wanted(place, effort.size_bytes if size is None else size_of("--size", size), write)
-    with profile_display() as watcher:
+    attached = None if Path(place).exists() else find(place)
+    wanted = Wanted(
+        name=place,
+        size_bytes=effort.size_bytes if size is None else size_of("--size", size),
+        write=write,
+        at=(attached.mount_point or attached.block) if attached else None,
+        virtual=attached.facts.device if attached else None,
+    )
+    with profile_display() as watcher, punctuality(attached) as late:
         measured = measure(Order(wanted, effort, only or ()), watcher)
+    measured = measured.model_copy(update={"notes": [*late, *measured.notes]})
     if record:
         write_profile(record, measured)
     if out:

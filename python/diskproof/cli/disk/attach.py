@@ -1,0 +1,98 @@
+"""`diskproof disk attach`: a virtual disk that stays until it is detached."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from diskproof.cli.disk.sizes import size_of
+from diskproof.cli.exits import DONE
+from diskproof.cli.screen import results, say
+from diskproof.refusal import RefusalError
+from diskproof.report.words import size as sized
+from diskproof.storage.attached import Attachment, Wanted
+from diskproof.storage.attached import attach as attach_disk
+from diskproof.study.part import NAME_PATTERN
+from diskproof.system.endings import ending_in_good_order
+
+
+def attach(
+    device: str,
+    /,
+    *,
+    size: str | None = None,
+    filesystem: Literal["ext4", "xfs", "btrfs"] = "ext4",
+    none: bool = False,
+    mount: Path | None = None,
+    contents: Path | None = None,
+    image: Path | None = None,
+    name: Annotated[str | None, Parameter(name="--as")] = None,
+    seed: int = 1,
+    below_floor: bool = False,
+) -> int:
+    """Attach a virtual disk: a block device, with a file system on it unless told otherwise.
+
+    Parameters
+    ----------
+    device
+        A name that `diskproof disk list` shows, or the path of a device file that ends in .toml.
+    size
+        Bytes of the disk, such as `8 GiB`; the whole device unless said.
+    filesystem
+        File system to be made and mounted.
+    none
+        No file system: the bare block device.
+    mount
+        Directory to mount it at, empty or absent; /run/diskproof/NAME unless said.
+    contents
+        Keep the bytes in this new sparse file instead of main memory; it goes with the disk.
+    image
+        A file whose bytes the disk starts with, such as an image of a file system; it is only read.
+    name
+        Name to know it by, where one device is attached twice.
+    seed
+        Seed of every draw of the model.
+    below_floor
+        Attach a device that is faster than this machine can serve; its figures are not its own then.
+
+    """
+    wanted = Wanted(
+        device=device,
+        name=_name(device, name),
+        size_bytes=None if size is None else size_of("--size", size),
+        filesystem=None if none else filesystem,
+        mount_point=mount,
+        contents=contents,
+        image=image,
+        seed=seed,
+        below_floor=below_floor,
+    )
+    if none and mount:
+        raise RefusalError("--none makes no file system, so there is nothing to mount; leave out --mount")
+    with ending_in_good_order():
+        attached = attach_disk(wanted)
+    _tell(attached)
+    return DONE
+
+
+def _name(device: str, name: str | None) -> str:
+    chosen = name or Path(device).stem if device.endswith(".toml") else name or device
+    if not NAME_PATTERN.fullmatch(chosen):
+        raise RefusalError(
+            f"`{chosen}` is no name for a disk: letters, digits, dot, dash, underscore, at most 40; "
+            "choose one with --as"
+        )
+    return chosen
+
+
+def _tell(attached: Attachment) -> None:
+    facts = attached.facts
+    rows = [("disk", f"{attached.name}: {facts.title}, {sized(facts.size_bytes)}")]
+    rows.append(("block device", str(attached.block)))
+    if attached.mount_point:
+        rows.append(("mounted", f"{attached.mount_point} ({attached.filesystem})"))
+    rows.append(("detach with", f"diskproof disk detach {attached.name}"))
+    for what, shown in rows:
+        results.print(f"{what:13} {shown}", markup=False, soft_wrap=True)
+    if facts.label:
+        say(f"to be known: {facts.label}")

@@ -1,0 +1,61 @@
+"""`diskproof disk detach`: give a virtual disk back."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from diskproof.cli.exits import DONE, REFUSED
+from diskproof.cli.screen import complain, results
+from diskproof.refusal import RefusalError
+from diskproof.storage.attached import Attachment, attachments
+from diskproof.storage.attached import detach as detach_disk
+from diskproof.system.endings import ending_in_good_order
+
+
+def detach(
+    name: str | None = None,
+    /,
+    *,
+    every: Annotated[bool, Parameter(name="--all")] = False,
+    force: bool = False,
+) -> int:
+    """Detach a virtual disk; its contents are gone.
+
+    Parameters
+    ----------
+    name
+        The disk, as `diskproof disk list` shows it.
+    every
+        Detach all.
+    force
+        Detach what is in use; whoever uses it gets I/O errors.
+
+    """
+    with ending_in_good_order():
+        done = [_detach(one, force=force) for one in _chosen(name, every=every)]
+    if not done:
+        results.print("no disk is attached")
+    return DONE if all(done) else REFUSED
+
+
+def _chosen(name: str | None, *, every: bool) -> list[Attachment]:
+    if every == (name is not None):
+        raise RefusalError("name the disk to detach, or give --all")
+    found = [one for one in attachments() if every or one.name == name]
+    if not found and not every:
+        names = ", ".join(one.name for one in attachments()) or "none"
+        raise RefusalError(f"no disk `{name}` is attached; attached: {names}")
+    return found
+
+
+def _detach(attached: Attachment, *, force: bool) -> bool:
+    try:
+        left = [undone.what for undone in detach_disk(attached, force=force) if not undone.done]
+    except RefusalError as refusal:
+        complain(str(refusal))
+        return False
+    if left:
+        complain(f"disk {attached.name}: still there: {'; '.join(left)}")
+    else:
+        results.print(f"detached: {attached.name}", markup=False)
+    return not left

@@ -1,0 +1,104 @@
+"""`diskproof disk list`: which virtual disks there are, and which are attached."""
+
+import json
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from diskproof import disk
+from diskproof.cli.exits import DONE
+from diskproof.cli.screen import results, say
+from diskproof.report import words
+from diskproof.report.tables import Column, Table
+from diskproof.report.text import layout, print_parts
+from diskproof.storage.attached import Attachment, attachments
+
+
+def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> int:
+    """List the virtual disks that can be attached, and those that are.
+
+    Parameters
+    ----------
+    as_json
+        Print one JSON object instead.
+
+    """
+    floor_us, why = _floor()
+    devices = disk.devices(floor_us)
+    attached = attachments()
+    if as_json:
+        told = {"floor_us": floor_us, "devices": devices, "attached": [_facts(one) for one in attached]}
+        print(json.dumps(told, indent=1))
+        return DONE
+    parts = [[layout(_devices(devices), results)]]
+    if attached:
+        parts.append([layout(_attached(attached), results)])
+    print_parts(parts, results)
+    if floor_us is None:
+        say(f"what this machine can serve is not known: {why}")
+    else:
+        say(f"this machine's way to a virtual disk takes {floor_us:.0f} us; what is faster is refused")
+    return DONE
+
+
+def _floor() -> tuple[float | None, str]:
+    """Measure the floor; it takes a third of a second."""
+    try:
+        return disk.floor_us(), ""
+    except disk.DiskError as error:
+        return None, str(error)
+
+
+def _devices(devices: list[disk.Facts]) -> Table:
+    columns = (
+        Column("Name"),
+        Column("Stands for"),
+        Column("Kind"),
+        Column("Capacity", figures=True),
+        Column("4 KiB read", figures=True),
+        Column("write", figures=True),
+        Column("Here"),
+    )
+    rows = tuple(
+        (
+            device["name"],
+            device["title"],
+            device["kind"],
+            words.size(device["capacity_bytes"]),
+            _latency(device["read_us"]),
+            _latency(device["write_us"]),
+            _standing(device),
+        )
+        for device in devices
+    )
+    return Table(columns, rows)
+
+
+def _standing(device: disk.Facts) -> str:
+    if device["refused"]:
+        return "too fast"
+    return str(device["label"]).partition(":")[0] if device["label"] else ""
+
+
+def _attached(attached: list[Attachment]) -> Table:
+    rows = tuple(
+        (
+            one.name,
+            one.facts.device,
+            words.size(one.facts.size_bytes),
+            str(one.block),
+            str(one.mount_point or "not mounted"),
+            "" if one.alive else "its program is gone: `diskproof clean`",
+        )
+        for one in attached
+    )
+    columns = ("Attached", "Device", "Size", "Block device", "Mounted at", "State")
+    return Table(tuple(map(Column, columns)), rows)
+
+
+def _facts(one: Attachment) -> dict[str, Any]:
+    return {**one.model_dump(mode="json"), "alive": one.alive}
+
+
+def _latency(us: float) -> str:
+    return f"{words.number(us / 1000)} ms" if us >= 1000 else f"{words.number(us)} us"

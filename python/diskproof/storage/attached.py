@@ -1,0 +1,274 @@
+"""Virtual disks that a user attached: they stay when the command has ended, until they are detached.
+
+Each has a journal and a description of its own, beside those of runs: `diskproof clean` takes only
+those whose program is gone.
+"""
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from diskproof import disk
+from diskproof.results.durable import write_whole
+from diskproof.results.records import VirtualFacts, format_bytes
+from diskproof.storage import loops, virtual
+from diskproof.storage.filesystem import (
+    blank_options,
+    check_maker,
+    check_size,
+    make_filesystem,
+    mount,
+    unmount,
+)
+from diskproof.storage.kinds.base import StorageError, nearest
+from diskproof.study.places import FileSystem
+from diskproof.system.journal import Journal, processes_of, state_folder, undo
+from diskproof.system.mounts import is_mounted
+from diskproof.system.undoing import Undone
+
+MOUNTS = Path("/run/diskproof")
+"""Where disks are mounted that the user names no directory for."""
+
+
+class Attachment(BaseModel):
+    """A disk that is attached, as it was when it was made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    mark: str
+    """Of its journal, and in the environment of its program."""
+    facts: VirtualFacts
+    block: Path
+    """Its loop device."""
+    file: Path
+    """The same bytes as a file, in a FUSE mount."""
+    socket: Path
+    filesystem: FileSystem | None = None
+    mount_point: Path | None = None
+
+    @property
+    def control(self) -> disk.Control:
+        """The way to ask it for statistics."""
+        return disk.Control(self.socket)
+
+    @property
+    def alive(self) -> bool:
+        """Whether its program runs."""
+        return any(process.status() != psutil.STATUS_ZOMBIE for process in processes_of(self.mark))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A disk to be attached, as the user asks for it."""
+
+    device: str
+    name: str
+    size_bytes: int | None = None
+    filesystem: FileSystem | None = "ext4"
+    """None: the bare block device."""
+    mount_point: Path | None = None
+    contents: Path | None = None
+    """A sparse file that holds the bytes; None: main memory."""
+    image: Path | None = None
+    """A file whose bytes the disk starts with; no file system is made then."""
+    seed: int = 1
+    below_floor: bool = False
+
+
+def attachments() -> list[Attachment]:
+    """Return the disks that are attached, or were until their program died, by name."""
+    found = [_read(path) for path in _folder().glob("*.json")] if _folder().is_dir() else []
+    return sorted((one for one in found if one), key=lambda one: one.name)
+
+
+def find(name: str) -> Attachment | None:
+    """Return the attached disk of a name."""
+    return next((one for one in attachments() if one.name == name), None)
+
+
+def attach(wanted: Wanted) -> Attachment:
+    """Attach a disk that stays. Where that fails, nothing of it is left."""
+    _check(wanted)
+    journal = Journal.outliving(_folder(), f"disk {wanted.name}")
+    try:
+        _check_name(wanted)
+        attachment = _attach(wanted, journal)
+        write_whole(_folder() / f"{journal.mark}.json", attachment.model_dump_json(indent=1))
+    except BaseException:
+        journal.finish()
+        raise
+    journal.leave()
+    return attachment
+
+
+def detach(attachment: Attachment, *, force: bool = False) -> list[Undone]:
+    """Detach a disk; its contents are gone.
+
+    StorageError where it is in use, unless `force`: whoever uses it then gets errors.
+    """
+    if attachment.alive and not force:
+        _leave_in_good_order(attachment)
+    return _forget(_folder() / f"{attachment.mark}.jsonl")
+
+
+def clean() -> list[Undone]:
+    """Undo what is left of disks whose program is gone; those that are alive stay."""
+    if not _folder().is_dir():
+        return []
+    living = {one.mark for one in attachments() if one.alive}
+    with Journal.attaching(_folder()):  # what is being attached at this moment has no description yet
+        dead = [path for path in sorted(_folder().glob("*.jsonl")) if path.stem not in living]
+        return [undone for path in dead for undone in _forget(path)]
+
+
+# ---------------------------------------------------------------- attaching
+
+
+def _attach(wanted: Wanted, journal: Journal) -> Attachment:
+    if wanted.contents:
+        journal.file(wanted.contents.absolute())
+    order = virtual.Wanted(
+        device=wanted.device,
+        name=wanted.name,
+        size_bytes=wanted.size_bytes,
+        seed=wanted.seed,
+        path_us=virtual.path_us(journal),
+        below_floor=wanted.below_floor,
+        options=tuple(_options(wanted)),
+        outlives=True,
+    )
+    attached = virtual.attach(order, journal)
+    mount_point = None
+    if wanted.filesystem and not wanted.image:
+        make_filesystem(attached.block, wanted.filesystem, blank=True)
+    if wanted.filesystem:
+        mount_point = _made(wanted.mount_point or MOUNTS / wanted.name, journal)
+        mount(attached.block, mount_point, blank_options(wanted.filesystem, None), journal)
+    attached.control.set_timing(on=True)
+    attached.control.ask("reset")
+    return Attachment(
+        name=wanted.name,
+        mark=journal.mark,
+        facts=attached.facts,
+        block=attached.block,
+        file=attached.served.file,
+        socket=attached.control.path,
+        filesystem=wanted.filesystem,
+        mount_point=mount_point,
+    )
+
+
+def _options(wanted: Wanted) -> Iterator[str]:
+    if wanted.contents:
+        yield from ("--contents", str(wanted.contents.absolute()))
+    if wanted.image:
+        yield from ("--image", str(wanted.image.absolute()))
+
+
+def _made(mount_point: Path, journal: Journal) -> Path:
+    """Return the mount point, made where it is not there yet; it goes again with the disk."""
+    absolute = mount_point.absolute()
+    journal.parents(absolute / "mounted here")
+    return absolute
+
+
+def _check(wanted: Wanted) -> None:
+    """Refuse what cannot be attached, before anything is made."""
+    if lacking := virtual.missing_means():
+        raise StorageError(f"no virtual disk can be attached here: {lacking}")
+    _check_name(wanted)
+    capacity = int(disk.show(wanted.device)["capacity_bytes"])
+    size = wanted.size_bytes or capacity
+    if size > capacity:
+        raise StorageError(
+            f"`{wanted.device}` holds {format_bytes(capacity)}, not {format_bytes(size)}; lower --size"
+        )
+    if wanted.filesystem:
+        check_maker(wanted.name, wanted.filesystem)
+        check_size(wanted.name, wanted.filesystem, size, 0)
+        _check_mount_point(wanted.mount_point or MOUNTS / wanted.name)
+    if wanted.contents:
+        _check_contents(wanted.contents, wanted.size_bytes)
+    elif wanted.size_bytes and wanted.size_bytes > psutil.virtual_memory().available:
+        raise StorageError(
+            f"{format_bytes(wanted.size_bytes)} are more than the "
+            f"{format_bytes(psutil.virtual_memory().available)} of memory that are free; lower --size, or "
+            "give --contents FILE to keep the bytes in a sparse file"
+        )
+
+
+def _check_mount_point(path: Path) -> None:
+    if is_mounted(path.absolute()):
+        raise StorageError(f"something is mounted at {path} already; name another directory with --mount")
+    if not path.exists():
+        if not nearest(path).is_dir():
+            raise StorageError(f"{nearest(path)} is not a directory; name another with --mount")
+        return
+    if not path.is_dir() or any(path.iterdir()):
+        raise StorageError(f"{path} is not an empty directory; name another with --mount")
+
+
+def _check_contents(path: Path, size_bytes: int | None) -> None:
+    if path.exists():
+        raise StorageError(f"{path} is there already; --contents makes a new file and removes it in the end")
+    if not path.absolute().parent.is_dir():
+        raise StorageError(f"there is no directory {path.absolute().parent} for {path.name}")
+    free = shutil.disk_usage(path.absolute().parent).free
+    if size_bytes and size_bytes > free:
+        raise StorageError(
+            f"{path.absolute().parent} has {format_bytes(free)} free, less than --size; lower it"
+        )
+
+
+def _check_name(wanted: Wanted) -> None:
+    if find(wanted.name):
+        raise StorageError(
+            f"a disk `{wanted.name}` is attached already; give this one another name with --as, or detach "
+            f"that one: diskproof disk detach {wanted.name}"
+        )
+
+
+# ---------------------------------------------------------------- detaching
+
+
+def _leave_in_good_order(attachment: Attachment) -> None:
+    attachment.control.set_timing(on=False)  # what is still to be written need not take its time
+    try:
+        if attachment.mount_point:
+            unmount(attachment.mount_point)
+        loops.detach(attachment.block, attachment.file)
+    except StorageError as error:
+        attachment.control.set_timing(on=True)
+        raise StorageError(
+            f"disk `{attachment.name}` is in use ({error}); end what uses it, or give --force, which fails "
+            "that with I/O errors"
+        ) from None
+    attachment.control.ask("detach")
+    until = time.monotonic() + disk.END_S
+    while attachment.alive and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def _forget(journal: Path) -> list[Undone]:
+    """Undo a journal, and drop the description with the last of it."""
+    undone = undo(journal) if journal.is_file() else []
+    if not journal.is_file():
+        journal.with_suffix(".json").unlink(missing_ok=True)
+    return undone
+
+
+def _folder() -> Path:
+    return state_folder() / "disks"
+
+
+def _read(path: Path) -> Attachment | None:
+    try:
+        return Attachment.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None  # detached at this moment, or another version's: its journal still undoes it
