@@ -79,19 +79,21 @@ def describe() -> ProfileMachine:
 
 
 class Bench:
-    """Where fio works on one target, cell after cell."""
+    """Where fio works, cell after cell."""
 
-    def __init__(self, journal: Journal, target: Target, length: Length) -> None:
+    def __init__(self, journal: Journal, length: Length) -> None:
         """Make the folder for jobs and results."""
         self._starter = Starter(journal)
         self._folder = journal.directory(Path("/tmp") / f"diskproof-{journal.mark}-fio")  # noqa: S108
-        self._target, self._length = target, length
-        (self._folder / LINK).symlink_to(target.file)
+        self._length = length
 
-    def measure(self, probe: Probe, longest_s: float) -> ProfileCell:
+    def measure(self, probe: Probe, target: Target, longest_s: float) -> ProfileCell:
         """Measure one probe; a job that fails is a cell with an error."""
-        target, log = self._target, None
+        log = None
         if probe.pattern == "fileio":
+            link = self._folder / LINK
+            link.unlink(missing_ok=True)
+            link.symlink_to(target.file)
             target = Target(Path(LINK), target.size_bytes, target.direct, target.engine)
             log = self._folder / "fileio.log"
             log.write_text("\n".join(fileio_log(target, probe, self._length)) + "\n")
@@ -111,7 +113,7 @@ def _measure_all(
     try:
         file = ready.prepare(journal)
         target = Target(file, ready.place.size_bytes, ready.place.direct, engine)
-        bench = Bench(journal, target, Length(effort.seconds, effort.ramp_s))
+        bench = Bench(journal, Length(effort.seconds, effort.ramp_s))
         if ready.makes_file:
             probes = _with_the_file_made_first(probes)
         return _one_by_one(bench, effort, target, probes, watcher)
@@ -131,7 +133,7 @@ def _one_by_one(
     for probe in probes:
         watcher.cell_begins(probe, left_s)
         estimate_s = estimated_s(probe, effort, target.size_bytes)
-        cell = bench.measure(probe, longest_s=_longest_s(probe, effort, target))
+        cell = bench.measure(probe, target, longest_s=_longest_s(probe, effort, target))
         left_s -= estimate_s
         watcher.cell_ends(cell)
         cells.append(cell)

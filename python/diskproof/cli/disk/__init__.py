@@ -7,6 +7,7 @@ VERBS = {
     "show": "Show a virtual disk: its parameters and where each comes from.",
     "attach": "Attach a virtual disk: a block device, with a file system on it unless told otherwise.",
     "detach": "Detach a virtual disk; its contents are gone.",
+    "verify": "Hold a virtual disk against what was published of the real one.",
     "profile": "Measure a directory, a block device or an attached virtual disk with fio.",
 }
 

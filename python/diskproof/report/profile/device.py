@@ -12,6 +12,9 @@ ASSUMED = "assumed"
 
 UNITS = {
     "bytes_per_s": "bytes/s",
+    "mb_per_s": "MB/s",
+    "mib_per_s": "MiB/s",
+    "per_s": "a second",
     "bytes": "bytes",
     "sectors": "sectors",
     "us": "us",
@@ -90,6 +93,4 @@ def _value(path: str, value: object) -> str:
     )
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value).lower() if isinstance(value, bool) else str(value)
-    if unit == "bytes" and value >= 1024:
-        return f"{value:,} bytes ({words.size(value)})"
     return f"{value:,} {unit}".strip()

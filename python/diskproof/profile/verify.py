@@ -1,0 +1,225 @@
+"""A virtual disk held against what was published of the real one: simulated, and served and measured."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from diskproof import __version__, disk
+from diskproof.profile import fio
+from diskproof.profile.jobs import Length, Target
+from diskproof.profile.measure import Bench, describe
+from diskproof.profile.plan import OVERHEAD_S
+from diskproof.refusal import RefusalError
+from diskproof.results.profile import Probe, ProfileCell, Stream
+from diskproof.results.records import VirtualFacts
+from diskproof.results.verification import (
+    Lateness,
+    MeasureName,
+    Verification,
+    VerifiedFigure,
+    VerifiedProbe,
+)
+from diskproof.storage import virtual
+from diskproof.storage.kinds.base import StorageError
+from diskproof.system.endings import ending_in_good_order, ignore_endings
+from diskproof.system.journal import Journal
+from diskproof.system.undoing import Undone
+
+ATTACHING_S = 1.0
+"""What attaching and detaching a disk takes, for the time left."""
+
+MOST_WRITTEN_BYTES = 2 * 2**30
+"""Sequential writes begin again after as much, since what they write is held in memory. A model knows
+the difference only where that is less than a cache or a zone."""
+
+_PERCENTILES: Mapping[str, str] = {"median_us": "50", "p95_us": "95", "p99_us": "99"}
+
+
+class Watcher(Protocol):
+    """Who watches."""
+
+    def begins(self, probes: Sequence[Probe], left_s: float) -> None:
+        """Hear of all probes before the first."""
+
+    def cell_begins(self, probe: Probe, left_s: float) -> None:
+        """Hear which probe is next."""
+
+    def cell_ends(self, cell: ProfileCell) -> None:
+        """Hear what was measured."""
+
+    def left_behind(self, undone: Undone) -> None:
+        """Hear of something that could not be cleared away."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A verification to be made."""
+
+    device: str
+    seconds: float = 10.0
+    ramp_s: float = 2.0
+    simulated_s: int = 60
+    serve: bool = True
+    """False: ask the model alone, in virtual time."""
+    below_floor: bool = False
+    seed: int = 1
+
+
+def verify(order: Order, watcher: Watcher) -> Verification:
+    """Hold a device against its published figures; RefusalError where it has none, or cannot be served."""
+    shown = disk.show(order.device)
+    published = [figure for told in shown["published"] for figure in _figures(told)]
+    if not published:
+        raise RefusalError(
+            f"{shown['title']}: nothing was published of it, so there is nothing to hold it against; "
+            f"`diskproof disk profile` measures it (attach it first)"
+        )
+    probes = list(dict.fromkeys(figure.probe for figure in published))
+    version = _check_means() if order.serve else None
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    model = {probe: _simulated(order, probe) for probe in probes}
+    measured, facts = _served(order, probes, watcher) if order.serve else ([], None)
+    cells = {one.cell.probe: one.cell for one in measured}
+    figures = [
+        figure.model_copy(
+            update={
+                "model": _of_model(model[figure.probe], figure.measure),
+                "measured": _of_cell(cells.get(figure.probe), figure.measure),
+            }
+        )
+        for figure in published
+    ]
+    return Verification(
+        diskproof_version=__version__,
+        device=order.device,
+        title=shown["title"],
+        started_at=started_at,
+        fio_version=version,
+        path_us=facts.path_us if facts else None,
+        floor_us=facts.floor_us if facts else None,
+        label=facts.label if facts else None,
+        machine=describe(),
+        probes=measured,
+        figures=figures,
+    )
+
+
+def _figures(told: dict[str, Any]) -> list[VerifiedFigure]:
+    return [
+        VerifiedFigure(
+            probe=Probe(**told["probe"]),
+            measure=measure,
+            published=value,
+            source=told["source"],
+            fitted=told["fitted"],
+        )
+        for measure, value in told["measure"].items()
+    ]
+
+
+def _check_means() -> str:
+    if lacking := virtual.missing_means():
+        raise StorageError(
+            f"no virtual disk can be served here: {lacking}; `--simulate` asks the model alone"
+        )
+    return fio.version()
+
+
+# ---------------------------------------------------------------- the model alone
+
+
+def _simulated(order: Order, probe: Probe) -> disk.Facts:
+    options = ["--pattern", probe.pattern, "--block-bytes", str(probe.block_bytes)]
+    options += ["--depth", str(probe.depth), "--seconds", str(order.simulated_s), "--seed", str(order.seed)]
+    if probe.span_bytes is not None:
+        options += ["--span-bytes", str(probe.span_bytes)]
+    return disk.simulate(order.device, *options)
+
+
+def _of_model(told: disk.Facts, measure: MeasureName) -> float | None:
+    if measure == "flushes_per_s":
+        return float(told["flushes"] / told["seconds"]) if told["seconds"] else None
+    return float(told[measure]) if told["requests"] else None
+
+
+# ---------------------------------------------------------------- served and measured
+
+
+def _served(
+    order: Order, probes: Sequence[Probe], watcher: Watcher
+) -> tuple[list[VerifiedProbe], VirtualFacts]:
+    with ending_in_good_order():
+        journal = Journal.begin(f"verification of {order.device}")
+        try:
+            return _one_by_one(order, probes, journal, watcher)
+        finally:
+            ignore_endings()  # a second Ctrl-C must not leave half of it behind
+            for undone in journal.finish():
+                if not undone.done:
+                    watcher.left_behind(undone)
+
+
+def _one_by_one(
+    order: Order, probes: Sequence[Probe], journal: Journal, watcher: Watcher
+) -> tuple[list[VerifiedProbe], VirtualFacts]:
+    each_s = order.seconds + order.ramp_s + OVERHEAD_S + ATTACHING_S
+    watcher.begins(probes, each_s * len(probes))
+    bench = Bench(journal, Length(order.seconds, order.ramp_s))
+    wanted = virtual.Wanted(
+        order.device, seed=order.seed, path_us=virtual.path_us(journal), below_floor=order.below_floor
+    )
+    measured = []
+    for done, probe in enumerate(probes):
+        watcher.cell_begins(probe, each_s * (len(probes) - done))
+        # A new disk for each: as the model is when it is asked, and the memory of the last is free again.
+        attached = virtual.attach(wanted, journal)
+        try:
+            one = _measured(bench, attached, probe, order)
+        finally:
+            attached.detach()
+        measured.append(one)
+        watcher.cell_ends(one.cell)
+    return measured, attached.facts
+
+
+def _measured(bench: Bench, attached: virtual.VirtualDisk, probe: Probe, order: Order) -> VerifiedProbe:
+    target = Target(attached.block, attached.facts.size_bytes, direct=True, engine=fio.engine())
+    attached.control.set_timing(on=True)
+    attached.control.ask("reset")
+    cell = bench.measure(_bounded(probe, target), target, order.seconds + order.ramp_s)
+    statistics = attached.control.ask("statistics")
+    attached.control.set_timing(on=False)
+    lateness = Lateness(
+        p99_us=statistics["lateness_us"]["p99"], share=statistics["lateness_share"], late=statistics["late"]
+    )
+    return VerifiedProbe(cell=cell.model_copy(update={"probe": probe}), lateness=lateness)
+
+
+def _bounded(probe: Probe, target: Target) -> Probe:
+    if probe.pattern not in ("sequential-write", "synced-append"):
+        return probe
+    span = min(probe.span_bytes or target.size_bytes, target.size_bytes, MOST_WRITTEN_BYTES)
+    return probe.model_copy(update={"span_bytes": span})
+
+
+def _of_cell(cell: ProfileCell | None, measure: MeasureName) -> float | None:
+    if cell is None or cell.requests is None:
+        return None
+    if measure == "flushes_per_s":
+        return cell.flushes.per_s if cell.flushes else None
+    return _of_stream(cell.requests, measure)
+
+
+def _of_stream(stream: Stream, measure: MeasureName) -> float | None:
+    match measure:
+        case "iops":
+            return stream.per_s
+        case "megabytes_per_s":
+            return stream.megabytes_per_s
+        case "mean_us":
+            return stream.mean_us
+        case "max_us":
+            return stream.max_us
+        case _:
+            return stream.percentiles_us.get(_PERCENTILES[measure])

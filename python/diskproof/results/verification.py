@@ -1,0 +1,92 @@
+"""A virtual disk held against what was published of the real one, as a record."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from diskproof.results.profile import Probe, ProfileCell, ProfileMachine
+from diskproof.results.records import Record
+
+MeasureName = Literal[
+    "iops", "megabytes_per_s", "mean_us", "median_us", "p95_us", "p99_us", "max_us", "flushes_per_s"
+]
+
+GOALS: dict[MeasureName, float | None] = {
+    "iops": 0.10,
+    "megabytes_per_s": 0.10,
+    "flushes_per_s": 0.10,
+    "mean_us": 0.15,
+    "median_us": 0.15,
+    "p95_us": 0.25,
+    "p99_us": 0.25,
+    "max_us": None,
+}
+"""How near a model is to come to a published figure, as a share of it; no model predicts a maximum."""
+
+
+class VerifiedFigure(Record):
+    """One published figure, beside what the model says and what was measured."""
+
+    probe: Probe
+    measure: MeasureName
+    published: float
+    source: str
+    fitted: bool
+    """Whether the model's parameters were fitted to it; only figures that were not are evidence."""
+    model: float | None = None
+    measured: float | None = None
+    """None: not measured, or too few requests for a percentile."""
+
+    @property
+    def goal(self) -> float | None:
+        """How far from the published figure it may be, as a share of that."""
+        return GOALS[self.measure]
+
+    def ratio(self, figure: float | None) -> float | None:
+        """Return a figure over the published one."""
+        return None if figure is None or not self.published else figure / self.published
+
+    def within(self, figure: float | None) -> bool | None:
+        """Tell whether a figure reaches the goal; None where there is no figure, or no goal."""
+        ratio = self.ratio(figure)
+        return None if ratio is None or self.goal is None else abs(ratio - 1) <= self.goal
+
+
+class Lateness(Record):
+    """How punctual the served disk was during one probe."""
+
+    p99_us: float
+    share: float | None
+    """Of the mean modelled latency; None where the model takes no time."""
+    late: bool
+    """More than a tenth: what was measured is not the device's."""
+
+
+class VerifiedProbe(Record):
+    """One probe: what fio measured on the served disk, and how punctual that was."""
+
+    cell: ProfileCell
+    lateness: Lateness
+
+
+class Verification(Record):
+    """A virtual disk, verified."""
+
+    diskproof_version: str
+    device: str
+    title: str
+    started_at: str
+    fio_version: str | None = None
+    """None: the model alone was asked."""
+    path_us: float | None = None
+    floor_us: float | None = None
+    label: str | None = None
+    """What must be said with figures that lie near this machine's floor."""
+    machine: ProfileMachine
+    probes: list[VerifiedProbe] = Field(default_factory=list)
+    figures: list[VerifiedFigure]
+
+    @property
+    def late(self) -> list[VerifiedProbe]:
+        """The probes during which the disk was late."""
+        return [one for one in self.probes if one.lateness.late]

@@ -1,0 +1,260 @@
+"""`diskproof disk …` as a user has it: real disks attached, used, killed, detached, verified."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from diskproof import disk
+from diskproof.cli import call
+from diskproof.cli.disk import VERBS
+from diskproof.results.verification import Verification
+from diskproof.storage import attached, virtual
+from diskproof.system.journal import processes_of
+from diskproof.system.loops import loops_on
+from diskproof.system.mounts import is_mounted
+from support.slow_disk import COMMAND_US, write_slow_disk
+
+pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
+needs_root = pytest.mark.skipif(
+    virtual.missing_means() is not None, reason="no virtual disk can be attached here"
+)
+
+Screen = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    write_slow_disk(tmp_path)
+    yield tmp_path
+    for one in attached.attachments():
+        attached.detach(one, force=True)
+
+
+def said(screen: Screen, *arguments: str) -> tuple[int, str, str]:
+    code = call(["disk", *arguments])
+    out, err = screen.readouterr()
+    assert "Traceback" not in err
+    return code, out, err
+
+
+def refused(screen: Screen, *arguments: str) -> str:
+    code, out, err = said(screen, *arguments)
+    assert code == 2, (out, err)
+    assert out == ""
+    return err
+
+
+def nothing_is_left(one: attached.Attachment, folder: Path) -> None:
+    assert not list(processes_of(one.mark))
+    assert not loops_on(one.file)
+    assert one.mount_point is None or not is_mounted(one.mount_point)
+    assert not is_mounted(one.file.parent)
+    assert not one.file.parent.exists()
+    assert [path.name for path in (folder / "state" / "disks").iterdir()] == ["lock"]
+
+
+# ---------------------------------------------------------------- help, list, show
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verbs_own_help_agrees_with_the_list(verb: str, capsys: Screen) -> None:
+    _, out, _ = said(capsys, verb, "--help")
+    assert VERBS[verb].split(":", 1)[0] in " ".join(out.replace("│", " ").split())
+
+
+def test_list_and_show_tell_what_the_files_say(capsys: Screen) -> None:
+    code, out, _ = said(capsys, "list", "--json")
+    devices = {device["name"]: device for device in json.loads(out)["devices"]}
+    assert code == 0
+    assert devices["null"]["kind"] == "null"
+    assert devices["null"]["capacity_bytes"] == 64 * 2**30
+    _, out, _ = said(capsys, "list")
+    assert all(name in out for name in devices)
+    _, out, _ = said(capsys, "show", "slow.toml")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "bridge.command_us (assumed) 2,000.0 us assumed: as it suits a test" in lines
+    assert "bridge.bus_mb_per_s 400.0 MB/s chosen" in lines
+    fitted, held_out = (
+        next(number for number, line in enumerate(lines) if f" {word} " in line)
+        for word in ("fitted", "held out")
+    )
+    assert fitted < held_out
+    _, out, _ = said(capsys, "show", "slow.toml", "--json")
+    assert json.loads(out) == disk.show("slow.toml")
+
+
+# ---------------------------------------------------------------- attach, use, detach
+
+
+@needs_root
+def test_a_disk_stays_until_it_is_detached(folder: Path, capsys: Screen) -> None:
+    mount_point = folder / "made" / "here"
+    code, out, _ = said(capsys, "attach", "slow.toml", "--size", "64 MiB", "--mount", str(mount_point))
+    assert code == 0
+    one = attached.find("slow")
+    assert one
+    assert all(shown in out for shown in (str(one.block), str(mount_point), "disk detach slow"))
+    assert one.alive
+    assert is_mounted(mount_point)
+    (mount_point / "file").write_text("kept")
+
+    assert "attached already" in refused(capsys, "attach", "slow.toml")
+    call(["clean"])
+    assert "nothing was left behind" in capsys.readouterr().out, "a disk that lives is left alone"
+    (shown,) = json.loads(said(capsys, "list", "--json")[1])["attached"]
+    assert (shown["name"], shown["alive"], shown["mount_point"]) == ("slow", True, str(mount_point))
+
+    with (mount_point / "file").open() as used:
+        assert "is in use" in refused(capsys, "detach", "slow")
+        assert used.read() == "kept"
+    assert is_mounted(mount_point)
+    assert said(capsys, "detach", "slow")[:2] == (0, "detached: slow\n")
+    nothing_is_left(one, folder)
+    assert not (folder / "made").exists()
+    assert "no disk `slow` is attached; attached: none" in refused(capsys, "detach", "slow")
+
+
+@needs_root
+def test_a_bare_disk_twice_and_its_profile(folder: Path, capsys: Screen) -> None:
+    for name in ("one", "two"):
+        assert said(capsys, "attach", "slow.toml", "--none", "--size", "64MiB", "--as", name)[0] == 0
+    one, two = attached.attachments()
+    assert one.block != two.block
+    options = ("--size", "16MiB", "--seconds", "0.3", "--only", "random-read-4k-qd1", "--json", "p.json")
+    code, _, _ = said(capsys, "profile", "one", *options)
+    assert code == 0
+    made = json.loads((folder / "p.json").read_text())
+    assert made["place"]["virtual"] == "slow.toml"
+    latencies = {cell["probe"]["depth"]: cell["requests"]["mean_us"] for cell in made["cells"]}
+    assert latencies[1] > COMMAND_US * 0.9, "it takes its time"
+    assert said(capsys, "detach", "--all")[1] == "detached: one\ndetached: two\n"
+    nothing_is_left(one, folder)
+    nothing_is_left(two, folder)
+    assert said(capsys, "detach", "--all")[1] == "no disk is attached\n"
+
+
+@needs_root
+def test_a_disk_that_was_killed_under_its_user_is_cleared_away(folder: Path, capsys: Screen) -> None:
+    assert said(capsys, "attach", "slow.toml", "--size", "64MiB", "--mount", "here")[0] == 0
+    one = attached.find("slow")
+    assert one
+    with (folder / "here" / "file").open("wb") as used:
+        used.write(b"x" * 8192)
+        for process in processes_of(one.mark):
+            process.send_signal(signal.SIGKILL)
+            process.wait(10)
+        with pytest.raises(OSError, match=r"Input/output|Read-only"):  # an error, and no hang
+            used.flush()
+            os.fsync(used.fileno())
+        assert "its program is gone" in said(capsys, "list")[1]
+        with pytest.raises(OSError, match=r"Input/output|Read-only|not connected"):
+            os.fsync(used.fileno())
+    call(["clean"])
+    assert "cleared away" in capsys.readouterr().out
+    nothing_is_left(one, folder)
+
+
+@needs_root
+def test_contents_lie_in_a_file_where_that_is_asked(folder: Path, capsys: Screen) -> None:
+    code, _, err = said(capsys, "attach", "slow.toml", "--none", "--contents", "bytes")
+    assert code == 0, err
+    one = attached.find("slow")
+    assert one
+    pattern = os.urandom(4096)
+    one.control.set_timing(on=False)
+    argv = ["dd", f"of={one.block}", "bs=4096", "oflag=direct", "status=none"]
+    subprocess.run(argv, input=pattern, check=True)
+    assert one.file.read_bytes()[:4096] == pattern
+    said(capsys, "detach", "slow")
+    assert not (folder / "bytes").exists()
+    nothing_is_left(one, folder)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["attach", "floppy"], "there is no device `floppy`; "),
+        (["attach", "slow.toml", "--size", "1 TiB"], "holds 256 MiB, not 1 TiB; lower --size"),
+        (["attach", "null", "--size", "60 GiB", "--none"], "of memory that are free"),
+        (["attach", "slow.toml", "--size", "many"], "--size takes a size such as `4 GiB`, not `many`"),
+        (["attach", "slow.toml", "--mount", "full"], "full is not an empty directory"),
+        (["attach", "slow.toml", "--mount", "/proc"], "something is mounted at /proc already"),
+        (["attach", "slow.toml", "--mount", "slow.toml/x"], "slow.toml is not a directory"),
+        (["attach", "slow.toml", "--none", "--mount", "x"], "leave out --mount"),
+        (["attach", "slow.toml", "--filesystem", "xfs"], "xfs needs at least 300 MiB"),
+        (["attach", "slow.toml", "--filesystem", "fat"], "fat"),
+        (["attach", "slow.toml", "--contents", "slow.toml"], "is there already"),
+        (["attach", "slow.toml", "--contents", "no/where"], "there is no directory"),
+        (["attach", "slow.toml", "--as", "a b"], "is no name for a disk"),
+        (["attach", "slow.toml", "--image", "nowhere"], "nowhere"),
+        (["attach", "wrong.toml"], "wrong.toml"),
+        (["detach"], "name the disk to detach, or give --all"),
+        (["detach", "x", "--all"], "name the disk to detach, or give --all"),
+        (["verify", "null"], "nothing was published of it"),
+        (["verify", "slow.toml", "--seconds", "0"], "--seconds takes 0.1 to 3600"),
+        (["profile", "slow"], "there is no slow; name a directory, a block device or an attached"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(
+    folder: Path, capsys: Screen, arguments: list[str], complaint: str
+) -> None:
+    (folder / "full").mkdir()
+    (folder / "full" / "precious").touch()
+    (folder / "wrong.toml").write_text("title = 3")
+    assert complaint in refused(capsys, *arguments)
+    assert not attached.attachments()
+    assert not list((folder / "state").glob("**/*.json*"))
+
+
+def test_without_privileges_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Screen) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "run as root" in refused(capsys, "attach", "slow.toml")
+    assert "`--simulate` asks the model alone" in refused(capsys, "verify", "slow.toml")
+
+
+# ---------------------------------------------------------------- verify
+
+
+def test_the_model_alone_is_verified_without_privileges(folder: Path, capsys: Screen) -> None:
+    code, out, _ = said(capsys, "verify", "slow.toml", "--simulate", "--json", "v.json")
+    assert code == 0
+    made = Verification.model_validate_json((folder / "v.json").read_bytes())
+    fitted, wrong, appended = made.figures
+    assert fitted.model == pytest.approx(497, rel=0.01)
+    assert fitted.within(fitted.model)
+    assert wrong.model == pytest.approx(4 * 2010, rel=0.02)
+    assert wrong.within(wrong.model) is False
+    assert appended.within(appended.model)
+    assert fitted.measured is None
+    held_out, fitted_part = out.split("Fitted:")
+    assert "append + fdatasync" in held_out
+    assert "append + fdatasync" not in fitted_part
+    assert "the model reaches 1 of 2 goals" in held_out
+
+
+@needs_root
+def test_a_served_disk_is_measured_beside_its_model(folder: Path, capsys: Screen) -> None:
+    code, out, _ = said(capsys, "verify", "slow.toml", "--seconds", "0.5", "--json", "v.json")
+    made = Verification.model_validate_json((folder / "v.json").read_bytes())
+    # On a busy machine answers are late; then it must be said, and by the exit code as well.
+    assert code == (12 if made.late else 0)
+    assert ("the disk was late" in out) == bool(made.late)
+    assert len(made.probes) == 3
+    assert all(one.cell.error is None for one in made.probes)
+    for figure in made.figures:
+        assert figure.model
+        assert figure.measured
+        assert 0.3 < figure.measured / figure.model < 3
+    assert not list((folder / "state").glob("*.jsonl"))
