@@ -6,29 +6,25 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
-    INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
-    ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
-    ReplyWrite, Request as From, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo,
+    InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite,
+    Request as From, TimeOrNow, WriteFlags,
 };
-use nix::libc::{O_DIRECT, O_DSYNC, O_SYNC};
 use rustix::fs::FallocateFlags;
 
+use super::Directory;
+use super::changes::permissions;
 use super::data::Durable;
-use super::transfer::Unit;
-use super::{Directory, State};
+use super::opening::{read_as, written_as};
 use crate::directory::{
-    self, Attributes, BLOCK_BYTES_U32, Entry, File, Kind, NAME_BYTES_MAX, Number, Owner, Taken,
+    self, Attributes, BLOCK_BYTES_U32, Entry, File, Kind, NAME_BYTES_MAX, Taken,
 };
 use crate::serve::answer::Answer;
 use crate::serve::filesystem::{FOREVER, set_limits};
 
-/// A file that was opened with `O_DIRECT`; all others are cached by the kernel.
-const DIRECT: FileHandle = FileHandle(1);
-const CACHED: FileHandle = FileHandle(0);
 /// The kernel knows a file by its number alone, which is never given to another.
 const GENERATION: Generation = Generation(0);
-const PERMISSIONS: u32 = 0o7777;
 const FILE_TYPE: u32 = 0o170_000;
 
 impl Filesystem for Directory {
@@ -312,7 +308,7 @@ impl Filesystem for Directory {
         reply: ReplyData,
     ) {
         let number = self.state().numbers.number(node);
-        self.read_file(number, (offset, size), unit(handle, flags), reply);
+        self.read_file(number, (offset, size), read_as(handle, flags), reply);
     }
 
     fn write(
@@ -328,13 +324,7 @@ impl Filesystem for Directory {
         reply: ReplyWrite,
     ) {
         let number = self.state().numbers.number(node);
-        let from_cache = write_flags.contains(WriteFlags::FUSE_WRITE_CACHE);
-        let (unit, durable) = match unit(handle, flags) {
-            _ if from_cache => (Unit::Block, None),
-            // The kernel syncs after each write of a cached file, but not of a direct one.
-            unit if handle == DIRECT => (unit, durable(flags)),
-            unit => (unit, None),
-        };
+        let (unit, durable) = written_as(handle, flags, write_flags);
         self.write_file(number, (offset, bytes), unit, durable, reply);
     }
 
@@ -467,109 +457,6 @@ impl Filesystem for Directory {
             BLOCK_BYTES_U32,
         );
     }
-}
-
-impl Directory {
-    /// One change of names or attributes, or one look at them.
-    fn change<T>(&self, act: impl FnOnce(&mut State) -> Result<T, Errno>) -> Result<T, Errno> {
-        act(&mut self.state())
-    }
-
-    fn make(
-        &self,
-        from: &From,
-        (parent, name): (INodeNo, &OsStr),
-        mode: u32,
-        kind: Kind,
-    ) -> Result<FileAttr, Errno> {
-        let owner = Owner {
-            uid: from.uid(),
-            gid: from.gid(),
-            permissions: permissions(mode),
-        };
-        self.change(|state| {
-            let parent = state.numbers.number(parent)?;
-            let moment = state.moment();
-            let number = state.tree.make(parent, name, kind, owner, moment)?;
-            state.introduce(number)
-        })
-    }
-
-    fn open_file(&self, node: INodeNo) -> Result<(), Errno> {
-        self.change(|state| {
-            let number = state.numbers.number(node)?;
-            state.tree.open(number)
-        })
-    }
-
-    /// What asks for `O_DIRECT` goes past the kernel's cache, many requests at a time; a kernel that
-    /// cannot keep both ways the same takes it through its cache, one at a time.
-    fn opened_as(&self, flags: i32) -> (FileHandle, FopenFlags) {
-        // What the kernel still has of a file is right: nobody else writes it.
-        let keep = FopenFlags::FOPEN_KEEP_CACHE;
-        if self.past_cache && is_direct(OpenFlags(flags)) {
-            let direct = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
-            (DIRECT, keep | direct)
-        } else {
-            (CACHED, keep)
-        }
-    }
-
-    fn allocate(
-        &self,
-        state: &mut State,
-        number: Number,
-        (offset, length): (u64, u64),
-        mode: FallocateFlags,
-    ) -> Result<(), Errno> {
-        let moment = state.moment();
-        let keep_size = mode.contains(FallocateFlags::KEEP_SIZE);
-        if mode.intersects(FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE) {
-            let cleared = state.tree.punch(number, offset, length, moment)?;
-            self.clear(&cleared)?;
-        }
-        match mode - FallocateFlags::KEEP_SIZE {
-            FallocateFlags::PUNCH_HOLE => Ok(()),
-            allocate if allocate.is_empty() || allocate == FallocateFlags::ZERO_RANGE => state
-                .tree
-                .preallocate(number, offset, length, keep_size, moment),
-            _ => Err(Errno::EOPNOTSUPP),
-        }
-    }
-}
-
-impl State {
-    /// Tells the kernel of a file, which it then knows until it forgets it.
-    fn introduce(&mut self, number: Number) -> Result<FileAttr, Errno> {
-        let found = self.tree.look_up(number)?;
-        Ok(self.numbers.outside(found))
-    }
-}
-
-fn unit(handle: FileHandle, flags: OpenFlags) -> Unit {
-    // A file may be switched to `O_DIRECT` after it was opened.
-    if handle == DIRECT || is_direct(flags) {
-        Unit::Sector
-    } else {
-        Unit::Block
-    }
-}
-
-fn is_direct(flags: OpenFlags) -> bool {
-    flags.0 & O_DIRECT != 0
-}
-
-/// What each write of a file has to reach; `O_SYNC` contains the bit of `O_DSYNC`.
-fn durable(flags: OpenFlags) -> Option<Durable> {
-    match flags.0 & O_SYNC {
-        O_SYNC => Some(Durable::All),
-        O_DSYNC => Some(Durable::Data),
-        _ => None,
-    }
-}
-
-fn permissions(mode: u32) -> u16 {
-    u16::try_from(mode & PERMISSIONS).expect("twelve bits")
 }
 
 fn answer_entry(reply: ReplyEntry, outcome: Result<FileAttr, Errno>) {

@@ -7,8 +7,10 @@
 //! goes to the disk at once, many requests at a time. Names and attributes are kept in memory and
 //! take no time.
 
+mod changes;
 mod data;
 mod filesystem;
+mod opening;
 mod snapshots;
 mod transfer;
 mod writeback;

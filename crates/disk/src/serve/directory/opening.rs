@@ -1,0 +1,62 @@
+//! How a file is opened, and what that means for each of its requests.
+
+use fuser::{FileHandle, FopenFlags, OpenFlags, WriteFlags};
+use nix::libc::{O_DIRECT, O_DSYNC, O_SYNC};
+
+use super::Directory;
+use super::data::Durable;
+use super::transfer::Unit;
+
+/// A file that was opened with `O_DIRECT`; all others are cached by the kernel.
+const DIRECT: FileHandle = FileHandle(1);
+const CACHED: FileHandle = FileHandle(0);
+
+impl Directory {
+    /// What asks for `O_DIRECT` goes past the kernel's cache, many requests at a time; a kernel that
+    /// cannot keep both ways the same takes it through its cache, one at a time.
+    pub(super) fn opened_as(&self, flags: i32) -> (FileHandle, FopenFlags) {
+        // What the kernel still has of a file is right: nobody else writes it.
+        let keep = FopenFlags::FOPEN_KEEP_CACHE;
+        if self.past_cache && is_direct(OpenFlags(flags)) {
+            let direct = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
+            (DIRECT, keep | direct)
+        } else {
+            (CACHED, keep)
+        }
+    }
+}
+
+pub(super) fn read_as(handle: FileHandle, flags: OpenFlags) -> Unit {
+    // A file may be switched to `O_DIRECT` after it was opened.
+    if handle == DIRECT || is_direct(flags) {
+        Unit::Sector
+    } else {
+        Unit::Block
+    }
+}
+
+/// The kernel syncs after each write of a cached file that asks for it, but not of a direct one.
+pub(super) fn written_as(
+    handle: FileHandle,
+    flags: OpenFlags,
+    write_flags: WriteFlags,
+) -> (Unit, Option<Durable>) {
+    match read_as(handle, flags) {
+        _ if write_flags.contains(WriteFlags::FUSE_WRITE_CACHE) => (Unit::Block, None),
+        unit if handle == DIRECT => (unit, durable(flags)),
+        unit => (unit, None),
+    }
+}
+
+fn is_direct(flags: OpenFlags) -> bool {
+    flags.0 & O_DIRECT != 0
+}
+
+/// What each write of a file has to reach; `O_SYNC` contains the bit of `O_DSYNC`.
+fn durable(flags: OpenFlags) -> Option<Durable> {
+    match flags.0 & O_SYNC {
+        O_SYNC => Some(Durable::All),
+        O_DSYNC => Some(Durable::Data),
+        _ => None,
+    }
+}
