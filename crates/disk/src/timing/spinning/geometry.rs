@@ -97,7 +97,8 @@ impl Geometry {
             self.seek.time_ns((tracks - 1.0) / self.most_tracks()) + settle_ns
         };
         let there = self.angle_at(now) + seek_ns / self.revolution_ns;
-        let mut wait = (target.fract() - there).rem_euclid(1.0);
+        let mut wait = target - there;
+        wait -= wait.floor();
         if wait > 1.0 - TOLERANCE_REVOLUTIONS {
             wait -= 1.0;
         }

@@ -32,6 +32,20 @@ pub(super) struct Queue<T> {
     items: Vec<T>,
 }
 
+/// In four lanes, for the compiler to keep in a vector.
+fn least(costs: &[f64]) -> f64 {
+    let lesser = |a: f64, b: f64| if b < a { b } else { a };
+    let mut lanes = [f64::INFINITY; 4];
+    let fours = costs.chunks_exact(4);
+    let rest = fours.remainder().iter();
+    for four in fours {
+        for lane in 0..4 {
+            lanes[lane] = lesser(lanes[lane], four[lane]);
+        }
+    }
+    rest.chain(&lanes).copied().fold(f64::INFINITY, lesser)
+}
+
 /// The head and the platter at the moment of the choice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View<'a> {
@@ -87,13 +101,9 @@ impl<T> Queue<T> {
     pub(super) fn best(&mut self, view: View) -> Option<(usize, f64)> {
         self.weigh(view);
         let waited_ns = view.now as f64 * self.ageing;
-        let mut best: Option<(usize, f64)> = None;
-        for (index, &cost) in self.cost_ns.iter().enumerate() {
-            if best.is_none_or(|(_, least)| cost < least) {
-                best = Some((index, cost));
-            }
-        }
-        best.map(|(index, cost)| (index, cost - waited_ns))
+        let least = least(&self.cost_ns);
+        let index = self.cost_ns.iter().position(|&cost| cost <= least)?;
+        Some((index, least - waited_ns))
     }
 
     fn weigh(&mut self, view: View) {

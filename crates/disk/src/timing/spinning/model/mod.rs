@@ -39,6 +39,8 @@ pub struct Spinning {
     write_back: WriteBack,
     /// When the last command came or was answered.
     active_at: Nanos,
+    /// What `next_event` says; looked up far more often than it changes.
+    next: Option<Nanos>,
     counted: Counted,
 }
 
@@ -111,6 +113,7 @@ impl Spinning {
                 oldest_ns: nanos(parameters.write_back_oldest_us.value),
             },
             active_at: 0,
+            next: None,
             counted: Counted::default(),
         }
     }
@@ -178,6 +181,15 @@ impl Spinning {
                 self.let_in(now, events);
             }
         }
+    }
+
+    fn earliest(&self) -> Option<Nanos> {
+        let sooner = |a: Option<Nanos>, b: Option<Nanos>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let working = sooner(self.arm.next_event(), self.controller.next_event());
+        sooner(working, self.write_back_due())
     }
 
     /// Sets in motion whatever can be now.
@@ -254,25 +266,22 @@ impl Timing for Spinning {
         if self.flushing.is_none() {
             self.controller.take_next(now);
         }
+        self.next = self.earliest();
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let next = [
-            self.arm.next_event(),
-            self.controller.next_event(),
-            self.write_back_due(),
-        ];
-        next.into_iter().flatten().min()
+        self.next
     }
 
     fn advance(&mut self, now: Nanos, events: &mut Vec<Event>) {
-        while let Some(at) = self.next_event().filter(|&at| at <= now) {
+        while let Some(at) = self.next.filter(|&at| at <= now) {
             if self.arm.next_event() == Some(at) {
                 self.arm_done(at, events);
             } else if self.controller.next_event() == Some(at) {
                 self.controller_done(at, events);
             }
             self.go_on(at, events);
+            self.next = self.earliest();
         }
     }
 
