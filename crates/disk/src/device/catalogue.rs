@@ -4,7 +4,25 @@ use super::named::Origin;
 use super::{Device, DeviceError};
 
 /// Name and text of every file in `devices/`; a test holds this list to the folder.
-pub const BUILT_IN: &[(&str, &str)] = &[("null", include_str!("../../../../devices/null.toml"))];
+pub const BUILT_IN: &[(&str, &str)] = &[
+    (
+        "desktop-7200",
+        include_str!("../../../../devices/desktop-7200.toml"),
+    ),
+    (
+        "fujitsu-mbc2073rc",
+        include_str!("../../../../devices/fujitsu-mbc2073rc.toml"),
+    ),
+    ("null", include_str!("../../../../devices/null.toml")),
+    (
+        "seagate-barracuda-7200-9-160",
+        include_str!("../../../../devices/seagate-barracuda-7200-9-160.toml"),
+    ),
+    (
+        "wd-my-passport-ultra",
+        include_str!("../../../../devices/wd-my-passport-ultra.toml"),
+    ),
+];
 
 /// The names of the devices that come with the program.
 #[must_use]
