@@ -117,8 +117,8 @@ class Served:
 
     process: subprocess.Popen[bytes]
     control: Control
-    file: Path
-    """The disk's bytes as one file, in a FUSE mount."""
+    file: Path | None
+    """The disk's bytes as one file, in a FUSE mount; None where it is served as a directory."""
     ready: Facts
     """What the program said when it was ready."""
 
@@ -161,7 +161,8 @@ def serve(
         said = log.read_text(errors="replace").strip().splitlines()[-1:]
         why = event.get("message") or (said[0] if said else f"{PROGRAM} ended without a word")
         raise DiskError(str(why).removeprefix(f"{PROGRAM}: "))
-    return Served(process, Control(socket_file), Path(event["file"]), event)
+    file = Path(event["file"]) if event["file"] else None
+    return Served(process, Control(socket_file), file, event)
 
 
 def _first_line(output: IO[bytes], limit_s: float) -> bytes:

@@ -29,6 +29,7 @@ def audit(loop: DeviceUsage | None = LOOP, **use: Any) -> dict[str, Finding]:
 def test_a_punctual_disk_raises_nothing() -> None:
     assert audit() == {}
     assert audit(None) == {}, "nothing is guessed where the loop device was not counted"
+    assert audit(block=None) == {}, "a directory has none"
 
 
 def test_a_late_disk_makes_its_trial_invalid_and_its_cell_incomparable() -> None:

@@ -85,6 +85,7 @@ def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(
     for trial in trials:
         [disk] = trial.virtual_disks
         assert trial.usage is not None
+        assert disk.block is not None
         assert trial.usage.devices[disk.block].written_bytes > 0
         assert disk.seconds == pytest.approx(trial.usage.seconds, abs=0.5)
         assert all(file.as_declared for file in trial.open_files if file.role)

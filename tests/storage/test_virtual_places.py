@@ -1,6 +1,7 @@
 """Virtual disks as places: refused early, put back in a moment, and gone after any end."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,13 +15,13 @@ import pytest
 
 from diskproof.refusal import RefusalError
 from diskproof.results.records import RestoredBy, Role
-from diskproof.storage import filesystem, virtual
+from diskproof.storage import filesystem, kinds, virtual
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
 from diskproof.study.model import StorageChoice
 from diskproof.system.journal import Journal, clean, processes_of
-from support.virtual import left_of, needs_virtual_disks
+from support.virtual import VOLUME, left_of, needs_virtual_disks
 
 MIB = 2**20
 
@@ -140,7 +141,8 @@ def test_time_is_taken_and_counted_as_told(journal: Journal) -> None:
     assert use.lateness_us is not None
     assert not use.late
     assert use.contents_bytes >= 8 * MIB
-    assert use.block == disk.block.name
+    assert use.block == disk.block_name
+    assert str(use.block).startswith("loop")
     disk.count_anew()
     assert disk.use().write.requests == 0
     layout.clear()
@@ -156,6 +158,68 @@ def test_the_way_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
     attached = virtual.attach(virtual.Wanted("null", size_bytes=MIB, path_us=measured), journal)
     assert attached.facts.path_us == pytest.approx(measured, abs=0.1)
     attached.detach()
+
+
+def test_without_loop_devices_a_disk_is_a_directory(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds.virtual, "as_directory", lambda: True)
+    chosen = StorageChoice.model_validate({"virtual": "null", "size": "64 MiB"})
+    check_layout("v", chosen, needs(MIB))
+    with pytest.raises(StorageError, match=r"`filesystem` needs a loop device.*run as root"):
+        check_layout("v", storage(filesystem="xfs"), needs(MIB))
+    places = Places(journal)
+    layout = Layout("v", chosen, places)
+    fill = Filled(layout)
+    assert layout.restore("small", fill) == "copy"
+    for folder in layout.folders().values():
+        (folder / "table").write_bytes(b"spoilt")
+        (folder / "more").write_bytes(os.urandom(MIB))
+    assert layout.restore("small", fill) == "snapshot"
+    for role, folder in layout.folders().items():
+        assert [path.name for path in folder.iterdir()] == ["table"]
+        assert (folder / "table").read_bytes() == role.encode() * 100_000
+    [disk] = layout.disks()
+    disk.control.set_timing(on=True)
+    disk.count_anew()
+    (layout.folders()["tmp"] / "file").write_bytes(os.urandom(MIB))
+    assert disk.use().write.bytes >= MIB
+    assert disk.use().block is None
+    described = layout.places()[0]
+    assert described.device is None
+    assert described.virtual is not None
+    layout.clear()
+    assert not [path for path in layout.folders().values() if path.exists()]
+    places.close()
+    assert left_of(journal.mark) == []
+
+
+def test_a_trial_finds_the_disk_as_the_one_before_found_it(tmp_path: Path, journal: Journal) -> None:
+    """Credits that one trial used up are there again for the next."""
+    volume = tmp_path / "volume.toml"
+    figure = '{{ value = {}, source = "chosen" }}'
+    iops, most = figure.format("1.0"), figure.format("1000.0")
+    burst = f"burst = {{ iops = {figure.format('5000.0')}, most_credits = {most}, credits = {most} }}"
+    fixed = VOLUME.replace('{ value = 100_000.0, source = "chosen" }', iops)
+    assert fixed != VOLUME
+    volume.write_text(f"{fixed}{burst}\n")
+    places = Places(journal)
+    layout = Layout("v", StorageChoice.model_validate({"virtual": str(volume)}), places)
+    layout.restore("small", Filled(layout))
+    [disk] = layout.disks()
+    left = []
+    for _ in range(2):
+        layout.restore("small", Filled(layout))
+        disk.control.set_timing(on=True)
+        with (layout.folders()["data"] / "file").open("wb") as file:
+            for _ in range(50):
+                file.write(os.urandom(16_384))
+                file.flush()
+                os.fsync(file.fileno())
+        left.append(disk.use().counters["credits"])
+    assert max(left) < 960
+    assert abs(left[0] - left[1]) < 40
+    places.close()
 
 
 # ---------------------------------------------------------------- what is refused
@@ -180,13 +244,19 @@ def test_what_the_machine_lacks_is_said_with_its_remedy(monkeypatch: pytest.Monk
     for room, name, value, said in (
         (virtual, "FUSE", Path("/dev/no-fuse"), "modprobe fuse"),
         (virtual, "LOOP_CONTROL", Path("/dev/no-loop"), "modprobe loop"),
-        (os, "geteuid", lambda: 1000, "run as root"),
         (filesystem, "MAKE", {"ext4": ("mkfs.none",)}, "mkfs.none is missing; install e2fsprogs"),
     ):
         with monkeypatch.context() as changed:
             changed.setattr(room, name, value)
             with pytest.raises(StorageError, match=f"storage `v`: .*{said}"):
                 check_layout("v", storage(), needs(MIB))
+    with monkeypatch.context() as changed:
+        changed.setattr(os, "geteuid", lambda: 1000)
+        assert "run as root" in str(virtual.missing_means())
+        which = shutil.which
+        changed.setattr(shutil, "which", lambda name: None if "fusermount" in name else which(name))
+        with pytest.raises(StorageError, match=r"storage `v`: .*install fuse3, or run as root"):
+            check_layout("v", storage(), needs(MIB))
 
 
 def test_an_option_that_mount_does_not_know_is_its_own_words(journal: Journal) -> None:

@@ -193,6 +193,8 @@ def _place_facts(machine: Machine) -> dict[str, str]:
         if device:
             size = f", {format_bytes(device.size_bytes)}" if device.size_bytes else ""
             lies_on += f" on {device.model or device.name}{size}"
+        elif place.virtual:
+            lies_on += f" on virtual: {place.virtual.title}, {format_bytes(place.virtual.size_bytes)}"
         key = f"{place.role} of {place.storage}"
         if place.role == "data" or facts.get(f"data of {place.storage}") != lies_on:
             facts[key] = lies_on

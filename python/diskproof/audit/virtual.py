@@ -71,7 +71,7 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
     for disk in evidence.trial.virtual_disks:
         names = _loops(evidence, disk)
         loops = [usage.devices[name] for name in names if name in usage.devices] if usage else []
-        if len(loops) < len(names):
+        if not names or len(loops) < len(names):
             continue
         for what, sent, arrived in (
             ("read from", sum(loop.read_bytes for loop in loops), disk.read.bytes),
@@ -91,7 +91,7 @@ def _loops(evidence: Evidence, disk: VirtualUse) -> list[str]:
     pools = [place.pool for place in places if place and place.pool]
     members = [member for pool in pools for member in pool.members]
     stretches = [one.device.name for one in members if one.virtual and one.virtual.name == disk.name]
-    return list(dict.fromkeys(stretches)) or [disk.block]
+    return list(dict.fromkeys(stretches)) or ([disk.block] if disk.block else [])
 
 
 @check(

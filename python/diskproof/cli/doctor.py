@@ -16,6 +16,7 @@ from diskproof.results.records import format_bytes
 from diskproof.server.registry import installed
 from diskproof.storage.filesystem import maker_missing
 from diskproof.storage.kinds.ram import can_mount
+from diskproof.storage.kinds.virtual import as_directory
 from diskproof.storage.virtual import missing_means
 from diskproof.study.places import FileSystem
 from diskproof.system.idle import may_keep_cores_awake
@@ -101,16 +102,25 @@ def _privileges() -> Check:
 
 def _virtual_disks() -> list[Check]:
     """Say whether virtual disks can be attached, with which file systems, and how punctually."""
-    if lacking := missing_means():
+    if lacking := missing_means(block=not as_directory()):
         return [Check("virtual disks", "cannot be attached", remedy=lacking)]
+    if as_directory():
+        found = f"{len(disk.devices())} devices, as directories: block devices need root"
+        return [Check("virtual disks", found), _idle_cores()]
     makers = {filesystem: maker_missing(filesystem) for filesystem in get_args(FileSystem)}
     can = ", ".join(filesystem for filesystem, why in makers.items() if why is None)
     missing = "; ".join(why for why in makers.values() if why)
-    checks = [Check("virtual disks", f"{len(disk.devices())} devices, on {can or 'no file system'}", missing)]
+    return [
+        Check("virtual disks", f"{len(disk.devices())} devices, on {can or 'no file system'}", missing),
+        _idle_cores(),
+    ]
+
+
+def _idle_cores() -> Check:
     if may_keep_cores_awake():
-        return [*checks, Check("idle cores", "can be kept quick to wake while virtual disks are at work")]
+        return Check("idle cores", "can be kept quick to wake while virtual disks are at work")
     remedy = "give this user /dev/cpu_dma_latency, or boot with processor.max_cstate=1"
-    return [*checks, Check("idle cores", "cannot be kept quick to wake", remedy)]
+    return Check("idle cores", "cannot be kept quick to wake", remedy)
 
 
 def _setpriv() -> Check:

@@ -354,6 +354,8 @@ def _device_name(place: Place) -> str:
         return place.device.name
     if place.pool:
         return _pool_name(place.pool)
+    if place.virtual:
+        return f"virtual: {place.virtual.title}"
     return "main memory" if place.kind == "ram" else "no single device"
 
 

@@ -536,8 +536,8 @@ class VirtualUse(Record):
 
     name: str
     device: str
-    block: str
-    """Kernel name of its loop device."""
+    block: str | None
+    """Kernel name of its loop device; None where it is served as a directory."""
     seconds: float
     read: RequestsServed
     write: RequestsServed

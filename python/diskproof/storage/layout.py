@@ -9,7 +9,7 @@ from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.places import Places, check
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.throttle import check_throttle
-from diskproof.storage.virtual import VirtualDisk
+from diskproof.storage.virtual import ServedDisk
 from diskproof.study.model import StorageChoice
 from diskproof.study.places import PlaceChoice
 from diskproof.system.mounts import Mount, block_device, device_number, mount_of
@@ -86,7 +86,7 @@ class Layout:
         for place, roles in self._roles_by_place():
             place.clear(roles)
 
-    def disks(self) -> list[VirtualDisk]:
+    def disks(self) -> list[ServedDisk]:
         """Return the virtual disks that take part in the layout."""
         return [disk for place, _ in self._roles_by_place() for disk in place.disks]
 

@@ -136,7 +136,7 @@ def _attach(disk: Disk, journal: Journal) -> _Attached:
         below_floor=disk.below_floor,
     )
     virtual = attach(wanted, journal)
-    return _Attached(virtual.served.file, virtual.block, virtual)
+    return _Attached(virtual.file, virtual.block, virtual)
 
 
 def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:

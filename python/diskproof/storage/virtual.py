@@ -3,6 +3,7 @@
 import mmap
 import os
 import random
+import shutil
 import statistics
 import time
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from diskproof.system.processes import Starter
 
 FUSE = Path("/dev/fuse")
 LOOP_CONTROL = Path("/dev/loop-control")
+
+MOUNT = "fuse"
+"""Name of the mount in a disk's folder."""
 
 PROBE_BYTES = 64 * 2**20
 PROBE_BLOCK_BYTES = 4096
@@ -55,12 +59,10 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class VirtualDisk:
-    """A virtual disk that is attached."""
+class ServedDisk:
+    """A virtual disk at work."""
 
     served: disk.Served
-    block: Path
-    """Its loop device."""
     folder: Path
     """Its own folder: the socket, the FUSE mount, the program's log."""
     facts: VirtualFacts
@@ -69,6 +71,11 @@ class VirtualDisk:
     def control(self) -> disk.Control:
         """The way to ask it for statistics, and to steer it."""
         return self.served.control
+
+    @property
+    def block_name(self) -> str | None:
+        """Kernel name of its loop device; None where it has none."""
+        return None
 
     def count_anew(self) -> None:
         """Let its statistics begin now."""
@@ -81,15 +88,38 @@ class VirtualDisk:
         return VirtualUse(
             name=self.facts.name,
             device=self.facts.device,
-            block=self.block.name,
+            block=self.block_name,
             queue_depth_mean=depth["mean"],
             queue_depth_max=depth["max"],
             **{field: told[field] for field in _COUNTED},
         )
 
     def detach(self) -> None:
+        """Give it back."""
+        self.served.end()
+
+
+@dataclass(frozen=True)
+class VirtualDisk(ServedDisk):
+    """A virtual disk that is attached as a block device."""
+
+    block: Path
+    """Its loop device."""
+
+    @property
+    def block_name(self) -> str:
+        """Kernel name of its loop device."""
+        return self.block.name
+
+    @property
+    def file(self) -> Path:
+        """Its bytes as one file, below the loop device."""
+        assert self.served.file is not None
+        return self.served.file
+
+    def detach(self) -> None:
         """Give it back, unmounted as it must be: first the loop device, then the program and its mount."""
-        loops.detach(self.block, self.served.file)
+        loops.detach(self.block, self.file)
         self.served.end()
 
 
@@ -98,10 +128,25 @@ def attach(wanted: Wanted, journal: Journal) -> VirtualDisk:
 
     StorageError or DiskError says what is in the way; what was begun is then left to the journal.
     """
+    folder, served = _serve(wanted, journal, [])
+    assert served.file is not None
+    return VirtualDisk(served, folder, _facts(wanted, served.ready), loops.attach(served.file, journal))
+
+
+def attach_directory(wanted: Wanted, journal: Journal) -> tuple[ServedDisk, Path]:
+    """Serve a virtual disk as a directory, for who may not have loop devices; return it and its mount.
+
+    Files lie on the disk as a file system of the program's own puts them there.
+    """
+    folder, served = _serve(wanted, journal, ["--as", "directory"])
+    return ServedDisk(served, folder, _facts(wanted, served.ready)), folder / MOUNT
+
+
+def _serve(wanted: Wanted, journal: Journal, further: list[str]) -> tuple[Path, disk.Served]:
     # /tmp: a socket's path may have no more than 107 bytes.
     folder = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-disk"))  # noqa: S108
     folder.chmod(0o711)
-    mount = folder / "fuse"
+    mount = folder / MOUNT
     mount.mkdir()
     journal.mounted(mount)
     served = disk.serve(
@@ -109,14 +154,17 @@ def attach(wanted: Wanted, journal: Journal) -> VirtualDisk:
         wanted.device,
         mount=mount,
         socket_file=folder / "control",
-        options=_options(wanted),
+        options=[*_options(wanted), *further],
         outlives=wanted.outlives,
     )
-    return VirtualDisk(served, loops.attach(served.file, journal), folder, _facts(wanted, served.ready))
+    return folder, served
 
 
-def missing_means() -> str | None:
-    """Say what this machine lacks for attaching virtual disks, and its remedy; None: it has all."""
+def missing_means(*, block: bool = True) -> str | None:
+    """Say what this machine lacks for attaching virtual disks, and its remedy; None: it has all.
+
+    `block`: as block devices. A directory needs less.
+    """
     if not disk.is_installed():
         return "diskproof-disk is not installed: `make run` builds it"
     if not FUSE.exists():
@@ -124,6 +172,8 @@ def missing_means() -> str | None:
             f"there is no {FUSE}: load the kernel's module (`modprobe fuse`), "
             "or give the container the device"
         )
+    if not block:
+        return _missing_mounter()
     if os.geteuid() != 0:
         return "loop devices and mounts need root: run as root"
     if not LOOP_CONTROL.exists():
@@ -132,6 +182,12 @@ def missing_means() -> str | None:
             "or give the container the device"
         )
     return None
+
+
+def _missing_mounter() -> str | None:
+    if os.geteuid() == 0 or any(shutil.which(name) for name in ("fusermount3", "fusermount")):
+        return None
+    return "an ordinary user mounts through fusermount3: install fuse3, or run as root"
 
 
 @cache

@@ -14,7 +14,7 @@ from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
 
 if TYPE_CHECKING:
-    from diskproof.storage.virtual import VirtualDisk
+    from diskproof.storage.virtual import ServedDisk
 
 SCRATCH = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
 """Names of the folders that runs make inside a place."""
@@ -57,7 +57,7 @@ class Prepared:
         del name
         return False
 
-    disks: tuple["VirtualDisk", ...] = ()
+    disks: tuple["ServedDisk", ...] = ()
     """The virtual disks that take part in it."""
 
     @property

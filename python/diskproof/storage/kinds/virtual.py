@@ -1,6 +1,9 @@
 """A virtual disk with a file system on it."""
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from diskproof import disk
@@ -16,7 +19,15 @@ from diskproof.storage.filesystem import (
     unmount,
 )
 from diskproof.storage.kinds.base import Prepared, StorageError, unused
-from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means, path_us
+from diskproof.storage.virtual import (
+    ServedDisk,
+    VirtualDisk,
+    Wanted,
+    attach,
+    attach_directory,
+    missing_means,
+    path_us,
+)
 from diskproof.study.places import FileSystem, PlaceChoice
 from diskproof.system.journal import Journal
 
@@ -28,10 +39,13 @@ EMPTY = "empty"
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse a disk that is not known, cannot be served here, or is too small."""
-    if lacking := missing_means():
+    if lacking := missing_means(block=not as_directory()):
         raise StorageError(f"storage `{name}`: no virtual disk can be attached here: {lacking}")
     filesystem = choice.filesystem or DEFAULT_FILESYSTEM
-    check_maker(name, filesystem)
+    if as_directory():
+        _check_directory_keys(name, choice)
+    else:
+        check_maker(name, filesystem)
     capacity = _capacity_bytes(name, choice)
     size = int(choice.size or capacity)
     if size > capacity:
@@ -42,18 +56,24 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     check_size(name, filesystem, size, need_bytes)
 
 
-def prepare(choice: PlaceChoice, journal: Journal) -> "VirtualPlace":
+def as_directory() -> bool:
+    """Whether virtual disks are directories here: an ordinary user has neither loop devices nor mounts."""
+    return os.geteuid() != 0
+
+
+def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
     """Attach the disk, make its file system and mount it, all at memory speed."""
     assert choice.virtual is not None
     wanted = Wanted(
         device=choice.virtual,
         name=choice.label,
         size_bytes=None if choice.size is None else int(choice.size),
-        path_us=path_us(journal),
         below_floor=choice.below_floor,
     )
     try:
-        attached = attach(wanted, journal)
+        if as_directory():
+            return VirtualDirectory(*attach_directory(wanted, journal))
+        attached = attach(replace(wanted, path_us=path_us(journal)), journal)
     except disk.DiskError as error:  # in the words of the study file
         raise StorageError(str(error).replace("--below-floor", "`below_floor = true`")) from error
     return VirtualPlace(attached, choice, journal)
@@ -114,11 +134,9 @@ class VirtualPlace(Prepared):
 
     def close(self) -> None:
         """Unmount and detach; where that cannot be, the journal's undo goes further."""
-        try:
+        with suppress(StorageError, disk.DiskError, OSError):
             self._leave()
             self._disk.detach()
-        except (StorageError, disk.DiskError, OSError):
-            pass
 
     def _go_back(self, name: str) -> None:
         self._leave()
@@ -133,6 +151,55 @@ class VirtualPlace(Prepared):
 
     def _mount(self) -> None:
         mount_again(self._disk.block, self.folder, self._mount_options)
+
+
+class VirtualDirectory(Prepared):
+    """A virtual disk as a directory: files on it, but no file system of the kernel's and no loop device."""
+
+    def __init__(self, served: ServedDisk, mount: Path) -> None:
+        """Keep the new disk as it is: empty."""
+        super().__init__("virtual", mount)
+        self.disks = (served,)
+        self._disk = served
+        self._kept: set[str] = set()
+        self.keep(EMPTY)
+
+    @property
+    def virtual(self) -> VirtualFacts:
+        """The disk."""
+        return self._disk.facts
+
+    def clear(self, roles: Iterable[Role]) -> None:
+        """Give up all that lies on the disk."""
+        del roles
+        self.put_back(EMPTY)
+
+    def keep(self, name: str) -> None:
+        """Keep the whole disk as it is now."""
+        self._disk.control.ask("snapshot", name=name)
+        self._kept.add(name)
+
+    def put_back(self, name: str) -> bool:
+        """Put back the disk as it was kept, at memory speed; False where nothing was under that name."""
+        self._disk.control.set_timing(on=False)
+        if name not in self._kept:
+            return False
+        self._disk.control.ask("restore", name=name)
+        return True
+
+    def close(self) -> None:
+        """Detach; where that cannot be, the journal's undo goes further."""
+        with suppress(StorageError, disk.DiskError, OSError):
+            self._disk.detach()
+
+
+def _check_directory_keys(name: str, choice: PlaceChoice) -> None:
+    for key in ("filesystem", "mount_options"):
+        if getattr(choice, key) is not None:
+            raise StorageError(
+                f"storage `{name}`: `{key}` needs a loop device and a mount, which an ordinary user has not; "
+                "run as root, or leave it out: the disk is then a directory"
+            )
 
 
 def _capacity_bytes(name: str, choice: PlaceChoice) -> int:
