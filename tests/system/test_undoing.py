@@ -65,6 +65,27 @@ def test_a_mount_that_somebody_stands_in_goes_all_the_same(journal: Journal, ima
     assert loops_on(image) == []
 
 
+@needs_root
+def test_a_loop_whose_file_lost_its_mount_is_found(journal: Journal, tmp_path: Path) -> None:
+    """As under a virtual disk whose program was told to end: the kernel's path of the file is cut."""
+    mount_point = tmp_path / "fuse"
+    mount_point.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "none", str(mount_point)], check=True)
+    ours, other = mount_point / "disk", tmp_path / "disk"
+    for file in (ours, other):
+        file.touch()
+        os.truncate(file, MIB)
+    device = loops.attach(ours, journal)
+    subprocess.run(["umount", "--lazy", str(mount_point)], check=True)
+    assert loops_on(ours) == [device]
+    assert loops_on(other) == []
+
+    undone = journal.finish()
+
+    assert [item.what for item in undone] == [f"loop device {device} on {ours}"]
+    assert loops_on(ours) == []
+
+
 def test_nothing_that_never_came_to_be_is_missed(journal: Journal, tmp_path: Path) -> None:
     """A kill may fall between the line in the journal and the deed."""
     journal.looped(tmp_path / "no file")

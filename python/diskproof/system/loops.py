@@ -1,9 +1,16 @@
 """Loop devices, as the kernel lists them."""
 
+import fcntl
+import os
 import time
 from pathlib import Path
 
 BLOCKS = Path("/sys/block")
+
+LOOP_GET_STATUS64 = 0x4C05
+STATUS_BYTES = 232
+NAME_FIELD = slice(56, 120)
+"""From linux/loop.h: `struct loop_info64`, and in it the name by which a file was attached."""
 
 RELEASE_S = 5.0
 """How long a loop device may take to let go of its file: udev looks at each that changes."""
@@ -11,19 +18,45 @@ RELEASE_S = 5.0
 
 def loops_on(backing_file: Path) -> list[Path]:
     """Return the loop devices that lie on a file, which need not be readable any more."""
-    return [
-        Path("/dev") / folder.name for folder in BLOCKS.glob("loop*") if _backing(folder) == str(backing_file)
-    ]
+    return [Path("/dev") / folder.name for folder in BLOCKS.glob("loop*") if _lies_on(folder, backing_file)]
 
 
 def wait_until_free(device: Path, backing_file: Path) -> bool:
     """Wait until a loop device that was told to detach has let go of its file; False if it does not."""
     until = time.monotonic() + RELEASE_S
-    while _backing(BLOCKS / device.name) == str(backing_file):
+    while _lies_on(BLOCKS / device.name, backing_file):
         if time.monotonic() > until:
             return False
         time.sleep(0.01)
     return True
+
+
+def _lies_on(folder: Path, backing_file: Path) -> bool:
+    """Return whether a loop device lies on a file, even if the file's mount has gone before it.
+
+    A disk's program that is told to end takes its mount away under the loop device; the kernel's path of the
+    file then begins where the mount was.
+    """
+    backing = _backing(folder)
+    if backing == f"/{backing_file.name}" != str(backing_file):
+        name = os.fsencode(backing_file)[: NAME_FIELD.stop - NAME_FIELD.start - 1]
+        return _attached_as(Path("/dev") / folder.name) == name
+    return backing == str(backing_file)
+
+
+def _attached_as(device: Path) -> bytes | None:
+    status = bytearray(STATUS_BYTES)
+    try:
+        descriptor = os.open(device, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.ioctl(descriptor, LOOP_GET_STATUS64, status)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return bytes(status[NAME_FIELD]).split(b"\0")[0]
 
 
 def _backing(folder: Path) -> str | None:

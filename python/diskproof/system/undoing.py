@@ -36,12 +36,20 @@ def unmount(path: Path) -> list[Undone]:
     if not is_mounted(path):
         return []
     # A FUSE mount of an ordinary user has its own way.
-    argv = ["umount"] if os.geteuid() == 0 else ["fusermount3", "-u"]
+    argv = ["umount"] if os.geteuid() == 0 else [_fusermount(), "-u"]
     lazily = "--lazy" if os.geteuid() == 0 else "-z"
     failure = _patiently([*argv, str(path)])
     if failure:
         failure = _run([*argv, lazily, str(path)])
     return [_undone(f"mount {path}", failure)]
+
+
+def _fusermount() -> str:
+    """Return the program that unmounts for ordinary users: older systems have it without the 3."""
+    return next(
+        (name for name in ("fusermount3", "fusermount") if shutil.which(name, path=_environment()["PATH"])),
+        "fusermount3",
+    )
 
 
 def detach_loops(backing_file: str) -> list[Undone]:
