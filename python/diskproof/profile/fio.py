@@ -11,7 +11,7 @@ from typing import Any
 from diskproof.refusal import RefusalError
 from diskproof.system.processes import Starter
 
-OLDEST = (3, 26)
+OLDEST = (3, 24)
 """The first with `sync=dsync`."""
 
 ENGINES = ("libaio", "io_uring")
@@ -35,7 +35,7 @@ def version() -> str:
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
     number = re.match(r"fio-(\d+)\.(\d+)", said)
     if number is None:
-        raise FioError(f"{program} does not say its version but `{said}`; install fio 3.26 or newer")
+        raise FioError(f"{program} does not say its version but `{said}`; install fio {OLDEST[0]}.{OLDEST[1]} or newer")
     if (int(number[1]), int(number[2])) < OLDEST:
         raise FioError(f"{program} is {said}; install fio {OLDEST[0]}.{OLDEST[1]} or newer")
     return said.removeprefix("fio-")

@@ -8,7 +8,7 @@ from diskproof.results.profile import Probe, ProfileCell, Stream
 from diskproof.stats.quantiles import known_percentiles
 
 PERCENTILES = ("50", "90", "95", "99", "99.9")
-"""Taken from fio's histogram, whose bins are no wider than 1/64 of their value (stat.h)."""
+"""Taken from fio's histogram, which is true to 1 % (1/2^7, stat.h)."""
 
 _SYNCED = ("synced-write", "synced-append", "dsync-append")
 

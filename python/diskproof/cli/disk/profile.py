@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from diskproof.cli.disk.bar import profile_display
 from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
-from diskproof.cli.exits import DONE
+from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
 from diskproof.profile.measure import Order
 from diskproof.profile.measure import profile as measure
@@ -68,14 +68,14 @@ def profile(
     )
     with profile_display() as watcher, punctuality(attached) as late:
         measured = measure(Order(wanted, effort, only or ()), watcher)
-    measured = measured.model_copy(update={"notes": [*late, *measured.notes]})
+    measured = measured.model_copy(update={"notes": [*late.notes, *measured.notes]})
     if record:
         write_profile(record, measured)
     if out:
         for path in files.write_all(out, measured):
             say(f"written: {path}")
     text.render(measured, results)
-    return DONE
+    return TRIAL_INVALID if late.invalid or any(cell.error for cell in measured.cells) else DONE
 
 
 def _effort(*, quick: bool, seconds: float | None) -> Effort:

@@ -1,0 +1,200 @@
+"""A profile told: tables, pictures and page, from a record alone."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from diskproof.profile.notes import notes
+from diskproof.profile.parse import to_cell
+from diskproof.refusal import RefusalError
+from diskproof.report.profile import files, page, tables, text
+from diskproof.report.profile.charts import drawings
+from diskproof.results.profile import (
+    Pattern,
+    Probe,
+    Profile,
+    ProfileCell,
+    ProfileMachine,
+    ProfilePlace,
+    Stream,
+    read_profile,
+)
+
+
+def stream(per_s: float, mean_us: float, *, tail: bool = True, bins: bool = False) -> Stream:
+    return Stream(
+        requests=int(per_s * 5),
+        bytes=int(per_s * 5 * 4096),
+        per_s=per_s,
+        megabytes_per_s=per_s * 4096 / 1e6,
+        mean_us=mean_us,
+        min_us=mean_us / 2,
+        max_us=mean_us * 9,
+        percentiles_us={"50": mean_us, "99": mean_us * 3} if tail else {},
+        bins_us=[(mean_us / 2, 10), (mean_us, 80), (mean_us * 3, 10)] if bins else [],
+    )
+
+
+def cell(pattern: Pattern, block: int, depth: int = 1, **streams: Stream) -> ProfileCell:
+    return ProfileCell(
+        probe=Probe(pattern=pattern, block_bytes=block, depth=depth), job="[job]\n", seconds=5, **streams
+    )
+
+
+def make(*cells: ProfileCell, name: str = "/srv/db") -> Profile:
+    return Profile(
+        diskproof_version="0",
+        fio_version="3.33",
+        engine="libaio",
+        started_at="2026-03-14T09:01:00+00:00",
+        quick=False,
+        seconds_per_cell=5,
+        ramp_s=1,
+        place=ProfilePlace(
+            kind="directory", name=name, path=name, size_bytes=2**30, writable=True, direct=True
+        ),
+        machine=ProfileMachine(
+            host="h", kernel="Linux", distribution="d", cpu_model="c", cpus=2, memory_bytes=2**33
+        ),
+        cells=list(cells),
+        notes=["<b>bold</b> is not markup"],
+    )
+
+
+@pytest.fixture(scope="module")
+def full() -> Profile:
+    return make(
+        *(
+            cell(pattern, block, depth, requests=stream(1000 * depth / (block / 4096), 900.0, tail=depth > 1))
+            for pattern in ("random-read", "random-write", "sequential-read", "sequential-write")
+            for block in ((4096, 16384) if pattern.startswith("random") else (2**18, 2**20))
+            for depth in (1, 8, 128)
+        ),
+        cell("synced-append", 4096, requests=stream(400, 1200), flushes=stream(400, 1300, bins=True)),
+        cell("dsync-append", 4096, requests=stream(700, 1400), writes=stream(700, 1400, bins=True)),
+        ProfileCell(probe=Probe(pattern="fileio", block_bytes=16384), job="[job]\n", error="it broke"),
+    )
+
+
+def test_tables_hold_every_cell_by_depth(full: Profile) -> None:
+    iops = tables.iops(full)
+    assert [column.title for column in iops.columns] == ["Queue depth", "1", "8", "128"]
+    assert iops.rows[0] == ("random read 4 KiB", "1,000", "8,000", "128,000")
+    assert iops.rows[1] == ("random read 16 KiB", "250", "2,000", "32,000")
+    assert tables.tail_latency(full).rows[0] == ("random read 4 KiB", "n/a", "2.70", "2.70")
+    assert tables.throughput(full).rows[0][0] == "sequential read 256 KiB"
+    assert [row[0] for row in tables.flushes(full).rows] == ["append + fdatasync 4 KiB"]
+    assert [row[0] for row in tables.others(full).rows] == [
+        "append + fdatasync 4 KiB",
+        "append with O_DSYNC 4 KiB",
+    ], "what failed has no row; the notes name it"
+
+
+def test_a_screen_of_eighty_columns_holds_it(full: Profile) -> None:
+    console = Console(width=80, record=True, file=Path("/dev/null").open("w"), highlight=False)  # noqa: SIM115
+    text.render(full, console)
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "! <b>bold</b> is not markup" in [line.rstrip() for line in lines]
+    assert any(line.startswith("append + fdatasync 4 KiB  ") for line in lines), "no cell is broken up"
+
+
+def test_pictures_are_drawn_with_their_legends(full: Profile, tmp_path: Path) -> None:
+    written = list(files.write_all(tmp_path, full))
+    assert {path.name for path in written} == {
+        "profile.json",
+        "profile.html",
+        "throughput.png",
+        "latency.png",
+        "flush.png",
+    }
+    assert read_profile(tmp_path / "profile.json") == full
+    for name in ("throughput", "latency", "flush"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    words = {
+        name: " ".join(
+            element.text or ""
+            for element in ElementTree.parse(tmp_path / f"{name}.svg").iter()
+            if element.text
+        )
+        for name in ("throughput", "flush")
+    }
+    assert all(word in words["throughput"] for word in ("read", "write", "queue depth", "requests/s", "MB/s"))
+    assert "append with O_DSYNC" in words["flush"]
+
+
+def test_the_curve_of_the_flush_is_its_distribution(full: Profile) -> None:
+    flush = next(drawn.figure for drawn in drawings(full) if drawn.figure.name == "flush")
+    points = [
+        (row["ms"], row["share"]) for row in flush.panels[0].rows if row["name"] == "append + fdatasync"
+    ]
+    assert points == [(0.65, 0.0), (0.65, 0.1), (1.3, pytest.approx(0.9)), (3.9, pytest.approx(1.0))]
+
+
+def test_a_profile_of_one_cell_draws_what_there_is() -> None:
+    made = make(cell("random-read", 4096, requests=stream(100, 9000)))
+    assert [drawn.figure.name for drawn in drawings(made)] == ["throughput", "latency"]
+    nothing = make()
+    assert drawings(nothing) == []
+    assert "There is nothing to draw" in page.render(nothing)
+
+
+def test_nothing_from_the_machine_becomes_markup(full: Profile) -> None:
+    html = page.render(make(*full.cells, name="/<script>alert(1)</script>"))
+    assert "<script>alert" not in html
+    assert "&lt;b&gt;bold" in html
+    assert "default-src &#39;none&#39;" in html or "default-src 'none'" in html
+
+
+def test_what_cannot_be_written_is_refused_before(tmp_path: Path) -> None:
+    with pytest.raises(RefusalError, match="there is no folder"):
+        files.check_writable(tmp_path / "no" / "x.json", None)
+    with pytest.raises(RefusalError, match="is a folder"):
+        files.check_writable(tmp_path, None)
+    (tmp_path / "file").touch()
+    with pytest.raises(RefusalError, match="could not be written"):
+        files.check_writable(None, tmp_path / "file")
+    files.check_writable(tmp_path / "new.json", None)
+    assert not (tmp_path / "new.json").exists()
+
+
+# ---------------------------------------------------------------- what fio says
+
+
+def fios(n: int, mean_ns: float, bins: dict[str, int] | None = None) -> dict[str, object]:
+    latency = {"min": 1, "max": 9000, "mean": mean_ns, "N": n, "bins": bins or {}}
+    return {"runtime": 1000 if n else 0, "total_ios": n, "io_bytes": n * 4096, "lat_ns": latency}
+
+
+def result(**changes: object) -> dict[str, object]:
+    nothing: dict[str, object] = {
+        "error": 0,
+        "usr_cpu": 30.0,
+        "sys_cpu": 65.0,
+        "read": fios(0, 0.0),
+        "write": fios(0, 0.0),
+        "sync": fios(0, 0.0),
+    }
+    return {**nothing, **changes}
+
+
+def test_reads_and_writes_are_put_together() -> None:
+    probe = Probe(pattern="mixed", block_bytes=4096)
+    made = to_cell(probe, "", result(read=fios(60, 1000, {"1000": 60}), write=fios(40, 6000, {"6000": 40})))
+    assert made.requests
+    assert made.requests.per_s == 100
+    assert made.requests.mean_us == pytest.approx(3.0)
+    assert made.requests.percentiles_us == {"50": 1.0, "90": 6.0}, "ten lie beyond the 90th, not the 95th"
+    assert made.cpu_share == pytest.approx(0.95)
+    place = make().place
+    assert any("one CPU was the limit" in note for note in notes(place, [made]))
+
+
+def test_a_job_without_an_answer_is_an_error_and_no_zero() -> None:
+    probe = Probe(pattern="random-read", block_bytes=4096)
+    made = to_cell(probe, "", result())
+    assert (made.requests, made.error) == (None, "not one request was answered")
+    assert to_cell(probe, "", result(error=5)).error == "fio reports error 5"
+    assert make(made).cell("random-read", 4096) is None
