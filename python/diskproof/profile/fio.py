@@ -33,11 +33,12 @@ def version() -> str:
     if program is None:
         raise FioError("fio is not installed; as root on Debian or Ubuntu: apt-get install fio")
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    oldest = ".".join(map(str, OLDEST))
     number = re.match(r"fio-(\d+)\.(\d+)", said)
     if number is None:
-        raise FioError(f"{program} does not say its version but `{said}`; install fio {OLDEST[0]}.{OLDEST[1]} or newer")
+        raise FioError(f"{program} does not say its version but `{said}`; install fio {oldest} or newer")
     if (int(number[1]), int(number[2])) < OLDEST:
-        raise FioError(f"{program} is {said}; install fio {OLDEST[0]}.{OLDEST[1]} or newer")
+        raise FioError(f"{program} is {said}; install fio {oldest} or newer")
     return said.removeprefix("fio-")
 
 

@@ -4,6 +4,7 @@ import json
 from typing import Annotated, Any
 
 from cyclopts import Parameter
+from rich.table import Table as RichTable
 
 from diskproof import disk
 from diskproof.cli.exits import DONE
@@ -12,6 +13,9 @@ from diskproof.report import words
 from diskproof.report.tables import Column, Table
 from diskproof.report.text import layout, print_parts
 from diskproof.storage.attached import Attachment, attachments
+
+NARROW = 110
+"""Columns of a screen below which titles would be broken into slivers."""
 
 
 def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> int:
@@ -30,7 +34,7 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
         told = {"floor_us": floor_us, "devices": devices, "attached": [_facts(one) for one in attached]}
         print(json.dumps(told, indent=1))
         return DONE
-    parts = [[layout(_devices(devices), results)]]
+    parts = [[_devices(devices)]]
     if attached:
         parts.append([layout(_attached(attached), results)])
     print_parts(parts, results)
@@ -49,29 +53,21 @@ def _floor() -> tuple[float | None, str]:
         return None, str(error)
 
 
-def _devices(devices: list[disk.Facts]) -> Table:
-    columns = (
-        Column("Name"),
-        Column("Stands for"),
-        Column("Kind"),
-        Column("Capacity", figures=True),
-        Column("4 KiB read", figures=True),
-        Column("write", figures=True),
-        Column("Here"),
-    )
-    rows = tuple(
-        (
-            device["name"],
-            device["title"],
-            device["kind"],
-            words.size(device["capacity_bytes"]),
-            _latency(device["read_us"]),
-            _latency(device["write_us"]),
-            _standing(device),
-        )
-        for device in devices
-    )
-    return Table(columns, rows)
+def _devices(devices: list[disk.Facts]) -> RichTable:
+    """Lay the devices out; where the screen is narrow, their kind and writes are left to `show`."""
+    narrow = results.width < NARROW
+    table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("Name", no_wrap=True)
+    table.add_column("Stands for")
+    for title in ("Kind", "Capacity", "4 KiB read", "write", "Here"):
+        if not (narrow and title in ("Kind", "write")):
+            table.add_column(title, no_wrap=True, justify="left" if title in ("Kind", "Here") else "right")
+    for device in devices:
+        kind, write = ([], []) if narrow else ([device["kind"]], [_latency(device["write_us"])])
+        row = [device["name"], device["title"], *kind, words.size(device["capacity_bytes"])]
+        row += [_latency(device["read_us"]), *write, _standing(device)]
+        table.add_row(*map(shown, row))
+    return table
 
 
 def _standing(device: disk.Facts) -> str:
