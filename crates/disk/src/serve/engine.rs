@@ -6,6 +6,7 @@
 use fuser::Errno;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use super::alarm::Alarm;
 use super::answer::Answer;
 use super::clock::Clock;
 pub(super) use super::core::Pace;
@@ -90,40 +91,48 @@ impl Engine {
 
     /// The scheduler: sleeps until something is due, until the end.
     pub(super) fn schedule(&self) {
+        let mut alarm = Alarm::default();
+        // The moment that was slept for; its answers leave though it may not quite have come.
+        let mut called_for = 0;
         let mut core = self.core.lock();
         while !core.ended {
             let mut due = Vec::new();
-            core.drive(self.clock.now(), &mut due);
+            core.drive(self.clock.now().max(called_for), &mut due);
             if due.is_empty() {
-                self.sleep(&mut core);
+                called_for = self.sleep(&mut core, &mut alarm);
             } else {
                 MutexGuard::unlocked(&mut core, || self.send(due));
             }
         }
     }
 
-    fn sleep(&self, core: &mut MutexGuard<'_, Core>) {
+    /// Sleeps until the next answer is due, and says when that is; 0 if woken by something else.
+    fn sleep(&self, core: &mut MutexGuard<'_, Core>, alarm: &mut Alarm) -> Nanos {
         let Some(deadline) = core.next_due() else {
             core.scheduler_wakes = Nanos::MAX;
             self.wake.wait(core);
             core.scheduler_wakes = 0;
-            return;
+            return 0;
         };
         let spin = core.pace.spin;
-        core.scheduler_wakes = deadline;
-        self.wake
-            .wait_until(core, self.clock.instant(deadline.saturating_sub(spin)));
-        core.scheduler_wakes = 0;
-        if spin > 0 {
-            MutexGuard::unlocked(core, || self.spin_until(deadline, spin));
+        let lead = if spin > 0 { spin } else { alarm.lead() };
+        let set_for = deadline.saturating_sub(lead);
+        if self.clock.now() < set_for {
+            core.scheduler_wakes = deadline;
+            let woken = self.wake.wait_until(core, self.clock.instant(set_for));
+            core.scheduler_wakes = 0;
+            if !woken.timed_out() {
+                return 0;
+            }
+            alarm.came_late(self.clock.now().saturating_sub(set_for));
         }
+        if spin > 0 {
+            MutexGuard::unlocked(core, || self.spin_until(deadline));
+        }
+        deadline
     }
 
-    /// Not at all if the deadline is further away than that: something else woke the scheduler.
-    fn spin_until(&self, deadline: Nanos, spin: Nanos) {
-        if self.clock.now() + spin < deadline {
-            return;
-        }
+    fn spin_until(&self, deadline: Nanos) {
         while self.clock.now() < deadline {
             std::hint::spin_loop();
         }

@@ -1,5 +1,6 @@
 //! A disk at work: a file in a FUSE mount whose requests take a model's time.
 
+mod alarm;
 mod answer;
 mod clock;
 mod control;
