@@ -19,6 +19,8 @@ pub struct Outcome {
     pub requests: u64,
     pub bytes: u64,
     pub flushes: u64,
+    /// All that the device answered, those of the warm-up and flushes too.
+    pub answers: u64,
     /// Of requests, flushes not among them.
     pub latency_ns: Histogram<u64>,
     pub flush_latency_ns: Histogram<u64>,
@@ -32,6 +34,7 @@ impl Outcome {
             requests: 0,
             bytes: 0,
             flushes: 0,
+            answers: 0,
             latency_ns: histogram(),
             flush_latency_ns: histogram(),
         }
@@ -83,6 +86,7 @@ pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) ->
         depth: probe.depth as usize,
         under_way: Ledger::default(),
         now: 0,
+        answered: 0,
         answers: Vec::new(),
         events: Vec::new(),
     };
@@ -107,6 +111,7 @@ pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) ->
         }
         driver.step(timing);
     }
+    outcome.answers = driver.answered;
     outcome.seconds = (driver.now.min(end) - from) as f64 / NANOS_PER_S as f64;
     outcome
 }
@@ -117,6 +122,7 @@ struct Driver {
     depth: usize,
     under_way: Ledger<Asked>,
     now: Nanos,
+    answered: u64,
     /// Of the last step.
     answers: Vec<Answer>,
     events: Vec<Event>,
@@ -159,6 +165,7 @@ impl Driver {
                 self.answers.push(Answer { request, from, at });
             }
         }
+        self.answered += self.answers.len() as u64;
     }
 }
 

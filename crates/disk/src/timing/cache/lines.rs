@@ -1,7 +1,9 @@
 //! Which blocks of which lines the front holds, which of them are dirty, and which line goes next.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Bound;
+
+use crate::timing::parts::NumberMap;
 
 /// The grain of what a line holds.
 pub(super) const BLOCK_BYTES: u64 = 4096;
@@ -13,7 +15,7 @@ const NONE: u32 = u32::MAX;
 /// dirty one stays until it is written back. One bit stands for a block of 4 KiB.
 pub(super) struct Lines {
     most: usize,
-    by_number: HashMap<u64, u32>,
+    by_number: NumberMap<u32>,
     slots: Vec<Slot>,
     free: Vec<u32>,
     newest: u32,
@@ -38,7 +40,7 @@ impl Lines {
     pub(super) fn new(most: usize) -> Self {
         Self {
             most: most.min(NONE as usize - 1),
-            by_number: HashMap::new(),
+            by_number: NumberMap::default(),
             slots: Vec::new(),
             free: Vec::new(),
             newest: NONE,

@@ -1,15 +1,16 @@
 //! What deserves a place in the cache: what is read again, and what is no long stream.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::request::Request;
+use crate::timing::parts::NumberMap;
 
 /// How often reads missed a line that is not in the cache. As many lines are remembered as the cache
 /// holds; the one that was met first is forgotten first.
 pub(super) struct Misses {
     enough: u32,
     most: usize,
-    counts: HashMap<u64, u32>,
+    counts: NumberMap<u32>,
     order: VecDeque<u64>,
 }
 
@@ -20,7 +21,7 @@ impl Misses {
         Self {
             enough,
             most: lines.clamp(1, MOST_REMEMBERED),
-            counts: HashMap::new(),
+            counts: NumberMap::default(),
             order: VecDeque::new(),
         }
     }

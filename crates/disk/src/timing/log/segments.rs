@@ -1,6 +1,8 @@
 //! The log: segments in a ring, and which block's newest content lies where in it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use crate::timing::parts::NumberMap;
 
 pub(super) const BLOCK_BYTES: u64 = 4096;
 
@@ -16,7 +18,7 @@ pub(super) struct Segments {
     /// The number of the next one, which never wraps.
     next: u64,
     /// Where the newest content of a block begins, counted as if the log had no end.
-    index: HashMap<u64, u64>,
+    index: NumberMap<u64>,
 }
 
 struct Segment {
@@ -34,7 +36,7 @@ impl Segments {
             count: log_bytes / segment_bytes,
             taken: VecDeque::new(),
             next: 0,
-            index: HashMap::new(),
+            index: NumberMap::default(),
         }
     }
 

@@ -1,20 +1,20 @@
 //! RAID 5: where chunks and parity lie, what a write must read first, and one write at a time in a
 //! stripe.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use super::index;
 use crate::ledger::Ledger;
 use crate::request::Tag;
 use crate::timing::Counters;
-use crate::timing::parts::Run;
+use crate::timing::parts::{NumberMap, Run};
 
 pub(super) struct Parity {
     disks: u64,
     chunk_bytes: u64,
     under_way: Ledger<Stripe>,
     /// Stripes that are being written, each with the writes that wait for it.
-    taken: HashMap<u64, VecDeque<Tag>>,
+    taken: NumberMap<VecDeque<Tag>>,
     full: u64,
     modified: u64,
     reconstructed: u64,
@@ -42,7 +42,7 @@ impl Parity {
             disks,
             chunk_bytes,
             under_way: Ledger::default(),
-            taken: HashMap::new(),
+            taken: NumberMap::default(),
             full: 0,
             modified: 0,
             reconstructed: 0,
