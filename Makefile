@@ -20,10 +20,11 @@ test: $(VENV)/.installed-dev
 	@scripts/system-packages test
 	@scripts/test
 
-## bench: the speed goals, side by side with the peers; BENCH=--smoke for the shortest run
+## bench: the speed goals, side by side with the peers; BENCH=--smoke for the shortest run,
+##        BENCH="--only models floor" for some
 bench: $(VENV)/.installed-dev
 	@scripts/system-packages test
-	@$(BIN)/python bench/load.py $(BENCH)
+	@$(BIN)/python bench/goals.py $(BENCH)
 
 ## lint: formatters and checkers, changing nothing
 lint: $(VENV)/.installed-dev

@@ -9,7 +9,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -25,9 +25,9 @@ RESULTS = Path(__file__).parent / "results" / "load.json"
 GROUPS = ("loading", "lightness", "agreement", "memory", "overhead")
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Run the comparisons that are asked for, show them, and keep them."""
-    arguments = parse()
+    arguments = parse(words)
     console = Console(width=130)
     rows: list[Row] = []
     for line in measure(SMOKE if arguments.smoke else FULL, arguments.only):
@@ -43,13 +43,13 @@ def main() -> int:
     return 1 if missed and not arguments.smoke else 0
 
 
-def parse() -> argparse.Namespace:
+def parse(words: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="the shortest run that exercises everything")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, help="some of the comparisons")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the file of every figure, pair by pair")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def measure(size: Size, groups: list[str]) -> Iterator[Row]:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from diskproof import disk
 from diskproof.server.base import ServerError
 from diskproof.server.registry import find
+from diskproof.storage.virtual import missing_means
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -43,3 +45,34 @@ def test_every_comparison_runs(tmp_path: Path) -> None:
     assert groups == {"loading", "throughput", "client CPU", "agreement", "memory", "overhead"}
     assert all(row["ours"] > 0 and row["peer"] > 0 for row in rows)
     assert "point-select, 64 clients" in ended.stdout
+
+
+@pytest.mark.skipif(bool(missing_means()), reason=str(missing_means()))
+@pytest.mark.skipif(not shutil.which("fio"), reason="not installed: fio")
+def test_every_figure_of_the_virtual_disk_is_made(tmp_path: Path) -> None:
+    environment = {**os.environ, "DISKPROOF_STATE": str(tmp_path / "state")}
+    out = tmp_path / "results.json"
+    ended = subprocess.run(
+        [sys.executable, str(BENCH / "disk.py"), "--smoke", "--out", str(out)],
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    figures = json.loads(out.read_text())["figures"]
+    models = {one["what"] for one in figures if one["group"] == "model"}
+    assert models == {device["name"] for device in disk.devices()}
+    assert len([one for one in figures if one["group"] == "floor"]) == 4
+    assert all(value > 0 for one in figures for value in one["values"])
+    assert all(one["goal"] for one in figures if one["note"] != "cores may sleep")
+    assert "depth 64" in ended.stdout
+
+
+def test_a_goal_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    argv = [sys.executable, str(BENCH / "goals.py"), "--only", "luck"]
+    ended = subprocess.run(argv, check=False, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "luck" in ended.stderr
+    assert "lightness" in ended.stderr
+    assert "floor" in ended.stderr
