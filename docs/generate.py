@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import devices
 import workloads
 from diskproof import load
 from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS
@@ -139,6 +140,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "checks.md": checks_page,
     "commands.md": commands_page,
     "workloads.md": workloads.page,
+    "devices.md": devices.page,
 }
 
 

@@ -1,0 +1,70 @@
+"""The page of device files is held to the program that reads them."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import devices
+from diskproof import disk
+
+pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
+
+
+def keys(tree: Any) -> Iterator[str]:
+    """Yield the keys of everything that is not a figure's own two."""
+    if isinstance(tree, dict):
+        if set(tree) == {"value", "source"}:
+            return
+        for key, value in tree.items():
+            yield key
+            yield from keys(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from keys(value)
+
+
+def test_every_kind_that_the_program_knows_has_a_chapter() -> None:
+    assert sorted(devices.kinds_in_the_model()) == sorted(kind.name for kind in devices.KINDS)
+
+
+@pytest.mark.parametrize("name", [device["name"] for device in disk.devices()] if disk.is_installed() else [])
+def test_every_key_of_a_shipped_device_is_on_the_page(name: str) -> None:
+    page = devices.page()
+    shown = disk.show(name)
+    named = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page)))) | set(
+        devices.kinds_in_the_model()
+    )
+    assert set(keys(shown)) - {"probe", "measure", "source", "fitted", "path_us"} <= named
+
+
+def test_the_example_is_a_device(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(devices.EXAMPLE)
+    shown = disk.show(str(file))
+    assert shown["title"] == tomllib.loads(devices.EXAMPLE)["title"]
+    assert shown["device"]["bridge"]["disk"]["null"]["capacity_bytes"]["value"] == 240_057_409_536
+
+
+def test_defaults_on_the_page_are_the_programs(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(devices.EXAMPLE)
+    bridge = disk.show(str(file))["device"]["bridge"]
+    page = devices.page()
+    assert f"| `queue_depth` | integer | `{bridge['queue_depth']['value']}` |" in page
+    assert f'| `"{bridge["flush"]["value"]}"` | What becomes of a flush.' in page
+    assert bridge["flush"]["source"].startswith("assumed")
+
+
+def test_every_required_key_is_required_by_the_program(tmp_path: Path) -> None:
+    """A page that calls a key required, and a program that does without, would differ."""
+    lines = devices.EXAMPLE.splitlines()
+    for key in ("protocol", "command_us", "bus_mb_per_s", "capacity_bytes", "title", "description"):
+        assert re.search(rf"^\| `{key}` \|[^|]*\| required \|", devices.page(), re.MULTILINE)
+        file = tmp_path / "mine.toml"
+        file.write_text("\n".join(line for line in lines if not line.startswith(f"{key} =")))
+        with pytest.raises(disk.DiskError, match=key):
+            disk.show(str(file))
