@@ -6,14 +6,50 @@ use super::{Device, DeviceError};
 /// Name and text of every file in `devices/`; a test holds this list to the folder.
 pub const BUILT_IN: &[(&str, &str)] = &[
     (
+        "datacentre-nvme",
+        include_str!("../../../../devices/datacentre-nvme.toml"),
+    ),
+    (
         "desktop-7200",
         include_str!("../../../../devices/desktop-7200.toml"),
+    ),
+    ("dram", include_str!("../../../../devices/dram.toml")),
+    ("ebs-gp2", include_str!("../../../../devices/ebs-gp2.toml")),
+    ("ebs-gp3", include_str!("../../../../devices/ebs-gp3.toml")),
+    ("ebs-io1", include_str!("../../../../devices/ebs-io1.toml")),
+    (
+        "ebs-magnetic",
+        include_str!("../../../../devices/ebs-magnetic.toml"),
+    ),
+    (
+        "ec2-m3-instance-ssd",
+        include_str!("../../../../devices/ec2-m3-instance-ssd.toml"),
     ),
     (
         "fujitsu-mbc2073rc",
         include_str!("../../../../devices/fujitsu-mbc2073rc.toml"),
     ),
+    (
+        "intel-x25-e",
+        include_str!("../../../../devices/intel-x25-e.toml"),
+    ),
+    (
+        "kexin-240",
+        include_str!("../../../../devices/kexin-240.toml"),
+    ),
+    (
+        "laptop-ssd-2012",
+        include_str!("../../../../devices/laptop-ssd-2012.toml"),
+    ),
     ("null", include_str!("../../../../devices/null.toml")),
+    (
+        "ocz-agility-3-60",
+        include_str!("../../../../devices/ocz-agility-3-60.toml"),
+    ),
+    (
+        "samsung-970-pro",
+        include_str!("../../../../devices/samsung-970-pro.toml"),
+    ),
     (
         "seagate-barracuda-7200-9-160",
         include_str!("../../../../devices/seagate-barracuda-7200-9-160.toml"),

@@ -61,7 +61,6 @@ impl Geometry {
             parameters.page_bytes.value as f64 * f64::from(parameters.pages_per_block.value);
         let read_us = parameters.read_us.value;
         let spread_us = parameters.read_spread_us.value;
-        let command_us = parameters.command_us.value;
         let write_back = parameters.write_cache.value;
         let protected = parameters.power_loss_protection.value;
         let blocks_per_die =
@@ -93,8 +92,8 @@ impl Geometry {
                 parameters.channel_mb_per_s.value,
             ),
             channel_mb_per_s: parameters.channel_mb_per_s.value / share,
-            read_overhead_ns: nanos_of_us(parameters.read_overhead_us.value.max(command_us)),
-            write_overhead_ns: nanos_of_us(parameters.write_overhead_us.value.max(command_us)),
+            read_overhead_ns: nanos_of_us(parameters.read_overhead_us.value),
+            write_overhead_ns: nanos_of_us(parameters.write_overhead_us.value),
             linger_ns: nanos_of_us(parameters.linger_ms.value * 1e3),
             flush_ns: nanos_of_us(parameters.flush_us.value),
             write_back,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::parameters::FlashParameters;
-use crate::request::{Nanos, nanos_of_us, transfer_nanos};
+use crate::request::{Kind, Nanos, nanos_of_us, transfer_nanos};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -20,7 +20,8 @@ pub(super) struct Interface {
     /// A command that tolerates no other is under way.
     exclusive: bool,
     controller_free: Nanos,
-    command_ns: Nanos,
+    /// Of a read and of anything else.
+    command_ns: [Nanos; 2],
     wire_free: [Nanos; 2],
     full_duplex: bool,
     mb_per_s: f64,
@@ -34,7 +35,10 @@ impl Interface {
             outside: VecDeque::new(),
             exclusive: false,
             controller_free: 0,
-            command_ns: nanos_of_us(parameters.command_us.value),
+            command_ns: [
+                nanos_of_us(parameters.read_command_us.value),
+                nanos_of_us(parameters.write_command_us.value),
+            ],
             wire_free: [0; 2],
             full_duplex: parameters.full_duplex.value,
             mb_per_s: parameters.interface_mb_per_s.value,
@@ -68,9 +72,9 @@ impl Interface {
     }
 
     /// When the controller begins with a command that came at `now`.
-    pub(super) fn command(&mut self, now: Nanos) -> Nanos {
+    pub(super) fn command(&mut self, now: Nanos, kind: Kind) -> Nanos {
         let start = self.controller_free.max(now);
-        self.controller_free = start + self.command_ns;
+        self.controller_free = start + self.command_ns[usize::from(kind != Kind::Read)];
         start
     }
 

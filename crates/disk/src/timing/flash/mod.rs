@@ -145,11 +145,12 @@ impl Flash {
 
     fn take_commands(&mut self, now: Nanos) {
         while let Some(id) = self.interface.take() {
-            let overhead_ns = match self.pending[id as usize].request.kind {
+            let kind = self.pending[id as usize].request.kind;
+            let overhead_ns = match kind {
                 Kind::Read => self.geometry.read_overhead_ns,
                 Kind::Write | Kind::Flush | Kind::Discard => self.geometry.write_overhead_ns,
             };
-            let start = self.interface.command(now);
+            let start = self.interface.command(now, kind);
             self.agenda.enter(start + overhead_ns, Step::Begin(id));
         }
     }

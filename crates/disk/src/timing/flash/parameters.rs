@@ -57,12 +57,15 @@ pub struct FlashParameters {
     pub full_duplex: Figure<bool>,
     /// Commands that the drive takes at a time; the others wait outside.
     pub queue_depth: Figure<u32>,
-    /// The controller's time that no other command can use: requests a second are at most 1 / this.
-    pub command_us: Figure<f64>,
-    /// From a read's arrival to its first die, the command's own time included.
+    /// What a read takes of the controller, which no other command can have: reads a second are at
+    /// most 1 / this.
+    pub read_command_us: Figure<f64>,
+    /// The same of a write, a flush or a discard.
+    pub write_command_us: Figure<f64>,
+    /// From the controller's turn to a read to its first die.
     pub read_overhead_us: Figure<f64>,
-    /// From the arrival of a write (or a flush, or a discard) to its first byte on the interface, the
-    /// command's own time included.
+    /// From the controller's turn to a write (or a flush, or a discard) to its first byte on the
+    /// interface.
     pub write_overhead_us: Figure<f64>,
 
     pub write_buffer_bytes: Figure<u64>,
@@ -134,7 +137,8 @@ impl FlashParameters {
             ("program_us", &self.program_us, 0.0),
             ("erase_us", &self.erase_us, 0.0),
             ("read_spread_us", &self.read_spread_us, 0.0),
-            ("command_us", &self.command_us, 0.0),
+            ("read_command_us", &self.read_command_us, 0.0),
+            ("write_command_us", &self.write_command_us, 0.0),
             ("read_overhead_us", &self.read_overhead_us, 0.0),
             ("write_overhead_us", &self.write_overhead_us, 0.0),
             ("flush_us", &self.flush_us, 0.0),

@@ -31,7 +31,8 @@ fn small() -> FlashParameters {
         interface_mb_per_s: given(2000.0),
         full_duplex: given(true),
         queue_depth: given(256),
-        command_us: given(1.0),
+        read_command_us: given(1.0),
+        write_command_us: given(1.0),
         read_overhead_us: given(10.0),
         write_overhead_us: given(8.0),
         write_buffer_bytes: given(2 * MIB),
@@ -103,7 +104,7 @@ fn depth_finds_the_dies_and_then_the_command() {
         channel_mb_per_s: given(100_000.0),
         interface_mb_per_s: given(100_000.0),
         read_overhead_us: given(1.0),
-        command_us: given(0.1),
+        read_command_us: given(0.1),
         queue_depth: given(1024),
         ..small()
     };
@@ -125,7 +126,7 @@ fn depth_finds_the_dies_and_then_the_command() {
         near(found * 60e-6, f64::from(channels * dies), 0.02);
     }
     let slow_controller = FlashParameters {
-        command_us: given(20.0),
+        read_command_us: given(20.0),
         ..small()
     };
     let found = probe(
