@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,13 @@ def image(tmp_path: Path) -> Path:
     path.write_bytes(b"")
     os.truncate(path, 32 * MIB)
     return path
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder whose files the kernel remembers by their whole names."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
 
 
 def mount_at(device: Path, point: Path, journal: Journal) -> Path:
@@ -66,22 +75,22 @@ def test_a_mount_that_somebody_stands_in_goes_all_the_same(journal: Journal, ima
 
 
 @needs_root
-def test_a_loop_whose_file_lost_its_mount_is_found(journal: Journal, tmp_path: Path) -> None:
+def test_a_loop_whose_file_lost_its_mount_is_found(journal: Journal, short_path: Path) -> None:
     """As under a virtual disk whose program was told to end: the kernel's path of the file is cut."""
-    mount_point = tmp_path / "fuse"
+    mount_point = short_path / "fuse"
     mount_point.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "none", str(mount_point)], check=True)
-    ours, other = mount_point / "disk", tmp_path / "disk"
+    ours, other = mount_point / "disk", short_path / "disk"
     for file in (ours, other):
         file.touch()
         os.truncate(file, MIB)
     device = loops.attach(ours, journal)
     subprocess.run(["umount", "--lazy", str(mount_point)], check=True)
-    assert loops_on(ours) == [device]
-    assert loops_on(other) == []
+    found = loops_on(ours), loops_on(other)
 
     undone = journal.finish()
 
+    assert found == ([device], [])
     assert [item.what for item in undone] == [f"loop device {device} on {ours}"]
     assert loops_on(ours) == []
 

@@ -11,6 +11,9 @@ ALLOWED_LATENESS_SHARE = 0.10
 EDGE_BYTES = 4 * 2**20
 """What may be under way at either end of the measured phase, when one has counted it and the other not."""
 
+POOL_EDGE_BYTES = 64 * 2**20
+"""The same of a disk of a ZFS pool, which writes seconds of work at once (a transaction group)."""
+
 DISAGREEMENT = 0.02
 
 MODELS_WITH_FUA = frozenset({"flash"})
@@ -69,7 +72,8 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
     """Find disks that counted other bytes than their loop device."""
     usage = evidence.trial.usage
     for disk in evidence.trial.virtual_disks:
-        names = _loops(evidence, disk)
+        stretches = _stretches(evidence, disk)
+        names = stretches or ([disk.block] if disk.block else [])
         loops = [usage.devices[name] for name in names if name in usage.devices] if usage else []
         if not names or len(loops) < len(names):
             continue
@@ -77,7 +81,8 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
             ("read from", sum(loop.read_bytes for loop in loops), disk.read.bytes),
             ("written to", sum(loop.written_bytes for loop in loops), disk.write.bytes),
         ):
-            if abs(sent - arrived) > EDGE_BYTES + DISAGREEMENT * max(sent, arrived):
+            edge_bytes = POOL_EDGE_BYTES if stretches else EDGE_BYTES
+            if abs(sent - arrived) > edge_bytes + DISAGREEMENT * max(sent, arrived):
                 yield Problem(
                     "warning",
                     f"{format_bytes(sent)} were {what} {' and '.join(names)}, and {format_bytes(arrived)} "
@@ -85,13 +90,14 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
                 )
 
 
-def _loops(evidence: Evidence, disk: VirtualUse) -> list[str]:
-    """Return the loop devices on a disk: several where a pool has stretches of it."""
+def _stretches(evidence: Evidence, disk: VirtualUse) -> list[str]:
+    """Return the loop devices through which a pool has a disk, whole or in stretches; empty without one."""
     places = [evidence.place(role) for role in ROLES]
     pools = [place.pool for place in places if place and place.pool]
     members = [member for pool in pools for member in pool.members]
-    stretches = [one.device.name for one in members if one.virtual and one.virtual.name == disk.name]
-    return list(dict.fromkeys(stretches)) or ([disk.block] if disk.block else [])
+    return list(
+        dict.fromkeys(one.device.name for one in members if one.virtual and one.virtual.name == disk.name)
+    )
 
 
 @check(

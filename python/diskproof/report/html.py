@@ -9,6 +9,7 @@ from diskproof.analysis.words import subject
 from diskproof.report import charts, tables, words
 from diskproof.report.chart_style import encode
 from diskproof.report.curves import over_time
+from diskproof.report.disk_tables import virtual_disks
 from diskproof.report.page_parts import environment, ground
 from diskproof.report.ratio_scale import ratio_scale
 from diskproof.results.folder import RunFolder
@@ -41,6 +42,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
         started_at=min((trial.started_at for trial in trials), default=None),
         settings=tables.settings(analysis.plan, trials),
         load_commands=tables.load_commands(analysis, trials),
+        virtual_disks=virtual_disks(analysis, trials),
         **ground(),
     )
 

@@ -220,6 +220,7 @@ def machine(facts: Machine) -> Table:
         ("Host", facts.host),
         ("CPU", f"{facts.cpu_model}, {words.count(facts.cpus, 'CPU')} usable"),
         ("CPU governor", facts.governor or "not visible"),
+        *_idle_cores(facts),
         ("Memory", words.size(facts.memory_bytes)),
         ("Virtual machine", facts.virtualised or "no sign of one"),
         ("System", f"{facts.distribution}, {facts.kernel}"),
@@ -228,6 +229,13 @@ def machine(facts: Machine) -> Table:
         ("diskproof-load", facts.load_version),
     )
     return Table((Column("Fact"), Column("Value")), rows)
+
+
+def _idle_cores(facts: Machine) -> list[tuple[str, str]]:
+    """Say that idle cores were kept from deep sleep, where they were: no other run need compare."""
+    if facts.idle_wake_up_us is None:
+        return []
+    return [("Idle cores", f"asked to wake within {facts.idle_wake_up_us} us, for virtual disks")]
 
 
 def servers(facts: Machine) -> Table:

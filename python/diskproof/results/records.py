@@ -197,7 +197,7 @@ class Place(Record):
 
     storage: str
     role: Role
-    kind: Literal["directory", "ram", "virtual", "block", "zpool", "command"]
+    kind: Literal["directory", "ram", "virtual", "composed", "block", "zpool", "command"]
     path: str
     filesystem: str
     mount_point: str

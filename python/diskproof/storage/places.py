@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from diskproof.storage.kinds import block, command, directory, ram, virtual, zpool
+from diskproof.storage.kinds import block, command, composed, directory, ram, virtual, zpool
 from diskproof.storage.kinds.base import Kind, Prepared
 from diskproof.storage.throttle import ThrottledGroup
 from diskproof.study.places import PlaceChoice, PlaceKind
@@ -12,6 +12,7 @@ KINDS: dict[PlaceKind, Kind] = {
     "directory": directory,
     "ram": ram,
     "virtual": virtual,
+    "composed": composed,
     "block": block,
     "zpool": zpool,
     "command": command,

@@ -6,13 +6,15 @@ The six are those of Koltsidas and Viglas ("Data Management over Flash Memory", 
 from typing import Literal, get_args
 
 from diskproof.results.records import Role
-from diskproof.study.places import PlaceChoice
+from diskproof.study.places import Composed, PlaceChoice
 from diskproof.study.pools import Disk, Pool, PoolProperties
 
 Placement = Literal[
     "ssd-as-storage",
     "ssd-as-cache",
+    "ssd-as-block-cache",
     "log-on-ssd",
+    "disk-as-write-cache",
     "tmp-on-ssd",
     "log-and-tmp-on-ssd",
 ]
@@ -52,6 +54,10 @@ def expand(
         raise ValueError("`disk` and `ssd` are one and the same place")
     if placement == "ssd-as-cache":
         return {"data": PlaceChoice(zpool=_cached(disk, ssd, pool or PoolProperties()))}
+    if placement == "ssd-as-block-cache":
+        return {"data": _composed("block-cache", front=ssd, back=disk)}
+    if placement == "disk-as-write-cache":
+        return {"data": _composed("write-cache", front=disk, back=ssd)}
     return {"data": disk, **dict.fromkeys(ON_SSD[placement], ssd)}
 
 
@@ -60,6 +66,19 @@ def _cached(disk: PlaceChoice, ssd: PlaceChoice, properties: PoolProperties) -> 
     data, fast = _whole(disk), _whole(ssd)
     given = {key: getattr(properties, key) for key in properties.model_fields_set}
     return Pool(data=[data], log=[fast], cache=[fast], **given)
+
+
+def _composed(
+    how: Literal["block-cache", "write-cache"], front: PlaceChoice, back: PlaceChoice
+) -> PlaceChoice:
+    """Return one virtual disk made of two; the file system's keys are those of the disk behind."""
+    for place in (front, back):
+        if place.virtual is None:
+            raise ValueError(f"`{place.kind}` cannot be composed: only virtual disks are made of others")
+    if strange := sorted(front.model_fields_set - {"virtual"}):
+        raise ValueError(f"`{strange[0]}` has no meaning for the disk in front; give it to the one behind")
+    keys = {key: getattr(back, key) for key in back.model_fields_set - {"virtual"}}
+    return PlaceChoice(composed=Composed(how=how, front=str(front.virtual), back=str(back.virtual)), **keys)
 
 
 def _whole(place: PlaceChoice) -> Disk:

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import ByteSize, Field, model_validator
 
 from diskproof.study.part import Name, Part, Size
-from diskproof.study.pools import Pool, check_named_twice
+from diskproof.study.pools import MIB, Pool, check_named_twice
 
 FileSystem = Literal["ext4", "xfs", "btrfs"]
 
-PlaceKind = Literal["directory", "ram", "virtual", "block", "zpool", "command"]
+PlaceKind = Literal["directory", "ram", "virtual", "composed", "block", "zpool", "command"]
 """The kinds of place; each is the key that names it."""
 
 PLACE_KINDS: tuple[PlaceKind, ...] = get_args(PlaceKind)
@@ -19,6 +19,7 @@ KEYS_OF: dict[PlaceKind, tuple[str, ...]] = {
     "directory": ("throttle",),
     "ram": (),
     "virtual": ("size", "filesystem", "mount_options", "label", "below_floor"),
+    "composed": ("size", "filesystem", "mount_options", "label", "below_floor"),
     "block": ("format", "overwrite", "filesystem", "mount_options", "throttle"),
     "zpool": (),
     "command": ("throttle",),
@@ -43,6 +44,27 @@ class Throttle(Part):
     def limits(self) -> dict[str, int]:
         """Return the rates that are limited."""
         return {key: int(value) for key, value in self.model_dump(exclude_none=True).items()}
+
+
+class Composed(Part):
+    """A virtual disk that is made of two others: one stands before the other."""
+
+    how: Literal["block-cache", "write-cache"] = Field(
+        description="`block-cache`: the front caches the back, write-back; "
+        "`write-cache`: the front takes the back's writes in one long log"
+    )
+    front: str = Field(
+        min_length=1, description="Virtual disk that stands before: its name, or a device file"
+    )
+    back: str = Field(min_length=1, description="Virtual disk behind it, as large as the whole")
+    log_size: Size = Field(
+        ByteSize(1024 * MIB), ge=4 * MIB, description="Of a `write-cache`: how much of the front is the log"
+    )
+
+    @property
+    def name(self) -> str:
+        """How a person calls the whole."""
+        return f"{Path(self.front).stem}-before-{Path(self.back).stem}"
 
 
 class CommandChoice(Part):
@@ -90,6 +112,9 @@ class PlaceKeys(Part):
         description="Take a device that is faster than this machine can serve one; its figures are labelled",
     )
 
+    composed: Composed | None = Field(
+        None, description="A virtual disk that is made of two: one before the other"
+    )
     block: Path | None = Field(
         None,
         description="A block device or partition, such as `/dev/sdb1`, that is formatted and mounted; "
@@ -158,11 +183,11 @@ class PlaceChoice(PlaceKeys):
         """Whether what lies there takes the machine's memory and wears no disk."""
         if self.zpool is not None:
             return all(disk.virtual is not None for disk in self.zpool.data)
-        return self.kind in ("ram", "virtual")
+        return self.kind in ("ram", "virtual", "composed")
 
     @property
     def has_virtual_disks(self) -> bool:
         """Whether a virtual disk takes part in it."""
         if self.zpool is not None:
             return any(disk.virtual is not None for disk in self.zpool.disks())
-        return self.kind == "virtual"
+        return self.kind in ("virtual", "composed")

@@ -12,6 +12,9 @@ STATUS_BYTES = 232
 NAME_FIELD = slice(56, 120)
 """From linux/loop.h: `struct loop_info64`, and in it the name by which a file was attached."""
 
+NAME_BYTES_MAX = 63
+"""Longer names were cut, and two files may have the same beginning."""
+
 RELEASE_S = 5.0
 """How long a loop device may take to let go of its file: udev looks at each that changes."""
 
@@ -38,8 +41,8 @@ def _lies_on(folder: Path, backing_file: Path) -> bool:
     file then begins where the mount was.
     """
     backing = _backing(folder)
-    if backing == f"/{backing_file.name}" != str(backing_file):
-        name = os.fsencode(backing_file)[: NAME_FIELD.stop - NAME_FIELD.start - 1]
+    name = os.fsencode(backing_file)
+    if backing == f"/{backing_file.name}" != str(backing_file) and len(name) < NAME_BYTES_MAX:
         return _attached_as(Path("/dev") / folder.name) == name
     return backing == str(backing_file)
 

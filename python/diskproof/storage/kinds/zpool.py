@@ -9,6 +9,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.records import PoolFacts, PoolMember, Role, format_bytes
 from diskproof.storage import zfs
 from diskproof.storage.disks import OUR_POOL, describe_disk
+from diskproof.storage.filesystem import forget_buffers
 from diskproof.storage.kinds.base import Prepared, StorageError, command, unused
 from diskproof.storage.members import Member, attach_members, check_disks
 from diskproof.storage.virtual import VirtualDisk
@@ -59,9 +60,10 @@ def prepare(choice: PlaceChoice, journal: Journal) -> "PoolPlace":
 class PoolPlace(Prepared):
     """A pool that is mounted.
 
-    The roles lie in one data set. A loaded database is kept as another one, which is cloned for every
-    trial: a moment's work, whatever its size. The pool is exported and imported in between, or the
-    memory that ZFS caches in would serve the next trial what the last one has read.
+    The roles lie in one data set. A loaded database is put back in a moment, whatever its size: virtual
+    disks keep a snapshot of themselves, and their models begin anew with it; on others it is kept as a
+    data set that is cloned for every trial. The pool is exported and imported in between, or the memory
+    that ZFS caches in would serve the next trial what the last one has read.
     """
 
     def __init__(self, pool: Pool, flavour: zfs.Flavour, members: list[Member], journal: Journal) -> None:
@@ -138,19 +140,32 @@ class PoolPlace(Prepared):
         self._make_roles()
 
     def keep(self, name: str) -> None:
-        """Keep the roles' data set under a name, and go on with a clone of it."""
+        """Keep what is loaded under a name, and go on with it."""
+        self._kept.add(name)
+        if self._all_virtual:
+            self._at_memory_speed()
+            self._export()
+            for virtual in self.disks:
+                virtual.control.ask("snapshot", name=name)
+            self._import()
+            return
         kept = self._kept_set(name)
         zfs.patiently(["zfs", "rename", f"{self.name}/{ROLES_SET}", kept])
         zfs.patiently(["zfs", "set", "mountpoint=none", kept])
         command(["zfs", "snapshot", f"{kept}@{LOADED}"])
-        self._kept.add(name)
         self._clone(name)
 
     def put_back(self, name: str) -> bool:
-        """Clone what was kept; False where nothing was under that name."""
+        """Put back what was kept; False where nothing was under that name."""
         if name not in self._kept:
             return False
         self._at_memory_speed()
+        if self._all_virtual:
+            self._export()
+            for virtual in self.disks:
+                virtual.control.ask("restore", name=name)
+            self._import()
+            return True
         self._destroy_roles()
         self._clone(name)
         return True
@@ -204,8 +219,21 @@ class PoolPlace(Prepared):
                 *(f"{self._kept_set(name)}@{LOADED}", f"{self.name}/{ROLES_SET}"),
             ]
         )
+        self._export()
+        self._import()
+
+    def _export(self) -> None:
+        """Let go of the disks, and of all that memory holds of them."""
         zfs.patiently(["zpool", "export", self.name])
+        for device in {member.device for member in self._members}:
+            forget_buffers(device)
+
+    def _import(self) -> None:
         command(["zpool", "import", "-d", str(self._links), "-o", "cachefile=none", self.name])
+
+    @property
+    def _all_virtual(self) -> bool:
+        return all(member.virtual for member in self._members)
 
     def _kept_set(self, name: str) -> str:
         return f"{self.name}/kept-{re.sub('[^A-Za-z0-9_.-]', '-', name)}"
