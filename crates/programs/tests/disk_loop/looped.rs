@@ -1,0 +1,93 @@
+//! A file system on a loop device on a served disk; gone with the test.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::mount::{UnmountFlags, unmount};
+
+use crate::served::{Served, is_mounted};
+
+pub(crate) struct Looped {
+    pub(crate) served: Served,
+    pub(crate) device: PathBuf,
+    mount: PathBuf,
+}
+
+/// Runs a system's program; what it said.
+pub(crate) fn run(program: &str, arguments: &[&Path]) -> String {
+    let path = format!(
+        "{}:/usr/sbin:/sbin",
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let mut command = Command::new(program);
+    let output = command
+        .args(arguments)
+        .env("PATH", path)
+        .output()
+        .expect(program);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+impl Looped {
+    pub(crate) fn new(served: Served, file_system: &str) -> Self {
+        let file = served.mount().join("disk");
+        let attach = ["--find", "--show", "--direct-io=on"].map(Path::new);
+        let device = run("losetup", &[&attach[..], &[&file]].concat());
+        let mount = served.folder.path().join("on-it");
+        std::fs::create_dir(&mount).expect("made");
+        let looped = Self {
+            served,
+            device: PathBuf::from(device.trim_end()),
+            mount,
+        };
+        run(
+            &format!("mkfs.{file_system}"),
+            &["-q".as_ref(), &looped.device],
+        );
+        looped.mount_again();
+        looped
+    }
+
+    pub(crate) fn mount(&self) -> &Path {
+        &self.mount
+    }
+
+    pub(crate) fn mount_again(&self) {
+        run("mount", &[&self.device, &self.mount]);
+    }
+
+    pub(crate) fn unmount(&self) {
+        unmount(&self.mount, UnmountFlags::empty()).expect("nobody is there");
+    }
+
+    pub(crate) fn detach(&self) {
+        run("losetup", &["--detach".as_ref(), self.device.as_path()]);
+    }
+}
+
+impl Drop for Looped {
+    fn drop(&mut self) {
+        if is_mounted(&self.mount) {
+            let _ = unmount(&self.mount, UnmountFlags::DETACH);
+        }
+        let name = self.device.file_name().expect("a device").to_owned();
+        let backing = Path::new("/sys/block").join(name).join("loop/backing_file");
+        let ours = std::fs::read_to_string(backing).is_ok_and(|file| {
+            let folder = self.served.folder.path().to_str().expect("plain");
+            file.starts_with(folder)
+        });
+        if ours {
+            let _ = Command::new("losetup")
+                .arg("--detach")
+                .arg(&self.device)
+                .status();
+        }
+    }
+}
