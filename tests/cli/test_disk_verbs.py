@@ -260,6 +260,8 @@ def test_a_served_disk_is_measured_beside_its_model(folder: Path, capsys: Screen
     assert ("the disk was late" in out) == bool(made.late)
     assert len(made.probes) == 3
     assert all(one.cell.error is None for one in made.probes)
+    modelled = [one.modelled_us for one in made.probes if one.cell.probe.depth == 1]
+    assert modelled == pytest.approx([COMMAND_US + 4096 / 400] * 2, rel=0.02)
     for figure in made.figures:
         assert figure.model
         assert figure.measured

@@ -190,10 +190,22 @@ def _measured(bench: Bench, attached: virtual.VirtualDisk, probe: Probe, order: 
     cell = bench.measure(_bounded(probe, target), target, order.seconds + order.ramp_s)
     statistics = attached.control.ask("statistics")
     attached.control.set_timing(on=False)
+    of_answers = statistics["lateness_us"]
     lateness = Lateness(
-        p99_us=statistics["lateness_us"]["p99"], share=statistics["lateness_share"], late=statistics["late"]
+        p99_us=of_answers["p99"] if of_answers else None,
+        share=statistics["lateness_share"],
+        late=statistics["late"],
     )
-    return VerifiedProbe(cell=cell.model_copy(update={"probe": probe}), lateness=lateness)
+    cell = cell.model_copy(update={"probe": probe})
+    return VerifiedProbe(cell=cell, lateness=lateness, modelled_us=_modelled_us(statistics))
+
+
+def _modelled_us(statistics: disk.Facts) -> float | None:
+    kinds = [statistics[kind] for kind in ("read", "write") if statistics[kind]["latency_us"]]
+    requests = sum(kind["requests"] for kind in kinds)
+    if not requests:
+        return None
+    return float(sum(kind["latency_us"]["mean"] * kind["requests"] for kind in kinds) / requests)
 
 
 def _bounded(probe: Probe, target: Target) -> Probe:

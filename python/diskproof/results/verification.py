@@ -55,7 +55,8 @@ class VerifiedFigure(Record):
 class Lateness(Record):
     """How punctual the served disk was during one probe."""
 
-    p99_us: float
+    p99_us: float | None
+    """None: no answer had a time to keep."""
     share: float | None
     """Of the mean modelled latency; None where the model takes no time."""
     late: bool
@@ -67,6 +68,14 @@ class VerifiedProbe(Record):
 
     cell: ProfileCell
     lateness: Lateness
+    modelled_us: float | None = None
+    """Mean latency of reads and writes by the model, as they came; fio's has the way to the disk in it."""
+
+    @property
+    def way_share(self) -> float | None:
+        """What the way to the disk added to its latency, as a share of that; None where either is unknown."""
+        requests = self.cell.requests
+        return requests.mean_us / self.modelled_us - 1 if requests and self.modelled_us else None
 
 
 class Verification(Record):

@@ -13,6 +13,9 @@ from diskproof.report.tables import Column, Table
 from diskproof.report.text import hanging, layout, print_parts, shown
 from diskproof.results.verification import Verification, VerifiedFigure
 
+MOST_WAY_SHARE = 0.10
+"""Beyond it what was measured is the machine's as well as the device's: as much as an answer may be late."""
+
 
 def render(verification: Verification, console: Console) -> None:
     """Print the figures that were held out, then those that were fitted, then what must be known."""
@@ -62,6 +65,13 @@ def notes(verification: Verification) -> list[str]:
         f"percentile, {words.number(100 * (one.lateness.share or 0))} % of its mean latency: what was "
         "measured is not the device's (10 % are allowed)"
         for one in verification.late
+    ]
+    said += [
+        f"{named(one.cell.probe)}: fio waited {words.milliseconds(one.cell.requests.mean_us)} ms for what "
+        f"the disk itself took {words.milliseconds(one.modelled_us)} ms for: the way to it added the rest, "
+        "on a machine as busy as this one is now"
+        for one in verification.probes
+        if one.cell.requests and (one.way_share or 0) > MOST_WAY_SHARE
     ]
     said += [
         f"{named(one.cell.probe)} could not be measured: {one.cell.error}"
