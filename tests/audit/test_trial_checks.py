@@ -38,6 +38,7 @@ from support.trials import (
     mean_latency_us,
     usage_of,
 )
+from support.virtual import make_facts
 
 PLAN = make_plan()
 MACHINE = make_machine(PLAN)
@@ -397,6 +398,13 @@ def test_commits_faster_than_a_spindle_came_from_a_cache() -> None:
     assert "at most 250" in finding.message
     assert "physics" not in audit(machine=spinning, rate=120.0, clients=1)
     assert "physics" not in audit(machine=spinning, rate=1000.0, clients=8)  # shared flushes: 125 each
+
+
+def test_what_a_virtual_disk_can_do_is_its_models_to_say() -> None:
+    spinning = machine_with(rotational=True, model="virtual: A disk of 15,000 rpm")
+    places = [change(place, virtual=make_facts()) for place in spinning.places]
+    assert "physics" in audit(machine=spinning, rate=500.0, clients=1)
+    assert "physics" not in audit(machine=change(spinning, places=places), rate=500.0, clients=1)
 
 
 def test_physics_exempts_what_promises_no_durability() -> None:

@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
 from diskproof.study.model import StorageChoice
 from diskproof.system.journal import Journal, clean, processes_of
+from diskproof.system.mounts import describe
 from support.virtual import VOLUME, left_of, needs_virtual_disks
 
 MIB = 2**20
@@ -220,6 +222,24 @@ def test_a_trial_finds_the_disk_as_the_one_before_found_it(tmp_path: Path, journ
     assert max(left) < 960
     assert abs(left[0] - left[1]) < 40
     places.close()
+
+
+@pytest.mark.parametrize(
+    ("device", "turns"), [("fujitsu-mbc2073rc", True), ("wd-my-passport-ultra", True), ("null", False)]
+)
+def test_a_disk_tells_the_kernel_whether_it_turns(journal: Journal, device: str, turns: bool) -> None:
+    attached = virtual.attach(virtual.Wanted(device, size_bytes=MIB, path_us=1.0), journal)
+    assert describe(attached.block.name).rotational is turns
+    attached.detach()
+
+
+def test_a_device_faster_than_the_way_to_it_is_refused_unless_told_otherwise(journal: Journal) -> None:
+    wanted = virtual.Wanted("fujitsu-mbc2073rc", size_bytes=64 * MIB, path_us=100_000.0)
+    with pytest.raises(RefusalError, match=r"this machine's way to a disk alone takes 100000\.0 us"):
+        virtual.attach(wanted, journal)
+    attached = virtual.attach(replace(wanted, below_floor=True), journal)
+    assert str(attached.facts.label).startswith("below the floor")
+    attached.detach()
 
 
 # ---------------------------------------------------------------- what is refused

@@ -117,7 +117,8 @@ def physics(evidence: Evidence) -> Iterator[Problem]:
     writing = min(evidence.load.writes, evidence.load.transactions)
     if log is None or log.device is None or writing == 0:
         return
-    yield from _too_fast_for_a_spindle(evidence, log.device, writing)
+    if log.virtual is None:  # what a virtual one can do is said by its model, not guessed from its rpm
+        yield from _too_fast_for_a_spindle(evidence, log.device, writing)
     yield from _no_flush(evidence, log, log.device, writing)
 
 

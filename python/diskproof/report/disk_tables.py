@@ -10,7 +10,7 @@ from diskproof.report import words
 from diskproof.report.tables import Column, Table
 from diskproof.results.records import RequestsServed, Trial, VirtualUse
 
-KINDS = ("read", "write", "flush")
+KINDS = {"read": "Reads", "write": "Writes", "flush": "Flushes"}
 
 
 def virtual_disks(analysis: Analysis, trials: Sequence[Trial]) -> Table:
@@ -22,7 +22,7 @@ def virtual_disks(analysis: Analysis, trials: Sequence[Trial]) -> Table:
     columns = [
         Column("Cell"),
         Column("Virtual disk"),
-        *(Column(f"{kind.capitalize()}s/s", figures=True) for kind in KINDS),
+        *(Column(f"{plural}/s", figures=True) for plural in KINDS.values()),
         *(Column(f"{kind.capitalize()} ms", figures=True) for kind in KINDS),
         Column("Depth", figures=True),
         Column("Late p99 us", figures=True),

@@ -20,6 +20,14 @@ def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: i
     return Path(command(["losetup", "--find", "--show", "--direct-io=on", *stretch, str(file)]).strip())
 
 
+def set_rotational(device: Path, *, turns: bool) -> None:
+    """Let a loop device tell of the disk that it stands for: servers and file systems ask whether it turns.
+
+    MariaDB writes a page's neighbours with it only where they do. It lasts until the device is detached.
+    """
+    Path(f"/sys/block/{device.name}/queue/rotational").write_text("1" if turns else "0")
+
+
 def detach(device: Path, backing_file: Path) -> None:
     """Take a loop device off its file, and wait until it has let go of it."""
     command(["losetup", "--detach", str(device)])

@@ -7,6 +7,7 @@ import random
 import shutil
 import statistics
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -138,7 +139,9 @@ def attach(wanted: Wanted, journal: Journal) -> VirtualDisk:
     """
     folder, served = _serve(wanted, journal, [])
     assert served.file is not None
-    return VirtualDisk(served, folder, _facts(wanted, served.ready), loops.attach(served.file, journal))
+    block = loops.attach(served.file, journal)
+    loops.set_rotational(block, turns=_turns(disk.show(wanted.device)["device"]))
+    return VirtualDisk(served, folder, _facts(wanted, served.ready), block)
 
 
 def attach_directory(wanted: Wanted, journal: Journal) -> tuple[ServedDisk, Path]:
@@ -243,6 +246,22 @@ def _reads_ns(descriptor: int) -> list[int]:
         os.preadv(descriptor, [buffer], offset)
         taken.append(time.perf_counter_ns() - began)
     return taken
+
+
+def _turns(device: object) -> bool:
+    """Tell whether a device is made of spinning disks and nothing faster, as its file describes it."""
+    kinds = set(_keys(device))
+    return "spinning" in kinds and "flash" not in kinds
+
+
+def _keys(device: object) -> Iterator[str]:
+    if isinstance(device, dict):
+        for key, value in device.items():
+            yield key
+            yield from _keys(value)
+    elif isinstance(device, list):
+        for value in device:
+            yield from _keys(value)
 
 
 def _options(wanted: Wanted) -> list[str]:
