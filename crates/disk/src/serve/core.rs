@@ -21,6 +21,9 @@ pub(super) struct Pace {
     pub(super) spin: Nanos,
 }
 
+/// More than any model does at one moment for all the requests that a disk can have.
+const STEPS_AT_A_MOMENT: u32 = 1_000_000;
+
 pub(super) struct Core {
     pub(super) timing: Box<dyn Timing>,
     pub(super) pace: Pace,
@@ -143,11 +146,19 @@ impl Core {
     }
 
     /// Lets the model do all whose answers have to leave by now.
+    ///
+    /// # Panics
+    ///
+    /// Where the model always has something to do at the same moment: it would never end, and the
+    /// disk hang. The thread's end is the disk's.
     pub(super) fn drive(&mut self, now: Nanos, due: &mut Vec<Due>) {
         let horizon = now + self.pace.path;
+        let mut still = 0;
         while let Some(next) = self.timing.next_event()
             && next <= horizon
         {
+            still = if next > self.model_at { 0 } else { still + 1 };
+            assert!(still < STEPS_AT_A_MOMENT, "the model stands still");
             self.advance(next.max(self.model_at), due);
         }
     }
@@ -339,6 +350,27 @@ mod tests {
         core.renew(Box::new(fresh));
         assert_eq!((core.unstable_bytes, core.is_used()), (0, false));
         assert_eq!(arrive(&mut core, 200)[0].latency, 7 * MS);
+    }
+
+    #[test]
+    #[should_panic(expected = "the model stands still")]
+    fn a_model_that_never_gets_on_is_found_out() {
+        struct Stuck;
+        impl Timing for Stuck {
+            fn capacity_bytes(&self) -> u64 {
+                4096
+            }
+            fn submit(&mut self, _now: Nanos, _tag: Tag, _request: Request) {}
+            fn next_event(&self) -> Option<Nanos> {
+                Some(0)
+            }
+            fn advance(&mut self, _now: Nanos, _events: &mut Vec<Event>) {}
+            fn counters(&self) -> Counters {
+                Counters::new()
+            }
+        }
+        let pace = Pace { path: 0, spin: 0 };
+        drive(&mut Core::new(Box::new(Stuck), true, pace), 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::served::{self, Served, serve};
 
 const SIZE_BYTES: usize = 3 * 1024 * 1024 + 512;
 const SIZE: &str = "3146240";
-const ROUNDS: u32 = 250;
+const ROUNDS: u32 = 100;
 
 /// A disk beside a plain array that has had the same done to it.
 struct Twin {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FallocateFlags, fallocate};
 use serde_json::Value;
 
-use crate::served::{serve, slow};
+use crate::served::{Served, serve, slow};
 
 const COMMAND_US: u32 = 5_000;
 const COMMAND: Duration = Duration::from_micros(COMMAND_US as u64);
@@ -223,4 +223,47 @@ fn lateness_is_seen_and_judged() {
 fn spinning_waits_no_less() {
     let served = slow(COMMAND_US, &["--spin-us", "200"]);
     check_near(shortest(&reads(&served.open(), 21)), COMMAND);
+}
+
+/// Processors are kept from deep sleep while it matters, where that can be had.
+#[test]
+fn processors_stay_awake_while_timing_is_on() {
+    let can = std::path::Path::new("/dev/cpu_dma_latency").exists();
+    let served = serve("null", &["--size", "1 MiB"]);
+    let awake = |served: &Served| served.control(&["describe"])["awake"] == true;
+    assert_eq!(awake(&served), can);
+    served.control(&["timing", "off"]);
+    assert!(!awake(&served));
+    served.control(&["timing", "on"]);
+    assert_eq!(awake(&served), can);
+    let idle = serve("null", &["--size", "1 MiB", "--let-idle"]);
+    assert!(!awake(&idle));
+}
+
+/// Scheduling policy of each thread, by its name; as `proc(5)` has it, 1 is first in, first out.
+fn policies(served: &Served) -> Vec<(String, String)> {
+    let tasks = format!("/proc/{}/task", served.process.id());
+    let tasks = std::fs::read_dir(tasks).expect("threads");
+    let policy = |task: std::io::Result<std::fs::DirEntry>| {
+        let stat = task.expect("a thread").path().join("stat");
+        let stat = std::fs::read_to_string(stat).expect("its state");
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+        // The policy is field 41; `rest` begins with field 3.
+        let policy = rest.split_whitespace().nth(41 - 3)?;
+        Some((name.to_owned(), policy.to_owned()))
+    };
+    tasks
+        .map(|task| policy(task).expect("a line of fields"))
+        .collect()
+}
+
+#[test]
+fn the_threads_that_answer_come_first() {
+    let served = serve("null", &["--size", "1 MiB"]);
+    let policies = policies(&served);
+    for (name, policy) in [("scheduler", "1"), ("fuser-0", "1"), ("listener", "0")] {
+        let found = policies.iter().find(|(thread, _)| thread == name);
+        let (_, found) = found.unwrap_or_else(|| panic!("no {name} in {policies:?}"));
+        assert_eq!(found, policy, "{name}");
+    }
 }
