@@ -103,14 +103,15 @@ pub fn serve(
     options: &Options,
     ready: impl FnOnce(&Value),
 ) -> anyhow::Result<()> {
-    let size_bytes = size(device, options)?;
+    let build = Build { seed: options.seed };
+    let timing = device.device.build(build);
+    let size_bytes = size(device, timing.capacity_bytes(), options)?;
     mount::check_fuse()?;
     mount::check(&options.mount)?;
     let contents = Arc::new(Mutex::new(contents(size_bytes, options)?));
     standing::never_wait_for_oneself();
-    let build = Build { seed: options.seed };
     let engine = Arc::new(Engine::new(
-        device.device.build(build),
+        timing,
         false,
         Pace {
             path: 0,
@@ -291,11 +292,7 @@ pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
     }
 }
 
-fn size(device: &Device, options: &Options) -> anyhow::Result<u64> {
-    let capacity_bytes = device
-        .device
-        .build(Build { seed: options.seed })
-        .capacity_bytes();
+fn size(device: &Device, capacity_bytes: u64, options: &Options) -> anyhow::Result<u64> {
     let size_bytes = options.size_bytes.unwrap_or(capacity_bytes);
     if size_bytes == 0 || !size_bytes.is_multiple_of(SECTOR_BYTES) {
         bail!(
