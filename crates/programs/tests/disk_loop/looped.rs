@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
-use crate::served::{Served, is_mounted};
+use crate::served::{PATIENCE, Served, is_mounted};
 
 pub(crate) struct Looped {
     pub(crate) served: Served,
@@ -63,8 +65,14 @@ impl Looped {
         run("mount", &[&self.device, &self.mount]);
     }
 
+    /// Soon: a program that another test is just starting has our open files until it runs.
     pub(crate) fn unmount(&self) {
-        unmount(&self.mount, UnmountFlags::empty()).expect("nobody is there");
+        let begun = Instant::now();
+        while let Err(error) = unmount(&self.mount, UnmountFlags::empty()) {
+            assert_eq!(error, Errno::BUSY);
+            assert!(begun.elapsed() < PATIENCE, "somebody is there");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     pub(crate) fn detach(&self) {
