@@ -1,5 +1,6 @@
 """A profile from beginning to end: refuse early, take the machine, measure cell by cell, give it back."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -127,14 +128,14 @@ def _measure_all(
 def _one_by_one(
     bench: Bench, effort: Effort, target: Target, probes: Sequence[Probe], watcher: Watcher
 ) -> list[ProfileCell]:
-    left_s = sum(estimated_s(probe, effort, target.size_bytes) for probe in probes)
-    watcher.begins(probes, left_s)
-    cells = []
-    for probe in probes:
-        watcher.cell_begins(probe, left_s)
-        estimate_s = estimated_s(probe, effort, target.size_bytes)
+    estimates_s = [estimated_s(probe, effort, target.size_bytes) for probe in probes]
+    watcher.begins(probes, sum(estimates_s))
+    began, cells = time.monotonic(), []
+    for done, probe in enumerate(probes):
+        # A slow disk needs longer to empty its queue, and for the passes: what was is the best guide.
+        pace = (time.monotonic() - began) / sum(estimates_s[:done]) if done else 1.0
+        watcher.cell_begins(probe, pace * sum(estimates_s[done:]))
         cell = bench.measure(probe, target, longest_s=_longest_s(probe, effort, target))
-        left_s -= estimate_s
         watcher.cell_ends(cell)
         cells.append(cell)
         if cell.error and probe == THE_WRITING_PASS:

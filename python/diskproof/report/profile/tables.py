@@ -40,7 +40,8 @@ def mean_latency(profile: Profile) -> Table:
 
 def tail_latency(profile: Profile) -> Table:
     """Return 99th percentiles in milliseconds; n/a where too few requests lie beyond."""
-    return _by_depth(profile, (*RANDOM, *SEQUENTIAL), lambda stream: _ms(stream, "99"))
+    table = _by_depth(profile, (*RANDOM, *SEQUENTIAL), lambda stream: _ms(stream, "99"))
+    return Table(table.columns, tuple(row for row in table.rows if set(row[1:]) != {words.NOT_OBSERVED}))
 
 
 def others(profile: Profile) -> Table:
