@@ -13,9 +13,14 @@ impl Translation {
         for die in 0..geometry.dies {
             for row in 0..rows {
                 let block = die * geometry.blocks_per_die + row;
-                let valid = (0..geometry.units_per_block)
-                    .filter(|position| self.original_at(geometry, block, *position).is_some())
-                    .count() as u32;
+                let last = geometry.units_per_block - 1;
+                let valid = if self.original_at(geometry, block, last).is_some() {
+                    geometry.units_per_block
+                } else {
+                    (0..last)
+                        .filter(|position| self.original_at(geometry, block, *position).is_some())
+                        .count() as u32
+                };
                 self.blocks.fill(die, valid, 0);
             }
         }
