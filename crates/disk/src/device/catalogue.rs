@@ -80,6 +80,9 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::device::{Build, Measure};
+    use crate::request::NANOS_PER_S;
+    use crate::simulate::{self, Length, Outcome};
 
     #[test]
     fn every_file_is_carried_and_can_be_read() {
@@ -99,6 +102,43 @@ mod tests {
         assert_eq!(files, names(), "in alphabetical order");
         for name in names() {
             open(name).expect(name);
+        }
+    }
+    /// Long enough for a mean, short enough for a test.
+    const LENGTH: Length = Length {
+        warm_up: NANOS_PER_S,
+        measure: 600 * NANOS_PER_S,
+        requests: 3000,
+    };
+    const OFF_BY_AT_MOST: f64 = 0.08;
+
+    fn found(outcome: &Outcome, measure: Measure) -> (f64, f64) {
+        let us = |quantile| outcome.latency_ns.value_at_quantile(quantile) as f64 / 1e3;
+        match measure {
+            Measure::Iops(wanted) => (outcome.iops(), wanted),
+            Measure::MegabytesPerS(wanted) => (outcome.megabytes_per_s(), wanted),
+            Measure::MeanUs(wanted) => (outcome.latency_ns.mean() / 1e3, wanted),
+            Measure::MedianUs(wanted) => (us(0.5), wanted),
+            Measure::P95Us(wanted) => (us(0.95), wanted),
+            Measure::P99Us(wanted) => (us(0.99), wanted),
+            Measure::MaxUs(wanted) => (us(1.0), wanted),
+            Measure::FlushesPerS(wanted) => (outcome.flushes as f64 / outcome.seconds, wanted),
+        }
+    }
+
+    #[test]
+    fn what_is_called_fitted_comes_out_of_the_model() {
+        for name in names() {
+            let device = open(name).expect(name);
+            for published in device.published.iter().filter(|figure| figure.fitted) {
+                let mut timing = device.device.build(Build { seed: 1 });
+                let outcome = simulate::run(timing.as_mut(), &published.probe, LENGTH, 1);
+                let (found, wanted) = found(&outcome, published.measure);
+                assert!(
+                    (found / wanted - 1.0).abs() <= OFF_BY_AT_MOST,
+                    "{name}: {found:.1} where {published:?}"
+                );
+            }
         }
     }
 }
