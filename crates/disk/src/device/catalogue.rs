@@ -13,6 +13,10 @@ pub const BUILT_IN: &[(&str, &str)] = &[
         "desktop-7200",
         include_str!("../../../../devices/desktop-7200.toml"),
     ),
+    (
+        "disk-log-over-ssd",
+        include_str!("../../../../devices/disk-log-over-ssd.toml"),
+    ),
     ("dram", include_str!("../../../../devices/dram.toml")),
     ("ebs-gp2", include_str!("../../../../devices/ebs-gp2.toml")),
     ("ebs-gp3", include_str!("../../../../devices/ebs-gp3.toml")),
@@ -47,12 +51,20 @@ pub const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../../../../devices/ocz-agility-3-60.toml"),
     ),
     (
+        "raid10-desktop-7200",
+        include_str!("../../../../devices/raid10-desktop-7200.toml"),
+    ),
+    (
         "samsung-970-pro",
         include_str!("../../../../devices/samsung-970-pro.toml"),
     ),
     (
         "seagate-barracuda-7200-9-160",
         include_str!("../../../../devices/seagate-barracuda-7200-9-160.toml"),
+    ),
+    (
+        "ssd-cache-over-disk",
+        include_str!("../../../../devices/ssd-cache-over-disk.toml"),
     ),
     (
         "wd-my-passport-ultra",

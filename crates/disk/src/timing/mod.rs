@@ -22,6 +22,8 @@ mod raid;
 mod spinning;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
