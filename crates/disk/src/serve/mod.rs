@@ -13,16 +13,17 @@ mod filesystem;
 mod floor;
 mod kept;
 mod mount;
+mod mounted;
+mod options;
 mod standing;
 mod statistics;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use fuser::{Config, Filesystem, MountOption, Notifier, Session};
+use fuser::Config;
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -30,6 +31,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 pub use control::{Request as ControlRequest, ask};
+pub use options::{Form, Options};
 pub use statistics::LATENESS_SHARE_ALLOWED;
 
 use self::directory::Directory;
@@ -38,58 +40,17 @@ use self::engine::{Engine, Pace};
 use self::filesystem::{FILE_NAME, OneFile};
 use self::floor::{ModelLatency, Verdict};
 use self::kept::Kept;
+use self::mounted::{Mounted, RemovedAtEnd, TemporaryDirectory};
+use self::options::{contents, size};
 use self::standing::Awake;
-use crate::contents::{Contents, Image, Store};
+use crate::contents::{Contents, Store};
 use crate::device::{Build, Device};
 use crate::request::{NANOS_PER_US, Nanos};
 
-const SECTOR_BYTES: u64 = 512;
 /// Long enough for thousands of reads, short enough for nobody to wait.
 const PATH_MEASURED_FOR: Duration = Duration::from_millis(150);
 /// Long enough for a median that a second measurement repeats.
 const FLOOR_MEASURED_FOR: Duration = Duration::from_millis(300);
-
-/// What is in the mount.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Form {
-    /// The disk as one file, for a loop device and a file system on it
-    File,
-    /// A directory whose files lie on the disk; needs no privilege
-    Directory,
-}
-
-impl Form {
-    fn name(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Directory => "directory",
-        }
-    }
-}
-
-/// How a disk is to be served.
-#[derive(Clone, Debug)]
-pub struct Options {
-    pub form: Form,
-    pub mount: PathBuf,
-    pub socket: PathBuf,
-    /// The whole device where absent.
-    pub size_bytes: Option<u64>,
-    pub seed: u64,
-    pub timing: bool,
-    /// A new sparse file for the bytes; memory where absent.
-    pub contents: Option<PathBuf>,
-    pub image: Option<PathBuf>,
-    /// Bytes that contents may take.
-    pub limit_bytes: u64,
-    /// Do not keep processors from deep sleep.
-    pub let_idle: bool,
-    /// Serve a device that is faster than this machine's floor.
-    pub below_floor: bool,
-    /// What the way to the disk costs, where the caller knows it better.
-    pub path_us: Option<f64>,
-    pub spin_us: u64,
-}
 
 /// Serves a device until it is detached, unmounted, or told to end; `ready` gets what there is to
 /// know as soon as it can be used.
@@ -292,52 +253,6 @@ pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
     }
 }
 
-fn size(device: &Device, capacity_bytes: u64, options: &Options) -> anyhow::Result<u64> {
-    let size_bytes = options.size_bytes.unwrap_or(capacity_bytes);
-    if size_bytes == 0 || !size_bytes.is_multiple_of(SECTOR_BYTES) {
-        bail!(
-            "a disk has a whole number of sectors of {SECTOR_BYTES} bytes, and at least one; its size is given as {size_bytes} bytes"
-        );
-    }
-    if size_bytes > capacity_bytes {
-        bail!(
-            "{} has {capacity_bytes} bytes; {size_bytes} are too many",
-            device.title
-        );
-    }
-    Ok(size_bytes)
-}
-
-fn contents(size_bytes: u64, options: &Options) -> anyhow::Result<Contents> {
-    let image = options
-        .image
-        .as_deref()
-        .map(|path| open_image(path, size_bytes))
-        .transpose()?;
-    let store = match &options.contents {
-        None => Store::memory(options.limit_bytes),
-        Some(path) => Store::file(path, options.limit_bytes).with_context(|| {
-            format!(
-                "contents in the file {}, which must not be there yet",
-                path.display()
-            )
-        })?,
-    };
-    Ok(Contents::new(size_bytes, store, image))
-}
-
-fn open_image(path: &Path, size_bytes: u64) -> anyhow::Result<Image> {
-    let image = Image::open(path).with_context(|| format!("the image {}", path.display()))?;
-    if image.size_bytes() > size_bytes {
-        bail!(
-            "the image {} has {} bytes, more than the disk's {size_bytes}",
-            path.display(),
-            image.size_bytes()
-        );
-    }
-    Ok(image)
-}
-
 fn us(nanos: u64) -> f64 {
     nanos as f64 / 1e3
 }
@@ -367,98 +282,4 @@ fn end_on_signal(end: &Sender<()>) -> anyhow::Result<()> {
             }
         })?;
     Ok(())
-}
-
-/// A mount and the threads behind it. Dropped, it fails what is under way and takes the mount away.
-struct Mounted {
-    directory: PathBuf,
-    engine: Arc<Engine>,
-}
-
-impl Mounted {
-    fn start(
-        directory: &Path,
-        mut config: Config,
-        engine: &Arc<Engine>,
-        files: impl Filesystem,
-        end: &Sender<()>,
-    ) -> anyhow::Result<(Self, Notifier)> {
-        config.mount_options.extend([
-            MountOption::FSName("diskproof".to_owned()),
-            MountOption::Subtype("diskproof".to_owned()),
-            MountOption::NoSuid,
-            MountOption::NoDev,
-            MountOption::NoExec,
-        ]);
-        let session = Session::new(files, directory, &config)
-            .with_context(|| format!("{} cannot be mounted", directory.display()))?;
-        let notifier = session.notifier();
-        let mounted = Self {
-            directory: directory.to_owned(),
-            engine: engine.clone(),
-        };
-        let scheduler = engine.clone();
-        keeping_time("scheduler", end, move || scheduler.schedule())?;
-        // It ends when somebody unmounts; an error is the connection's end just as well.
-        keeping_time("server", end, move || drop(session.run()))?;
-        Ok((mounted, notifier))
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        self.engine.end();
-        mount::take_away(&self.directory);
-    }
-}
-
-/// Starts a thread without which the disk is none: when it ends, in whatever way, so does the disk.
-fn keeping_time(
-    name: &str,
-    end: &Sender<()>,
-    work: impl FnOnce() + Send + 'static,
-) -> anyhow::Result<()> {
-    let end = SentAtEnd(end.clone());
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(move || {
-            let _end = end;
-            standing::keep_time();
-            work();
-        })?;
-    Ok(())
-}
-
-struct SentAtEnd(Sender<()>);
-
-impl Drop for SentAtEnd {
-    fn drop(&mut self) {
-        let _ = self.0.send(());
-    }
-}
-
-struct RemovedAtEnd<'a>(&'a Path);
-
-impl Drop for RemovedAtEnd<'_> {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(self.0);
-    }
-}
-
-/// An empty directory among the system's temporary ones.
-struct TemporaryDirectory(PathBuf);
-
-impl TemporaryDirectory {
-    fn make() -> anyhow::Result<Self> {
-        let name = format!("diskproof-floor-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).with_context(|| format!("the directory {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for TemporaryDirectory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
-    }
 }

@@ -1,0 +1,105 @@
+//! What serving leaves behind it when it ends, in whatever way: nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use anyhow::Context;
+use fuser::{Config, Filesystem, MountOption, Notifier, Session};
+
+use super::engine::Engine;
+use super::{mount, standing};
+
+/// A mount and the threads behind it. Dropped, it fails what is under way and takes the mount away.
+pub(super) struct Mounted {
+    directory: PathBuf,
+    engine: Arc<Engine>,
+}
+
+impl Mounted {
+    pub(super) fn start(
+        directory: &Path,
+        mut config: Config,
+        engine: &Arc<Engine>,
+        files: impl Filesystem,
+        end: &Sender<()>,
+    ) -> anyhow::Result<(Self, Notifier)> {
+        config.mount_options.extend([
+            MountOption::FSName("diskproof".to_owned()),
+            MountOption::Subtype("diskproof".to_owned()),
+            MountOption::NoSuid,
+            MountOption::NoDev,
+            MountOption::NoExec,
+        ]);
+        let session = Session::new(files, directory, &config)
+            .with_context(|| format!("{} cannot be mounted", directory.display()))?;
+        let notifier = session.notifier();
+        let mounted = Self {
+            directory: directory.to_owned(),
+            engine: engine.clone(),
+        };
+        let scheduler = engine.clone();
+        keeping_time("scheduler", end, move || scheduler.schedule())?;
+        // It ends when somebody unmounts; an error is the connection's end just as well.
+        keeping_time("server", end, move || drop(session.run()))?;
+        Ok((mounted, notifier))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        self.engine.end();
+        mount::take_away(&self.directory);
+    }
+}
+
+/// Starts a thread without which the disk is none: when it ends, in whatever way, so does the disk.
+fn keeping_time(
+    name: &str,
+    end: &Sender<()>,
+    work: impl FnOnce() + Send + 'static,
+) -> anyhow::Result<()> {
+    let end = SentAtEnd(end.clone());
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || {
+            let _end = end;
+            standing::keep_time();
+            work();
+        })?;
+    Ok(())
+}
+
+struct SentAtEnd(Sender<()>);
+
+impl Drop for SentAtEnd {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+pub(super) struct RemovedAtEnd<'a>(pub(super) &'a Path);
+
+impl Drop for RemovedAtEnd<'_> {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.0);
+    }
+}
+
+/// An empty directory among the system's temporary ones.
+pub(super) struct TemporaryDirectory(pub(super) PathBuf);
+
+impl TemporaryDirectory {
+    pub(super) fn make() -> anyhow::Result<Self> {
+        let name = format!("diskproof-floor-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).with_context(|| format!("the directory {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for TemporaryDirectory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}

@@ -1,0 +1,98 @@
+//! How a disk is to be served, and whether it can be.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::contents::{Contents, Image, Store};
+use crate::device::Device;
+
+const SECTOR_BYTES: u64 = 512;
+
+/// What is in the mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// The disk as one file, for a loop device and a file system on it
+    File,
+    /// A directory whose files lie on the disk; needs no privilege
+    Directory,
+}
+
+impl Form {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+        }
+    }
+}
+
+/// How a disk is to be served.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub form: Form,
+    pub mount: PathBuf,
+    pub socket: PathBuf,
+    /// The whole device where absent.
+    pub size_bytes: Option<u64>,
+    pub seed: u64,
+    pub timing: bool,
+    /// A new sparse file for the bytes; memory where absent.
+    pub contents: Option<PathBuf>,
+    pub image: Option<PathBuf>,
+    /// Bytes that contents may take.
+    pub limit_bytes: u64,
+    /// Do not keep processors from deep sleep.
+    pub let_idle: bool,
+    /// Serve a device that is faster than this machine's floor.
+    pub below_floor: bool,
+    /// What the way to the disk costs, where the caller knows it better.
+    pub path_us: Option<f64>,
+    pub spin_us: u64,
+}
+
+pub(super) fn size(device: &Device, capacity_bytes: u64, options: &Options) -> anyhow::Result<u64> {
+    let size_bytes = options.size_bytes.unwrap_or(capacity_bytes);
+    if size_bytes == 0 || !size_bytes.is_multiple_of(SECTOR_BYTES) {
+        bail!(
+            "a disk has a whole number of sectors of {SECTOR_BYTES} bytes, and at least one; its size is given as {size_bytes} bytes"
+        );
+    }
+    if size_bytes > capacity_bytes {
+        bail!(
+            "{} has {capacity_bytes} bytes; {size_bytes} are too many",
+            device.title
+        );
+    }
+    Ok(size_bytes)
+}
+
+pub(super) fn contents(size_bytes: u64, options: &Options) -> anyhow::Result<Contents> {
+    let image = options
+        .image
+        .as_deref()
+        .map(|path| open_image(path, size_bytes))
+        .transpose()?;
+    let store = match &options.contents {
+        None => Store::memory(options.limit_bytes),
+        Some(path) => Store::file(path, options.limit_bytes).with_context(|| {
+            format!(
+                "contents in the file {}, which must not be there yet",
+                path.display()
+            )
+        })?,
+    };
+    Ok(Contents::new(size_bytes, store, image))
+}
+
+fn open_image(path: &Path, size_bytes: u64) -> anyhow::Result<Image> {
+    let image = Image::open(path).with_context(|| format!("the image {}", path.display()))?;
+    if image.size_bytes() > size_bytes {
+        bail!(
+            "the image {} has {} bytes, more than the disk's {size_bytes}",
+            path.display(),
+            image.size_bytes()
+        );
+    }
+    Ok(image)
+}
