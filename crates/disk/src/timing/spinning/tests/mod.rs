@@ -2,6 +2,7 @@
 
 mod cache;
 mod contract;
+mod devices;
 mod parameters;
 mod probes;
 mod queue;
