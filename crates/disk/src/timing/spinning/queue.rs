@@ -8,24 +8,27 @@
 //! The columns are plain arrays of floats and the loop has no branches and no calls, so that the
 //! compiler makes vector code of it: this scan is most of the model's cost.
 
-use super::geometry::Geometry;
+use super::geometry::{Geometry, single};
 use crate::request::Nanos;
 
-/// To the nearest whole number, for values below 2^51; unlike `f64::round` without a call.
-fn round(value: f64) -> f64 {
-    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+/// To the nearest whole number, for values below 2^22 (and nearly so beyond: a track in millions is
+/// no matter); unlike `f32::round` without a call.
+fn round(value: f32) -> f32 {
+    const ROUNDER: f32 = 12_582_912.0;
     (value + ROUNDER) - ROUNDER
 }
 
-/// Smaller than the geometry's tolerance, so that what this scan takes for no wait is none there.
-const TOLERANCE_REVOLUTIONS: f64 = 0.5e-5;
+/// Half the geometry's tolerance, so that what this scan takes for no wait is none there: its single
+/// precision is good to a tenth of it.
+const TOLERANCE_REVOLUTIONS: f32 = 0.5e-5;
 
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     ageing: f64,
-    /// Where each begins, in turns of the spiral.
-    turns: Vec<f64>,
-    settle_ns: Vec<f64>,
+    /// Where each begins: whole turns of the spiral, and what is over.
+    track: Vec<f32>,
+    angle: Vec<f32>,
+    settle_ns: Vec<f32>,
     /// Arrival times the ageing weight.
     handicap_ns: Vec<f64>,
     cost_ns: Vec<f64>,
@@ -59,7 +62,8 @@ impl<T> Queue<T> {
     pub(super) fn new(ageing: f64) -> Self {
         Self {
             ageing,
-            turns: Vec::new(),
+            track: Vec::new(),
+            angle: Vec::new(),
             settle_ns: Vec::new(),
             handicap_ns: Vec::new(),
             cost_ns: Vec::new(),
@@ -81,8 +85,10 @@ impl<T> Queue<T> {
 
     /// Adds what begins after so many turns of the spiral and has waited since `arrived`.
     pub(super) fn push(&mut self, turns: f64, settle_ns: f64, arrived: Nanos, item: T) {
-        self.turns.push(turns);
-        self.settle_ns.push(settle_ns);
+        let (track, angle) = split(turns);
+        self.track.push(track);
+        self.angle.push(angle);
+        self.settle_ns.push(single(settle_ns));
         self.handicap_ns.push(arrived as f64 * self.ageing);
         self.cost_ns.push(0.0);
         self.items.push(item);
@@ -90,7 +96,8 @@ impl<T> Queue<T> {
 
     /// Takes one out; the last takes its place.
     pub(super) fn swap_remove(&mut self, index: usize) -> T {
-        self.turns.swap_remove(index);
+        self.track.swap_remove(index);
+        self.angle.swap_remove(index);
         self.settle_ns.swap_remove(index);
         self.handicap_ns.swap_remove(index);
         self.cost_ns.pop();
@@ -109,20 +116,23 @@ impl<T> Queue<T> {
     fn weigh(&mut self, view: View) {
         let geometry = view.geometry;
         let seek = geometry.seek;
-        let per_track = 1.0 / geometry.most_tracks();
-        let angle_now = geometry.angle_at(view.now);
-        let per_revolution = 1.0 / geometry.revolution_ns;
+        let per_track = single(1.0 / geometry.most_tracks());
+        let revolution_ns = single(geometry.revolution_ns);
+        let per_revolution = 1.0 / revolution_ns;
+        let (head_track, head_angle) = split(view.head);
+        let angle_now = single(geometry.angle_at(view.now));
         let n = self.items.len();
-        let turns = &self.turns[..n];
+        let (track, angle) = (&self.track[..n], &self.angle[..n]);
         let (settle_ns, handicap_ns) = (&self.settle_ns[..n], &self.handicap_ns[..n]);
         let cost_ns = &mut self.cost_ns[..n];
         for i in 0..n {
+            let distance = ((track[i] - head_track) + (angle[i] - head_angle)).abs();
             // Whole tracks beyond the next one; below none of them, the head is there.
-            let beyond = round((turns[i] - view.head).abs() - 1.5);
-            let distance = beyond.max(0.0) * per_track;
-            let moved = seek.time_ns(distance) + settle_ns[i];
+            let beyond = round(distance - 1.5);
+            let share = beyond.max(0.0) * per_track;
+            let moved = seek.time_ns(share) + settle_ns[i];
             let seek_ns = if beyond < 0.0 { 0.0 } else { moved };
-            let turn = turns[i] - angle_now - seek_ns * per_revolution;
+            let turn = angle[i] - angle_now - seek_ns * per_revolution;
             // To 0..1; just missed by no more than rounding is not missed.
             let nearest = turn - round(turn);
             let wait = if nearest < -TOLERANCE_REVOLUTIONS {
@@ -130,7 +140,12 @@ impl<T> Queue<T> {
             } else {
                 nearest
             };
-            cost_ns[i] = seek_ns + wait * geometry.revolution_ns + handicap_ns[i];
+            cost_ns[i] = f64::from(seek_ns + wait * revolution_ns) + handicap_ns[i];
         }
     }
+}
+
+fn split(turns: f64) -> (f32, f32) {
+    let track = turns.floor();
+    (single(track), single(turns - track))
 }

@@ -1,5 +1,6 @@
 //! How long the arm takes from one radius to another.
 
+use super::geometry::single;
 use super::parameters::SpinningParameters;
 use crate::request::NANOS_PER_US;
 
@@ -14,9 +15,9 @@ use crate::request::NANOS_PER_US;
     reason = "a time's unit belongs to its name"
 )]
 pub(super) struct Seek {
-    track_to_track_ns: f64,
-    root_ns: f64,
-    linear_ns: f64,
+    track_to_track_ns: f32,
+    root_ns: f32,
+    linear_ns: f32,
 }
 
 impl Seek {
@@ -44,15 +45,15 @@ impl Seek {
         let linear = (full - one) - root;
         let nanos = NANOS_PER_US as f64;
         Ok(Self {
-            track_to_track_ns: one * nanos,
-            root_ns: root * nanos,
-            linear_ns: linear * nanos,
+            track_to_track_ns: single(one * nanos),
+            root_ns: single(root * nanos),
+            linear_ns: single(linear * nanos),
         })
     }
 
     /// Of a read, over a fraction of the stroke; the caller knows whether there is a seek at all.
     #[inline]
-    pub(super) fn time_ns(self, stroke_share: f64) -> f64 {
+    pub(super) fn time_ns(self, stroke_share: f32) -> f32 {
         self.track_to_track_ns + self.root_ns * stroke_share.sqrt() + self.linear_ns * stroke_share
     }
 }
