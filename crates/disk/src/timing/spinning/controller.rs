@@ -38,6 +38,8 @@ pub(super) struct Controller {
     work: Option<(Nanos, Work)>,
     /// Taken in and not yet answered.
     inside: usize,
+    /// Since when it could have taken in the next, had there been one.
+    free_since: Nanos,
 }
 
 impl Controller {
@@ -49,6 +51,7 @@ impl Controller {
             backlog: VecDeque::new(),
             work: None,
             inside: 0,
+            free_since: 0,
         }
     }
 
@@ -69,8 +72,9 @@ impl Controller {
         self.work.map(|(at, _)| at)
     }
 
-    /// Takes the next command in, if there is one and room for it.
-    pub(super) fn take_next(&mut self, now: Nanos) {
+    /// Takes the next command in, if there is one and room for it: from its arrival on, or since when
+    /// that was possible. A command may be told of late, as long as its overhead is not over.
+    pub(super) fn take_next(&mut self) {
         if self.work.is_some() || self.inside >= self.queue_depth {
             return;
         }
@@ -82,11 +86,13 @@ impl Controller {
             Kind::Write => self.interface_ns(command.request.length_bytes),
             _ => 0,
         };
-        self.work = Some((now + self.overhead_ns + bytes_ns, Work::Accept(command)));
+        let begin = command.arrived.max(self.free_since);
+        self.work = Some((begin + self.overhead_ns + bytes_ns, Work::Accept(command)));
     }
 
     /// The work that ends now.
-    pub(super) fn finish(&mut self) -> Work {
+    pub(super) fn finish(&mut self, now: Nanos) -> Work {
+        self.free_since = now;
         self.work.take().expect("called at the end of a work").1
     }
 
@@ -95,8 +101,16 @@ impl Controller {
         self.work = Some((until, Work::Send(command)));
     }
 
-    pub(super) fn answered(&mut self) {
+    /// A command inside is answered; where the queue was full or a flush held it, that makes way.
+    pub(super) fn answered(&mut self, now: Nanos, was_flush: bool) {
+        if was_flush || self.inside == self.queue_depth {
+            self.free_since = self.free_since.max(now);
+        }
         self.inside -= 1;
+    }
+
+    pub(super) fn overhead_ns(&self) -> u64 {
+        self.overhead_ns
     }
 
     pub(super) fn interface_ns(&self, bytes: u64) -> u64 {

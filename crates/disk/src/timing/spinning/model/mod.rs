@@ -119,14 +119,14 @@ impl Spinning {
     }
 
     fn answer(&mut self, now: Nanos, tag: Tag, events: &mut Vec<Event>) {
-        self.controller.answered();
+        self.controller.answered(now, self.flushing == Some(tag));
         self.active_at = now;
         events.push(Event::Answered { tag, at: now });
     }
 
     /// The controller has a command in, or has sent a read's bytes.
     fn controller_done(&mut self, now: Nanos, events: &mut Vec<Event>) {
-        match self.controller.finish() {
+        match self.controller.finish(now) {
             Work::Send(command) => self.answer(now, command.tag, events),
             Work::Accept(command) => match command.request.kind {
                 Kind::Read => self.accept_read(now, command),
@@ -200,7 +200,7 @@ impl Spinning {
         }
         self.finish_flush(now, events);
         if self.flushing.is_none() {
-            self.controller.take_next(now);
+            self.controller.take_next();
         }
         if !self.arm.is_busy() {
             self.move_arm(now);
@@ -213,8 +213,8 @@ impl Spinning {
         };
         let drained = self.write_cache.as_ref().is_none_or(WriteCache::is_empty);
         if drained && !self.arm.is_busy() && self.controller.inside() == 1 {
-            self.flushing = None;
             self.answer(now, tag, events);
+            self.flushing = None;
         }
     }
 
@@ -257,16 +257,21 @@ impl Timing for Spinning {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        self.active_at = now;
+        self.active_at = self.active_at.max(now);
         self.controller.arrive(Command {
             tag,
             request,
             arrived: now,
         });
         if self.flushing.is_none() {
-            self.controller.take_next(now);
+            self.controller.take_next();
         }
         self.next = self.earliest();
+    }
+
+    /// Until its overhead is over, a command moves nothing.
+    fn head_start(&self) -> Nanos {
+        self.controller.overhead_ns()
     }
 
     fn next_event(&self) -> Option<Nanos> {

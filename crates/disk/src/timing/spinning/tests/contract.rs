@@ -71,6 +71,39 @@ fn the_seed_turns_the_platter_and_nothing_else() {
 }
 
 #[test]
+fn what_is_submitted_late_by_the_head_start_is_answered_as_if_it_were_not() {
+    let run = |late: Nanos| {
+        let mut bench = Bench::new(&ordinary());
+        let head_start = bench.disk.head_start();
+        assert_eq!(head_start, 100_000, "the overhead");
+        bench.one(Request::read(30_000 * MIB, 4096));
+        let arrives = bench.now + NANOS_PER_S;
+        bench.pass(NANOS_PER_S + late.min(head_start));
+        let tag = Tag(99);
+        bench
+            .disk
+            .submit(arrives, tag, Request::read(100 * MIB, 4096));
+        bench.until_answered(tag)
+    };
+    assert_eq!(run(0), run(50_000));
+    assert_eq!(run(0), run(100_000));
+}
+
+#[test]
+fn a_full_queue_takes_the_next_command_in_when_there_is_room_however_late_it_is_told() {
+    let mut bench = Bench::new(&SpinningParameters {
+        queue_depth: Figure::assumed(1),
+        ..bare()
+    });
+    let first = bench.submit(Request::read(30_000 * MIB, 512));
+    let second = bench.submit(Request::read(30_000 * MIB + 64 * KIB, 512));
+    let freed = bench.until_answered(first);
+    let answered = bench.until_answered(second);
+    // Not while the first was under way: the overhead is between them.
+    assert!(answered >= freed + 100_000, "{freed} {answered}");
+}
+
+#[test]
 fn counters_add_up() {
     let mut bench = Bench::new(&ordinary());
     for number in 0..40 {
