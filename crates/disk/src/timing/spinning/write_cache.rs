@@ -235,6 +235,10 @@ impl WriteCache {
 
     /// A piece of each of these writes is on the platter: tells those of which it was the last.
     pub(super) fn settle(&mut self, tags: &Tags, mut stable: impl FnMut(Tag)) {
+        if self.pieces.is_empty() {
+            tags.iter().for_each(stable);
+            return;
+        }
         for tag in tags.iter() {
             match self.pieces.get_mut(&tag) {
                 Some(pieces) if *pieces > 1 => *pieces -= 1,
