@@ -19,6 +19,7 @@ from diskproof.storage.places import Places
 from diskproof.system.journal import Journal, clean
 from diskproof.system.mounts import mounts
 from support.disks import MIB, loop_device, needs, needs_root, only_one_zfs, storage
+from support.virtual import left_of, needs_virtual_disks
 
 pytestmark = [
     needs_root,
@@ -75,6 +76,33 @@ def test_a_loaded_database_is_put_back_as_it_was_kept(tmp_path: Path, journal: J
         assert list(layout.folders()["redo"].iterdir()) == []
     places.close()
     assert not any(journal.mark in mount.mount_point for mount in mounts())
+
+
+@needs_virtual_disks
+def test_a_pool_of_virtual_disks_is_put_back_by_their_snapshots(tmp_path: Path, journal: Journal) -> None:
+    null = {"virtual": "null", "size": "256 MiB", "below_floor": True}
+    ssd = {**null, "label": "ssd"}
+    pool = {"data": [null], "log": [ssd], "cache": [ssd], "log_size": "64 MiB"}
+    choice = storage(zpool=pool)
+    check_layout("pool", choice, needs(MIB))
+    places = Places(journal)
+    layout = Layout("pool", choice, places)
+    facts = layout.places()[0]
+    assert [disk.name for disk in facts.virtual_disks] == ["null", "ssd"]
+
+    def load(_: set[Role]) -> RestoredBy:
+        (layout.folders()["data"] / "table").write_bytes(b"loaded")
+        return "copy"
+
+    layout.restore("rows", load)
+    for _ in range(2):
+        (layout.folders()["data"] / "table").write_bytes(b"what a trial wrote")
+        os.sync()
+        layout.clear()
+        assert layout.restore("rows", load) == "snapshot"
+        assert (layout.folders()["data"] / "table").read_bytes() == b"loaded"
+    places.close()
+    assert left_of(journal.mark) == []
 
 
 def test_a_pool_shows_its_disks_and_what_each_does(tmp_path: Path, journal: Journal) -> None:

@@ -197,7 +197,9 @@ class PoolPlace(Prepared):
             "logbias": self._wanted.logbias,
         }
         joined = [] if self._wanted.redundancy == "stripe" else [self._wanted.redundancy]
-        argv = ["zpool", "create", "-f", "-o", "cachefile=none", "-o", f"ashift={SECTOR_SHIFT}"]
+        # A disk that is gone shall end in errors, not in a pool that waits for it to come back.
+        argv = ["zpool", "create", "-f", "-o", "cachefile=none", "-o", "failmode=continue"]
+        argv += ["-o", f"ashift={SECTOR_SHIFT}"]
         for key, value in properties.items():
             argv += ["-O", f"{key}={value}"]
         argv += ["-m", str(mount_point), self.name, *joined, *devices["data"]]
