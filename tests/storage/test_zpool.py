@@ -79,7 +79,7 @@ def test_a_loaded_database_is_put_back_as_it_was_kept(tmp_path: Path, journal: J
 
 
 @needs_virtual_disks
-def test_a_pool_of_virtual_disks_is_put_back_by_their_snapshots(tmp_path: Path, journal: Journal) -> None:
+def test_a_pool_of_virtual_disks_is_put_back_by_their_snapshots(journal: Journal) -> None:
     null = {"virtual": "null", "size": "256 MiB", "below_floor": True}
     ssd = {**null, "label": "ssd"}
     pool = {"data": [null], "log": [ssd], "cache": [ssd], "log_size": "64 MiB"}
