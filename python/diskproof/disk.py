@@ -15,8 +15,8 @@ from diskproof.system.programs import find_program
 
 PROGRAM = "diskproof-disk"
 
-READY_S = 30.0
-"""How long a disk may take until it serves: it measures its path, and reads an image's facts."""
+READY_S = 120.0
+"""How long a disk may take until it serves: a large flash drive is filled first, and the path is measured."""
 
 ANSWER_S = 30.0
 """How long an answer to a control request may take."""

@@ -35,6 +35,7 @@ family = "{family}"
 [storages.volume]
 virtual = "./volume.toml"
 mount_options = "noatime"
+below_floor = true  # a machine with other work may take long for anything
 [storages.instant]
 data = {{ virtual = "null", size = "1 GiB", label = "fastest" }}
 [tunings.safest]
