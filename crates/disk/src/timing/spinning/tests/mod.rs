@@ -2,7 +2,6 @@
 
 mod cache;
 mod contract;
-mod devices;
 mod parameters;
 mod probes;
 mod queue;
