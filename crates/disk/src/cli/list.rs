@@ -30,7 +30,7 @@ impl List {
                     "name": name,
                     "title": device.title,
                     "kind": device.device.kind(),
-                    "capacity_bytes": device.device.build(build).capacity_bytes(),
+                    "capacity_bytes": margin.capacity_bytes,
                     "read_us": margin.read_us,
                     "write_us": margin.write_us,
                     "label": margin.label,

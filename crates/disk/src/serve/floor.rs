@@ -87,6 +87,8 @@ pub(super) enum Verdict {
 pub(super) struct ModelLatency {
     read: Nanos,
     write: Nanos,
+    /// Of the same model, which need not be made again to be asked for it.
+    capacity_bytes: u64,
 }
 
 impl ModelLatency {
@@ -98,10 +100,15 @@ impl ModelLatency {
         self.write
     }
 
+    pub(super) fn capacity_bytes(self) -> u64 {
+        self.capacity_bytes
+    }
+
     pub(super) fn of(device: &Device, build: Build) -> Self {
         // One model for both, since that of a large flash disk takes a while to make. Reads come first:
         // they leave nothing behind that a write would meet.
         let mut timing = device.device.build(build);
+        let capacity_bytes = timing.capacity_bytes();
         let mut alone = Alone {
             timing: timing.as_mut(),
             now: 0,
@@ -109,7 +116,11 @@ impl ModelLatency {
         };
         let read = alone.mean_latency(Request::read);
         let write = alone.mean_latency(Request::write);
-        Self { read, write }
+        Self {
+            read,
+            write,
+            capacity_bytes,
+        }
     }
 }
 
@@ -160,7 +171,7 @@ impl Alone<'_> {
 /// measures the way itself.
 pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> Verdict {
     let us = |nanos: Nanos| nanos as f64 / 1e3;
-    let ModelLatency { read, write } = model;
+    let ModelLatency { read, write, .. } = model;
     if read == 0 && write == 0 {
         return Verdict::Labelled("no delay: what is measured is the way to the disk".to_owned());
     }
@@ -198,7 +209,11 @@ mod tests {
     use super::*;
 
     fn of(read: Nanos, write: Nanos) -> ModelLatency {
-        ModelLatency { read, write }
+        ModelLatency {
+            read,
+            write,
+            capacity_bytes: 0,
+        }
     }
 
     #[test]

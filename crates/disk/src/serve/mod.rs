@@ -226,6 +226,7 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
 /// How a device's own latency stands to what a machine's way to a disk costs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Margin {
+    pub capacity_bytes: u64,
     /// Mean latency of its model for 4 KiB, one request after the other.
     pub read_us: f64,
     pub write_us: f64,
@@ -246,6 +247,7 @@ pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
             Some(Verdict::Refused(why)) => (Some(why), true),
         };
     Margin {
+        capacity_bytes: model.capacity_bytes(),
         read_us: us(model.read()),
         write_us: us(model.write()),
         label,

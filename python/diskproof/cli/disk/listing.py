@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from diskproof import disk
 from diskproof.cli.exits import DONE
@@ -14,8 +15,8 @@ from diskproof.report.tables import Column, Table
 from diskproof.report.text import layout, print_parts, shown
 from diskproof.storage.attached import Attachment, attachments
 
-NARROW = 110
-"""Columns of a screen below which titles would be broken into slivers."""
+NARROW = 140
+"""Columns of a screen below which a table would break titles into slivers."""
 
 
 def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> int:
@@ -34,7 +35,7 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
         told = {"floor_us": floor_us, "devices": devices, "attached": [_facts(one) for one in attached]}
         print(json.dumps(told, indent=1))
         return DONE
-    parts = [[_devices(devices)]]
+    parts = [_devices(devices)]
     if attached:
         parts.append([layout(_attached(attached), results)])
     print_parts(parts, results)
@@ -53,21 +54,39 @@ def _floor() -> tuple[float | None, str]:
         return None, str(error)
 
 
-def _devices(devices: list[disk.Facts]) -> RichTable:
-    """Lay the devices out; where the screen is narrow, their kind and writes are left to `show`."""
-    narrow = results.width < NARROW
-    table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    table.add_column("Name", no_wrap=True)
-    table.add_column("Stands for")
-    for title in ("Kind", "Capacity", "4 KiB read", "write", "Here"):
-        if not (narrow and title in ("Kind", "write")):
-            table.add_column(title, no_wrap=True, justify="left" if title in ("Kind", "Here") else "right")
-    for device in devices:
-        kind, write = ([], []) if narrow else ([device["kind"]], [_latency(device["write_us"])])
-        row = [device["name"], device["title"], *kind, words.size(device["capacity_bytes"])]
-        row += [_latency(device["read_us"]), *write, _standing(device)]
-        table.add_row(*map(shown, row))
-    return table
+def _devices(devices: list[disk.Facts]) -> list[Text | RichTable]:
+    """Lay the devices out: a row each, or on a narrow screen two lines."""
+    if results.width < NARROW:
+        return [line for device in devices for line in _two_lines(device)]
+    columns = (
+        Column("Name"),
+        Column("Stands for"),
+        Column("Kind"),
+        Column("Capacity", figures=True),
+        Column("4 KiB read", figures=True),
+        Column("write", figures=True),
+        Column("Here"),
+    )
+    rows = tuple(
+        (
+            device["name"],
+            device["title"],
+            device["kind"],
+            words.size(device["capacity_bytes"]),
+            _latency(device["read_us"]),
+            _latency(device["write_us"]),
+            _standing(device),
+        )
+        for device in devices
+    )
+    return [layout(Table(columns, rows), results)]
+
+
+def _two_lines(device: disk.Facts) -> tuple[Text, Text]:
+    times = f"read {_latency(device['read_us'])}, write {_latency(device['write_us'])}"
+    facts = [device["kind"], words.size(device["capacity_bytes"]), times, _standing(device)]
+    first = Text.assemble(shown(device["name"], style="bold"), "  ", ", ".join(filter(None, facts)))
+    return first, shown(f"  {device['title']}", style="dim")
 
 
 def _standing(device: disk.Facts) -> str:
