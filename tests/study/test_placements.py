@@ -94,6 +94,10 @@ def test_the_device_file_of_a_composed_disk_is_one(how: str, tmp_path: Path) -> 
         return
     file = tmp_path / "composed.toml"
     file.write_text(device_file(Composed.model_validate({"how": how, "front": "null", "back": "null"})))
+    if how == "block-cache":  # the rules are those of the disk that comes with diskproof
+        mine, theirs = (program.show(name)["device"]["cache"] for name in (str(file), "ssd-cache-over-disk"))
+        rules = mine.keys() - {"front", "back"}
+        assert {key: mine[key]["value"] for key in rules} == {key: theirs[key]["value"] for key in rules}
     assert program.show(str(file))["capacity_bytes"] == program.show("null")["capacity_bytes"]
 
 

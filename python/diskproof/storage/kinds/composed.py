@@ -15,8 +15,16 @@ FOLDER = "composed"
 LABEL_LENGTH = 40
 """The longest name that a study file takes."""
 
-LINE_BYTES = 64 * 2**10
-"""What the block cache reads, keeps and evicts together: four pages of InnoDB."""
+BLOCK_CACHE: dict[str, tuple[int | float | str, str]] = {
+    "policy": ("write-back", "the placement's own meaning"),
+    "line_bytes": (16 * 2**10, "chosen: a page of InnoDB; bcache keeps extents of any length"),
+    "promote_after_reads": (1, "bcache: whatever was read is inserted"),
+    "sequential_bypass_bytes": (4 * 2**20, "bcache: sequential_cutoff is 4 MB by default"),
+    "destage_above_share": (0.1, "bcache: writeback_percent is 10 by default"),
+    "bypass_above_share": (0.7, "bcache: above 70 % dirty, even synced writes go past"),
+    "destage_after_idle_ms": (100.0, "assumed: bcache adapts its rate of writing back instead"),
+}
+"""The rules of a block cache, each with its source: as in devices/ssd-cache-over-disk.toml."""
 
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
@@ -41,10 +49,7 @@ def device_file(composed: Composed) -> str:
     else:
         kind = "cache"
         title = f"{composed.front} as a write-back cache of {composed.back}"
-        keys = [
-            _figure("policy", "write-back", "the placement's own meaning"),
-            _figure("line_bytes", LINE_BYTES, "assumed"),
-        ]
+        keys = [_figure(key, value, source) for key, (value, source) in BLOCK_CACHE.items()]
     return "\n".join(
         [
             f"title = {json.dumps(title)}",
@@ -78,5 +83,5 @@ def _named(device: str) -> str:
     return str(Path(device).expanduser().absolute()) if device.endswith(".toml") else device
 
 
-def _figure(key: str, value: int | str, source: str) -> str:
+def _figure(key: str, value: int | float | str, source: str) -> str:
     return f"{key} = {{ value = {json.dumps(value)}, source = {json.dumps(source)} }}"
