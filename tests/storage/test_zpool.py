@@ -131,7 +131,7 @@ def test_records_suit_the_servers_pages(
     layout.suit(page_bytes)
     layout.fresh()
     assert [said in note for note in layout.notes()] == [True]
-    (found,) = command_lines("zfs", "get", "-H", "-o", "value", "recordsize", str(pool_of(layout) + "/roles"))
+    (found,) = command_lines("zfs", "get", "-H", "-o", "value", "recordsize", pool_of(layout) + "/roles-2")
     assert found == record
 
 
@@ -143,7 +143,7 @@ def test_a_stated_record_is_kept_and_its_price_said(tmp_path: Path, journal: Jou
     (note,) = layout.notes()
     assert "to write one page ZFS reads and writes a whole record" in note
     values = command_lines(
-        "zfs", "get", "-H", "-o", "value", "recordsize,compression", pool_of(layout) + "/roles"
+        "zfs", "get", "-H", "-o", "value", "recordsize,compression", pool_of(layout) + "/roles-2"
     )
     assert values == ["128K", "lzjb"]
 

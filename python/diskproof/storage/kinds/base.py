@@ -12,6 +12,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.records import PoolFacts, Role, VirtualFacts, format_bytes
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
+from diskproof.system.undoing import COMMAND_LIMIT_S
 
 if TYPE_CHECKING:
     from diskproof.storage.virtual import ServedDisk
@@ -128,7 +129,11 @@ def free_bytes(path: Path) -> int:
 def command(argv: Sequence[str]) -> str:
     """Run a program of the system and return what it said; StorageError with its own words if it fails."""
     try:
-        result = subprocess.run(argv, capture_output=True, text=True, check=False, env=_plain())
+        result = subprocess.run(
+            argv, capture_output=True, text=True, check=False, env=_plain(), timeout=COMMAND_LIMIT_S
+        )
+    except subprocess.TimeoutExpired:
+        raise StorageError(f"`{' '.join(argv)}` was still at work after {COMMAND_LIMIT_S:g} s") from None
     except FileNotFoundError:
         raise StorageError(f"`{argv[0]}` is missing: install the package that has it") from None
     if result.returncode != 0:

@@ -1,7 +1,6 @@
 """A ZFS pool of its own: disks for its data, its log and its cache."""
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -78,7 +77,10 @@ class PoolPlace(Prepared):
         self._wanted, self._flavour, self._members = pool, flavour, members
         self._links = own / "disks"
         self._page_bytes: int | None = None
-        self._kept: set[str] = set()
+        self._origins: dict[str, str] = {}
+        """The data set that holds each database that was kept."""
+        self._sets = 0
+        self._roles = ""
         self._links.mkdir()
         for member in members:
             (self._links / member.device.name).symlink_to(member.device)
@@ -141,7 +143,7 @@ class PoolPlace(Prepared):
 
     def keep(self, name: str) -> None:
         """Keep what is loaded under a name, and go on with it."""
-        self._kept.add(name)
+        self._origins[name] = self._roles
         if self._all_virtual:
             self._at_memory_speed()
             self._export()
@@ -149,15 +151,13 @@ class PoolPlace(Prepared):
                 virtual.control.ask("snapshot", name=name)
             self._import()
             return
-        kept = self._kept_set(name)
-        zfs.patiently(["zfs", "rename", f"{self.name}/{ROLES_SET}", kept])
-        zfs.patiently(["zfs", "set", "mountpoint=none", kept])
-        command(["zfs", "snapshot", f"{kept}@{LOADED}"])
+        command(["zfs", "snapshot", f"{self._roles}@{LOADED}"])
+        zfs.patiently(["zfs", "set", "mountpoint=none", self._roles])
         self._clone(name)
 
     def put_back(self, name: str) -> bool:
         """Put back what was kept; False where nothing was under that name."""
-        if name not in self._kept:
+        if name not in self._origins:
             return False
         self._at_memory_speed()
         if self._all_virtual:
@@ -165,6 +165,7 @@ class PoolPlace(Prepared):
             for virtual in self.disks:
                 virtual.control.ask("restore", name=name)
             self._import()
+            self._roles = self._origins[name]
             return True
         self._destroy_roles()
         self._clone(name)
@@ -208,19 +209,16 @@ class PoolPlace(Prepared):
         return argv
 
     def _make_roles(self) -> None:
-        command(["zfs", "create", "-o", f"recordsize={self._record_bytes}", f"{self.name}/{ROLES_SET}"])
+        self._roles = self._next_set()
+        command(["zfs", "create", *self._properties(), self._roles])
 
     def _destroy_roles(self) -> None:
-        zfs.patiently(["zfs", "destroy", f"{self.name}/{ROLES_SET}"])
+        zfs.patiently(["zfs", "destroy", self._roles])
 
     def _clone(self, name: str) -> None:
         """Clone a kept data set, and begin with nothing of it in memory."""
-        command(
-            [
-                *("zfs", "clone", "-o", f"recordsize={self._record_bytes}"),
-                *(f"{self._kept_set(name)}@{LOADED}", f"{self.name}/{ROLES_SET}"),
-            ]
-        )
+        self._roles = self._next_set()
+        command(["zfs", "clone", *self._properties(), f"{self._origins[name]}@{LOADED}", self._roles])
         self._export()
         self._import()
 
@@ -237,8 +235,14 @@ class PoolPlace(Prepared):
     def _all_virtual(self) -> bool:
         return all(member.virtual for member in self._members)
 
-    def _kept_set(self, name: str) -> str:
-        return f"{self.name}/kept-{re.sub('[^A-Za-z0-9_.-]', '-', name)}"
+    def _next_set(self) -> str:
+        """Return a new data set's name: zfs-fuse may die of a rename, so that none is ever given again."""
+        self._sets += 1
+        return f"{self.name}/{ROLES_SET}-{self._sets}"
+
+    def _properties(self) -> list[str]:
+        """Return the properties of the data set that the roles lie in, wherever it comes from."""
+        return ["-o", f"recordsize={self._record_bytes}", "-o", f"mountpoint={self.folder}"]
 
     def _at_memory_speed(self) -> None:
         for virtual in self.disks:
