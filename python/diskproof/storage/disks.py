@@ -155,7 +155,9 @@ def _has_open(process: int, number: int) -> bool:
         return False
     for descriptor in descriptors:
         with suppress(OSError):
-            if descriptor.stat().st_rdev == number:
+            # Only devices are looked at: to look at a file may wait for a file system that hangs.
+            name = str(descriptor.readlink())
+            if name.startswith("/dev/") and descriptor.stat().st_rdev == number:
                 return True
     return False
 
