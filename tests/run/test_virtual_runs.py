@@ -168,3 +168,19 @@ def test_what_cannot_be_is_refused_before_a_data_set_is_loaded(
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "runs").exists()
     assert list((tmp_path / "state").glob("*.jsonl")) == []
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [
+        'composed = { how = "block-cache", front = "null", back = "volum" }',
+        'zpool = { data = [{ virtual = "null" }], log = [{ virtual = "volum" }] }',
+    ],
+)
+def test_a_plan_knows_every_disk_that_takes_part(tmp_path: Path, storage: str) -> None:
+    write_study(tmp_path, "sqlite")
+    study = tmp_path / "study.toml"
+    study.write_text(study.read_text().replace("[storages.", f"[storages.made]\n{storage}\n\n[storages.", 1))
+    result = diskproof(tmp_path, "plan", "study.toml")
+    assert result.returncode == 2, result.stdout
+    assert "storage `made`: there is no device `volum`" in result.stderr

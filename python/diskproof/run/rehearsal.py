@@ -11,8 +11,8 @@ def rehearse(file: StudyFile, plan: Plan) -> None:
     study = file.study
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         for choice in study.storages[name].places().values():
-            if choice.virtual is not None:
-                _look_at(name, choice.virtual)
+            for device in choice.virtual_disks:
+                _look_at(name, device)
     for name in dict.fromkeys(cell.workload for cell in plan.cells):
         workload = study.workloads[name]
         if not workload.rehearses:

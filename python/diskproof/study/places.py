@@ -186,8 +186,15 @@ class PlaceChoice(PlaceKeys):
         return self.kind in ("ram", "virtual", "composed")
 
     @property
+    def virtual_disks(self) -> list[str]:
+        """The device of each virtual disk that takes part in it: a name, or a file."""
+        if self.zpool is not None:
+            return [disk.virtual for disk in self.zpool.disks() if disk.virtual is not None]
+        if self.composed is not None:
+            return [self.composed.front, self.composed.back]
+        return [self.virtual] if self.virtual is not None else []
+
+    @property
     def has_virtual_disks(self) -> bool:
         """Whether a virtual disk takes part in it."""
-        if self.zpool is not None:
-            return any(disk.virtual is not None for disk in self.zpool.disks())
-        return self.kind in ("virtual", "composed")
+        return bool(self.virtual_disks)
