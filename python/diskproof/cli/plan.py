@@ -9,6 +9,7 @@ from diskproof.cli.screen import results, say
 from diskproof.report.words import duration
 from diskproof.results.records import Plan, format_bytes
 from diskproof.run.rehearsal import rehearse
+from diskproof.storage.claims import check_claims
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
 
@@ -31,6 +32,7 @@ def plan(
     """
     file = read_study(study)
     made = make_plan(file, only)
+    check_claims(file.study, made)
     if load.is_installed():
         rehearse(file, made)  # what `run` would refuse is refused here
     else:

@@ -19,6 +19,7 @@ from diskproof.run.room import check_room
 from diskproof.run.trial import START, Bench, run_trial
 from diskproof.server.base import ServerKind
 from diskproof.server.registry import find
+from diskproof.storage.claims import check_claims
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
 from diskproof.study.read import StudyError, StudyFile
@@ -58,6 +59,7 @@ def execute(request: Request, progress: Progress) -> RunFolder:
     """Run all trials that do not count yet; KeyboardInterrupt leaves the finished ones in the folder."""
     servers = _find_servers(request)
     load.version()  # refuse now where the load generator is missing
+    check_claims(request.file.study, request.plan)
     rehearse(request.file, request.plan)
     for undone in clean():  # first of all: what a killed run left may be what fills the disk
         progress.note(_told(undone))
