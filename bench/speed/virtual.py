@@ -94,7 +94,7 @@ def _file_on_the_null_device(options: tuple[str, ...]) -> Iterator[Path]:
             # Blocks that were never written are read from nowhere.
             timed([*_fio(file), "--rw=write", "--bs=1m", "--end_fsync=1"])
             yield file
-            filesystem.unmount(mount_point)
+            filesystem.unmount(mount_point, attached.block)
         finally:
             attached.detach()
     finally:

@@ -137,7 +137,7 @@ def test_what_others_wrote_on_it_is_seen(device: Path, make: Callable[[Path], No
 def test_a_mounted_device_is_never_formatted(device: Path, journal: Journal, tmp_path: Path) -> None:
     run("mkfs.ext4", "-q", device)
     point = journal.directory(tmp_path / "mounted")
-    journal.mounted(point)
+    journal.mounted(point, str(device))
     run("mount", device, point)
     for overwrite in (False, True):
         assert f"{device} is mounted at {point}" in refused(device, overwrite=overwrite)

@@ -85,7 +85,7 @@ def test_a_group_lets_its_processes_go_when_it_is_removed(tmp_path: Path, journa
     with subprocess.Popen(["sleep", "60"]) as sleeper:
         group.enter([sleeper.pid, 2**22 + 1])  # the second has ended, if it ever was
         assert group.holds() == {sleeper.pid}
-        (undone,) = remove_cgroup(str(group.folder))
+        (undone,) = remove_cgroup({"cgroup": str(group.folder)})
         sleeper.kill()
     assert undone.done, undone
     assert not group.folder.exists()

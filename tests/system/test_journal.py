@@ -85,7 +85,7 @@ KILLED_RUN = """
     journal.directory(Path(sys.argv[1]) / "made" / "on" / "the-way")
     if os.geteuid() == 0:
         ram = journal.directory(Path(sys.argv[1]) / "ram")
-        journal.mounted(ram)
+        journal.mounted(ram, "none")
         os.system(f"mount -t tmpfs none {ram}")
         (ram / "file").write_text("x")
     # A server that made itself a daemon: not our child any more, and deaf to our death.
@@ -224,7 +224,7 @@ def test_processes_in_a_directory_that_is_not_ours_are_left_alone(tmp_path: Path
 def test_processes_on_a_mount_of_ours_are_ended_before_it_goes(tmp_path: Path) -> None:
     journal = Journal.begin("test")
     ram = journal.directory(tmp_path / "ram")
-    journal.mounted(ram)
+    journal.mounted(ram, "none")
     subprocess.run(["mount", "-t", "tmpfs", "none", str(ram)], check=True)
     process = begin_without_environment(ram)
     assert all(item.done for item in journal.finish())

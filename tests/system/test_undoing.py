@@ -3,13 +3,15 @@
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from diskproof.storage import loops
-from diskproof.system.journal import Journal
+from diskproof.system.journal import Journal, undo
 from diskproof.system.loops import loops_on
 
 MIB = 2**20
@@ -42,7 +44,7 @@ def mount_at(device: Path, point: Path, journal: Journal) -> Path:
     """Put a file system on a device and mount it as a run does: the journal has it first."""
     journal.directory(point)
     subprocess.run(["mkfs.ext4", "-q", str(device)], check=True)
-    journal.mounted(point)
+    journal.mounted(point, str(device))
     subprocess.run(["mount", str(device), str(point)], check=True)
     return point
 
@@ -98,16 +100,14 @@ def test_a_loop_whose_file_lost_its_mount_is_found(journal: Journal, short_path:
 def test_nothing_that_never_came_to_be_is_missed(journal: Journal, tmp_path: Path) -> None:
     """A kill may fall between the line in the journal and the deed."""
     journal.looped(tmp_path / "no file")
-    journal.file(tmp_path / "no file")
-    journal.mounted(tmp_path / "no mount")
+    journal.mounted(tmp_path / "no mount", "nothing")
     journal.pool("diskproof-0badcafe")
     journal.cgroup(tmp_path / "no group")
     assert journal.finish() == []
 
 
 def test_a_file_of_the_run_is_removed(journal: Journal, tmp_path: Path) -> None:
-    journal.file(tmp_path / "made")
-    (tmp_path / "made").write_text("")
+    os.close(journal.file(tmp_path / "made", MIB))
     assert [(item.what, item.done) for item in journal.finish()] == [(f"file {tmp_path / 'made'}", True)]
 
 
@@ -125,3 +125,43 @@ def test_a_tear_down_that_fails_shows_what_it_said_and_stays_in_the_journal(jour
     assert not undone.done
     assert "the array is busy" in undone.what
     assert journal.path.exists()
+
+
+def test_what_was_undone_is_not_undone_again(journal: Journal, tmp_path: Path) -> None:
+    """A command that takes an array apart fails where there is none any more."""
+    (tmp_path / "array").write_text("")
+    journal.tear_down(f"test -e '{tmp_path}/ready'")
+    journal.tear_down(f"rm '{tmp_path}/array'")
+    assert [item.done for item in journal.finish()] == [True, False]
+    (tmp_path / "ready").write_text("")
+    (undone,) = undo(journal.path)
+    assert undone.done, undone
+    assert not journal.path.exists()
+
+
+def test_a_tear_down_runs_where_the_set_up_ran(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir(tmp_path / "there")
+    journal.tear_down("touch here")
+    monkeypatch.chdir(tmp_path)
+    assert all(item.done for item in journal.finish())
+    assert (tmp_path / "there" / "here").exists()
+
+
+def test_a_tear_down_that_leaves_something_at_work_is_not_waited_for(journal: Journal) -> None:
+    journal.tear_down("sleep 20 & echo $! >&2; exit 1")
+    began = time.monotonic()
+    (undone,) = journal.finish()
+    assert time.monotonic() - began < 10
+    psutil.Process(int(undone.what.split("(")[1].rstrip(")"))).kill()
+
+
+def test_a_torn_line_is_cut_off_before_more_is_written(journal: Journal, tmp_path: Path) -> None:
+    journal.tear_down("false")
+    os.close(journal.file(tmp_path / "made", MIB))
+    with journal.path.open("a") as file:
+        file.write('{"mount": "/')
+    assert [item.done for item in journal.finish()] == [True, False]
+    assert [item.done for item in undo(journal.path)] == [False]

@@ -28,6 +28,7 @@ from diskproof.storage.filesystem import (
 from diskproof.storage.kinds.base import StorageError, nearest
 from diskproof.study.places import FileSystem
 from diskproof.system.journal import Journal, processes_of, state_folder, undo
+from diskproof.system.loops import lies_on
 from diskproof.system.mounts import is_mounted
 from diskproof.system.undoing import Undone
 
@@ -74,7 +75,10 @@ class Wanted:
     """None: the bare block device."""
     mount_point: Path | None = None
     contents: Path | None = None
-    """A sparse file that holds the bytes; None: main memory."""
+    """A sparse file that holds the bytes; None: main memory.
+
+    The program makes it and takes its name away at once: whatever has that name later is another's.
+    """
     image: Path | None = None
     """A file whose bytes the disk starts with; no file system is made then."""
     seed: int = 1
@@ -131,8 +135,6 @@ def clean() -> list[Undone]:
 
 
 def _attach(wanted: Wanted, journal: Journal) -> Attachment:
-    if wanted.contents:
-        journal.file(wanted.contents.absolute())
     order = virtual.Wanted(
         device=wanted.device,
         name=wanted.name,
@@ -240,9 +242,10 @@ def _check_name(wanted: Wanted) -> None:
 def _leave_in_good_order(attachment: Attachment) -> None:
     attachment.control.set_timing(on=False)  # what is still to be written need not take its time
     try:
-        if attachment.mount_point:
-            unmount(attachment.mount_point)
-        loops.detach(attachment.block, attachment.file)
+        if lies_on(attachment.block, attachment.file):  # its number may be somebody else's by now
+            if attachment.mount_point:
+                unmount(attachment.mount_point, attachment.block)
+            loops.detach(attachment.block, attachment.file)
     except StorageError as error:
         attachment.control.set_timing(on=True)
         raise StorageError(

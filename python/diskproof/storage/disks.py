@@ -55,7 +55,7 @@ def check_disk(what: str, path: Path, *, overwrite: bool) -> None:
     study says `overwrite = true`, or where a run of ours left it.
     """
     _check_kind(what, path)
-    if used := _use(path):
+    if used := use(path):
         raise StorageError(f"{what}: {path} is in use ({used}); nothing in use is ever formatted")
     strangers = [signature for signature in signatures(path) if not signature.is_ours]
     if strangers and not overwrite:
@@ -114,7 +114,7 @@ def _check_kind(what: str, path: Path) -> None:
         raise StorageError(f"{what}: {path} is read-only; `blockdev --setrw` may change that")
 
 
-def _use(path: Path) -> str | None:
+def use(path: Path) -> str | None:
     """Say who uses a device or one of its partitions; None where nobody does."""
     for member in (path, *_partitions(path)):
         if found := next(_users(member), None):

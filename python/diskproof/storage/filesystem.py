@@ -10,7 +10,7 @@ from diskproof.results.records import format_bytes
 from diskproof.storage.kinds.base import StorageError, command
 from diskproof.study.places import FileSystem
 from diskproof.system.journal import Journal
-from diskproof.system.mounts import is_mounted
+from diskproof.system.mounts import is_mounted_from
 
 LABEL = "diskproof"
 """Label of every file system that we make: what carries it is ours to overwrite."""
@@ -90,7 +90,7 @@ def blank_options(filesystem: FileSystem, options: str | None) -> str | None:
 
 def mount(device: Path, mount_point: Path, options: str | None, journal: Journal) -> None:
     """Mount a device; the journal has the mount point first."""
-    journal.mounted(mount_point)
+    journal.mounted(mount_point, str(device))
     mount_again(device, mount_point, options)
 
 
@@ -99,10 +99,10 @@ def mount_again(device: Path, mount_point: Path, options: str | None) -> None:
     command(["mount", *(["-o", options] if options else []), str(device), str(mount_point)])
 
 
-def unmount(mount_point: Path) -> None:
-    """Unmount what is mounted; StorageError where somebody does not leave it."""
+def unmount(mount_point: Path, device: Path) -> None:
+    """Unmount a device; StorageError where somebody does not leave it. What else is mounted there stays."""
     until = time.monotonic() + UNMOUNT_S
-    while is_mounted(mount_point):
+    while is_mounted_from(mount_point, str(device)):
         try:
             command(["umount", str(mount_point)])
         except StorageError:

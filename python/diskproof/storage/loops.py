@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from diskproof.storage.disks import use
 from diskproof.storage.kinds.base import StorageError, command
 from diskproof.system.journal import Journal
-from diskproof.system.loops import wait_until_free
+from diskproof.system.loops import lies_on, wait_until_free
 
 
 def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: int | None = None) -> Path:
@@ -29,7 +30,16 @@ def set_rotational(device: Path, *, turns: bool) -> None:
 
 
 def detach(device: Path, backing_file: Path) -> None:
-    """Take a loop device off its file, and wait until it has let go of it."""
+    """Take a loop device off its file, and wait until it has let go of it.
+
+    StorageError where it is in use. That is looked at first: the kernel takes the wish to detach a device
+    that is in use for later, when its number may soon be another file's. One that lies on another
+    file by now has let go of ours, and is left alone.
+    """
+    if not lies_on(device, backing_file):
+        return
+    if used := use(device):
+        raise StorageError(f"{device} is in use: {used}")
     command(["losetup", "--detach", str(device)])
     if not wait_until_free(device, backing_file):
         raise StorageError(f"{device} is still in use: unmount what lies on it (`findmnt {device}`)")

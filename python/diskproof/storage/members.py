@@ -141,17 +141,17 @@ def _attach(disk: Disk, journal: Journal) -> _Attached:
 
 def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:
     """Make a file with all its blocks: a file system that had to find them would be measured too."""
-    journal.parents(path)
-    journal.file(path)
-    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
-        os.posix_fallocate(descriptor, 0, size_bytes)
+        journal.parents(path)
+        descriptor = journal.file(path, size_bytes)
+        try:
+            os.posix_fallocate(descriptor, 0, size_bytes)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise StorageError(
             f"{path} of {format_bytes(size_bytes)} could not be made: {error.strerror}"
         ) from None
-    finally:
-        os.close(descriptor)
 
 
 def _stretch(part: PoolPart, attached: _Attached, log_bytes: int, journal: Journal) -> Path:

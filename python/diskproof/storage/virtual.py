@@ -25,6 +25,9 @@ LOOP_CONTROL = Path("/dev/loop-control")
 MOUNT = "fuse"
 """Name of the mount in a disk's folder."""
 
+SOURCE = "diskproof"
+"""Source of that mount, as the program tells it to the kernel."""
+
 PROBE_BYTES = 64 * 2**20
 PROBE_BLOCK_BYTES = 4096
 PROBE_S = 0.3
@@ -159,7 +162,7 @@ def _serve(wanted: Wanted, journal: Journal, further: list[str]) -> tuple[Path, 
     folder.chmod(0o711)
     mount = folder / MOUNT
     mount.mkdir()
-    journal.mounted(mount)
+    journal.mounted(mount, SOURCE)
     served = disk.serve(
         Starter(journal),
         wanted.device,

@@ -21,13 +21,27 @@ from typing import IO
 import psutil
 
 from diskproof.refusal import RefusalError
-from diskproof.system.undoing import OWNED, UNDOING, Undone, is_owned, remove_directory
+from diskproof.system.loops import backing_file_of
+from diskproof.system.undoing import (
+    GONE_WITH_THE_KERNEL,
+    OWNED,
+    UNDOING,
+    Entry,
+    Undone,
+    identity,
+    is_owned,
+    is_seen_mounted,
+    remove_directory,
+)
 
 MARK = "DISKPROOF_RUN"
 """Environment variable that every process of a run carries."""
 
 NOT_INHERITED = "DISKPROOF_PASSWORD"
 """The password for the user's own servers; the run's have none, and refuse one that comes all the same."""
+
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+"""Tells one start of the kernel from another: proc(5)."""
 
 GRACE_S = 5.0
 """How long a process may take to die before the undo goes on without it."""
@@ -96,7 +110,7 @@ class Journal:
     def _new(cls, folder: Path, purpose: str, lock: IO[str]) -> "Journal":
         mark = secrets.token_hex(4)
         journal = cls(folder / f"{mark}.jsonl", mark, lock)
-        journal._write({"run": purpose})
+        journal._write({"run": purpose, "boot": _boot()})
         return journal
 
     def leave(self) -> None:
@@ -117,17 +131,33 @@ class Journal:
                 self._write({"parent": str(folder)})
                 folder.mkdir()
 
-    def mounted(self, path: Path) -> None:
-        """Write down a mount point, before it is mounted."""
-        self._write({"mount": str(path)})
+    def mounted(self, path: Path, source: str) -> None:
+        """Write down a mount point before it is mounted, and what will be mounted there.
+
+        `source` is what the kernel's table will show: a block device, a pool, or a name. What comes
+        from elsewhere is somebody else's and stays; so does a loop device that lies on another file by then.
+        """
+        below = backing_file_of(Path(source)) if source.startswith("/dev/") else None
+        self._write({"mount": str(path), "source": source, **({"on": below} if below else {})})
 
     def looped(self, backing_file: Path) -> None:
         """Write down a file, before a loop device is put on it; its number is known only afterwards."""
         self._write({"loop": str(backing_file)})
 
-    def file(self, path: Path) -> None:
-        """Write down a file that this run may remove; it must not be there yet."""
-        self._write({"file": str(path)})
+    def file(self, path: Path, size_bytes: int) -> int:
+        """Make a file that this run may remove, of holes, and return its descriptor; OSError if it is there.
+
+        It is written down once it is made: only then is it known from another of that name.
+        """
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        try:
+            os.ftruncate(descriptor, size_bytes)
+            self._write({"file": str(path), "identity": identity(os.fstat(descriptor))})
+        except BaseException:
+            path.unlink()
+            os.close(descriptor)
+            raise
+        return descriptor
 
     def pool(self, name: str) -> None:
         """Write down a ZFS pool that this run may destroy, before it is made."""
@@ -139,7 +169,7 @@ class Journal:
 
     def tear_down(self, command: str) -> None:
         """Write down the user's own command that undoes what another is about to set up."""
-        self._write({"tear_down": command})
+        self._write({"tear_down": command, "cwd": str(Path.cwd())})
 
     def environment(self) -> dict[str, str]:
         """Return the environment that every process of this run must have: the user's, but for a password."""
@@ -152,11 +182,8 @@ class Journal:
         self._lock.close()
         return undone
 
-    def _write(self, entry: dict[str, str]) -> None:
-        with self.path.open("a") as file:
-            file.write(json.dumps(entry) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+    def _write(self, entry: Entry) -> None:
+        _append(self.path, entry)
 
 
 def clean() -> list[Undone]:
@@ -176,24 +203,66 @@ def clean() -> list[Undone]:
 
 
 def undo(path: Path) -> list[Undone]:
-    """Undo one journal, the last thing first; the file goes once nothing of it is left."""
-    entries = [json.loads(line) for line in _whole_lines(path)]
+    """Undo one journal, the last thing first; the file goes once nothing of it is left.
+
+    What is undone is written down as well, so that another try leaves it out: a user's own command
+    that has succeeded would fail the second time.
+    """
+    entries = _entries(path)
     mark = path.stem
     undone = list(_end_processes(mark, _own_folders(entries, mark)))
-    for entry in reversed(entries):
-        for kind, what in entry.items():
-            if kind == "directory":
-                undone += remove_directory(Path(what), mark)
-            elif kind in UNDOING:
-                undone += UNDOING[kind](what)
+    before = {entry["undone"] for entry in entries if "undone" in entry}
+    for number, entry in reversed(list(enumerate(entries))):
+        if str(number) in before:
+            continue
+        items = _undo(entry, mark)
+        if items and all(item.done for item in items):
+            _append(path, {"undone": str(number)})
+        undone += items
     if all(item.done for item in undone):
         path.unlink()
     return undone
 
 
-def _whole_lines(path: Path) -> list[str]:
-    """Return the complete lines; what a kill cut off was not yet acted on."""
-    return [line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+def _undo(entry: Entry, mark: str) -> list[Undone]:
+    """Undo one entry; what goes wrong with it must not keep the others from being undone."""
+    kind = next(iter(entry))
+    try:
+        if kind == "directory":
+            return remove_directory(Path(entry[kind]), mark)
+        return UNDOING[kind](entry) if kind in UNDOING else []
+    except OSError as error:
+        return [Undone(f"{kind} {entry[kind]} ({error})", done=False)]
+
+
+def _entries(path: Path) -> list[Entry]:
+    """Return what stands in a journal; what a kill cut off was not yet acted on, and is cut away.
+
+    Of a journal from before the machine was started anew, what the kernel held is gone, and what
+    lies in its place now is another's.
+    """
+    text = path.read_bytes()
+    whole = text[: text.rfind(b"\n") + 1]
+    if whole != text:
+        os.truncate(path, len(whole))
+    entries: list[Entry] = [json.loads(line) for line in whole.splitlines()]
+    if entries and entries[0].get("boot", _boot()) != _boot():
+        return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else {"gone": ""} for entry in entries]
+    return entries
+
+
+def _append(path: Path, entry: Entry) -> None:
+    with path.open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _boot() -> str:
+    try:
+        return BOOT.read_text().strip()
+    except OSError:
+        return ""
 
 
 def processes_of(mark: str) -> Iterator[psutil.Process]:
@@ -224,9 +293,9 @@ def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
             continue
 
 
-def _own_folders(entries: list[dict[str, str]], mark: str) -> list[Path]:
+def _own_folders(entries: list[Entry], mark: str) -> list[Path]:
     """Return the directories of a journal that hold our mark, or a mount of ours that hides it."""
-    mounts = {entry["mount"] for entry in entries if "mount" in entry}
+    mounts = {entry["mount"] for entry in entries if "mount" in entry and is_seen_mounted(entry)}
     directories = [entry["directory"] for entry in entries if "directory" in entry]
     return [Path(path) for path in directories if path in mounts or is_owned(Path(path), mark)]
 

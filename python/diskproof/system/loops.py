@@ -24,6 +24,16 @@ def loops_on(backing_file: Path) -> list[Path]:
     return [Path("/dev") / folder.name for folder in BLOCKS.glob("loop*") if _lies_on(folder, backing_file)]
 
 
+def lies_on(device: Path, backing_file: Path) -> bool:
+    """Return whether a loop device lies on a file; its number may have been given out anew."""
+    return _lies_on(BLOCKS / device.name, backing_file)
+
+
+def backing_file_of(device: Path) -> str | None:
+    """Return the file that a loop device lies on; None of any other device."""
+    return _backing(BLOCKS / device.name)
+
+
 def wait_until_free(device: Path, backing_file: Path) -> bool:
     """Wait until a loop device that was told to detach has let go of its file; False if it does not."""
     until = time.monotonic() + RELEASE_S

@@ -45,8 +45,33 @@ def is_mounted(path: Path) -> bool:
 
     The kernel's table says so without asking the file system, which may be one whose program is dead.
     """
+    return bool(mounted_at(path))
+
+
+def mounted_at(path: Path) -> list[Mount]:
+    """Return what is mounted right here, one over the other: the last is the one that is seen."""
     real = str(path.parent.resolve() / path.name)
-    return any(mount.mount_point == real for mount in mounts())
+    return [mount for mount in mounts() if mount.mount_point == real]
+
+
+def is_mounted_from(path: Path, source: str) -> bool:
+    """Tell whether the mount that is seen right here comes from a source, and not from somebody else's."""
+    here = mounted_at(path)
+    return bool(here) and comes_from(here[-1], source)
+
+
+def comes_from(mount: Mount, source: str) -> bool:
+    """Tell whether a mount comes from a source: a name, a pool (or a data set of it), a block device."""
+    if mount.source == source or mount.source.startswith(f"{source}/"):
+        return True
+    number = _number_of_source(source)
+    return number is not None and number in (mount.device_number, _number_of_source(mount.source))
+
+
+def mounts_within(folder: Path) -> list[str]:
+    """Return the mount points at a folder and below it."""
+    real = str(folder.parent.resolve() / folder.name)
+    return [mount.mount_point for mount in mounts() if f"{mount.mount_point}/".startswith(f"{real}/")]
 
 
 def mount_of(path: Path) -> Mount:

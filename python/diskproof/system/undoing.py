@@ -3,13 +3,15 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof.system.loops import loops_on, wait_until_free
-from diskproof.system.mounts import is_mounted
+from diskproof.system.loops import lies_on, loops_on, wait_until_free
+from diskproof.system.mounts import comes_from, mounted_at, mounts_within
 
 OWNED = ".diskproof-owned"
 """File inside each directory that diskproof made and may remove; holds the run's mark."""
@@ -23,6 +25,16 @@ COMMAND_LIMIT_S = 600.0
 """How long a command may take: a user's own that stops an array, a device that gives up its last write."""
 
 
+GONE_WITH_THE_KERNEL = frozenset({"mount", "loop", "cgroup"})
+"""What does not outlive a restart of the machine."""
+
+TMPFS = "diskproof"
+"""Source of a mount that a journal of an earlier version tells no source of: it had no others."""
+
+Entry = dict[str, str]
+"""A line of a journal: its first key says the kind and names the thing."""
+
+
 @dataclass(frozen=True)
 class Undone:
     """One thing that was cleared away, or could not be."""
@@ -31,10 +43,16 @@ class Undone:
     done: bool
 
 
-def unmount(path: Path) -> list[Undone]:
-    """Unmount a file system; one that somebody stands in goes from sight, and away when they leave."""
-    if not is_mounted(path):
+def unmount(entry: Entry) -> list[Undone]:
+    """Unmount a file system; one that somebody stands in goes from sight, and away when they leave.
+
+    What somebody else mounted there stays.
+    """
+    path = Path(entry["mount"])
+    if not any(_is_ours(entry)):
         return []
+    if not is_seen_mounted(entry):
+        return [_undone(f"mount {path}", "something else is mounted over it: unmount that first")]
     # A FUSE mount of an ordinary user has its own way.
     argv = ["umount"] if os.geteuid() == 0 else [_fusermount(), "-u"]
     lazily = "--lazy" if os.geteuid() == 0 else "-z"
@@ -42,6 +60,20 @@ def unmount(path: Path) -> list[Undone]:
     if failure:
         failure = _run([*argv, lazily, str(path)])
     return [_undone(f"mount {path}", failure)]
+
+
+def is_seen_mounted(entry: Entry) -> bool:
+    """Return whether what is seen at a mount point of a journal is what it says was mounted there."""
+    here = _is_ours(entry)
+    return bool(here) and here[-1]
+
+
+def _is_ours(entry: Entry) -> list[bool]:
+    """Tell of each mount at a mount point of a journal whether it is the journal's, the seen one last."""
+    source = entry.get("source", TMPFS)
+    if "on" in entry and not lies_on(Path(source), Path(entry["on"])):
+        return []  # the loop device's number was given out anew
+    return [comes_from(mount, source) for mount in mounted_at(Path(entry["mount"]))]
 
 
 def _fusermount() -> str:
@@ -52,8 +84,9 @@ def _fusermount() -> str:
     )
 
 
-def detach_loops(backing_file: str) -> list[Undone]:
+def detach_loops(entry: Entry) -> list[Undone]:
     """Detach the loop devices on a file: one that is still in use detaches itself when that ends."""
+    backing_file = entry["loop"]
     undone = []
     for device in loops_on(Path(backing_file)):
         failure = _run(["losetup", "--detach", str(device)])
@@ -63,25 +96,38 @@ def detach_loops(backing_file: str) -> list[Undone]:
     return undone
 
 
-def remove_file(file: str) -> list[Undone]:
-    """Remove a file."""
-    path = Path(file)
-    if not path.is_file():
+def identity(status: os.stat_result) -> str:
+    """Return what tells a file of ours from another that has its name by now.
+
+    With the size, since the number of a file that was removed is soon given out anew, and one that
+    somebody has written over is theirs.
+    """
+    return f"{status.st_dev} {status.st_ino} {status.st_size}"
+
+
+def remove_file(entry: Entry) -> list[Undone]:
+    """Remove a file, if it is still the one that was made."""
+    path = Path(entry["file"])
+    try:
+        if identity(path.lstat()) != entry.get("identity"):
+            return []
+    except FileNotFoundError:
         return []
     path.unlink()
     return [Undone(f"file {path}", done=True)]
 
 
-def destroy_pool(name: str) -> list[Undone]:
+def destroy_pool(entry: Entry) -> list[Undone]:
     """Destroy a ZFS pool; one whose daemon is gone went with it."""
+    name = entry["pool"]
     if name not in _output(["zpool", "list", "-H", "-o", "name"]).split():
         return []
     return [_undone(f"pool {name}", _patiently(["zpool", "destroy", "-f", name]))]
 
 
-def remove_cgroup(folder: str) -> list[Undone]:
+def remove_cgroup(entry: Entry) -> list[Undone]:
     """Remove a control group; what is still in it goes back to the group above."""
-    path = Path(folder)
+    path = Path(entry["cgroup"])
     if not path.is_dir():
         return []
     for process in (path / "cgroup.procs").read_text().split():
@@ -96,21 +142,23 @@ def remove_cgroup(folder: str) -> list[Undone]:
     return [Undone(f"control group {path}", done=True)]
 
 
-def tear_down(command: str) -> list[Undone]:
-    """Run the user's own command that undoes another."""
-    return [_undone(f"`{command}`", _run(["sh", "-c", command]))]
+def tear_down(entry: Entry) -> list[Undone]:
+    """Run the user's own command that undoes another, where that was run."""
+    command = entry["tear_down"]
+    return [_undone(f"`{command}`", _run(["sh", "-c", command], cwd=entry.get("cwd")))]
 
 
-def remove_parent(folder: str) -> list[Undone]:
-    """Remove a directory that was made on the way; what somebody else put there stays."""
-    path = Path(folder)
-    if path.is_dir() and not any(path.iterdir()):
-        path.rmdir()
+def remove_parent(entry: Entry) -> list[Undone]:
+    """Remove a directory that was made on the way; what somebody else put or mounted there stays."""
+    with suppress(OSError):
+        Path(entry["parent"]).rmdir()
     return []
 
 
 def remove_directory(path: Path, mark: str) -> list[Undone]:
-    """Remove a directory that holds a run's mark, or nothing."""
+    """Remove a directory that holds a run's mark, or nothing; never with what is mounted in it."""
+    if within := mounts_within(path):
+        return [_undone(f"directory {path}", f"something is mounted at {within[-1]}: unmount it first")]
     if not path.is_dir():
         return []
     if is_owned(path, mark):
@@ -126,8 +174,8 @@ def is_owned(path: Path, mark: str) -> bool:
     return owned.is_file() and owned.read_text() == mark
 
 
-UNDOING: dict[str, Callable[[str], list[Undone]]] = {
-    "mount": lambda path: unmount(Path(path)),
+UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {
+    "mount": unmount,
     "loop": detach_loops,
     "file": remove_file,
     "pool": destroy_pool,
@@ -150,17 +198,29 @@ def _patiently(argv: list[str]) -> str | None:
     return failure
 
 
-def _run(argv: list[str]) -> str | None:
-    """Run a command; return what it said if it failed."""
-    try:
-        result = subprocess.run(
-            argv, capture_output=True, text=True, check=False, env=_environment(), timeout=COMMAND_LIMIT_S
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    if result.returncode == 0:
-        return None
-    return (result.stderr or result.stdout).strip() or f"exit code {result.returncode}"
+def _run(argv: list[str], cwd: str | None = None) -> str | None:
+    """Run a command; return what it said if it failed.
+
+    What it says goes to a file: a pipe would be held open by what it leaves at work in the background.
+    """
+    with tempfile.TemporaryFile() as said:
+        try:
+            result = subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                check=False,
+                env=_environment(),
+                cwd=cwd,
+                timeout=COMMAND_LIMIT_S,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        if result.returncode == 0:
+            return None
+        said.seek(0)
+        return said.read().decode(errors="replace").strip() or f"exit code {result.returncode}"
 
 
 def _output(argv: list[str]) -> str:

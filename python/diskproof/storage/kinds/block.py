@@ -33,20 +33,21 @@ def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
     make_filesystem(device, choice.filesystem or DEFAULT_FILESYSTEM, blank=False)
     mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-block"))  # noqa: S108
     mount(device, mount_point, choice.mount_options, journal)
-    return BlockPlace(mount_point)
+    return BlockPlace(mount_point, device)
 
 
 class BlockPlace(Prepared):
     """A device that is mounted."""
 
-    def __init__(self, mount_point: Path) -> None:
+    def __init__(self, mount_point: Path, device: Path) -> None:
         """Hold a mount point that stands in the journal."""
         super().__init__("block", mount_point)
+        self._device = device
 
     def close(self) -> None:
         """Unmount; where that cannot be, the journal's undo goes further."""
         with suppress(StorageError):
-            unmount(self.folder)
+            unmount(self.folder, self._device)
 
 
 def _device(choice: PlaceChoice) -> Path:

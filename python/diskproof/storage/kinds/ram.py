@@ -67,7 +67,7 @@ def _mount_tmpfs(size_bytes: int, journal: Journal) -> Path | None:
     if not can_mount():
         return None
     mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-ram"))  # noqa: S108
-    journal.mounted(mount_point)
+    journal.mounted(mount_point, MOUNTED_AS)
     command(["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=0755", MOUNTED_AS, str(mount_point)])
     folder = mount_point / "roles"
     folder.mkdir()

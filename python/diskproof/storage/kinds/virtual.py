@@ -146,7 +146,7 @@ class VirtualPlace(Prepared):
     def _leave(self) -> None:
         """Unmount, at memory speed, and have the kernel forget what it read from the disk."""
         self._disk.control.set_timing(on=False)
-        unmount(self.folder)
+        unmount(self.folder, self._disk.block)
         forget_buffers(self._disk.block)
 
     def _mount(self) -> None:

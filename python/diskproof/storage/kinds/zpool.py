@@ -84,8 +84,8 @@ class PoolPlace(Prepared):
         self._links.mkdir()
         for member in members:
             (self._links / member.device.name).symlink_to(member.device)
-        journal.mounted(mount_point)
-        journal.mounted(self.folder)
+        journal.mounted(mount_point, self.name)
+        journal.mounted(self.folder, self.name)
         journal.pool(self.name)
         command(self._create(mount_point))
         self._make_roles()
