@@ -1,12 +1,13 @@
 """Real block devices: what lies on one, who uses it, and whether it may be taken."""
 
+import fcntl
 import json
 import os
 import re
 import stat
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,12 @@ OUR_POOL = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
 """Names of the pools that runs make."""
 
 SYS = Path("/sys/dev/block")
+
+REMEDY = "name another device, or say `overwrite = true` beside `format`"
+"""What a user may do about a device that is not empty."""
+
+REREAD_PARTITIONS = 0x125F
+"""BLKRRPART of linux/fs.h; the kernel does it for who holds a device, and for nobody else."""
 
 LOOKS = 4
 BETWEEN_LOOKS_S = 0.25
@@ -48,30 +55,64 @@ class Signature:
         return f"{self.kind}{label} on {self.device}"
 
 
-def check_disk(what: str, path: Path, *, overwrite: bool) -> None:
+def check_disk(what: str, path: Path, *, overwrite: bool, remedy: str = REMEDY) -> None:
     """Refuse a device that cannot be formatted, or must not be; StorageError says why.
 
     Nothing that is in use is ever taken. What lies on an unused device is overwritten only where the
     study says `overwrite = true`, or where a run of ours left it.
     """
+    with held(what, path, overwrite=overwrite, remedy=remedy):
+        pass
+
+
+@contextmanager
+def held(what: str, path: Path, *, overwrite: bool, remedy: str = REMEDY) -> Iterator[int]:
+    """Hold a device that may be taken, and yield the descriptor; StorageError as from `check_disk`.
+
+    Held so that the kernel gives it to nobody else who claims devices: to no mount, array or volume.
+    """
     _check_kind(what, path)
-    if used := use(path):
-        raise StorageError(f"{what}: {path} is in use ({used}); nothing in use is ever formatted")
-    strangers = [signature for signature in signatures(path) if not signature.is_ours]
-    if strangers and not overwrite:
-        held = ", ".join(dict.fromkeys(str(signature) for signature in strangers))
-        raise StorageError(
-            f"{what}: {path} is not empty: it holds {held}. All of it would be lost: name another device, "
-            "or say `overwrite = true` beside `format`"
-        )
+    with ExitStack() as stack:
+        used = _claimed(path)
+        descriptor = -1
+        if not used:
+            try:
+                descriptor = stack.enter_context(_exclusively(path))
+            except OSError as error:
+                used = _not_let_go(error)
+        if used := used or _opener(path, but=descriptor):
+            raise StorageError(f"{what}: {path} is in use ({used}); nothing in use is ever overwritten")
+        strangers = [signature for signature in signatures(path) if not signature.is_ours]
+        if strangers and not overwrite:
+            what_it_holds = ", ".join(dict.fromkeys(str(signature) for signature in strangers))
+            raise StorageError(
+                f"{what}: {path} is not empty: it holds {what_it_holds}. All of it would be lost: {remedy}"
+            )
+        yield descriptor
 
 
-def wipe(path: Path) -> None:
-    """Remove every signature from a device that `check_disk` let pass, its partitions' first."""
-    for member in (*_partitions(path), path):
-        command(["wipefs", "--all", "--quiet", str(member)])
-    if _partitions(path):
-        command(["blockdev", "--rereadpt", str(path)])
+def take(what: str, disks: Mapping[Path, bool]) -> None:
+    """Look at devices once more, all of them before the first is touched, and wipe them.
+
+    By each stands whether it may be overwritten. They are held meanwhile; whoever formats them then
+    claims them anew, and what was on them is gone by that time, so that nobody can mount it or import it.
+    """
+    with ExitStack() as stack:
+        descriptors = {
+            path: stack.enter_context(held(what, path, overwrite=overwrite))
+            for path, overwrite in disks.items()
+        }
+        for path, descriptor in descriptors.items():
+            _wipe(path, descriptor)
+
+
+def _wipe(path: Path, descriptor: int) -> None:
+    """Remove every signature from a device that is held, its partitions' first."""
+    partitions = _partitions(path)
+    for member in (*partitions, path):
+        command(["wipefs", "--all", "--force", "--quiet", str(member)])  # it would claim the device itself
+    if partitions:
+        fcntl.ioctl(descriptor, REREAD_PARTITIONS)
 
 
 def signatures(path: Path) -> list[Signature]:
@@ -109,34 +150,53 @@ def _check_kind(what: str, path: Path) -> None:
             "and a folder is named with `directory`"
         )
     if os.geteuid() != 0:
-        raise StorageError(f"{what}: only root may format {path}; run as root, or name a `directory` on it")
+        raise StorageError(f"{what}: only root may overwrite {path}; run as root, or name a directory on it")
     if (_sys(path) / "ro").read_text().strip() == "1":
         raise StorageError(f"{what}: {path} is read-only; `blockdev --setrw` may change that")
 
 
 def use(path: Path) -> str | None:
     """Say who uses a device or one of its partitions; None where nobody does."""
-    for member in (path, *_partitions(path)):
-        if found := next(_users(member), None):
-            return found
+    if found := _claimed(path):
+        return found
     try:
-        os.close(os.open(path, os.O_RDONLY | os.O_EXCL))
+        with _exclusively(path) as descriptor:
+            return _opener(path, but=descriptor)
     except OSError as error:
-        return f"the kernel will not let it go: {error.strerror}"
-    return _opener(path)
+        return _not_let_go(error)
 
 
-def _opener(path: Path) -> str | None:
-    """Name a process that has a device open: a virtual machine, or a pool of zfs-fuse.
+def _claimed(path: Path) -> str | None:
+    return next((found for member in (path, *_partitions(path)) for found in _users(member)), None)
 
-    Those that look at every device that changes, as udev does, are gone a moment later.
+
+@contextmanager
+def _exclusively(path: Path) -> Iterator[int]:
+    """Open a device, or a disk with all its partitions, as its only claimant; OSError where it has one."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_EXCL)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _not_let_go(error: OSError) -> str:
+    return f"the kernel will not let it go: {error.strerror}"
+
+
+def _opener(path: Path, but: int) -> str | None:
+    """Name a process that has a device or a partition of it open: a virtual machine, a pool of zfs-fuse.
+
+    Those that look at every device that changes, as udev does, are gone a moment later. `but` is a
+    descriptor of ours.
     """
-    number = path.stat().st_rdev
+    numbers = {member.stat().st_rdev for member in (path, *_partitions(path))}
+    ours = Path(f"/proc/{os.getpid()}/fd/{but}")
     names: list[str] = []
     for look in range(LOOKS):
         if look:
             time.sleep(BETWEEN_LOOKS_S)
-        names = [_name(process) for process in psutil.pids() if _has_open(process, number)]
+        names = [_name(process) for process in psutil.pids() if _has_open(process, numbers, ours)]
         if not names:
             return None
     return f"{' and '.join(names)} has {path} open"
@@ -148,7 +208,7 @@ def _name(process: int) -> str:
     return f"process {process}"
 
 
-def _has_open(process: int, number: int) -> bool:
+def _has_open(process: int, numbers: set[int], ours: Path) -> bool:
     try:
         descriptors = list(Path(f"/proc/{process}/fd").iterdir())
     except OSError:
@@ -157,7 +217,7 @@ def _has_open(process: int, number: int) -> bool:
         with suppress(OSError):
             # Only devices are looked at: to look at a file may wait for a file system that hangs.
             name = str(descriptor.readlink())
-            if name.startswith("/dev/") and descriptor.stat().st_rdev == number:
+            if name.startswith("/dev/") and descriptor != ours and descriptor.stat().st_rdev in numbers:
                 return True
     return False
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from diskproof import disk as program
 from diskproof.results.records import PoolPart, format_bytes
 from diskproof.storage import loops
-from diskproof.storage.disks import check_disk, device_bytes, wipe
+from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.kinds.base import StorageError, check_free
 from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means, path_us
 from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool, Redundancy
@@ -76,7 +76,11 @@ def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
 
 
 def attach_members(pool: Pool, journal: Journal) -> list[Member]:
-    """Attach every disk of a pool, each once; what is made stands in the journal first."""
+    """Attach every disk of a pool, each once; what is made stands in the journal first.
+
+    Time has passed since they were looked at: a device that is in use by now is left alone.
+    """
+    take("after a second look", {disk.block: disk.overwrite for disk in pool.disks() if disk.block})
     attached = {disk.key: _attach(disk, journal) for disk in pool.disks()}
     members = []
     parts: dict[PoolPart, list[Disk]] = {"data": pool.data, "log": pool.log, "cache": pool.cache}
@@ -120,7 +124,6 @@ def _check(what: str, disk: Disk) -> int:
 
 def _attach(disk: Disk, journal: Journal) -> _Attached:
     if disk.block is not None:
-        wipe(disk.block)
         return _Attached(disk.block, disk.block, None)
     if disk.file is not None:
         assert disk.size is not None

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from diskproof.storage.disks import check_disk, device_bytes, wipe
+from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.filesystem import check_maker, check_size, make_filesystem, mount, unmount
 from diskproof.storage.kinds.base import Prepared, StorageError, unused
 from diskproof.study.places import FileSystem, PlaceChoice
@@ -28,8 +28,7 @@ def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
     written to a device that is not mounted for a run.
     """
     device = _device(choice)
-    check_disk("after a second look", device, overwrite=choice.overwrite)  # time has passed
-    wipe(device)
+    take("after a second look", {device: choice.overwrite})  # time has passed
     make_filesystem(device, choice.filesystem or DEFAULT_FILESYSTEM, blank=False)
     mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-block"))  # noqa: S108
     mount(device, mount_point, choice.mount_options, journal)
