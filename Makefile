@@ -8,7 +8,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
-.PHONY: run test bench lint lock docs clean-build
+.PHONY: build run test bench lint lock docs clean-build
+
+## build: both programs and the lab, into the virtual environment
+build: $(VENV)/.installed
 
 ## run: build, then a verdict on this machine's disk against main memory
 run: $(VENV)/.installed
