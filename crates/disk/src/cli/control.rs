@@ -30,7 +30,12 @@ enum What {
     /// Keep the bytes as they are under a name
     Snapshot { name: String },
     /// Put the bytes back to what they were; unmount first
-    Restore { name: String },
+    Restore {
+        name: String,
+        /// Seed of what the model draws from now on; without it the disk's own
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// Let a snapshot go
     Forget { name: String },
     /// End it: the mount goes, what is under way fails
@@ -45,7 +50,7 @@ impl Control {
             What::Reset => ControlRequest::Reset,
             What::Timing { switch } => ControlRequest::Timing { on: switch == "on" },
             What::Snapshot { name } => ControlRequest::Snapshot { name },
-            What::Restore { name } => ControlRequest::Restore { name },
+            What::Restore { name, seed } => ControlRequest::Restore { name, seed },
             What::Forget { name } => ControlRequest::Forget { name },
             What::Detach => ControlRequest::Detach,
         };

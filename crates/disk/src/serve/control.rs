@@ -32,8 +32,12 @@ pub enum Request {
     Timing { on: bool },
     /// Keep the bytes as they are under a name.
     Snapshot { name: String },
-    /// Put the bytes back to what they were.
-    Restore { name: String },
+    /// Put the bytes back to what they were. The model begins anew: with the disk's own seed, or another.
+    Restore {
+        name: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seed: Option<u64>,
+    },
     /// Let a snapshot go.
     Forget { name: String },
     /// End: what is under way fails, the mount goes.

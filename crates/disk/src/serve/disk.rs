@@ -1,6 +1,7 @@
 //! One served disk, as the control socket sees it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
 use anyhow::bail;
@@ -20,6 +21,8 @@ pub(super) struct Disk {
     pub(super) kept: Kept,
     pub(super) model: Model,
     pub(super) build: Build,
+    /// Seed of the model at work.
+    pub(super) begun_with: AtomicU64,
     pub(super) awake: Awake,
     /// What does not change while it is served.
     pub(super) description: Value,
@@ -45,7 +48,7 @@ impl Disk {
                 self.kept.snapshot(&name)?;
                 Ok(done())
             }
-            Request::Restore { name } => self.restore(&name),
+            Request::Restore { name, seed } => self.restore(&name, seed),
             Request::Forget { name } => {
                 self.kept.forget(&name)?;
                 Ok(done())
@@ -56,8 +59,14 @@ impl Disk {
 
     /// Bytes must not change under requests: whoever restores has unmounted before. The model begins
     /// anew with them, as after a long rest: what its caches and credits were is no part of the bytes.
-    fn restore(&self, name: &str) -> anyhow::Result<Value> {
-        if let Err(under_way) = self.engine.renew(|| self.model.build(self.build)) {
+    fn restore(&self, name: &str, seed: Option<u64>) -> anyhow::Result<Value> {
+        let build = seed.map_or(self.build, |seed| Build { seed });
+        let another = self.begun_with.load(Ordering::Relaxed) != build.seed;
+        let anew = || {
+            self.begun_with.store(build.seed, Ordering::Relaxed);
+            self.model.build(build)
+        };
+        if let Err(under_way) = self.engine.renew(another, anew) {
             bail!("{under_way} requests are under way; unmount what is on the disk first");
         }
         self.kept.restore(name)?;

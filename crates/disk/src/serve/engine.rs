@@ -151,14 +151,18 @@ impl Engine {
         self.core.lock().pace.path = path;
     }
 
-    /// Goes on with a new model where this one was used, and counts from now; `Err` says how many
-    /// requests are in the way.
-    pub(super) fn renew(&self, anew: impl FnOnce() -> Box<dyn Timing>) -> Result<(), usize> {
+    /// Goes on with a new model where this one was used or is `another` than wanted, and counts from
+    /// now; `Err` says how many requests are in the way.
+    pub(super) fn renew(
+        &self,
+        another: bool,
+        anew: impl FnOnce() -> Box<dyn Timing>,
+    ) -> Result<(), usize> {
         let mut core = self.core.lock();
         if core.under_way() > 0 {
             return Err(core.under_way());
         }
-        if core.is_used() {
+        if another || core.is_used() {
             core.renew(anew());
         }
         drop(core);

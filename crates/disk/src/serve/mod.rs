@@ -120,6 +120,7 @@ pub fn serve(
         kept,
         model: device.device.clone(),
         build,
+        begun_with: build.seed.into(),
         awake,
         description: description.clone(),
         end: Mutex::new(end),

@@ -235,3 +235,27 @@ fn the_page_describes_the_answers() {
     let statistics = served.statistics();
     assert_eq!(fields_of(&statistics), fields_on_the_page("## Statistics"));
 }
+
+/// A disk whose latency is drawn gives the same draws to the same seed, and others to another.
+#[test]
+fn a_restore_begins_the_draws_of_a_seed() {
+    let served = serve("ebs-gp2", &["--size", "1 MiB", "--timing", "on"]);
+    served.control(&["snapshot", "empty"]);
+    let drawn = |seed: &[&str]| {
+        served.control(&[&["restore", "empty"], seed].concat());
+        let file = served.open();
+        for block in 0..8 {
+            let mut bytes = [0; 4096];
+            std::os::unix::fs::FileExt::read_exact_at(&file, &mut bytes, block * 4096)
+                .expect("read");
+        }
+        served.statistics()["read"]["latency_us"].to_string()
+    };
+    // Of a model that was never used, too.
+    let other = drawn(&["--seed", "18446744073709551615"]);
+    let own = drawn(&[]);
+    assert_ne!(own, other);
+    assert_eq!(own, drawn(&[]));
+    assert_eq!(other, drawn(&["--seed", "18446744073709551615"]));
+    assert_eq!(own, drawn(&["--seed", "1"]), "the disk's own seed is 1");
+}
