@@ -6,7 +6,7 @@ import pytest
 
 from diskproof.audit.check import Evidence, Run
 from diskproof.audit.registry import audit_run, audit_trial, bars_comparison
-from diskproof.results.records import DeviceUsage, Finding
+from diskproof.results.records import DeviceUsage, Finding, Waiting
 from support.trials import change, make_machine, make_plan, make_trial
 from support.virtual import make_facts, make_use
 
@@ -42,6 +42,19 @@ def test_a_late_disk_makes_its_trial_invalid_and_its_cell_incomparable() -> None
     assert "600 us late" in finding.message
     assert "15% of the modelled latency (4000 us in the mean)" in finding.message
     assert bars_comparison(finding)
+
+
+def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
+    waiting = Waiting(kinds=["read"], requests=900, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
+    finding = audit(waiting=waiting)["lateness"]
+    assert finding.severity == "invalid"
+    assert "reads took 2707 us at loop7 in the mean, and 2000 us by its model, 35% more" in finding.message
+    assert "quieter machine" in finding.remedy
+    assert bars_comparison(finding)
+    assert audit(waiting=change(waiting, await_us=2190.0)) == {}
+    both = audit(waiting=change(waiting, kinds=["read", "flush"], in_line_us=300.0), block=None)["lateness"]
+    assert "reads and flushes took 2707 us at its loop devices" in both.message
+    assert "2000 us by its model (and 300 us for flushes before them), 20% more" in both.message
 
 
 def test_requests_that_failed_make_a_trial_invalid() -> None:

@@ -96,6 +96,9 @@ def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(
             assert disk.name == "./volume.toml"
             assert disk.write.latency_us is not None
             assert disk.write.latency_us.p50 == pytest.approx(VOLUME_US, rel=0.05)
+            assert disk.waiting is not None
+            assert disk.waiting.modelled_us == pytest.approx(VOLUME_US, rel=0.05)
+            assert disk.waiting.await_us > 0.9 * VOLUME_US
             # Each transaction is on the disk before the next begins, and nobody else writes.
             assert trial.load is not None
             assert 0 < trial.load.transactions_per_s < 1e6 / VOLUME_US

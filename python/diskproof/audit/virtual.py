@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, Run, check
-from diskproof.results.records import ROLES, VirtualFacts, VirtualUse, format_bytes
-
-ALLOWED_LATENESS_SHARE = 0.10
-"""Of the mean modelled latency, at the 99th percentile of lateness: `late` in the disk's own statistics."""
+from diskproof.results.records import (
+    ALLOWED_LATENESS_SHARE,
+    ROLES,
+    VirtualFacts,
+    VirtualUse,
+    Waiting,
+    format_bytes,
+)
 
 EDGE_BYTES = 4 * 2**20
 """What may be under way at either end of the measured phase, when one has counted it and the other not."""
@@ -22,15 +26,19 @@ MODELS_WITH_FUA = frozenset({"flash"})
 
 @check(
     "lateness",
-    reason="A virtual disk whose answers leave late is slower than the disk that it stands for.",
+    reason="A virtual disk whose answers leave late, or whose requests wait in the kernel before it sees "
+    "them, is slower than the disk that it stands for.",
     remedy="a quieter machine or one with more CPUs, fewer `clients`, or a slower disk; "
     "`diskproof doctor` says whether idle cores can be kept quick to wake",
-    source="docs/disk.md: the 99th percentile of lateness against the mean modelled latency",
+    source="docs/disk.md: the 99th percentile of lateness against the mean modelled latency; and the block "
+    "layer's own mean time of a request (/proc/diskstats of the loop device) against the model's",
     bars_from="invalid",
 )
 def lateness(evidence: Evidence) -> Iterator[Problem]:
-    """Find disks whose answers left later than the model said by more than is allowed."""
+    """Find disks that were slower than their model by more than is allowed: by either account."""
     for disk in evidence.trial.virtual_disks:
+        if disk.waiting and disk.waiting.late:
+            yield Problem("invalid", _waited(disk, disk.waiting))
         if disk.late and disk.lateness_us and disk.lateness_share is not None:
             mean_us = disk.lateness_us.p99 / disk.lateness_share if disk.lateness_share else 0.0
             yield Problem(
@@ -39,6 +47,17 @@ def lateness(evidence: Evidence) -> Iterator[Problem]:
                 f"{disk.lateness_us.p99:.0f} us late or more, {disk.lateness_share:.0%} of the modelled "
                 f"latency ({mean_us:.0f} us in the mean); at most {ALLOWED_LATENESS_SHARE:.0%} is allowed",
             )
+
+
+def _waited(disk: VirtualUse, waiting: Waiting) -> str:
+    kinds = " and ".join(f"{kind}{'es' if kind == 'flush' else 's'}" for kind in waiting.kinds)
+    at = f"at {disk.block}" if disk.block else "at its loop devices"
+    in_line = f" (and {waiting.in_line_us:.0f} us for flushes before them)" if waiting.in_line_us >= 1 else ""
+    return (
+        f"the virtual disk {disk.name} was not itself: {kinds} took {waiting.await_us:.0f} us {at} in the "
+        f"mean, and {waiting.modelled_us:.0f} us by its model{in_line}, {waiting.share:.0%} more; at most "
+        f"{ALLOWED_LATENESS_SHARE:.0%} is allowed. They waited in the kernel, before the disk saw them"
+    )
 
 
 @check(

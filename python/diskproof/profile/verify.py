@@ -22,6 +22,7 @@ from diskproof.results.verification import (
 )
 from diskproof.storage import virtual
 from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.waiting import watched
 from diskproof.system.endings import ending_in_good_order, ignore_endings
 from diskproof.system.journal import Journal
 from diskproof.system.undoing import Undone
@@ -186,9 +187,9 @@ def _one_by_one(
 def _measured(bench: Bench, attached: virtual.VirtualDisk, probe: Probe, order: Order) -> VerifiedProbe:
     target = Target(attached.block, attached.facts.size_bytes, direct=True, engine=fio.engine())
     attached.control.set_timing(on=True)
-    attached.control.ask("reset")
-    cell = bench.measure(_bounded(probe, target), target, order.seconds + order.ramp_s)
-    statistics = attached.control.ask("statistics")
+    with watched(attached.control, attached.block_name, attached.facts.path_us) as account:
+        cell = bench.measure(_bounded(probe, target), target, order.seconds + order.ramp_s)
+    statistics = account.statistics
     attached.control.set_timing(on=False)
     of_answers = statistics["lateness_us"]
     lateness = Lateness(
@@ -197,7 +198,9 @@ def _measured(bench: Bench, attached: virtual.VirtualDisk, probe: Probe, order: 
         late=statistics["late"],
     )
     cell = cell.model_copy(update={"probe": probe})
-    return VerifiedProbe(cell=cell, lateness=lateness, modelled_us=_modelled_us(statistics))
+    return VerifiedProbe(
+        cell=cell, lateness=lateness, waiting=account.waiting, modelled_us=_modelled_us(statistics)
+    )
 
 
 def _modelled_us(statistics: disk.Facts) -> float | None:

@@ -508,6 +508,12 @@ class DeviceUsage(Record):
     written_bytes: int
     flushes: int | None
     busy_s: float
+    read_s: float | None = None
+    """Seconds that all completed reads took together, from the block layer's taking them on."""
+    write_s: float | None = None
+    """Of writes; one that asks for a flush as well, or for nothing else, counts with its wait for that."""
+    flush_s: float | None = None
+    """Of flushes as the disk was sent them."""
 
 
 class Spread(Record):
@@ -531,6 +537,38 @@ class RequestsServed(Record):
     """As its model gave it; None where there was none."""
 
 
+ALLOWED_LATENESS_SHARE = 0.10
+"""How much of its modelled latency a virtual disk's answers may be late, and stand for that disk."""
+
+
+class Waiting(Record):
+    """What requests to a virtual disk took by the kernel's own account, beside what its model says.
+
+    `storage/waiting.py` says what is compared.
+    """
+
+    kinds: list[Literal["read", "write", "flush"]]
+    """The kinds of request that are compared."""
+    requests: int
+    """How many of them the kernel sent."""
+    await_us: float
+    """Their mean time at the loop device, less what the account itself leaves open."""
+    modelled_us: float
+    """Their mean by the model, each no shorter than the way to the disk."""
+    in_line_us: float
+    """What they may have waited, in the mean, for a flush before them, as on a SATA disk."""
+
+    @property
+    def share(self) -> float:
+        """What was waited beyond all that, as a share of the modelled mean; below 0 where it was less."""
+        return (self.await_us - self.in_line_us) / self.modelled_us - 1
+
+    @property
+    def late(self) -> bool:
+        """Whether that is more than is allowed."""
+        return self.share > ALLOWED_LATENESS_SHARE
+
+
 class VirtualUse(Record):
     """One virtual disk over the measured phase, as the disk itself counted."""
 
@@ -551,6 +589,8 @@ class VirtualUse(Record):
     """The 99th percentile of lateness as a share of the mean modelled latency."""
     late: bool
     """Whether that is more than is allowed: the disk was not the one that it claims to be."""
+    waiting: Waiting | None = None
+    """None where there is no loop device, or too few requests to compare."""
     errors: int
     contents_bytes: int
     """Memory that its contents took, snapshots among them."""

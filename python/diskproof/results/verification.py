@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from diskproof.results.profile import Probe, ProfileCell, ProfileMachine
-from diskproof.results.records import Record
+from diskproof.results.records import Record, Waiting
 
 MeasureName = Literal[
     "iops", "megabytes_per_s", "mean_us", "median_us", "p95_us", "p99_us", "max_us", "flushes_per_s"
@@ -68,6 +68,8 @@ class VerifiedProbe(Record):
 
     cell: ProfileCell
     lateness: Lateness
+    waiting: Waiting | None = None
+    """The kernel's account of its requests beside the model's; None where too few can be compared."""
     modelled_us: float | None = None
     """Mean latency of reads and writes by the model, as they came; fio's has the way to the disk in it."""
 
@@ -97,5 +99,5 @@ class Verification(Record):
 
     @property
     def late(self) -> list[VerifiedProbe]:
-        """The probes during which the disk was late."""
-        return [one for one in self.probes if one.lateness.late]
+        """The probes during which the disk was late, by its own account or the kernel's."""
+        return [one for one in self.probes if one.lateness.late or (one.waiting and one.waiting.late)]

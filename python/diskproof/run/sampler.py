@@ -15,6 +15,7 @@ from diskproof.system.counters import (
     device_counters,
     host_counters,
     process_counters,
+    usage_between,
 )
 
 __all__ = ["PERIOD_S", "Row", "Sample", "Sampler"]
@@ -113,7 +114,7 @@ class Sampler:
             host_cpu_steal_s=last.host.steal_s - first.host.steal_s,
             context_switches=last.host.context_switches - first.host.context_switches,
             devices={
-                name: _device_minus(used, first.devices[name])
+                name: usage_between(first.devices[name], used)
                 for name, used in last.devices.items()
                 if name in first.devices
             },
@@ -166,18 +167,6 @@ def _minus(later: int | None, earlier: int | None, embedded: bool) -> int | None
     return None if embedded or later is None or earlier is None else later - earlier
 
 
-def _device_minus(later: DeviceUsage, earlier: DeviceUsage) -> DeviceUsage:
-    flushes = None if later.flushes is None or earlier.flushes is None else later.flushes - earlier.flushes
-    return DeviceUsage(
-        reads=later.reads - earlier.reads,
-        read_bytes=later.read_bytes - earlier.read_bytes,
-        writes=later.writes - earlier.writes,
-        written_bytes=later.written_bytes - earlier.written_bytes,
-        flushes=flushes,
-        busy_s=later.busy_s - earlier.busy_s,
-    )
-
-
 def _counters_minus(later: Status, earlier: Status) -> dict[str, float]:
     """Return the counters that moved; one that is not there at both ends says nothing."""
     before = earlier.counters
@@ -203,7 +192,7 @@ def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
         ("server", "cpu", later.processes.cpu_s - earlier.processes.cpu_s),
     ]
     for name in later.devices.keys() & earlier.devices.keys():
-        used = _device_minus(later.devices[name], earlier.devices[name])
+        used = usage_between(earlier.devices[name], later.devices[name])
         source = f"device:{name}"
         moves += [
             (source, "reads_per_s", used.reads),

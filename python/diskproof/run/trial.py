@@ -200,9 +200,9 @@ class _Attempt:
                         sampler.begin()
                     case "measured":
                         sampler.end()
-                        self.disk_use = [disk.use() for disk in disks]
-                        self.pool_use = [use for watch in watches for use in watch.end()]
                         self.usage = sampler.usage(embedded)
+                        self.disk_use = [disk.use(self.usage.devices) for disk in disks]
+                        self.pool_use = [use for watch in watches for use in watch.end()]
                     case "idle":
                         self.files = self._prove([current.pid] if embedded else self.running.pids)
                         self._let_disks_take_time(on=False)

@@ -7,6 +7,9 @@ from diskproof.storage.kinds.base import StorageError, command
 from diskproof.system.journal import Journal
 from diskproof.system.loops import lies_on, wait_until_free
 
+LARGEST_REQUEST_KIB = 1024
+"""The largest request of FUSE: max_write of diskproof-disk, and 256 pages in the kernel."""
+
 
 def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: int | None = None) -> Path:
     """Give a file a loop device and return its path; the journal has it first.
@@ -19,6 +22,15 @@ def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: i
     if size_bytes is not None:
         stretch += ["--sizelimit", str(size_bytes)]
     return Path(command(["losetup", "--find", "--show", "--direct-io=on", *stretch, str(file)]).strip())
+
+
+def set_largest_request(device: Path) -> None:
+    """Let a loop device over a virtual disk send no more at once than FUSE passes on whole.
+
+    A larger request would become two to the disk: its model would have other requests than the kernel
+    counts. It lasts until the device is detached.
+    """
+    Path(f"/sys/block/{device.name}/queue/max_sectors_kb").write_text(str(LARGEST_REQUEST_KIB))
 
 
 def set_rotational(device: Path, *, turns: bool) -> None:

@@ -160,5 +160,9 @@ def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:
 def _stretch(part: PoolPart, attached: _Attached, log_bytes: int, journal: Journal) -> Path:
     """Return a loop device over the beginning of a disk for its log, over the rest for its cache."""
     if part == "log":
-        return loops.attach(attached.source, journal, size_bytes=log_bytes)
-    return loops.attach(attached.source, journal, offset_bytes=log_bytes)
+        device = loops.attach(attached.source, journal, size_bytes=log_bytes)
+    else:
+        device = loops.attach(attached.source, journal, offset_bytes=log_bytes)
+    if attached.virtual:
+        loops.set_largest_request(device)
+    return device

@@ -7,16 +7,18 @@ import random
 import shutil
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from diskproof import disk
-from diskproof.results.records import VirtualFacts, VirtualUse
+from diskproof.results.records import DeviceUsage, VirtualFacts, VirtualUse
 from diskproof.storage import loops
 from diskproof.storage.kinds.base import unused
+from diskproof.storage.waiting import compare
 from diskproof.system.journal import Journal
+from diskproof.system.loops import loops_on
 from diskproof.system.processes import Starter
 
 FUSE = Path("/dev/fuse")
@@ -93,9 +95,18 @@ class ServedDisk:
         """Let its statistics begin now."""
         self.control.ask("reset")
 
-    def use(self) -> VirtualUse:
-        """Return what it did since its statistics began."""
+    @property
+    def loops(self) -> list[str]:
+        """Kernel names of all loop devices that lie on it, whole or on a stretch of it."""
+        return []
+
+    def use(self, devices: Mapping[str, DeviceUsage] | None = None) -> VirtualUse:
+        """Return what it did since its statistics began.
+
+        `devices`: what the kernel counted meanwhile, by kernel name; its own loop devices are looked up.
+        """
         told = self.control.ask("statistics")
+        counted = [devices[name] for name in self.loops if name in devices] if devices else []
         depth = told["queue_depth"]
         return VirtualUse(
             name=self.facts.name,
@@ -103,6 +114,7 @@ class ServedDisk:
             block=self.block_name,
             queue_depth_mean=depth["mean"],
             queue_depth_max=depth["max"],
+            waiting=compare(told, counted, self.facts.path_us),
             **{field: told[field] for field in _COUNTED},
         )
 
@@ -124,6 +136,11 @@ class VirtualDisk(ServedDisk):
         return self.block.name
 
     @property
+    def loops(self) -> list[str]:
+        """Kernel names of all loop devices that lie on it: its own, and those of a pool's stretches."""
+        return [device.name for device in loops_on(self.file)]
+
+    @property
     def file(self) -> Path:
         """Its bytes as one file, below the loop device."""
         assert self.served.file is not None
@@ -143,6 +160,7 @@ def attach(wanted: Wanted, journal: Journal) -> VirtualDisk:
     folder, served = _serve(wanted, journal, [])
     assert served.file is not None
     block = loops.attach(served.file, journal)
+    loops.set_largest_request(block)
     loops.set_rotational(block, turns=_turns(disk.show(wanted.device)["device"]))
     return VirtualDisk(served, folder, _facts(wanted, served.ready), block)
 

@@ -47,7 +47,8 @@ def host_counters() -> HostCounters:
 def device_counters(name: str) -> DeviceUsage | None:
     """Read one disk's counters since it appeared; None if the kernel does not list it.
 
-    Fields: Documentation/admin-guide/iostats.rst of the Linux kernel; flushes since 5.5.
+    Fields: Documentation/admin-guide/iostats.rst of the Linux kernel; flushes since 5.5. Times are sums
+    over requests, in whole milliseconds.
     """
     for line in Path("/proc/diskstats").read_text().splitlines():
         _, _, found, *fields = line.split()
@@ -60,8 +61,21 @@ def device_counters(name: str) -> DeviceUsage | None:
                 written_bytes=values[6] * SECTOR_BYTES,
                 flushes=values[15] if len(values) > 15 else None,
                 busy_s=values[9] / 1000,
+                read_s=values[3] / 1000,
+                write_s=values[7] / 1000,
+                flush_s=values[16] / 1000 if len(values) > 16 else None,
             )
     return None
+
+
+def usage_between(earlier: DeviceUsage, later: DeviceUsage) -> DeviceUsage:
+    """Return what one disk did between two readings of its counters."""
+    before, after = earlier.model_dump(), later.model_dump()
+    moved = {
+        name: None if count is None or before[name] is None else count - before[name]
+        for name, count in after.items()
+    }
+    return DeviceUsage.model_validate(moved)
 
 
 def process_counters(pids: list[int]) -> ProcessCounters:

@@ -11,7 +11,7 @@ from diskproof.report.profile.device import MEASURES
 from diskproof.report.profile.words import probe as named
 from diskproof.report.tables import Column, Table
 from diskproof.report.text import hanging, layout, print_parts, shown
-from diskproof.results.verification import Verification, VerifiedFigure
+from diskproof.results.verification import Verification, VerifiedFigure, VerifiedProbe
 
 MOST_WAY_SHARE = 0.10
 """Beyond it what was measured is the machine's as well as the device's: as much as an answer may be late."""
@@ -60,12 +60,7 @@ def _ratio(figure: VerifiedFigure, found: float | None) -> str:
 
 def notes(verification: Verification) -> list[str]:
     """Return what must be said of it, the gravest first."""
-    said = [
-        f"{named(one.cell.probe)}: the disk was late, {words.number(one.lateness.p99_us)} us at the 99th "
-        f"percentile, {words.number(100 * (one.lateness.share or 0))} % of its mean latency: what was "
-        "measured is not the device's (10 % are allowed)"
-        for one in verification.late
-    ]
+    said = [f"{named(one.cell.probe)}: {_late_words(one)}" for one in verification.late]
     said += [
         f"{named(one.cell.probe)}: fio waited {words.milliseconds(one.cell.requests.mean_us)} ms for what "
         f"the disk itself took {words.milliseconds(one.modelled_us)} ms for: the way to it added the rest, "
@@ -79,6 +74,21 @@ def notes(verification: Verification) -> list[str]:
         if one.cell.error
     ]
     return [*said, verification.label] if verification.label else said
+
+
+def _late_words(one: VerifiedProbe) -> str:
+    if one.lateness.late:
+        how = (
+            f"{words.number(one.lateness.p99_us)} us at the 99th percentile, "
+            f"{words.number(100 * (one.lateness.share or 0))} % of its mean latency"
+        )
+    else:
+        assert one.waiting is not None
+        how = (
+            f"its requests took {words.number(one.waiting.await_us)} us at its block device in the mean, "
+            f"{words.number(100 * one.waiting.share)} % more than its model says: they waited in the kernel"
+        )
+    return f"the disk was late, {how}: what was measured is not the device's (10 % are allowed)"
 
 
 def _heading(verification: Verification) -> list[Text | RichTable]:
