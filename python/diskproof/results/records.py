@@ -556,7 +556,7 @@ class Waiting(Record):
     modelled_us: float
     """Their mean by the model, each no shorter than the way to the disk."""
     in_line_us: float
-    """What they may have waited, in the mean, for a flush before them, as on a SATA disk."""
+    """What of the difference they may have waited for a flush before them, as on a SATA disk."""
 
     @property
     def share(self) -> float:

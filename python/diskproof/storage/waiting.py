@@ -12,14 +12,15 @@ virtual disk sends none that FUSE would split (`loops.set_largest_request`). The
 with the kernel's count as its weight:
 
 - reads, and flushes as the disk was sent them;
-- writes only where flushes take no time or do not come: the kernel counts a request that asks for a flush as
-  a write which takes as long as it waits for that, and counts the flush besides (block/blk-flush.c).
+- writes only where flushes take no longer than the way to the disk, or do not come: the kernel counts a
+  request that asks for a flush as a write which takes as long as it waits for that, and counts the flush
+  besides (block/blk-flush.c).
 
 Reads may wait for a flush: the loop device does one in line with its other requests, as a SATA disk does,
 which has no queued flush. A read finds a flush at work with the probability of the flushes' share of the
 time, and waits for the rest of it: for the mean length of one at most, if lengths scatter no more than
-exponentially. That much is allowed for; and for writes beside flushes that take the disk no time, two such
-flushes as the kernel saw them: one that is at work already, and their own.
+exponentially. That much is allowed for; and for writes beside such quick flushes, two of them as the kernel
+saw them: one that is at work already, and their own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,7 +52,7 @@ def compare(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float | No
         return None
     compared: list[Kind] = []
     requests, waited_us, modelled_us, in_line_us = 0, 0.0, 0.0, 0.0
-    for kind in _kinds(statistics, loops):
+    for kind in _kinds(statistics, loops, path_us or 0.0):
         count, time_us = _sum(loops, kind)
         if kind == "write":  # among which is, of no bytes, every flush that was asked for
             count = min(count, statistics["write"]["requests"])
@@ -60,9 +61,10 @@ def compare(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float | No
             continue
         compared.append(kind)
         requests += count
-        waited_us += max(0.0, time_us - QUANTUM_US * len(loops))
-        modelled_us += count * max(mean_us, path_us or 0.0)
-        in_line_us += count * _in_line_us(kind, statistics, loops)
+        waited = max(0.0, time_us - QUANTUM_US * len(loops))
+        modelled = count * max(mean_us, path_us or 0.0)
+        waited_us, modelled_us = waited_us + waited, modelled_us + modelled
+        in_line_us += min(max(0.0, waited - modelled), count * _in_line_us(kind, statistics, loops))
     if not compared:
         return None
     return Waiting(
@@ -96,10 +98,10 @@ def watched(control: Control, block_name: str, path_us: float | None) -> Iterato
         account.waiting = compare(account.statistics, [usage_between(before, after)], path_us)
 
 
-def _kinds(statistics: Facts, loops: Sequence[DeviceUsage]) -> list[Kind]:
+def _kinds(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float) -> list[Kind]:
     """Return the kinds of which the kernel's account is one of single requests."""
     flushes, _ = _sum(loops, "flush")
-    return ["read", "flush"] if flushes and _mean_us(statistics, "flush") else ["read", "write"]
+    return ["read", "flush"] if flushes and _mean_us(statistics, "flush") > path_us else ["read", "write"]
 
 
 def _sum(loops: Sequence[DeviceUsage], kind: Kind) -> tuple[int, float]:
