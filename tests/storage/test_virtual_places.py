@@ -102,6 +102,24 @@ def test_every_data_set_is_kept_by_itself(journal: Journal) -> None:
     places.close()
 
 
+def test_disks_of_one_device_that_differ_in_anything_have_names_of_their_own(journal: Journal) -> None:
+    places = Places(journal)
+    null = {"virtual": "null", "size": "64 MiB", "below_floor": True}
+    roles = {
+        "data": null,
+        "redo": {**null, "size": "48 MiB"},
+        "binlog": {**null, "mount_options": "noatime"},
+        "tmp": {**null, "label": "null-2"},
+    }
+    layout = Layout("four", StorageChoice.model_validate(roles), places)
+    assert [disk.facts.name for disk in layout.disks()] == ["null", "null-2", "null-3", "null-2-2"]
+    used = [disk.use() for disk in layout.disks()]
+    assert [one.name for one in used] == [disk.facts.name for disk in layout.disks()]
+    again = Layout("same", StorageChoice.model_validate(null), places)
+    assert [disk.facts.name for disk in again.disks()] == ["null"], "one and the same place"
+    places.close()
+
+
 def test_only_what_lies_elsewhere_is_copied_again(tmp_path: Path, journal: Journal) -> None:
     places = Places(journal)
     redo = {"virtual": "null", "size": "64 MiB"}

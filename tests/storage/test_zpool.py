@@ -105,6 +105,20 @@ def test_a_pool_of_virtual_disks_is_put_back_by_their_snapshots(journal: Journal
     assert left_of(journal.mark) == []
 
 
+@needs_virtual_disks
+def test_disks_of_a_pool_that_differ_in_their_size_alone_are_told_apart(journal: Journal) -> None:
+    null = {"virtual": "null", "below_floor": True}
+    pool = {"data": [{**null, "size": "256 MiB"}, {**null, "size": "128 MiB"}]}
+    places = Places(journal)
+    layout = Layout("pool", storage(zpool=pool), places)
+    told = layout.places()[0]
+    assert [(disk.name, disk.size_bytes) for disk in told.virtual_disks] == [
+        ("null", 256 * MIB),
+        ("null-2", 128 * MIB),
+    ]
+    places.close()
+
+
 def test_a_pool_shows_its_disks_and_what_each_does(tmp_path: Path, journal: Journal) -> None:
     layout = Layout("pool", storage(zpool=cached_pool(tmp_path)), Places(journal))
     pool = layout.places()[0].pool

@@ -134,7 +134,7 @@ class VirtualFacts(Record):
     """The virtual disk below a place."""
 
     name: str
-    """What tells it from the run's other disks: its label, or its device's name."""
+    """What tells it from the run's other disks: its label or device, and a number where that is taken."""
     device: str
     """Name of the device file, or its path."""
     title: str

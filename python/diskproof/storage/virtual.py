@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, count
 from pathlib import Path
 
 from diskproof import disk
@@ -30,6 +31,7 @@ MOUNT = "fuse"
 SOURCE = "diskproof"
 """Source of that mount, as the program tells it to the kernel."""
 
+PROBE = "probe"
 PROBE_BYTES = 64 * 2**20
 PROBE_BLOCK_BYTES = 4096
 PROBE_S = 0.3
@@ -57,7 +59,7 @@ class Wanted:
     device: str
     """Name of a device that comes with diskproof, or the path of a device file."""
     name: str | None = None
-    """What it is called where there are several; its device's name where it is not said."""
+    """What it is called; its device's name where it is not said. A run's second of a name gets a number."""
     size_bytes: int | None = None
     """None: as large as the device."""
     seed: int = 1
@@ -162,7 +164,7 @@ def attach(wanted: Wanted, journal: Journal) -> VirtualDisk:
     block = loops.attach(served.file, journal)
     loops.set_largest_request(block)
     loops.set_rotational(block, turns=_turns(disk.show(wanted.device)["device"]))
-    return VirtualDisk(served, folder, _facts(wanted, served.ready), block)
+    return VirtualDisk(served, folder, _facts(wanted, served.ready, journal), block)
 
 
 def attach_directory(wanted: Wanted, journal: Journal) -> tuple[ServedDisk, Path]:
@@ -171,7 +173,7 @@ def attach_directory(wanted: Wanted, journal: Journal) -> tuple[ServedDisk, Path
     Files lie on the disk as a file system of the program's own puts them there.
     """
     folder, served = _serve(wanted, journal, ["--as", "directory"])
-    return ServedDisk(served, folder, _facts(wanted, served.ready)), folder / MOUNT
+    return ServedDisk(served, folder, _facts(wanted, served.ready, journal)), folder / MOUNT
 
 
 def _serve(wanted: Wanted, journal: Journal, further: list[str]) -> tuple[Path, disk.Served]:
@@ -229,7 +231,7 @@ def path_us(journal: Journal) -> float:
     The median of 4 KiB reads at depth 1 through the loop device of a disk that takes no time itself. Of
     many short rounds, one of the quickest: other work slows a round down, and never speeds one up.
     """
-    probe = Wanted("null", size_bytes=PROBE_BYTES, path_us=0.0, below_floor=True, timing=True)
+    probe = Wanted("null", PROBE, size_bytes=PROBE_BYTES, path_us=0.0, below_floor=True, timing=True)
     attached = attach(probe, journal)
     try:
         floor_us = float(attached.served.ready["floor_us"])
@@ -296,10 +298,27 @@ def _options(wanted: Wanted) -> list[str]:
     return options
 
 
-def _facts(wanted: Wanted, ready: disk.Facts) -> VirtualFacts:
+@cache
+def _names(journal: Journal) -> set[str]:
+    """Return the names that a run has given to its disks, for more to be added."""
+    del journal
+    return set()
+
+
+def _name(wanted: Wanted, journal: Journal) -> str:
+    """Give a disk a name that no other of its run has: places differ by more than a device and a label."""
+    taken = _names(journal)
+    called = wanted.name or wanted.device
+    numbered = (f"{called}-{number}" for number in count(2))
+    name = next(name for name in chain([called], numbered) if name not in taken)
+    taken.add(name)
+    return name
+
+
+def _facts(wanted: Wanted, ready: disk.Facts, journal: Journal) -> VirtualFacts:
     shown = disk.show(wanted.device)
     return VirtualFacts(
-        name=wanted.name or wanted.device,
+        name=_name(wanted, journal),
         device=wanted.device,
         title=shown["title"],
         model=next(iter(shown["device"])),
