@@ -7,6 +7,7 @@
 
 mod block;
 mod image;
+mod reaper;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -14,17 +15,21 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::time::Duration;
 
 use thiserror::Error;
 
 pub use block::BLOCK_BYTES;
 pub use image::Image;
+use reaper::Reaper;
 pub use store::Store;
 use tree::{Place, Tree};
 
 /// More than anybody needs by name; a bound so that a mad client cannot fill memory with names.
 pub const SNAPSHOTS_AT_MOST: usize = 1024;
 const NAME_BYTES_AT_MOST: usize = 200;
+/// So long a write waits for room that is about to come free; a gigabyte takes a fraction of a second.
+const ROOM_WITHIN: Duration = Duration::from_secs(10);
 
 const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
 
@@ -51,6 +56,7 @@ pub enum ContentsError {
 pub struct Contents {
     size_bytes: u64,
     store: Store,
+    reaper: Reaper,
     image: Option<Image>,
     now: Tree,
     snapshots: BTreeMap<String, Tree>,
@@ -64,6 +70,7 @@ impl Contents {
         Self {
             size_bytes,
             store,
+            reaper: Reaper::new(),
             image,
             now: Tree::default(),
             snapshots: BTreeMap::new(),
@@ -75,7 +82,8 @@ impl Contents {
         self.size_bytes
     }
 
-    /// Bytes that blocks take, those of snapshots among them, each shared one counted once.
+    /// Bytes that blocks take, those of snapshots among them, each shared one counted once; and for a
+    /// moment those that were let go just before.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         self.store.held_bytes()
@@ -156,7 +164,9 @@ impl Contents {
             self.read_in_block(index, 0, &mut bytes)?;
         }
         bytes[from..from + piece.len()].copy_from_slice(piece);
-        let block = self.store.hold(&bytes)?;
+        let block = self
+            .reaper
+            .try_until_free(ROOM_WITHIN, || self.store.hold(&bytes))?;
         self.now.put(index, Place::Held(block));
         Ok(())
     }
@@ -210,8 +220,11 @@ impl Contents {
     fn zero_blocks(&mut self, first: u64, end: u64) {
         let image_end = self.image.as_ref().map_or(0, Image::blocks);
         let split = image_end.clamp(first, end);
-        self.now.fill(first, split, &Place::Zero);
-        self.now.fill(split, end, &Place::Under);
+        let mut replaced = self.now.fill(first, split, &Place::Zero);
+        replaced.extend(self.now.fill(split, end, &Place::Under));
+        if !replaced.is_empty() {
+            self.reaper.take(replaced);
+        }
     }
 
     /// The first byte from there on that lies in a block which is held, or in the image; where there
@@ -265,7 +278,9 @@ impl Contents {
                 "there are {SNAPSHOTS_AT_MOST} snapshots already; forget one first"
             )));
         }
-        self.snapshots.insert(name.to_owned(), self.now.clone());
+        if let Some(replaced) = self.snapshots.insert(name.to_owned(), self.now.clone()) {
+            self.reaper.take(replaced);
+        }
         Ok(())
     }
 
@@ -274,12 +289,10 @@ impl Contents {
     /// # Errors
     ///
     /// There is none of the name.
-    pub fn restore(&mut self, name: &str) -> Result<Discarded, ContentsError> {
-        let tree = self
-            .snapshots
-            .get(name)
-            .ok_or_else(|| ContentsError::NoSnapshot(name.to_owned()))?;
-        Ok(Discarded(std::mem::replace(&mut self.now, tree.clone())))
+    pub fn restore(&mut self, name: &str) -> Result<(), ContentsError> {
+        let tree = self.snapshot_named(name)?.clone();
+        self.reaper.take(std::mem::replace(&mut self.now, tree));
+        Ok(())
     }
 
     /// Lets a snapshot go.
@@ -287,11 +300,23 @@ impl Contents {
     /// # Errors
     ///
     /// There is none of the name.
-    pub fn forget(&mut self, name: &str) -> Result<Discarded, ContentsError> {
-        self.snapshots
-            .remove(name)
-            .map(Discarded)
-            .ok_or_else(|| ContentsError::NoSnapshot(name.to_owned()))
+    pub fn forget(&mut self, name: &str) -> Result<(), ContentsError> {
+        let tree = self.snapshots.remove(name);
+        let tree = tree.ok_or_else(|| ContentsError::NoSnapshot(name.to_owned()))?;
+        self.reaper.take(tree);
+        Ok(())
+    }
+
+    /// # Errors
+    ///
+    /// There is no snapshot of the name.
+    pub fn check_snapshot(&self, name: &str) -> Result<(), ContentsError> {
+        self.snapshot_named(name).map(|_| ())
+    }
+
+    fn snapshot_named(&self, name: &str) -> Result<&Tree, ContentsError> {
+        let tree = self.snapshots.get(name);
+        tree.ok_or_else(|| ContentsError::NoSnapshot(name.to_owned()))
     }
 
     #[must_use]
@@ -311,11 +336,6 @@ impl Contents {
         Ok(())
     }
 }
-
-/// A tree that nobody needs any more. To let many blocks go takes a while; whoever holds a lock
-/// drops this after it.
-#[must_use = "dropping it takes a while: do so after the lock"]
-pub struct Discarded(#[expect(dead_code, reason = "it is only dropped")] Tree);
 
 fn position(at: u64) -> (u64, usize) {
     let bytes = BLOCK_BYTES as u64;

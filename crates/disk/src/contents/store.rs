@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use rustix::fs::{FallocateFlags, fallocate};
 
 use super::ContentsError;
 use super::block::{BLOCK_BYTES, Block};
@@ -81,6 +80,12 @@ impl Store {
         self.ledger.limit_bytes
     }
 
+    #[cfg(test)]
+    pub(super) fn file_bytes(&self) -> Option<u64> {
+        let file = self.file.as_ref()?;
+        Some(file.file.metadata().expect("it is open").len())
+    }
+
     /// A new block with these bytes.
     pub(super) fn hold(&self, bytes: &[u8; BLOCK_BYTES]) -> Result<Block, ContentsError> {
         self.ledger.take()?;
@@ -139,7 +144,9 @@ impl Drop for FileBlock {
     }
 }
 
-/// A file of slots, each the size of a block.
+/// A file of slots, each the size of a block. A slot that comes free is used again rather than punched
+/// out, a system call for each of which made discards take minutes: the file stays as large as the most
+/// that was ever held, which the limit bounds, and goes with the program.
 struct BlockFile {
     file: File,
     slots: Mutex<Slots>,
@@ -173,16 +180,7 @@ impl BlockFile {
         })
     }
 
-    /// A hole where the block was gives its room back to the file system below; where that cannot
-    /// make holes, the slot is used again all the same.
     fn give_back_slot(&self, slot: u64) {
-        let bytes = BLOCK_BYTES as u64;
-        let _ = fallocate(
-            &self.file,
-            FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
-            slot * bytes,
-            bytes,
-        );
         self.slots.lock().free.push(slot);
     }
 }

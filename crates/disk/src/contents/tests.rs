@@ -1,5 +1,7 @@
 //! Contents against a plain array, without a kernel between.
 
+use std::sync::mpsc::{Receiver, Sender, channel};
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -73,7 +75,7 @@ impl Twin {
             assert!(self.contents.restore(&name).is_err());
             return;
         };
-        drop(self.contents.restore(&name).expect("restored"));
+        self.contents.restore(&name).expect("restored");
         self.bytes.clone_from(kept);
     }
 
@@ -117,11 +119,12 @@ impl Twin {
             self.kept.keys().collect::<Vec<_>>()
         );
         for name in self.kept.keys() {
-            drop(self.contents.forget(name).expect("known"));
+            self.contents.forget(name).expect("known");
         }
         self.bytes.fill(0);
         self.contents.discard(0, SIZE as u64).expect("discarded");
         self.compare(0, SIZE);
+        self.contents.reaper.wait();
         assert_eq!(self.contents.held_bytes(), 0);
         assert_eq!(self.contents.next_data(0), None);
     }
@@ -178,9 +181,11 @@ fn what_is_shared_is_held_once() {
         .write(5 * block, &vec![0; BLOCK_BYTES])
         .expect("written");
     assert_eq!(contents.held_bytes(), 11 * block, "snapshots have it still");
-    drop(contents.forget("a").expect("known"));
+    contents.forget("a").expect("known");
+    contents.reaper.wait();
     assert_eq!(contents.held_bytes(), 11 * block);
-    drop(contents.forget("b").expect("known"));
+    contents.forget("b").expect("known");
+    contents.reaper.wait();
     assert_eq!(contents.held_bytes(), 9 * block);
 }
 
@@ -205,6 +210,78 @@ fn the_limit_is_exact_and_an_error_harms_nothing() {
     let mut found = vec![0; BLOCK_BYTES];
     contents.read(4096, &mut found).expect("read");
     assert_eq!(found, [1; BLOCK_BYTES]);
+}
+
+/// Something whose end takes until it is told.
+struct Heavy(Receiver<()>);
+
+impl Drop for Heavy {
+    fn drop(&mut self) {
+        let _ = self.0.recv();
+    }
+}
+
+/// Contents that are full up to their limit of so many leaves; nothing comes free until told.
+fn full_with_busy_reaper(leaves: usize) -> (Contents, Sender<()>) {
+    let bytes = leaves * 512 * BLOCK_BYTES;
+    let mut contents = Contents::new(SIZE as u64, Store::memory(bytes as u64), None);
+    contents.write(0, &vec![1; bytes]).expect("just fits");
+    let (tell, told) = channel();
+    contents.reaper.take(Heavy(told));
+    (contents, tell)
+}
+
+/// Whoever has the lock of the contents waits for nothing to be freed.
+#[test]
+fn what_is_let_go_is_freed_beside() {
+    let leaf = 512 * BLOCK_BYTES as u64;
+    let (mut contents, tell) = full_with_busy_reaper(3);
+    contents.snapshot("a").expect("kept");
+    contents.discard(0, leaf).expect("discarded");
+    contents.snapshot("a").expect("kept in its place");
+    contents.discard(leaf, leaf).expect("discarded");
+    contents.restore("a").expect("put back");
+    contents.forget("a").expect("forgotten");
+    contents.discard(2 * leaf, leaf).expect("discarded");
+    assert_eq!(contents.held_bytes(), 3 * leaf, "freed under the lock");
+    tell.send(()).expect("it waits");
+    contents.reaper.wait();
+    assert_eq!(contents.held_bytes(), leaf);
+}
+
+/// Room that comes free in a moment is room.
+#[test]
+fn a_full_disk_waits_for_what_is_being_let_go() {
+    let (mut contents, tell) = full_with_busy_reaper(2);
+    contents.snapshot("a").expect("kept");
+    contents.discard(0, SIZE as u64).expect("discarded");
+    contents.forget("a").expect("forgotten");
+    let freed = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        tell.send(()).expect("it waits");
+    });
+    let bytes = vec![2; 2 * 512 * BLOCK_BYTES];
+    contents.write(4096, &bytes).expect("there is room");
+    freed.join().expect("no panic");
+    contents
+        .write(0, &[2; BLOCK_BYTES])
+        .expect_err("now there is none, and none comes");
+}
+
+/// A file is no larger than the most that it ever held.
+#[test]
+fn slots_are_used_again() {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let store = Store::file(&folder.path().join("contents"), u64::MAX).expect("a file");
+    let mut contents = Contents::new(SIZE as u64, store, None);
+    let bytes = vec![3; 64 * BLOCK_BYTES];
+    for round in 0..8 {
+        let at = round * bytes.len() as u64;
+        contents.write(at, &bytes).expect("written");
+        contents.discard(at, bytes.len() as u64).expect("discarded");
+        contents.reaper.wait();
+    }
+    assert_eq!(contents.store.file_bytes(), Some(bytes.len() as u64));
 }
 
 #[test]

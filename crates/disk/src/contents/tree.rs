@@ -26,8 +26,9 @@ pub(super) struct Tree {
     leaves: HashMap<u64, Arc<Leaf>>,
 }
 
+/// Blocks beside each other.
 #[derive(Clone)]
-struct Leaf {
+pub(super) struct Leaf {
     places: Vec<Place>,
 }
 
@@ -84,37 +85,38 @@ impl Tree {
     }
 
     /// Gives all blocks of a range (its end not included) one place; in time proportional to what
-    /// is held where the place is `Under`, to the range where it is not.
-    pub(super) fn fill(&mut self, first: u64, end: u64, place: &Place) {
+    /// is held where the place is `Under`, to the range where it is not. What was there before in whole
+    /// leaves is the caller's to drop.
+    #[must_use = "dropping it takes a while"]
+    pub(super) fn fill(&mut self, first: u64, end: u64, place: &Place) -> Vec<Arc<Leaf>> {
         if first >= end {
-            return;
+            return Vec::new();
         }
         let whole_from = first.div_ceil(LEAF_BLOCKS as u64);
         let whole_to = end / LEAF_BLOCKS as u64;
         if whole_from >= whole_to {
             self.fill_pieces(first, end, place);
-            return;
+            return Vec::new();
         }
         self.fill_pieces(first, whole_from * LEAF_BLOCKS as u64, place);
         self.fill_pieces(whole_to * LEAF_BLOCKS as u64, end, place);
         if matches!(place, Place::Under) {
-            self.drop_leaves(whole_from, whole_to);
-        } else {
-            let filled = Arc::new(Leaf::of(place));
-            for leaf in whole_from..whole_to {
-                self.leaves.insert(leaf, filled.clone());
-            }
+            return self.take_leaves(whole_from, whole_to);
         }
+        let filled = Arc::new(Leaf::of(place));
+        (whole_from..whole_to)
+            .filter_map(|leaf| self.leaves.insert(leaf, filled.clone()))
+            .collect()
     }
 
-    fn drop_leaves(&mut self, from: u64, to: u64) {
+    fn take_leaves(&mut self, from: u64, to: u64) -> Vec<Arc<Leaf>> {
         if to - from < self.leaves.len() as u64 {
-            for leaf in from..to {
-                self.leaves.remove(&leaf);
-            }
-        } else {
-            self.leaves.retain(|leaf, _| !(from..to).contains(leaf));
+            return (from..to)
+                .filter_map(|leaf| self.leaves.remove(&leaf))
+                .collect();
         }
+        let taken = self.leaves.extract_if(|leaf, _| (from..to).contains(leaf));
+        taken.map(|(_, leaf)| leaf).collect()
     }
 
     /// As `fill`, within one or two leaves.

@@ -59,17 +59,23 @@ impl Disk {
 
     /// Bytes must not change under requests: whoever restores has unmounted before. The model begins
     /// anew with them, as after a long rest: what its caches and credits were is no part of the bytes.
+    /// Where the restore is refused, model and statistics go on as they were.
     fn restore(&self, name: &str, seed: Option<u64>) -> anyhow::Result<Value> {
         let build = seed.map_or(self.build, |seed| Build { seed });
-        let another = self.begun_with.load(Ordering::Relaxed) != build.seed;
-        let anew = || {
-            self.begun_with.store(build.seed, Ordering::Relaxed);
-            self.model.build(build)
+        let begin = || {
+            let another = self.begun_with.load(Ordering::Relaxed) != build.seed;
+            let anew = || {
+                self.begun_with.store(build.seed, Ordering::Relaxed);
+                self.model.build(build)
+            };
+            match self.engine.renew(another, anew) {
+                Ok(()) => Ok(()),
+                Err(under_way) => {
+                    bail!("{under_way} requests are under way; unmount what is on the disk first")
+                }
+            }
         };
-        if let Err(under_way) = self.engine.renew(another, anew) {
-            bail!("{under_way} requests are under way; unmount what is on the disk first");
-        }
-        self.kept.restore(name)?;
+        self.kept.restore(name, begin)?;
         Ok(done())
     }
 

@@ -22,25 +22,27 @@ impl Kept {
         }
     }
 
-    pub(super) fn restore(&self, name: &str) -> anyhow::Result<()> {
+    /// `begin` is done as soon as nothing can refuse any more, but itself; the bytes change after it,
+    /// and no request's bytes in between.
+    pub(super) fn restore(
+        &self,
+        name: &str,
+        begin: impl FnOnce() -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         match self {
             Self::Bytes(contents) => {
-                let discarded = contents.lock().restore(name)?;
-                // After the answer: what is let go may be gigabytes, and nobody waits for that.
-                std::thread::spawn(move || drop(discarded));
-                Ok(())
+                let mut contents = contents.lock();
+                contents.check_snapshot(name)?;
+                begin()?;
+                Ok(contents.restore(name)?)
             }
-            Self::Names(directory, kernel) => directory.restore(name, kernel),
+            Self::Names(directory, kernel) => directory.restore(name, kernel, begin),
         }
     }
 
     pub(super) fn forget(&self, name: &str) -> anyhow::Result<()> {
         match self {
-            Self::Bytes(contents) => {
-                let discarded = contents.lock().forget(name)?;
-                drop(discarded);
-                Ok(())
-            }
+            Self::Bytes(contents) => Ok(contents.lock().forget(name)?),
             Self::Names(directory, _) => directory.forget(name),
         }
     }

@@ -266,6 +266,21 @@ fn a_full_memory_fails_writes_and_nothing_else() {
     assert_eq!(served.statistics()["contents_bytes"], 1 << 20);
 }
 
+/// What a restore let go is room for what is written next.
+#[test]
+fn a_disk_filled_twice_can_be_put_back_and_filled_again() {
+    let served = serve("null", &["--size", "48 MiB", "--memory-limit", "32 MiB"]);
+    let file = served.open();
+    let half = vec![7; 16 << 20];
+    file.write_all_at(&half, 0).expect("half of the room");
+    served.control(&["snapshot", "half"]);
+    for _ in 0..4 {
+        file.write_all_at(&half, 16 << 20).expect("the other half");
+        served.control(&["restore", "half"]);
+    }
+    assert_eq!(served.statistics()["errors"], 0);
+}
+
 #[test]
 fn a_disk_larger_than_memory_is_told() {
     for (limit, warned) in [("64 KiB", true), ("1 MiB", false)] {

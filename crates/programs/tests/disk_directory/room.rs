@@ -47,10 +47,14 @@ fn what_is_removed_or_cut_is_free_again() {
     wait_for_free(&served, all - 4096);
     fs::remove_file(&path).expect("removed");
     wait_for_free(&served, all);
-    let held = served.statistics()["contents_bytes"]
-        .as_u64()
-        .expect("a number");
-    assert_eq!(held, 0, "the bytes are given back, too");
+    let begun = Instant::now();
+    // They are let go beside, so it may take a moment.
+    while served.statistics()["contents_bytes"] != 0 {
+        assert!(
+            begun.elapsed() < served::PATIENCE,
+            "the bytes are not given back"
+        );
+    }
 }
 
 #[test]

@@ -41,8 +41,14 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// There is no such snapshot, or a file stays open.
-    pub(in crate::serve) fn restore(&self, name: &str, kernel: &Notifier) -> anyhow::Result<()> {
+    /// There is no such snapshot, a file stays open, or `begin` refuses: it is done last before the
+    /// bytes change.
+    pub(in crate::serve) fn restore(
+        &self,
+        name: &str,
+        kernel: &Notifier,
+        begin: impl FnOnce() -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         let deadline = Instant::now() + CLOSED_WITHIN;
         let mut state = self.state();
         while state.tree.open_files() > 0 {
@@ -57,9 +63,11 @@ impl Directory {
         }
         let tree = state.snapshots.get(name).cloned();
         let tree = tree.with_context(|| format!("there is no snapshot `{name}`"))?;
-        let discarded = self.contents.lock().restore(name)?;
-        // After the answer: what is let go may be gigabytes, and nobody waits for that.
-        std::thread::spawn(move || drop(discarded));
+        let mut contents = self.contents.lock();
+        contents.check_snapshot(name)?;
+        begin()?;
+        contents.restore(name)?;
+        drop(contents);
         let mut known = state.tree.root_names();
         known.extend(tree.root_names());
         state.tree = tree;
@@ -79,9 +87,8 @@ impl Directory {
     ///
     /// There is none of the name.
     pub(in crate::serve) fn forget(&self, name: &str) -> anyhow::Result<()> {
-        let discarded = self.contents.lock().forget(name)?;
+        self.contents.lock().forget(name)?;
         self.state().snapshots.remove(name);
-        drop(discarded);
         Ok(())
     }
 }

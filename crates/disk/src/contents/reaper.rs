@@ -1,0 +1,82 @@
+//! Lets go of what nobody needs any more, beside whoever works on the disk.
+//!
+//! To free a gigabyte takes a quarter of a million blocks a while, and whoever gave it up, by a discard
+//! or by putting a snapshot in the place of another, holds the lock that all requests need.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Whatever is to be dropped.
+type Burden = Box<dyn Send>;
+
+/// One thread that drops what it is given, in order; it ends when it has no giver any more.
+pub(super) struct Reaper {
+    burdens: Sender<Burden>,
+    /// Of burdens that are not gone yet.
+    left: Arc<AtomicU64>,
+}
+
+/// Between two looks at what has come free.
+const LOOK: Duration = Duration::from_millis(1);
+
+impl Reaper {
+    pub(super) fn new() -> Self {
+        let (burdens, given) = channel::<Burden>();
+        let left = Arc::new(AtomicU64::new(0));
+        let left_too = left.clone();
+        let started = std::thread::Builder::new()
+            .name("reaper".to_owned())
+            .spawn(move || {
+                for burden in given {
+                    drop(burden);
+                    left_too.fetch_sub(1, Ordering::Release);
+                }
+            });
+        // Without the thread nobody takes burdens, and each is dropped where it is given.
+        drop(started);
+        Self { burdens, left }
+    }
+
+    pub(super) fn take(&self, burden: impl Send + 'static) {
+        self.left.fetch_add(1, Ordering::Relaxed);
+        if let Err(refused) = self.burdens.send(Box::new(burden)) {
+            drop(refused);
+            self.left.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    fn has_any(&self) -> bool {
+        self.left.load(Ordering::Acquire) > 0
+    }
+
+    /// Tries again while something comes free; at least once.
+    pub(super) fn try_until_free<T, E>(
+        &self,
+        patience: Duration,
+        mut attempt: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let begun = Instant::now();
+        loop {
+            // In this order: what comes free between the two is seen by the attempt.
+            let more_comes = self.has_any() && begun.elapsed() < patience;
+            match attempt() {
+                Err(_) if more_comes => std::thread::sleep(LOOK),
+                outcome => return outcome,
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn wait(&self) {
+        let begun = Instant::now();
+        while self.has_any() {
+            assert!(
+                begun.elapsed() < Duration::from_secs(10),
+                "nothing is freed"
+            );
+            std::thread::sleep(LOOK);
+        }
+    }
+}
