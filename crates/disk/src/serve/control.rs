@@ -121,7 +121,8 @@ fn converse(stream: UnixStream, disk: &Disk) -> io::Result<()> {
                 .unwrap_or_else(|error| failure(&error)),
             Err(error) => failure(&format!("not understood: {error}")),
         };
-        answer(&mut writer, &reply)?;
+        // What was asked for is done, whether or not anybody still listens.
+        let _ = answer(&mut writer, &reply);
         if detach {
             disk.detach();
         }

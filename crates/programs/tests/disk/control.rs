@@ -1,6 +1,7 @@
 //! The control socket, by well-meaning clients and others.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 
 use serde_json::{Value, json};
@@ -171,6 +172,35 @@ fn snapshots_are_bounded() {
         true,
         "one that is there may be taken anew"
     );
+}
+
+/// A refusal changes nothing: neither what was counted nor what the model remembers.
+#[test]
+fn a_restore_that_is_refused_is_none() {
+    let served = serve("null", &["--size", "1 MiB"]);
+    served.open().write_all_at(&[1; 4096], 0).expect("written");
+    served
+        .try_control(&["restore", "absent"])
+        .expect_err("no such snapshot");
+    assert_eq!(served.statistics()["write"]["requests"], 1);
+    served.control(&["snapshot", "there"]);
+    served.control(&["restore", "there"]);
+    assert_eq!(served.statistics()["write"]["requests"], 0);
+}
+
+/// Who asks for the end need not stay to hear that it comes.
+#[test]
+fn a_detach_holds_though_nobody_listens() {
+    let mut served = small();
+    let mut client = Client::of(&served);
+    let request = client.stream.get_mut();
+    // The first answer has nobody to hear it when the second request is read.
+    request
+        .write_all(b"{\"do\":\"statistics\"}\n{\"do\":\"detach\"}\n")
+        .expect("sent");
+    drop(client);
+    assert_eq!(served.ended(), Some(0));
+    served.check_clean();
 }
 
 /// The page says what can be asked: each request on it is understood, and none is missing.
