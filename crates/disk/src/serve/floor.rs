@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,9 +16,10 @@ use crate::timing::{Event, Timing};
 const BLOCK_BYTES: u64 = 4096;
 const BLOCKS: u64 = 256;
 const ROUNDS: u32 = 3;
-/// Requests of a model that are looked at: enough for a mean, and for the caches of a disk to matter
-/// little; microseconds of ours.
+/// Requests of a model that are looked at: enough for a median, and for the caches of a disk to matter
+/// little; milliseconds of ours.
 const MODEL_REQUESTS: u64 = 2_000;
+const MODEL_FLUSHES: u64 = 200;
 
 /// The median of reads of 4 KiB of a served file, one after the other: the least of three medians,
 /// since others may disturb a measurement but cannot speed it up. The file must answer at once: a
@@ -74,7 +76,7 @@ pub(super) fn fill(file: &Path) -> io::Result<()> {
 /// How a device's own latency stands to the floor of this machine.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// At least twice the floor.
+    /// Everything takes at least twice the floor.
     Fits,
     /// It can be served, with this to be said of every result.
     Labelled(String),
@@ -82,11 +84,13 @@ pub(super) enum Verdict {
     Refused(String),
 }
 
-/// Mean latencies of a model, one request of 4 KiB after the other.
+/// Median latencies of a model, one request after the other: reads and writes of 4 KiB, and flushes,
+/// each after such a write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ModelLatency {
     read: Nanos,
     write: Nanos,
+    flush: Nanos,
     /// Of the same model, which need not be made again to be asked for it.
     capacity_bytes: u64,
 }
@@ -105,7 +109,7 @@ impl ModelLatency {
     }
 
     pub(super) fn of(device: &Device, build: Build) -> Self {
-        // One model for both, since that of a large flash disk takes a while to make. Reads come first:
+        // One model for all, since that of a large flash disk takes a while to make. Reads come first:
         // they leave nothing behind that a write would meet.
         let mut timing = device.device.build(build);
         let capacity_bytes = timing.capacity_bytes();
@@ -114,11 +118,16 @@ impl ModelLatency {
             now: 0,
             next_tag: 0,
         };
-        let read = alone.mean_latency(Request::read);
-        let write = alone.mean_latency(Request::write);
+        let read = alone.median(MODEL_REQUESTS, Alone::read);
+        let write = alone.median(MODEL_REQUESTS, Alone::write);
+        let flush = alone.median(MODEL_FLUSHES, |alone, at| {
+            alone.write(at);
+            alone.latency(Request::flush())
+        });
         Self {
             read,
             write,
+            flush,
             capacity_bytes,
         }
     }
@@ -132,16 +141,27 @@ struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    /// Of random requests, by a step that visits blocks far from each other.
-    fn mean_latency(&mut self, request: fn(u64, u64) -> Request) -> Nanos {
+    /// Of so many, at blocks far from each other, by a step that visits them all alike.
+    fn median(&mut self, count: u64, mut one: impl FnMut(&mut Self, u64) -> Nanos) -> Nanos {
         let blocks = (self.timing.capacity_bytes() / BLOCK_BYTES).max(1);
         let step = blocks / 2 + blocks / 9 + 1;
-        let (mut block, mut sum) = (0, 0);
-        for _ in 0..MODEL_REQUESTS {
-            block = (block + step) % blocks;
-            sum += self.latency(request(block * BLOCK_BYTES, BLOCK_BYTES));
-        }
-        sum / MODEL_REQUESTS
+        let mut block = 0;
+        let mut taken: Vec<Nanos> = (0..count)
+            .map(|_| {
+                block = (block + step) % blocks;
+                one(self, block * BLOCK_BYTES)
+            })
+            .collect();
+        taken.sort_unstable();
+        taken[taken.len() / 2]
+    }
+
+    fn read(&mut self, at: u64) -> Nanos {
+        self.latency(Request::read(at, BLOCK_BYTES))
+    }
+
+    fn write(&mut self, at: u64) -> Nanos {
+        self.latency(Request::write(at, BLOCK_BYTES))
     }
 
     fn latency(&mut self, request: Request) -> Nanos {
@@ -167,51 +187,62 @@ impl Alone<'_> {
 }
 
 /// Refuses a device that reads faster than this machine can answer, unless told to serve it below
-/// the floor; says so where the margin is small. A device that claims no time at all is one that
+/// the floor; says which of its requests are below the floor, and for which the margin is small. A device that claims no time at all is one that
 /// measures the way itself.
 pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> Verdict {
-    let us = |nanos: Nanos| nanos as f64 / 1e3;
     let ModelLatency { read, write, .. } = model;
     if read == 0 && write == 0 {
         return Verdict::Labelled("no delay: what is measured is the way to the disk".to_owned());
     }
-    if read < floor {
-        let fact = format!(
-            "its model answers a read of 4 KiB in {:.1} us, this machine's way to a disk alone takes {:.1} us",
+    if read < floor && !below_floor {
+        return Verdict::Refused(format!(
+            "its model answers a read of 4 KiB in {:.1} us, this machine's way to a disk alone takes {:.1} us: it would seem slower than it is; take a slower device, a faster machine, or serve it nevertheless with --below-floor",
             us(read),
             us(floor)
-        );
-        return if below_floor {
-            Verdict::Labelled(format!("below the floor: {fact}"))
-        } else {
-            Verdict::Refused(format!(
-                "{fact}: it would seem slower than it is; take a slower device, a faster machine, or serve it nevertheless with --below-floor"
-            ))
-        };
+        ));
     }
-    let near: Vec<String> = [("reads", read), ("writes", write)]
-        .into_iter()
-        .filter(|(_, latency)| *latency < 2 * floor)
-        .map(|(name, latency)| format!("{name} take {:.1} us", us(latency)))
-        .collect();
-    if near.is_empty() {
+    let below = kinds_within(model, 0..floor).map(|kinds| format!("below the floor: {kinds}"));
+    let near =
+        kinds_within(model, floor..2 * floor).map(|kinds| format!("near the floor: {kinds}"));
+    let found: Vec<String> = below.into_iter().chain(near).collect();
+    if found.is_empty() {
         return Verdict::Fits;
     }
     Verdict::Labelled(format!(
-        "near the floor: {} in its model; this machine's way to a disk takes {:.1} us",
-        near.join(" and "),
+        "{}; this machine's way to a disk takes {:.1} us",
+        found.join("; "),
         us(floor)
     ))
+}
+
+/// The kinds of request whose median lies there, in words.
+fn kinds_within(model: ModelLatency, span: Range<Nanos>) -> Option<String> {
+    let kinds = [
+        ("reads", model.read),
+        ("writes", model.write),
+        ("flushes", model.flush),
+    ];
+    let found: Vec<String> = kinds
+        .into_iter()
+        .filter(|(_, latency)| span.contains(latency))
+        .map(|(name, latency)| format!("{name} take {:.1} us", us(latency)))
+        .collect();
+    (!found.is_empty()).then(|| format!("{} in its model", found.join(" and ")))
+}
+
+fn us(nanos: Nanos) -> f64 {
+    nanos as f64 / 1e3
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(read: Nanos, write: Nanos) -> ModelLatency {
+    fn of(read: Nanos, write: Nanos, flush: Nanos) -> ModelLatency {
         ModelLatency {
             read,
             write,
+            flush,
             capacity_bytes: 0,
         }
     }
@@ -226,29 +257,55 @@ mod tests {
         let latency = ModelLatency::of(&device, Build { seed: 1 });
         // 200 us, and 4096 bytes at 4096 MB/s.
         assert_eq!((latency.read(), latency.write()), (201_000, 201_000));
+        assert_eq!(latency.flush, 200_000);
+    }
+
+    /// Of four requests one takes fifty times as long: the mean of them is what none takes.
+    #[test]
+    fn rare_long_requests_do_not_hide_what_most_take() {
+        let mut number = 0;
+        let mut timing = crate::timing::Null::new(1 << 20);
+        let mut alone = Alone {
+            timing: &mut timing,
+            now: 0,
+            next_tag: 0,
+        };
+        let median = alone.median(100, |_, _| {
+            number += 1;
+            if number % 4 == 0 { 1_000_000 } else { 20_000 }
+        });
+        assert_eq!(median, 20_000);
+    }
+
+    fn label(verdict: Verdict) -> String {
+        match verdict {
+            Verdict::Labelled(label) => label,
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
     fn a_device_is_served_by_its_margin() {
-        assert_eq!(verdict(of(80_000, 80_000), 40_000, false), Verdict::Fits);
-        let Verdict::Labelled(label) = verdict(of(80_000, 20_000), 40_000, false) else {
-            panic!("fast writes are to be told");
-        };
+        let fits = of(80_000, 80_000, 80_000);
+        assert_eq!(verdict(fits, 40_000, false), Verdict::Fits);
+        let fast_writes = of(80_000, 20_000, 30_000);
         assert_eq!(
-            label,
-            "near the floor: writes take 20.0 us in its model; this machine's way to a disk takes 40.0 us"
+            label(verdict(fast_writes, 40_000, false)),
+            "below the floor: writes take 20.0 us and flushes take 30.0 us in its model; this machine's way to a disk takes 40.0 us"
         );
-        let Verdict::Refused(why) = verdict(of(39_999, 80_000), 40_000, false) else {
+        let of_all_kinds = of(79_999, 40_000, 0);
+        assert_eq!(
+            label(verdict(of_all_kinds, 40_000, false)),
+            "below the floor: flushes take 0.0 us in its model; near the floor: reads take 80.0 us and writes take 40.0 us in its model; this machine's way to a disk takes 40.0 us"
+        );
+        let fast_reads = of(39_999, 80_000, 80_000);
+        let Verdict::Refused(why) = verdict(fast_reads, 40_000, false) else {
             panic!("faster than the floor");
         };
         assert!(why.contains("--below-floor"), "{why}");
-        let Verdict::Labelled(label) = verdict(of(39_999, 80_000), 40_000, true) else {
-            panic!("asked for");
-        };
-        assert!(label.starts_with("below the floor"), "{label}");
-        assert!(matches!(
-            verdict(of(0, 0), 40_000, false),
-            Verdict::Labelled(_)
-        ));
+        let told = label(verdict(fast_reads, 40_000, true));
+        assert!(told.starts_with("below the floor: reads"), "{told}");
+        let told = label(verdict(of(0, 0, 0), 40_000, false));
+        assert!(told.starts_with("no delay"), "{told}");
     }
 }

@@ -69,8 +69,8 @@ pub fn serve(
     let size_bytes = size(device, timing.capacity_bytes(), options)?;
     mount::check_fuse()?;
     mount::check(&options.mount)?;
-    let contents = Arc::new(Mutex::new(contents(size_bytes, options)?));
     standing::never_wait_for_oneself();
+    let contents = Arc::new(Mutex::new(contents(size_bytes, options)?));
     let engine = Arc::new(Engine::new(
         timing,
         false,
@@ -88,7 +88,9 @@ pub fn serve(
     let (mounted, kept) = mount_as(options, &engine, &contents, &end)?;
     let floor = measure_path(options)?;
     let path = options.path_us.map_or(floor, nanos);
-    let label = match floor::verdict(ModelLatency::of(device, build), path, options.below_floor) {
+    // What is said of the way cannot make it shorter than it was seen to be.
+    let least = path.max(floor);
+    let label = match floor::verdict(ModelLatency::of(device, build), least, options.below_floor) {
         Verdict::Fits => None,
         Verdict::Labelled(label) => Some(label),
         Verdict::Refused(why) => bail!("{}: {why}", device.title),
@@ -228,7 +230,7 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
 #[derive(Clone, Debug, Serialize)]
 pub struct Margin {
     pub capacity_bytes: u64,
-    /// Mean latency of its model for 4 KiB, one request after the other.
+    /// Median latency of its model for 4 KiB, one request after the other.
     pub read_us: f64,
     pub write_us: f64,
     /// What has to be said of it on this machine; absent where nothing has.

@@ -150,12 +150,21 @@ fn sockets() {
 #[test]
 fn a_device_faster_than_this_machine() {
     let folder = folder();
-    let device = served::slow_device(folder.path(), 30);
-    let said = refusal(&device, folder.path(), &["--path-us", "40"]);
-    check(&said, &["Slow", "30.0 us", "40.0 us", "--below-floor"]);
-    let served = served::serve_in(folder, &device, &["--path-us", "40", "--below-floor"]);
+    let device = served::slow_device(folder.path(), 2_000);
+    let said = refusal(&device, folder.path(), &["--path-us", "3000"]);
+    check(&said, &["Slow", "2000.0 us", "3000.0 us", "--below-floor"]);
+    let served = served::serve_in(folder, &device, &["--path-us", "3000", "--below-floor"]);
     let label = served.ready["label"].as_str().expect("a label");
-    check(label, &["below the floor", "30.0 us"]);
+    check(label, &["below the floor", "2000.0 us"]);
+}
+
+/// A way that is said to be short is no shorter than it was measured.
+#[test]
+fn a_way_said_to_be_short_does_not_make_the_machine_faster() {
+    let folder = folder();
+    let device = served::slow_device(folder.path(), 1);
+    let said = refusal(&device, folder.path(), &["--path-us", "0"]);
+    check(&said, &["1.0 us", "--below-floor"]);
 }
 
 #[test]
