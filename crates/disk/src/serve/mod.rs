@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use fuser::Config;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -40,7 +40,7 @@ use self::engine::{Engine, Pace};
 use self::filesystem::{FILE_NAME, OneFile};
 use self::floor::{ModelLatency, Verdict};
 use self::kept::Kept;
-use self::mounted::{Mounted, RemovedAtEnd, TemporaryDirectory};
+use self::mounted::{Mounted, RemovedAtEnd};
 use self::options::{contents, size};
 use self::standing::Awake;
 use crate::contents::{Contents, Store};
@@ -195,11 +195,16 @@ fn measure_path(options: &Options) -> anyhow::Result<Nanos> {
 ///
 /// # Errors
 ///
-/// Where nothing can be mounted.
+/// Where nothing can be mounted, or a signal ends it; nothing is left behind then.
 pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
     const SIZE_BYTES: u64 = 1 << 20;
     mount::check_fuse()?;
-    let directory = TemporaryDirectory::make()?;
+    let (end, ended) = channel();
+    end_on_signal(&end)?;
+    let directory = tempfile::Builder::new()
+        .prefix("diskproof-floor-")
+        .tempdir()
+        .context("a temporary directory")?;
     let contents = Contents::new(SIZE_BYTES, Store::memory(SIZE_BYTES), None);
     let engine = Arc::new(Engine::new(
         Box::new(crate::timing::Null::new(SIZE_BYTES)),
@@ -208,9 +213,8 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
     ));
     let awake = Awake::new(!let_idle);
     awake.set(true);
-    let (end, _ended) = channel();
-    let (_mounted, _) = Mounted::start(
-        &directory.0,
+    let (mounted, _) = Mounted::start(
+        directory.path(),
         Config::default(),
         &engine,
         OneFile {
@@ -220,10 +224,18 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
         },
         &end,
     )?;
-    Ok(us(floor::measure(
-        &directory.0.join(FILE_NAME),
-        FLOOR_MEASURED_FOR,
-    )?))
+    let file = directory.path().join(FILE_NAME);
+    let measuring = std::thread::spawn(move || {
+        let measured = floor::measure(&file, FLOOR_MEASURED_FOR);
+        let _ = end.send(());
+        measured
+    });
+    wait(&ended);
+    // A measurement that is under way fails with it.
+    drop(mounted);
+    let measured = measuring.join().map_err(|_| anyhow!("it panicked"));
+    let floor = measured?.context("the measurement was ended before its time")?;
+    Ok(us(floor))
 }
 
 /// How a device's own latency stands to what a machine's way to a disk costs.

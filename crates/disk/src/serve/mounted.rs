@@ -85,21 +85,3 @@ impl Drop for RemovedAtEnd<'_> {
         let _ = std::fs::remove_file(self.0);
     }
 }
-
-/// An empty directory among the system's temporary ones.
-pub(super) struct TemporaryDirectory(pub(super) PathBuf);
-
-impl TemporaryDirectory {
-    pub(super) fn make() -> anyhow::Result<Self> {
-        let name = format!("diskproof-floor-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).with_context(|| format!("the directory {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for TemporaryDirectory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
-    }
-}

@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -241,4 +242,34 @@ fn the_floor_is_measured() {
     let floor: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let us = floor["floor_us"].as_f64().expect("a number");
     assert!(us > 1.0 && us < 1e6, "{us}");
+}
+
+/// Somebody who loses patience finds nothing left behind.
+#[test]
+fn a_measurement_of_the_floor_can_be_interrupted() {
+    let temporary = TempDir::new().expect("a folder");
+    let mut process = Command::new(served::program())
+        .args(["floor"])
+        .env("TMPDIR", temporary.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let begun = Instant::now();
+    let mounted = loop {
+        let entries = std::fs::read_dir(temporary.path()).expect("a folder");
+        let mut found = entries.filter_map(Result::ok).map(|entry| entry.path());
+        if let Some(mounted) = found.find(|path| is_mounted(path)) {
+            break mounted;
+        }
+        assert!(begun.elapsed() < served::PATIENCE, "it never mounts");
+        assert!(process.try_wait().expect("a child").is_none(), "it ended");
+    };
+    let pid = rustix::process::Pid::from_child(&process);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it lives");
+    let status = served::wait_for(&mut process);
+    assert!(!is_mounted(&mounted), "the mount is still there");
+    assert_eq!(status.code(), Some(2), "in its own time, not by the signal");
+    let left = std::fs::read_dir(temporary.path()).expect("a folder");
+    assert_eq!(left.count(), 0, "nothing stays");
 }
