@@ -59,6 +59,8 @@ pub(super) struct Due {
     pub(super) at: Nanos,
     /// The model's.
     pub(super) latency: Nanos,
+    /// Whether that is less than its way costs: it cannot be seen to be so fast.
+    pub(super) below_path: bool,
     /// When it should leave.
     pub(super) deadline: Nanos,
 }
@@ -180,6 +182,7 @@ impl Core {
                         answer: request.answer,
                         at: request.arrived + latency,
                         latency,
+                        below_path: latency < self.pace.path,
                         deadline: request.arrived + latency.saturating_sub(self.pace.path),
                     });
                 }

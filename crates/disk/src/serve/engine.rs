@@ -3,6 +3,8 @@
 //! The model is driven by the clock from two sides: by whoever brings a request, and by a scheduler
 //! that sleeps until the next event. Whoever finds answers due sends them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use fuser::Errno;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
@@ -11,7 +13,7 @@ use super::answer::Answer;
 use super::clock::Clock;
 pub(super) use super::core::Pace;
 use super::core::{Core, Due};
-use super::statistics::{Answered, Report, Statistics};
+use super::statistics::{Answered, QueueDepth, Report, Statistics};
 use crate::request::{Kind, Nanos, Request};
 use crate::timing::Timing;
 
@@ -21,6 +23,8 @@ pub(super) struct Engine {
     core: Mutex<Core>,
     /// The scheduler is to look again: an earlier event, or the end.
     wake: Condvar,
+    /// When a scheduler that does not sleep is to look again: as `wake`.
+    spins_until: AtomicU64,
     statistics: Mutex<Statistics>,
 }
 
@@ -31,6 +35,7 @@ impl Engine {
             clock,
             core: Mutex::new(Core::new(timing, timed, pace)),
             wake: Condvar::new(),
+            spins_until: AtomicU64::new(0),
             statistics: Mutex::new(Statistics::new()),
         }
     }
@@ -69,12 +74,13 @@ impl Engine {
     }
 
     fn wake_if_earlier(&self, core: &Core) {
-        if core
-            .next_due()
-            .is_some_and(|due| due < core.scheduler_wakes)
-        {
+        let Some(due) = core.next_due() else {
+            return;
+        };
+        if due < core.scheduler_wakes {
             self.wake.notify_one();
         }
+        self.spins_until.fetch_min(due, Ordering::Relaxed);
     }
 
     fn send(&self, due: Vec<Due>) {
@@ -84,6 +90,7 @@ impl Engine {
             self.statistics.lock().answered(Answered {
                 kind: due.kind,
                 latency: due.latency,
+                below_path: due.below_path,
                 lateness: left.saturating_sub(due.deadline),
             });
         }
@@ -126,14 +133,20 @@ impl Engine {
             }
             alarm.came_late(self.clock.now().saturating_sub(set_for));
         }
-        if spin > 0 {
-            MutexGuard::unlocked(core, || self.spin_until(deadline));
+        if spin == 0 {
+            return deadline;
         }
-        deadline
+        self.spins_until.store(deadline, Ordering::Relaxed);
+        MutexGuard::unlocked(core, || self.spin())
     }
 
-    fn spin_until(&self, deadline: Nanos) {
-        while self.clock.now() < deadline {
+    /// Waits without sleeping for the deadline, or what has come to be due before it; says which.
+    fn spin(&self) -> Nanos {
+        loop {
+            let deadline = self.spins_until.load(Ordering::Relaxed);
+            if self.clock.now() >= deadline {
+                return deadline;
+            }
             std::hint::spin_loop();
         }
     }
@@ -172,31 +185,141 @@ impl Engine {
 
     /// Statistics count from now on.
     pub(super) fn reset(&self) {
-        let now = self.clock.now();
+        let mut fresh = Statistics::new();
         let mut core = self.core.lock();
+        let now = self.clock.now();
         core.depth.reset(now);
-        self.statistics.lock().reset(now, core.timing.counters());
+        fresh.begin(now, core.timing.counters());
+        let before = std::mem::replace(&mut *self.statistics.lock(), fresh);
+        drop(core);
+        drop(before);
     }
 
+    /// Answers go on meanwhile: what they need is held only for a copy of it.
     pub(super) fn report(&self) -> Report {
-        let now = self.clock.now();
         let mut core = self.core.lock();
-        let mean_depth = core.depth.mean(now);
-        let statistics = self.statistics.lock();
-        let mut report = statistics.report(now, core.timing.counters());
-        report.timing = core.timed;
-        report.queue_depth.mean = mean_depth;
-        report.queue_depth.max = core.depth.max;
-        report.unstable_bytes = core.unstable_bytes;
-        report
+        let now = self.clock.now();
+        let (timing, unstable_bytes) = (core.timed, core.unstable_bytes);
+        let queue_depth = QueueDepth {
+            mean: core.depth.mean(now),
+            max: core.depth.max,
+        };
+        let counters = core.timing.counters();
+        drop(core);
+        let statistics = self.statistics.lock().clone();
+        Report {
+            timing,
+            queue_depth,
+            unstable_bytes,
+            ..statistics.report(now, counters)
+        }
     }
 
     /// Ends the disk: what is under way fails, and so does all that comes.
     pub(super) fn end(&self) {
         let left = self.core.lock().end();
         self.wake.notify_all();
+        self.spins_until.store(0, Ordering::Relaxed);
         for answer in left {
             answer.fail(Errno::EIO);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::request::{NANOS_PER_MS, Tag};
+    use crate::timing::{Counters, Event};
+
+    /// A read takes a millisecond for each of its bytes, whatever else there is.
+    #[derive(Default)]
+    struct ByLength {
+        pending: Vec<(Nanos, Tag)>,
+    }
+
+    impl Timing for ByLength {
+        fn capacity_bytes(&self) -> u64 {
+            1 << 20
+        }
+
+        fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+            self.pending
+                .push((now + request.length_bytes * NANOS_PER_MS, tag));
+        }
+
+        fn next_event(&self) -> Option<Nanos> {
+            self.pending.iter().map(|(at, _)| *at).min()
+        }
+
+        fn advance(&mut self, now: Nanos, events: &mut Vec<Event>) {
+            self.pending.retain(|&(at, tag)| {
+                if at <= now {
+                    events.push(Event::Answered { tag, at });
+                }
+                at > now
+            });
+        }
+
+        fn counters(&self) -> Counters {
+            Counters::new()
+        }
+    }
+
+    fn engine(path: Nanos, spin: Nanos) -> Engine {
+        Engine::new(Box::new(ByLength::default()), true, Pace { path, spin })
+    }
+
+    /// While it waits for a long request without sleeping, the scheduler sees a shorter one.
+    #[test]
+    fn spinning_does_not_go_past_what_comes_meanwhile() {
+        let engine = engine(0, 3_600_000 * NANOS_PER_MS);
+        let (answered, answers) = channel();
+        let begun = Instant::now();
+        std::thread::scope(|threads| {
+            threads.spawn(|| engine.schedule());
+            for length_ms in [1_000, 10] {
+                let answered = answered.clone();
+                let answer = Answer::Then(Box::new(move |outcome| {
+                    let _ = answered.send((length_ms, outcome.is_ok()));
+                }));
+                engine.arrive(Request::read(0, length_ms), engine.now(), answer);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let patience = Duration::from_secs(10);
+            let first = answers.recv_timeout(patience);
+            let taken = begun.elapsed();
+            engine.end();
+            assert_eq!(first, Ok((10, true)));
+            assert!(taken < Duration::from_millis(900), "{taken:?}");
+            assert_eq!(answers.recv_timeout(patience), Ok((1_000, false)));
+        });
+    }
+
+    #[test]
+    fn answers_faster_than_their_way_are_counted() {
+        let engine = engine(20 * NANOS_PER_MS, 0);
+        assert_eq!(engine.report().below_path, None);
+        for length_ms in [10, 19, 20, 30] {
+            let answer = Answer::Then(Box::new(|_| ()));
+            engine.arrive(Request::read(0, length_ms), engine.now(), answer);
+        }
+        std::thread::scope(|threads| {
+            threads.spawn(|| engine.schedule());
+            let begun = Instant::now();
+            let patience = Duration::from_secs(10);
+            while engine.report().timed_requests < 4 && begun.elapsed() < patience {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            engine.end();
+        });
+        let report = engine.report();
+        assert_eq!((report.timed_requests, report.below_path), (4, Some(0.5)));
+        engine.reset();
+        let report = engine.report();
+        assert_eq!((report.timed_requests, report.below_path), (0, None));
     }
 }

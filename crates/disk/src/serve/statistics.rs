@@ -22,19 +22,24 @@ pub(super) struct Answered {
     pub(super) kind: Kind,
     /// The model's.
     pub(super) latency: Nanos,
+    /// Whether that is less than its way costs.
+    pub(super) below_path: bool,
     /// From the moment at which it should have left to that at which it did.
     pub(super) lateness: Nanos,
 }
 
+#[derive(Clone)]
 pub(super) struct Statistics {
     since: Nanos,
     kinds: [PerKind; 4],
     lateness: Histogram<u64>,
     latency_sum: u128,
     timed: u64,
+    below_path: u64,
     counters_before: Counters,
 }
 
+#[derive(Clone)]
 struct PerKind {
     requests: u64,
     bytes: u64,
@@ -75,12 +80,13 @@ impl Statistics {
             lateness: histogram(),
             latency_sum: 0,
             timed: 0,
+            below_path: 0,
             counters_before: Counters::new(),
         }
     }
 
-    pub(super) fn reset(&mut self, now: Nanos, counters: Counters) {
-        *self = Self::new();
+    /// Counts from now on.
+    pub(super) fn begin(&mut self, now: Nanos, counters: Counters) {
         self.since = now;
         self.counters_before = counters;
     }
@@ -102,6 +108,7 @@ impl Statistics {
         self.lateness.saturating_record(answered.lateness);
         self.latency_sum += u128::from(answered.latency);
         self.timed += 1;
+        self.below_path += u64::from(answered.below_path);
     }
 
     pub(super) fn report(&self, now: Nanos, mut counters: Counters) -> Report {
@@ -121,6 +128,7 @@ impl Statistics {
             discard: discard.report(),
             errors: self.kinds.iter().map(|kind| kind.errors).sum(),
             timed_requests: self.timed,
+            below_path: (self.timed > 0).then(|| self.below_path as f64 / self.timed as f64),
             queue_depth: QueueDepth::default(),
             lateness_us: Percentiles::of(&self.lateness),
             lateness_share,
@@ -163,6 +171,7 @@ pub(super) struct Report {
     pub(super) discard: KindReport,
     pub(super) errors: u64,
     pub(super) timed_requests: u64,
+    pub(super) below_path: Option<f64>,
     pub(super) queue_depth: QueueDepth,
     pub(super) lateness_us: Option<Percentiles>,
     pub(super) lateness_share: Option<f64>,
