@@ -260,6 +260,8 @@ fn policies(served: &Served) -> Vec<(String, String)> {
 #[test]
 fn the_threads_that_answer_come_first() {
     let served = serve("null", &["--size", "1 MiB"]);
+    // A thread has its name when it runs; the one that listens has begun when it answers.
+    served.control(&["describe"]);
     let policies = policies(&served);
     for (name, policy) in [("scheduler", "1"), ("fuser-0", "1"), ("listener", "0")] {
         let found = policies.iter().find(|(thread, _)| thread == name);
