@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from diskproof.results.records import Plan
 from diskproof.study.loads.sqlbench import SPANS, SqlBench, Test
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyError, StudyFile, parse_study, read_study
@@ -59,6 +60,33 @@ def test_only_keeps_the_named_cells() -> None:
 def test_main_memory_wears_nothing_out() -> None:
     on_disk, in_memory = (make_plan(study(), [name]).estimated_bytes for name in ("disk", "dram"))
     assert in_memory == 0 < on_disk
+
+
+@pytest.mark.parametrize(
+    ("place", "copies"),
+    [
+        ('directory = "/mnt"', 5 * 4),
+        ('virtual = "null"', 0),
+        ('composed = { how = "block-cache", front = "null", back = "null" }', 0),
+        ('zpool = { data = [{ virtual = "null" }] }', 0),
+        ('zpool = { data = [{ file = "/mnt/disk", size = "1 GiB" }] }', 1),
+    ],
+)
+def test_a_data_set_is_copied_once_where_the_place_keeps_it(place: str, copies: int) -> None:
+    """The same trials of a small and a large data set: what differs is what is copied."""
+
+    def planned(rows: int) -> Plan:
+        place_in = study('directory = ".diskproof/disk"', place).text
+        text = place_in.replace("rows = 10_000", f"rows = {rows}")
+        return make_plan(StudyFile("kept", text, parse_study(text, "kept.toml")), ["/disk/"])
+
+    small, large = planned(10_000), planned(1_000_000)
+    assert len(small.trials) == 5 * 4
+    more = parse_study(study().text.replace("rows = 10_000", "rows = 1_000_000"), "more.toml")
+    bytes_more = more.workloads["complex"].data_bytes - study().study.workloads["complex"].data_bytes
+    assert large.estimated_bytes - small.estimated_bytes == copies * bytes_more
+    in_memory_too = max(copies, 1)  # what is put on a virtual disk takes time, but wears nothing
+    assert large.estimated_s - small.estimated_s == pytest.approx(in_memory_too * bytes_more / 250e6)
 
 
 def expected_s(**keys: object) -> float:

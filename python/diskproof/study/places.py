@@ -186,6 +186,11 @@ class PlaceChoice(PlaceKeys):
         return self.kind in ("ram", "virtual", "composed")
 
     @property
+    def keeps_data_sets(self) -> bool:
+        """Whether it keeps a database that was loaded once, and puts it back without copying it."""
+        return self.kind in ("virtual", "composed", "zpool")
+
+    @property
     def virtual_disks(self) -> list[str]:
         """The device of each virtual disk that takes part in it: a name, or a file."""
         if self.zpool is not None:

@@ -1,12 +1,14 @@
 """From a study to its plan: the cells, and the random order of their trials."""
 
 import hashlib
+from collections import Counter
 from itertools import product
 
 import numpy as np
 
 from diskproof.results.records import Cell, Plan, PlannedTrial, format_bytes
 from diskproof.study.model import Study
+from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, StudyFile
 
 TRIAL_OVERHEAD_S = 2.0
@@ -46,8 +48,10 @@ def make_plan(file: StudyFile, only: list[str] | None = None) -> Plan:
         },
         cells=cells,
         trials=trials,
-        estimated_s=sum(_trial_seconds(study, cell) for cell in cells) * design.blocks,
-        estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks,
+        estimated_s=sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
+        + _copied_bytes(study, cells) / COPY_BYTES_PER_S,
+        estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
+        + _copied_bytes(study, [cell for cell in cells if not _data_place(study, cell).in_memory]),
     )
 
 
@@ -92,19 +96,28 @@ def _order(cells: list[Cell], blocks: int, seed: int) -> list[PlannedTrial]:
 
 
 def _trial_seconds(study: Study, cell: Cell) -> float:
-    # A virtual disk puts a data set back from a snapshot, whatever its size.
-    kept = study.storages[cell.storage].places()["data"].kind == "virtual"
-    copy_s = 0.0 if kept else study.workloads[cell.workload].data_bytes / COPY_BYTES_PER_S
-    return load_seconds(study, cell.workload) + TRIAL_OVERHEAD_S + copy_s
+    return load_seconds(study, cell.workload) + TRIAL_OVERHEAD_S
 
 
 def _trial_bytes(study: Study, cell: Cell) -> int:
-    """Estimate what a trial writes to storage that wears: nothing where the data lies in memory."""
-    if study.storages[cell.storage].places()["data"].in_memory:
+    """Estimate what a trial's load writes to storage that wears: nothing where the data lies in memory."""
+    if _data_place(study, cell).in_memory or not study.workloads[cell.workload].writes:
         return 0
-    workload = study.workloads[cell.workload]
-    load = load_seconds(study, cell.workload) * WRITE_BYTES_PER_S if workload.writes else 0
-    return round(workload.data_bytes + load)
+    return round(load_seconds(study, cell.workload) * WRITE_BYTES_PER_S)
+
+
+def _copied_bytes(study: Study, cells: list[Cell]) -> int:
+    """Estimate what is copied before trials: each time, but once where a place keeps the data set."""
+    copies = Counter((cell.storage, cell.server, cell.workload) for cell in cells)
+    return sum(
+        study.workloads[workload].data_bytes
+        * (1 if study.storages[storage].places()["data"].keeps_data_sets else trials * study.design.blocks)
+        for (storage, _, workload), trials in copies.items()
+    )
+
+
+def _data_place(study: Study, cell: Cell) -> PlaceChoice:
+    return study.storages[cell.storage].places()["data"]
 
 
 def _compact_bytes(size_bytes: int) -> str:
