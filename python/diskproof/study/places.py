@@ -1,5 +1,6 @@
 """Places as a study file declares them: every key once, and which keys belong to which kind."""
 
+import re
 from pathlib import Path
 from typing import Literal, Self, get_args
 
@@ -25,6 +26,10 @@ KEYS_OF: dict[PlaceKind, tuple[str, ...]] = {
     "command": ("throttle",),
 }
 """The further keys that each kind takes."""
+
+
+LONGEST_PART = 60
+"""Of a composed disk's name, each half: a file's name has no more than 255 bytes."""
 
 
 class Throttle(Part):
@@ -63,8 +68,13 @@ class Composed(Part):
 
     @property
     def name(self) -> str:
-        """How a person calls the whole."""
-        return f"{Path(self.front).stem}-before-{Path(self.back).stem}"
+        """How a person calls the whole, fit for a file's name whatever its parts are called."""
+        return "-".join([self.how, _plain(self.front), "before", _plain(self.back)])
+
+
+def _plain(device: str) -> str:
+    stem = Path(device).stem if device.endswith(".toml") else device
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem)[:LONGEST_PART]
 
 
 class CommandChoice(Part):

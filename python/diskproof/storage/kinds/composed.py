@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import tempfile
 from pathlib import Path
 
 from diskproof.storage.kinds import virtual
@@ -11,9 +13,6 @@ from diskproof.system.journal import Journal, state_folder
 
 FOLDER = "composed"
 """Folder of the device files in the state directory: a name stays the same from run to run."""
-
-LABEL_LENGTH = 40
-"""The longest name that a study file takes."""
 
 BLOCK_CACHE: dict[str, tuple[int | float | str, str]] = {
     "policy": ("write-back", "the placement's own meaning"),
@@ -29,12 +28,17 @@ BLOCK_CACHE: dict[str, tuple[int | float | str, str]] = {
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse disks that are not known or cannot be composed, as any virtual disk."""
-    virtual.check(name, _as_virtual(choice), need_bytes)
+    with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
+        path = Path(folder) / f"{_composed(choice).name}.toml"
+        path.write_text(device_file(_composed(choice)))
+        virtual.check(name, _as_virtual(choice, path), need_bytes)
 
 
 def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
     """Attach the composed disk, make its file system and mount it."""
-    place = virtual.prepare(_as_virtual(choice), journal)
+    composed = _composed(choice)
+    path = _write(composed, journal)
+    place = virtual.prepare(_as_virtual(choice, path), journal, called=composed.name)
     place.kind = "composed"
     return place
 
@@ -63,19 +67,28 @@ def device_file(composed: Composed) -> str:
     )
 
 
-def _as_virtual(choice: PlaceChoice) -> PlaceChoice:
-    """Return the same place as a virtual disk, whose device file has been written."""
-    composed = choice.composed
-    assert composed is not None
-    name = choice.label or composed.name[:LABEL_LENGTH]
+def _composed(choice: PlaceChoice) -> Composed:
+    assert choice.composed is not None
+    return choice.composed
+
+
+def _as_virtual(choice: PlaceChoice, device: Path) -> PlaceChoice:
+    """Return the same place as a virtual disk, whose device file is given."""
+    keys = {key: getattr(choice, key) for key in choice.model_fields_set - {"composed"}}
+    return PlaceChoice(virtual=str(device), **keys)
+
+
+def _write(composed: Composed, journal: Journal) -> Path:
+    """Write the device file for as long as the run lasts; places that differ in other keys share it."""
     folder = state_folder() / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     text = device_file(composed)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    path = folder / f"{composed.how}-{composed.name}-{digest}.toml"
+    path = folder / f"{composed.name}-{digest}.toml"
+    if not path.exists():
+        os.close(journal.file(path, len(text.encode())))
     path.write_text(text)
-    keys = {key: getattr(choice, key) for key in choice.model_fields_set - {"composed", "label"}}
-    return PlaceChoice(virtual=str(path), label=name, **keys)
+    return path
 
 
 def _named(device: str) -> str:

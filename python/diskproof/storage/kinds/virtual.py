@@ -61,12 +61,15 @@ def as_directory() -> bool:
     return os.geteuid() != 0
 
 
-def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
-    """Attach the disk, make its file system and mount it, all at memory speed."""
+def prepare(choice: PlaceChoice, journal: Journal, called: str | None = None) -> Prepared:
+    """Attach the disk, make its file system and mount it, all at memory speed.
+
+    `called`: how it is called where the study gives it no label; its device's name elsewhere.
+    """
     assert choice.virtual is not None
     wanted = Wanted(
         device=choice.virtual,
-        name=choice.label,
+        name=choice.label or called,
         size_bytes=None if choice.size is None else int(choice.size),
         below_floor=choice.below_floor,
     )
