@@ -373,3 +373,29 @@ def test_clean_undoes_the_disks_of_a_killed_run(tmp_path: Path, monkeypatch: pyt
     assert left_of(mark) == []
     assert list(processes_of(mark)) == []
     assert not list(Path("/tmp").glob(f"diskproof-{mark}*"))
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"virtual": "null", "size": "64 MiB"},
+        {
+            "composed": {"how": "block-cache", "front": "null", "back": "null"},
+            "size": "64 MiB",
+            "below_floor": True,
+        },
+    ],
+    ids=["virtual", "composed"],
+)
+def test_a_disk_takes_no_more_memory_than_its_share(journal: Journal, chosen: dict[str, Any]) -> None:
+    choice = StorageChoice.model_validate(chosen)
+    [key] = choice.places()["data"].disk_keys
+    places = Places(journal, {key: 24 * MIB, "another disk": 1})
+    layout = Layout("v", choice, places)
+    [disk] = layout.disks()
+    assert disk.control.ask("describe")["contents_limit_bytes"] == 24 * MIB
+    with (layout.fresh()["data"] / "large").open("wb") as file, pytest.raises(OSError):
+        file.write(os.urandom(32 * MIB))
+        os.fsync(file.fileno())
+    assert disk.use().errors > 0
+    places.close()

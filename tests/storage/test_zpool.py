@@ -109,8 +109,12 @@ def test_a_pool_of_virtual_disks_is_put_back_by_their_snapshots(journal: Journal
 def test_disks_of_a_pool_that_differ_in_their_size_alone_are_told_apart(journal: Journal) -> None:
     null = {"virtual": "null", "below_floor": True}
     pool = {"data": [{**null, "size": "256 MiB"}, {**null, "size": "128 MiB"}]}
-    places = Places(journal)
-    layout = Layout("pool", storage(zpool=pool), places)
+    chosen = storage(zpool=pool)
+    shares = [200 * MIB, 100 * MIB]
+    keys = chosen.places()["data"].disk_keys
+    places = Places(journal, dict(zip(keys, shares, strict=True)))
+    layout = Layout("pool", chosen, places)
+    assert [disk.control.ask("describe")["contents_limit_bytes"] for disk in layout.disks()] == shares
     told = layout.places()[0]
     assert [(disk.name, disk.size_bytes) for disk in told.virtual_disks] == [
         ("null", 256 * MIB),

@@ -15,7 +15,7 @@ from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.records import Finding, Machine, Place, Plan, PlannedTrial, Trial, format_bytes
 from diskproof.run.dataset import IMAGES, GoldenImages, described
 from diskproof.run.rehearsal import rehearse
-from diskproof.run.room import check_room
+from diskproof.run.room import check_room, disk_limits
 from diskproof.run.trial import START, Bench, run_trial
 from diskproof.server.base import ServerKind
 from diskproof.server.registry import find
@@ -67,7 +67,8 @@ def execute(request: Request, progress: Progress) -> RunFolder:
         folder = _folder_to_resume(request) if request.resume else None
         images = GoldenImages(request.out.absolute() / IMAGES, journal)
         check_room(request.file.study, request.plan, servers, images)
-        with closing(Places(journal)) as places:
+        limits = disk_limits(request.file.study, request.plan)
+        with closing(Places(journal, limits)) as places:
             bench = _set_up(request, servers, images, journal, places, folder, wake_up_us)
             _load_data_sets(request, bench, progress)
             _run_trials(request, bench, progress)

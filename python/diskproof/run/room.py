@@ -10,12 +10,19 @@ from diskproof.run.dataset import GoldenImages
 from diskproof.server.base import ServerKind
 from diskproof.storage.kinds.base import check_free, nearest
 from diskproof.storage.layout import LOG_BYTES, check_layout
+from diskproof.storage.members import CAPACITY_BYTES
 from diskproof.study.model import Study
+from diskproof.study.places import PlaceChoice
 from diskproof.study.plan import load_seconds
 
 LOGGED_BYTES_PER_S = 10_000_000
 """What a writing load adds to logs and tables: a row-based binary log of some thousand transactions a
 second, with room to spare."""
+
+
+DISKS_SHARE = 0.75
+"""What of the free memory virtual disks may be promised: the rest is for the page cache, the load, and what
+servers take beyond `memory`."""
 
 
 def check_room(study: Study, plan: Plan, servers: dict[str, ServerKind], images: GoldenImages) -> None:
@@ -51,32 +58,69 @@ def _check_storage(
 
 
 def _check_memory(study: Study, plan: Plan) -> None:
-    """Refuse a buffer pool and a data set in main memory that do not fit beside each other.
-
-    Virtual disks keep every data set in memory that was ever put on them, each by itself.
-    """
+    """Refuse a buffer pool and a data set in main memory that do not fit beside each other."""
     available = psutil.virtual_memory().available
-    kept = _kept_on_virtual_disks(study, plan)
     for cell in plan.cells:
-        in_ram = study.storages[cell.storage].places()["data"].in_memory
-        need = cell.memory_bytes + kept + (study.workloads[cell.workload].data_bytes if in_ram else 0)
+        need = _beside_disks(study, cell)
         if need > available:
             raise RefusalError(
                 f"{cell.id} needs about {format_bytes(need)} of memory, "
                 f"and {format_bytes(available)} are free: lower `memory` in [design]"
-                + (" or `rows`" if in_ram else "")
-                + (f"; virtual disks keep {format_bytes(kept)} of that" if kept else "")
+                + (" or `rows`" if need > cell.memory_bytes else "")
             )
 
 
-def _kept_on_virtual_disks(study: Study, plan: Plan) -> int:
-    """Estimate what snapshots of loaded data sets take: one for each storage, server and workload."""
-    kept = {(cell.storage, cell.server, cell.workload) for cell in plan.cells}
-    return sum(
-        study.workloads[workload].data_bytes
-        for storage, _, workload in kept
-        if study.storages[storage].places()["data"].has_virtual_disks
-    )
+def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
+    """Divide the memory among the virtual disks of a run, by what each will hold; RefusalError if it lacks.
+
+    Each disk by itself would take most of what is free for its own: two might promise more than there is,
+    and be ended by the kernel instead of running full in words.
+    """
+    needs = _disk_needs(study, plan)
+    if not needs:
+        return {}
+    free = psutil.virtual_memory().available - max(_beside_disks(study, cell) for cell in plan.cells)
+    room, need = round(DISKS_SHARE * free), sum(needs.values())
+    if need > room:
+        raise RefusalError(
+            f"the virtual disks of this study ({len(needs)}) will hold about {format_bytes(need)} in memory, "
+            f"and {format_bytes(max(room, 0))} can be had for them beside the servers: lower `rows` or "
+            "`memory`, or make two studies of the storages"
+        )
+    return {key: room * one // need for key, one in needs.items()}
+
+
+def _beside_disks(study: Study, cell: Cell) -> int:
+    """Return what a cell takes of the memory besides virtual disks: the server's, and a data set in tmpfs."""
+    at = study.storages[cell.storage].places()["data"]
+    return cell.memory_bytes + (study.workloads[cell.workload].data_bytes if at.kind == "ram" else 0)
+
+
+def _disk_needs(study: Study, plan: Plan) -> dict[str, int]:
+    """Estimate what each virtual disk will hold, by its key: data sets that are kept, and a trial's own.
+
+    Of a pool each disk may come to hold its part of that, a mirror's all of it; so may its log and its cache.
+    """
+    needs: dict[str, int] = {}
+    for name in dict.fromkeys(cell.storage for cell in plan.cells):
+        kept = {(cell.server, cell.workload) for cell in plan.cells if cell.storage == name}
+        sets = [study.workloads[workload].data_bytes for _, workload in kept]
+        places = study.storages[name].places()
+        for choice in {choice.key: choice for choice in places.values()}.values():
+            holds = sum(sets) + max(sets) if choice.key == places["data"].key else 0
+            for key, share in zip(choice.disk_keys, _shares(choice), strict=True):
+                needs[key] = needs.get(key, LOG_BYTES) + round(share * holds)
+    return needs
+
+
+def _shares(choice: PlaceChoice) -> list[float]:
+    """Return what part of a place's data each of its virtual disks holds."""
+    if choice.zpool is None:
+        return [1.0] * len(choice.disk_keys)
+    pool = choice.zpool
+    whole = CAPACITY_BYTES[pool.redundancy]([1] * len(pool.data))
+    striped = {disk.key for disk in pool.data}
+    return [1 / whole if disk.key in striped else 1.0 for disk in pool.virtual]
 
 
 def _same_file_system(path: Path, other: Path) -> bool:

@@ -9,7 +9,7 @@ from diskproof import disk as program
 from diskproof.results.records import PoolPart, format_bytes
 from diskproof.storage import loops
 from diskproof.storage.disks import check_disk, device_bytes, take
-from diskproof.storage.kinds.base import StorageError, check_free
+from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, StorageError, check_free
 from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means, path_us
 from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool, Redundancy
 from diskproof.system.journal import Journal
@@ -75,13 +75,14 @@ def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
             )
 
 
-def attach_members(pool: Pool, journal: Journal) -> list[Member]:
+def attach_members(pool: Pool, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> list[Member]:
     """Attach every disk of a pool, each once; what is made stands in the journal first.
 
+    `limits` are what the virtual ones may take of the memory, by their keys in the pool.
     Time has passed since they were looked at: a device that is in use by now is left alone.
     """
     take("after a second look", {disk.block: disk.overwrite for disk in pool.disks() if disk.block})
-    attached = {disk.key: _attach(disk, journal) for disk in pool.disks()}
+    attached = {disk.key: _attach(disk, journal, limits.get(disk.key)) for disk in pool.disks()}
     members = []
     parts: dict[PoolPart, list[Disk]] = {"data": pool.data, "log": pool.log, "cache": pool.cache}
     for part, disks in parts.items():
@@ -122,7 +123,7 @@ def _check(what: str, disk: Disk) -> int:
     return int(disk.size or capacity)
 
 
-def _attach(disk: Disk, journal: Journal) -> _Attached:
+def _attach(disk: Disk, journal: Journal, memory_limit_bytes: int | None) -> _Attached:
     if disk.block is not None:
         return _Attached(disk.block, disk.block, None)
     if disk.file is not None:
@@ -136,6 +137,7 @@ def _attach(disk: Disk, journal: Journal) -> _Attached:
         name=disk.label,
         size_bytes=None if disk.size is None else int(disk.size),
         path_us=path_us(journal),
+        memory_limit_bytes=memory_limit_bytes,
         below_floor=disk.below_floor,
     )
     virtual = attach(wanted, journal)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from diskproof.storage.kinds import block, command, composed, directory, ram, virtual, zpool
-from diskproof.storage.kinds.base import Kind, Prepared
+from diskproof.storage.kinds.base import NO_LIMITS, Kind, KindWithDisks, MemoryLimits, Prepared
 from diskproof.storage.throttle import ThrottledGroup
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
@@ -18,6 +18,8 @@ KINDS: dict[PlaceKind, Kind] = {
     "command": command,
 }
 
+WITH_DISKS: dict[PlaceKind, KindWithDisks] = {"virtual": virtual, "composed": composed, "zpool": zpool}
+
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse a place that cannot serve, before anything is written. `need_bytes` is the data set's size."""
@@ -27,16 +29,22 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
 class Places:
     """Every place of one run; storages that name the same place share it, for they run one at a time."""
 
-    def __init__(self, journal: Journal) -> None:
-        """Make places for the run that `journal` belongs to."""
+    def __init__(self, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> None:
+        """Make places for the run that `journal` belongs to; `limits` are its virtual disks' memory."""
         self._journal = journal
+        self._limits = limits
         self._ready: dict[str, Prepared] = {}
 
     def ready(self, choice: PlaceChoice) -> Prepared:
         """Return the place, made ready the first time it is asked for."""
         if choice.key not in self._ready:
-            self._ready[choice.key] = KINDS[choice.kind].prepare(choice, self._journal)
+            self._ready[choice.key] = self._prepare(choice)
         return self._ready[choice.key]
+
+    def _prepare(self, choice: PlaceChoice) -> Prepared:
+        if choice.has_virtual_disks:
+            return WITH_DISKS[choice.kind].prepare(choice, self._journal, self._limits)
+        return KINDS[choice.kind].prepare(choice, self._journal)
 
     def throttled(self, limits: Mapping[str, Mapping[str, int]]) -> ThrottledGroup:
         """Make a control group that holds its processes to the rates of some disks, by kernel name."""

@@ -66,6 +66,8 @@ class Wanted:
     path_us: float | None = None
     """What the way to the disk costs; None: the program measures its part of it."""
     below_floor: bool = False
+    memory_limit_bytes: int | None = None
+    """What its contents may take; None: the program decides as if it were the machine's only disk."""
     timing: bool = False
     """Whether answers take their time from the start."""
     options: tuple[str, ...] = ()
@@ -293,6 +295,8 @@ def _options(wanted: Wanted) -> list[str]:
         options += ["--size", str(wanted.size_bytes)]
     if wanted.path_us is not None:
         options += ["--path-us", str(wanted.path_us)]
+    if wanted.memory_limit_bytes is not None:
+        options += ["--memory-limit", str(wanted.memory_limit_bytes)]
     if wanted.below_floor:
         options.append("--below-floor")
     return options

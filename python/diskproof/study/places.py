@@ -204,10 +204,17 @@ class PlaceChoice(PlaceKeys):
     def virtual_disks(self) -> list[str]:
         """The device of each virtual disk that takes part in it: a name, or a file."""
         if self.zpool is not None:
-            return [disk.virtual for disk in self.zpool.disks() if disk.virtual is not None]
+            return [str(disk.virtual) for disk in self.zpool.virtual]
         if self.composed is not None:
             return [self.composed.front, self.composed.back]
         return [self.virtual] if self.virtual is not None else []
+
+    @property
+    def disk_keys(self) -> list[str]:
+        """A key for each virtual disk that is attached for it: a composed one is attached as one."""
+        if self.zpool is not None:
+            return [f"{self.key} {disk.key}" for disk in self.zpool.virtual]
+        return [self.key] if self.has_virtual_disks else []
 
     @property
     def has_virtual_disks(self) -> bool:

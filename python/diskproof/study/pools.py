@@ -152,6 +152,11 @@ class Pool(PoolProperties):
         return list({disk.key: disk for disk in (*self.data, *self.log, *self.cache)}.values())
 
     @property
+    def virtual(self) -> list[Disk]:
+        """The virtual ones among its disks."""
+        return [disk for disk in self.disks() if disk.virtual is not None]
+
+    @property
     def shared(self) -> list[Disk]:
         """The disks that are log and cache at once."""
         cached = {disk.key for disk in self.cache}

@@ -4,8 +4,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from diskproof.refusal import RefusalError
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 SCRATCH = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
 """Names of the folders that runs make inside a place."""
+
+
+MemoryLimits = Mapping[str, int]
+"""Bytes of memory that the contents of each virtual disk may take, by its key (`PlaceChoice.disk_keys`)."""
+
+NO_LIMITS: MemoryLimits = MappingProxyType({})
 
 
 class StorageError(RefusalError):
@@ -94,6 +101,13 @@ class Kind(Protocol):
 
     def prepare(self, choice: PlaceChoice, journal: Journal) -> Prepared:
         """Make the run's own folder in a place; what is made or mounted stands in the journal first."""
+
+
+class KindWithDisks(Kind, Protocol):
+    """A kind of place in which virtual disks take part."""
+
+    def prepare(self, choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> Prepared:
+        """Make the place, each of its virtual disks with its share of the memory."""
 
 
 def unused(path: Path) -> Path:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from diskproof.storage.kinds import virtual
-from diskproof.storage.kinds.base import Prepared
+from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, Prepared
 from diskproof.study.places import Composed, PlaceChoice
 from diskproof.system.journal import Journal, state_folder
 
@@ -34,11 +34,12 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
         virtual.check(name, _as_virtual(choice, path), need_bytes)
 
 
-def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
+def prepare(choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> Prepared:
     """Attach the composed disk, make its file system and mount it."""
     composed = _composed(choice)
-    path = _write(composed, journal)
-    place = virtual.prepare(_as_virtual(choice, path), journal, called=composed.name)
+    made = _as_virtual(choice, _write(composed, journal))
+    own = {made.key: limits[choice.key]} if choice.key in limits else NO_LIMITS
+    place = virtual.prepare(made, journal, own, called=composed.name)
     place.kind = "composed"
     return place
 

@@ -18,7 +18,7 @@ from diskproof.storage.filesystem import (
     mount_again,
     unmount,
 )
-from diskproof.storage.kinds.base import Prepared, StorageError, unused
+from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, Prepared, StorageError, unused
 from diskproof.storage.virtual import (
     ServedDisk,
     VirtualDisk,
@@ -61,7 +61,9 @@ def as_directory() -> bool:
     return os.geteuid() != 0
 
 
-def prepare(choice: PlaceChoice, journal: Journal, called: str | None = None) -> Prepared:
+def prepare(
+    choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS, called: str | None = None
+) -> Prepared:
     """Attach the disk, make its file system and mount it, all at memory speed.
 
     `called`: how it is called where the study gives it no label; its device's name elsewhere.
@@ -71,6 +73,7 @@ def prepare(choice: PlaceChoice, journal: Journal, called: str | None = None) ->
         device=choice.virtual,
         name=choice.label or called,
         size_bytes=None if choice.size is None else int(choice.size),
+        memory_limit_bytes=limits.get(choice.key),
         below_floor=choice.below_floor,
     )
     try:

@@ -9,7 +9,14 @@ from diskproof.results.records import PoolFacts, PoolMember, Role, format_bytes
 from diskproof.storage import zfs
 from diskproof.storage.disks import OUR_POOL, describe_disk
 from diskproof.storage.filesystem import forget_buffers
-from diskproof.storage.kinds.base import Prepared, StorageError, command, unused
+from diskproof.storage.kinds.base import (
+    NO_LIMITS,
+    MemoryLimits,
+    Prepared,
+    StorageError,
+    command,
+    unused,
+)
 from diskproof.storage.members import Member, attach_members, check_disks
 from diskproof.storage.virtual import VirtualDisk
 from diskproof.study.places import PlaceChoice
@@ -46,14 +53,14 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     check_disks(what, pool, need_bytes)
 
 
-def prepare(choice: PlaceChoice, journal: Journal) -> "PoolPlace":
+def prepare(choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> "PoolPlace":
     """Attach the disks, start zfs-fuse where it is needed, and make the pool."""
     pool = _pool(choice)
     found = zfs.flavour()
     assert found is not None
     if found == "zfs-fuse":
         zfs.start_daemon(None if pool.arc_size is None else int(pool.arc_size), journal)
-    return PoolPlace(pool, found, attach_members(pool, journal), journal)
+    return PoolPlace(pool, found, attach_members(pool, journal, _by_disk(choice, limits)), journal)
 
 
 class PoolPlace(Prepared):
@@ -247,6 +254,12 @@ class PoolPlace(Prepared):
     def _at_memory_speed(self) -> None:
         for virtual in self.disks:
             virtual.control.set_timing(on=False)
+
+
+def _by_disk(choice: PlaceChoice, limits: MemoryLimits) -> MemoryLimits:
+    """Return the limits of the pool's disks by the key that each has in the pool."""
+    keys = zip(_pool(choice).virtual, choice.disk_keys, strict=True)
+    return {disk.key: limits[key] for disk, key in keys if key in limits}
 
 
 def _pool(choice: PlaceChoice) -> Pool:
