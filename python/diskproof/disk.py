@@ -2,6 +2,7 @@
 
 import json
 import select
+import signal
 import socket
 import subprocess
 import time
@@ -14,6 +15,9 @@ from diskproof.system.processes import Starter
 from diskproof.system.programs import find_program
 
 PROGRAM = "diskproof-disk"
+
+LOG = "disk.log"
+"""What the program says on stderr, beside its socket."""
 
 READY_S = 120.0
 """How long a disk may take until it serves: a large flash drive is filled first, and the path is measured."""
@@ -122,6 +126,16 @@ class Served:
     ready: Facts
     """What the program said when it was ready."""
 
+    def ended(self) -> str | None:
+        """Say how the program ended, with its last words; None while it runs."""
+        code = self.process.poll()
+        if code is None:
+            return None
+        log = self.control.path.with_name(LOG)
+        said = log.read_text(errors="replace").strip().splitlines()[-1:] if log.is_file() else []
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        return f"{how}, saying: {said[0]}" if said else how
+
     def end(self) -> None:
         """Ask the program to end, and see that it does; it unmounts its file itself."""
         try:
@@ -149,7 +163,7 @@ def serve(
     `outlives`: it goes on when this process ends.
     """
     argv = [str(program()), "serve", device, "--mount", str(mount), "--socket", str(socket_file), *options]
-    log = socket_file.with_name("disk.log")
+    log = socket_file.with_name(LOG)
     process = starter.start(argv, log_file=log, stdout=subprocess.PIPE, outlives=outlives)
     assert process.stdout is not None
     with process.stdout as output:

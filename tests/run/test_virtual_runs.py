@@ -1,5 +1,6 @@
 """Whole runs on virtual disks, through the command line, as a user makes them."""
 
+import re
 import shutil
 import signal
 import time
@@ -123,8 +124,8 @@ def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(
 @needs_mariadb
 @pytest.mark.parametrize("victim", ["diskproof", "diskproof-disk"])
 def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: str) -> None:
-    """Of the lab, all that is left is cleared away; of one disk, the run ends by itself with a finding."""
-    write_study(tmp_path, "mysql", blocks=1, measure_s=3)
+    """Of the lab, all that is left is cleared away; of a disk, the run ends by itself and names it."""
+    write_study(tmp_path, "mysql", blocks=1, measure_s=2)
     process = begin(tmp_path, "run", "study.toml")
     wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
     time.sleep(0.5)
@@ -140,14 +141,25 @@ def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: st
             if found.name() == victim:
                 found.send_signal(signal.SIGKILL)
         _, err = process.communicate(timeout=120)
-        assert process.returncode in (2, 12), err
+        assert process.returncode == 2, err
         assert "Traceback" not in err
+        told = " ".join(err.split())
+        assert re.search(
+            r"storage `(volume|instant)`: the virtual disk `(\./volume\.toml|fastest)` is gone", told
+        )
+        assert "its program was killed by SIGKILL" in told
+        assert "`diskproof run --resume`" in told
+        assert len(trials_in(tmp_path)) == 1, "later trials would all fail as well"
         message = trials_in(tmp_path)[0].findings[0].message
         assert "broke off" in message or "died during the trial" in message or "is gone" in message
     assert left_of(mark) == []
     assert marks_in(tmp_path) == {}
     assert list((tmp_path / "state").glob("*.jsonl")) == []
     assert not list(Path("/tmp").glob(f"diskproof-{mark}*"))
+    if victim == "diskproof-disk":
+        result = diskproof(tmp_path, "run", "--resume", "study.toml")
+        assert result.returncode in (0, 12), result.stderr
+        assert [trial.finished for trial in trials_in(tmp_path)] == [True, True]
 
 
 @pytest.mark.parametrize(

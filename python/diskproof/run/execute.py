@@ -202,14 +202,28 @@ def _run_trials(request: Request, bench: Bench, progress: Progress) -> None:
     for planned in request.plan.trials:
         if planned.id in counted:
             continue
+        layout = bench.layouts[request.plan.cell(planned.cell).storage]
+        _check_disks(layout)
         progress.trial_begins(planned)
         trial = run_trial(bench, planned, request.plan.cell(planned.cell))
         bench.folder.append_trial(trial)
         progress.trial_ends(trial, invalidating(bench.folder, trial))
+        _check_disks(layout)
         if trial.finished:
             started.add(_start_key(request.plan, trial))
         elif trial.findings[-1].check == START and _start_key(request.plan, trial) not in started:
             raise RefusalError(trial.findings[-1].message)
+
+
+def _check_disks(layout: Layout) -> None:
+    """End the run where a virtual disk's program is gone: every later trial on it would fail as well."""
+    for disk in layout.disks():
+        if how := disk.served.ended():
+            raise RefusalError(
+                f"storage `{layout.name}`: the virtual disk `{disk.facts.name}` is gone, and all that was on "
+                f"it: its program {how}. The trials that count are kept; `diskproof run --resume` attaches "
+                "it anew and goes on; where memory ran out, start a new run with fewer `rows`"
+            )
 
 
 def _start_key(plan: Plan, trial: Trial) -> tuple[str, str]:
