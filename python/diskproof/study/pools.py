@@ -97,8 +97,8 @@ class PoolProperties(Part):
         None,
         ge=512,
         le=1024 * 1024,
-        description="Largest record (`recordsize`), a power of two; without it the largest page "
-        "of the study's servers, 128 KiB being ZFS's own default",
+        description="Largest record (`recordsize`), a power of two; without it the page of "
+        "each trial's server, 128 KiB being ZFS's own default",
     )
     compression: Compression = Field("off", description="Compression of the data set")
     logbias: Literal["latency", "throughput"] = Field(
