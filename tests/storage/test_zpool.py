@@ -14,8 +14,10 @@ from diskproof.results.records import ROLES, RestoredBy, Role
 from diskproof.server.lifecycle import is_on_zfs
 from diskproof.storage import zfs
 from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.kinds.zpool import PoolPlace
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
+from diskproof.storage.virtual import missing_means
 from diskproof.system.journal import Journal, clean
 from diskproof.system.mounts import mounts
 from support.disks import MIB, loop_device, needs, needs_root, only_one_zfs, storage
@@ -57,6 +59,9 @@ def test_a_loaded_database_is_put_back_as_it_was_kept(tmp_path: Path, journal: J
     check_layout("pool", choice, needs(MIB))
     places = Places(journal)
     layout = Layout("pool", choice, places)
+    pool = layout.places()[0].pool
+    assert pool is not None
+    assert pool.record_bytes is None, "there is no server yet"
     layout.suit(16 * 1024)
     loaded = os.urandom(3 * MIB)
 
@@ -66,6 +71,9 @@ def test_a_loaded_database_is_put_back_as_it_was_kept(tmp_path: Path, journal: J
         return "copy"
 
     assert layout.restore("rows", load) == "copy"
+    pool = layout.places()[0].pool
+    assert pool is not None
+    assert pool.record_bytes == 16 * 1024
     for _ in range(2):
         table = layout.folders()["data"] / "table"
         table.write_bytes(b"what a trial wrote")
@@ -164,6 +172,69 @@ def test_a_stated_record_is_kept_and_its_price_said(tmp_path: Path, journal: Jou
         "zfs", "get", "-H", "-o", "value", "recordsize,compression", pool_of(layout) + "/roles-2"
     )
     assert values == ["128K", "lzjb"]
+    described = layout.places()[0].pool
+    assert described is not None
+    assert described.record_bytes == 128 * 1024
+
+
+@pytest.mark.parametrize("virtual", [False, True], ids=["files", "virtual"])
+def test_a_pool_is_exported_without_its_cache_and_has_it_anew(
+    tmp_path: Path, journal: Journal, virtual: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a cache of an exported pool held, OpenZFS would find again at the import."""
+    if virtual and missing_means():
+        pytest.skip("no virtual disk can be attached")
+    null = {"virtual": "null", "size": "256 MiB", "below_floor": True}
+    ssd = {**null, "label": "ssd"}
+    of_virtual = {"data": [null], "log": [ssd], "cache": [ssd], "log_size": "64 MiB"}
+    places = Places(journal)
+    layout = Layout("pool", storage(zpool=of_virtual if virtual else cached_pool(tmp_path)), places)
+    pool = layout.places()[0].pool
+    assert pool is not None
+    (cache,) = pool.of("cache")
+
+    exported: list[list[str]] = []
+    bring_in = PoolPlace._import
+
+    def look_first(place: PoolPlace) -> None:
+        exported.append(command_lines("zpool", "import", "-d", str(place._links)))
+        bring_in(place)
+
+    monkeypatch.setattr(PoolPlace, "_import", look_first)
+
+    def load(_: set[Role]) -> RestoredBy:
+        (layout.folders()["data"] / "table").write_bytes(os.urandom(MIB))
+        return "copy"
+
+    for trial in range(1, 4):
+        layout.restore("rows", load)
+        assert len(exported) == trial
+        assert any(pool.name in line for line in exported[-1])
+        assert not any("cache" in line.split() for line in exported[-1])
+        status = command_lines("zpool", "iostat", "-v", pool.name)
+        (at,) = [number for number, line in enumerate(status) if line.startswith("cache")]
+        assert Path(status[at + 1].split()[0]).name == cache.device.name
+        layout.clear()
+    places.close()
+
+
+def test_a_daemon_that_would_import_pools_of_others_is_not_started(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if zfs.flavour() != "zfs-fuse" or zfs.daemon_answers():
+        pytest.skip("no zfs-fuse daemon would be started")
+    cache = tmp_path / "zpool.cache"
+    cache.touch()
+    monkeypatch.setattr(zfs, "CACHE_FILE", cache)
+    choice = storage(zpool={"data": [file_disk(tmp_path / "disk")]})
+    with pytest.raises(StorageError, match=r"zpool.cache names pools .* start zfs-fuse yourself"):
+        check_layout("pool", choice, needs(MIB))
+    with pytest.raises(StorageError, match=r"zpool.cache names pools"):
+        Layout("pool", choice, Places(journal))
+    assert not zfs.daemon_answers()
+    assert not (tmp_path / "disk").exists()
+    cache.unlink()
+    check_layout("pool", choice, needs(MIB))
 
 
 def test_block_devices_are_joined(tmp_path: Path, journal: Journal) -> None:
@@ -232,8 +303,10 @@ def test_an_arc_that_a_running_daemon_has_not_is_refused(tmp_path: Path, journal
 
 KILLED = """
 import os, signal, sys
+from diskproof.storage.kinds.zpool import PoolPlace
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
+from diskproof.storage.virtual import missing_means
 from diskproof.study.model import StorageChoice
 from diskproof.system.journal import Journal
 

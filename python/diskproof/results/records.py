@@ -172,7 +172,7 @@ class PoolFacts(Record):
     flavour: Literal["OpenZFS", "zfs-fuse"]
     compression: str
     record_bytes: int | None = None
-    """The largest record, where the study states it; elsewhere it is the page of each trial's server."""
+    """The largest record: as stated, or the page of the server at hand; None before there is one."""
     members: list[PoolMember]
 
     def of(self, part: PoolPart) -> list[PoolMember]:

@@ -37,6 +37,9 @@ DEFAULT_ARC_BYTES = 128 * 2**20
 DEFAULT_RECORD_BYTES = 128 * 2**10
 """ZFS's own."""
 
+CACHE_FILE = Path("/var/lib/zfs/zpool.cache")
+"""Names the pools that zfs-fuse imports when it starts; the place is compiled into it."""
+
 MIB = 2**20
 
 
@@ -67,6 +70,7 @@ def start_daemon(arc_bytes: int | None, journal: Journal) -> None:
     if daemon_answers():
         _check_arc(arc_bytes)
         return
+    check_no_pools_of_others()
     arc_mib = (arc_bytes or DEFAULT_ARC_BYTES) // MIB
     log = journal.path.with_suffix(".zfs-fuse")
     process = Starter(journal).start(
@@ -80,6 +84,16 @@ def start_daemon(arc_bytes: int | None, journal: Journal) -> None:
             raise StorageError(f"zfs-fuse did not start: {said}")
         time.sleep(POLL_S)
     log.unlink(missing_ok=True)
+
+
+def check_no_pools_of_others() -> None:
+    """Refuse to start a daemon that would import pools which are not ours: they would go with it."""
+    if not daemon_answers() and CACHE_FILE.exists():
+        raise StorageError(
+            f"zfs-fuse is not at work, and {CACHE_FILE} names pools that it would import when diskproof "
+            "starts it, and lose hold of when the run ends: start zfs-fuse yourself, as it is then used and "
+            f"left alone, or move {CACHE_FILE} away"
+        )
 
 
 def pools() -> list[str]:

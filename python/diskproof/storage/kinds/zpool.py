@@ -50,6 +50,8 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
             f"{what}: OpenZFS has one ARC for the whole machine, which diskproof leaves alone; "
             "leave `arc_size` out, and set the module's parameter zfs_arc_max yourself"
         )
+    if found == "zfs-fuse":
+        zfs.check_no_pools_of_others()
     check_disks(what, pool, need_bytes)
 
 
@@ -95,6 +97,8 @@ class PoolPlace(Prepared):
         journal.mounted(self.folder, self.name)
         journal.pool(self.name)
         command(self._create(mount_point))
+        self._caches_in = list(self._caches)
+        """The cache devices that are in the pool now."""
         self._make_roles()
 
     @property
@@ -103,7 +107,7 @@ class PoolPlace(Prepared):
         return PoolFacts(
             name=self.name,
             flavour=self._flavour,
-            record_bytes=self._wanted.record_size,
+            record_bytes=self._wanted.record_size or self._page_bytes,
             compression=self._wanted.compression,
             members=[
                 PoolMember(
@@ -194,6 +198,10 @@ class PoolPlace(Prepared):
     def _record_bytes(self) -> int:
         return int(self._wanted.record_size or self._page_bytes or zfs.DEFAULT_RECORD_BYTES)
 
+    @property
+    def _caches(self) -> list[Path]:
+        return [member.device for member in self._members if member.part == "cache"]
+
     def _create(self, mount_point: Path) -> list[str]:
         devices = {
             part: [str(member.device) for member in self._members if member.part == part]
@@ -230,13 +238,22 @@ class PoolPlace(Prepared):
         self._import()
 
     def _export(self) -> None:
-        """Let go of the disks, and of all that memory holds of them."""
+        """Let go of the disks, and of all that memory holds of them.
+
+        Cache devices leave the pool before, and join it anew: OpenZFS from 2.0 on finds again what they held.
+        """
+        while self._caches_in:
+            zfs.patiently(["zpool", "remove", self.name, str(self._caches_in[-1])])
+            self._caches_in.pop()
         zfs.patiently(["zpool", "export", self.name])
         for device in {member.device for member in self._members}:
             forget_buffers(device)
 
     def _import(self) -> None:
         command(["zpool", "import", "-d", str(self._links), "-o", "cachefile=none", self.name])
+        for device in self._caches:
+            command(["zpool", "add", "-f", self.name, "cache", str(device)])
+            self._caches_in.append(device)
 
     @property
     def _all_virtual(self) -> bool:
