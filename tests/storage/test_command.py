@@ -1,10 +1,13 @@
 """A place that the user's own commands set up and tear down."""
 
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from diskproof.results.records import ROLES
+from diskproof.storage.kinds import command as kind
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
@@ -73,3 +76,51 @@ def test_a_command_without_its_parts_is_refused() -> None:
         storage(command={"set_up": "true"})
     with pytest.raises(ValueError, match="once where its data lies"):
         storage(command=command(Path("/mnt"), "true"), directory="/mnt")
+
+
+def test_a_daemon_of_the_set_up_is_not_waited_for_and_lives_until_the_tear_down(
+    tmp_path: Path, journal: Journal
+) -> None:
+    place = tmp_path / "array"
+    daemon = tmp_path / "pid"
+    set_up = f"sh -c 'echo $$ > {daemon}; exec sleep 100' & while ! test -s {daemon}; do sleep 0.01; done"
+    tear_down = f"kill $(cat {daemon}) && touch {tmp_path}/asked"
+    began = time.monotonic()
+    Layout("own", storage(command=command(place, set_up, tear_down)), Places(journal)).fresh()
+    assert time.monotonic() - began < 30
+    process = psutil.Process(int(daemon.read_text()))
+    undone = journal.finish()
+    assert (tmp_path / "asked").exists(), "it was alive when `tear_down` came"
+    assert all(item.done for item in undone), undone
+    psutil.wait_procs([process], timeout=5)
+    assert not process.is_running()
+
+
+def test_a_set_up_that_does_not_end_is_ended_with_all_that_it_began(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kind, "COMMAND_LIMIT_S", 0.5)
+    place, pids = tmp_path / "array", tmp_path / "pids"
+    set_up = f"echo $$ > {pids}; sh -c 'echo $$ >> {pids}; exec sleep 100'; true"
+    with pytest.raises(StorageError, match=r"still at work after 0\.5 s"):
+        Layout("own", storage(command=command(place, set_up)), Places(journal))
+    journal.finish()
+    first, second = (int(line) for line in pids.read_text().split())
+    until = time.monotonic() + 5
+    while psutil.pid_exists(second) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not psutil.pid_exists(first)
+    assert not psutil.pid_exists(second)
+
+
+def test_commands_run_where_the_run_was_started(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    choice = storage(command=command(tmp_path / "array", "touch array-is-up", "rm array-is-up"))
+    Layout("own", choice, Places(journal))
+    assert (tmp_path / "here" / "array-is-up").exists()
+    monkeypatch.chdir("/")
+    assert all(item.done for item in journal.finish())
+    assert not list((tmp_path / "here").iterdir())

@@ -171,10 +171,13 @@ class Journal:
         """Write down the user's own command that undoes what another is about to set up."""
         self._write({"tear_down": command, "cwd": str(Path.cwd())})
 
-    def environment(self) -> dict[str, str]:
-        """Return the environment that every process of this run must have: the user's, but for a password."""
-        inherited = {name: value for name, value in os.environ.items() if name != NOT_INHERITED}
-        return {**inherited, MARK: self.mark}
+    def environment(self, *, marked: bool = True) -> dict[str, str]:
+        """Return the environment that every process of this run must have: the user's, but for a password.
+
+        Not `marked` are the user's own commands alone, whose daemons are theirs to end.
+        """
+        inherited = {name: value for name, value in os.environ.items() if name not in {NOT_INHERITED, MARK}}
+        return {**inherited, **({MARK: self.mark} if marked else {})}
 
     def finish(self) -> list[Undone]:
         """Undo all that was written down and give the machine back."""

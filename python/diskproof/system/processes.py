@@ -29,22 +29,24 @@ class Starter:
         env: dict[str, str] | None = None,
         stdin: int | None = subprocess.DEVNULL,
         stdout: int | IO[bytes] | None = None,
+        stderr: IO[bytes] | None = None,
         outlives: bool = False,
+        marked: bool = True,
     ) -> subprocess.Popen[bytes]:
         """Start a program in a session of its own, so that Ctrl-C reaches the lab alone.
 
         Its output goes to `log_file` (appended), or nowhere. `user` drops privileges where this
         process has them. The kernel kills it when the lab's main thread ends, however it ends, unless
-        it is one that `outlives` the lab.
+        it is one that `outlives` the lab. What one that is not `marked` leaves at work is not ours to end.
         """
         with open(log_file or os.devnull, "ab") as log:  # noqa: PTH123 - devnull is no Path's business
             return subprocess.Popen(
                 [*_wrapper(user, tied=not outlives), *argv],
                 stdin=stdin,
                 stdout=log if stdout is None else stdout,
-                stderr=log,
+                stderr=log if stderr is None else stderr,
                 cwd=cwd,
-                env={**self._journal.environment(), **(env or {})},
+                env={**self._journal.environment(marked=marked), **(env or {})},
                 start_new_session=True,
             )
 

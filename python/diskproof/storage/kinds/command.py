@@ -1,11 +1,15 @@
 """Whatever else people have (LVM cache, bcache, md): a directory that commands of their own make ready."""
 
+import os
+import signal
 import subprocess
+import tempfile
 
 from diskproof.storage.kinds import directory
 from diskproof.storage.kinds.base import SCRATCH, Prepared, StorageError, nearest
 from diskproof.study.places import CommandChoice, PlaceChoice
 from diskproof.system.journal import Journal
+from diskproof.system.processes import Starter
 from diskproof.system.undoing import COMMAND_LIMIT_S
 
 SHOWN_LINES = 20
@@ -50,23 +54,26 @@ def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
 
 
 def _run(command: str, journal: Journal) -> None:
-    try:
-        result = subprocess.run(
-            ["sh", "-c", command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=COMMAND_LIMIT_S,
-            env=journal.environment(),
-        )
-    except subprocess.TimeoutExpired:
-        raise StorageError(f"`{command}` was still at work after {COMMAND_LIMIT_S:g} s") from None
-    if result.returncode != 0:
-        said = "\n".join(result.stdout.splitlines()[-SHOWN_LINES:]) or "(it said nothing)"
-        raise StorageError(f"`{command}` failed with exit code {result.returncode}:\n{said}")
+    """Run a user's command to its end; what it leaves at work in the background is `tear_down`'s to end.
+
+    So that carries no mark of the run, or it would be killed before `tear_down` may ask it to end. What is
+    said goes to a file: a pipe would not end before they all do.
+    """
+    with tempfile.TemporaryFile() as log:
+        process = Starter(journal).start(["sh", "-c", command], stdout=log, stderr=log, marked=False)
+        try:
+            code = process.wait(COMMAND_LIMIT_S)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise StorageError(f"`{command}` was still at work after {COMMAND_LIMIT_S:g} s") from None
+            raise
+        log.seek(0)
+        lines = log.read().decode(errors="replace").splitlines()
+    if code != 0:
+        said = "\n".join(lines[-SHOWN_LINES:]) or "(it said nothing)"
+        raise StorageError(f"`{command}` failed with exit code {code}:\n{said}")
 
 
 def _command(choice: PlaceChoice) -> CommandChoice:
