@@ -14,7 +14,8 @@ from diskproof.profile import fio
 from diskproof.profile.place import Wanted, look_at
 from diskproof.profile.plan import FULL, QUICK, estimated_s, plan_cells
 from diskproof.refusal import RefusalError
-from diskproof.results.profile import Probe, Profile, read_profile, write_profile
+from diskproof.results.profile import Probe, Profile, ProfileCell, read_profile, write_profile
+from diskproof.system.journal import Journal
 from diskproof.system.loops import loops_on
 from support.command import environment
 from support.profiles import SIZE_BYTES, Ear, make_profile
@@ -138,15 +139,55 @@ def test_a_block_device_is_only_read_unless_it_is_named_twice(block: Path, tmp_p
 @needs_root
 def test_a_device_with_something_on_it_is_not_written(block: Path, tmp_path: Path) -> None:
     subprocess.run(["mkfs.ext4", "-q", str(block)], check=True)
-    with pytest.raises(RefusalError, match=r"holds something \(ext4\).*wipefs --all"):
+    with pytest.raises(RefusalError, match=r"holds ext4 on .*wipefs --all"):
         look_at(Wanted(str(block), SIZE_BYTES, write=str(block)))
     (tmp_path / "mnt").mkdir()
     subprocess.run(["mount", str(block), str(tmp_path / "mnt")], check=True)
     try:
-        with pytest.raises(RefusalError, match="cannot be written: it is mounted, or part of"):
+        with pytest.raises(RefusalError, match=f"{block} is mounted at {tmp_path / 'mnt'}"):
             look_at(Wanted(str(block), SIZE_BYTES, write=str(block)))
     finally:
         subprocess.run(["umount", str(tmp_path / "mnt")], check=True)
+
+
+@needs_root
+def test_a_device_that_somebody_has_open_is_not_written(block: Path, tmp_path: Path) -> None:
+    """As zfs-fuse and virtual machines have theirs, with no claim that the kernel knows of."""
+    with block.open("rb"), pytest.raises(RefusalError, match=f"process {os.getpid()}"):
+        look_at(Wanted(str(block), SIZE_BYTES, write=str(block)))
+    ready = look_at(Wanted(str(block), SIZE_BYTES, write=str(block)))
+    subprocess.run(["mkfs.ext4", "-q", "-L", "letters", str(block)], check=True)
+    before = (tmp_path / "backing").read_bytes()
+    journal = Journal.begin("test")
+    with pytest.raises(RefusalError, match='holds ext4 "letters"'), ready.open(journal):
+        pass
+    assert journal.finish() == []
+    assert (tmp_path / "backing").read_bytes() == before
+
+
+@needs_root
+def test_a_device_that_is_written_is_held_to_the_end(block: Path) -> None:
+    class Somebody(Ear):
+        def cell_ends(self, cell: ProfileCell) -> None:
+            argv = ["mkfs.xfs", "-q", "-f", str(block)]
+            made = subprocess.run(argv, check=False, capture_output=True, text=True)
+            assert made.returncode != 0
+            assert "busy" in made.stderr
+            super().cell_ends(cell)
+
+    ear = Somebody()
+    written = make_profile(block, "random-write-16k-qd1", write=block, ear=ear)
+    assert [cell.error for cell in written.cells] == [None]
+    assert len(ear.ended) == 1
+    os.close(os.open(block, os.O_RDONLY | os.O_EXCL))
+
+
+def test_the_look_at_a_directory_makes_nothing_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "place"
+    folder.mkdir()
+    before = folder.stat().st_mtime_ns
+    assert look_at(Wanted(str(folder), SIZE_BYTES)).makes_file
+    assert folder.stat().st_mtime_ns == before
 
 
 @needs_root

@@ -14,7 +14,7 @@ from diskproof.profile.notes import notes
 from diskproof.profile.parse import to_cell
 from diskproof.profile.place import Ready, Wanted, look_at
 from diskproof.profile.plan import THE_WRITING_PASS, Effort, estimated_s, plan_cells
-from diskproof.results.profile import Probe, Profile, ProfileCell, ProfileMachine
+from diskproof.results.profile import Probe, Profile, ProfileCell, ProfileMachine, ProfilePlace
 from diskproof.system.endings import ending_in_good_order, ignore_endings
 from diskproof.system.journal import Journal
 from diskproof.system.machine import describe_machine
@@ -57,7 +57,7 @@ def profile(order: Order, watcher: Watcher) -> Profile:
     probes = plan_cells(order.effort, writable=ready.place.writable, only=order.only)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     with ending_in_good_order():
-        cells = _measure_all(order.effort, ready, probes, engine, watcher)
+        place, cells = _measure_all(order.effort, ready, probes, engine, watcher)
     return Profile(
         diskproof_version=__version__,
         fio_version=version,
@@ -66,10 +66,10 @@ def profile(order: Order, watcher: Watcher) -> Profile:
         quick=order.effort.quick,
         seconds_per_cell=order.effort.seconds,
         ramp_s=order.effort.ramp_s,
-        place=ready.place,
+        place=place,
         machine=describe(),
         cells=cells,
-        notes=notes(ready.place, cells),
+        notes=notes(place, cells),
     )
 
 
@@ -109,15 +109,15 @@ class Bench:
 
 def _measure_all(
     effort: Effort, ready: Ready, probes: Sequence[Probe], engine: str, watcher: Watcher
-) -> list[ProfileCell]:
+) -> tuple[ProfilePlace, list[ProfileCell]]:
     journal = Journal.begin(f"profile of {ready.place.name}")
     try:
-        file = ready.prepare(journal)
-        target = Target(file, ready.place.size_bytes, ready.place.direct, engine)
-        bench = Bench(journal, Length(effort.seconds, effort.ramp_s))
-        if ready.makes_file:
-            probes = _with_the_file_made_first(probes)
-        return _one_by_one(bench, effort, target, probes, watcher)
+        with ready.open(journal) as (place, file):
+            target = Target(file, place.size_bytes, place.direct, engine)
+            bench = Bench(journal, Length(effort.seconds, effort.ramp_s))
+            if ready.makes_file:
+                probes = _with_the_file_made_first(probes)
+            return place, _one_by_one(bench, effort, target, probes, watcher)
     finally:
         ignore_endings()  # a second Ctrl-C must not leave half of it behind
         for undone in journal.finish():

@@ -1,17 +1,17 @@
 """The place that is measured: a file of ours in a directory, or a block device, read unless told so."""
 
-import errno
 import os
 import shutil
 import stat
-import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.refusal import RefusalError
 from diskproof.results.profile import ProfilePlace
 from diskproof.results.records import format_bytes
+from diskproof.storage.disks import check_disk, held
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import block_device, describe, mount_of
 
@@ -23,6 +23,10 @@ KEPT_FREE = 64 * 2**20
 
 FILE = "profile.dat"
 SECTOR = 4096
+
+
+WRITING = "--write"
+REMEDY = "measure without --write, or, if nothing on it is wanted any more: wipefs --all {}"
 
 
 class PlaceError(RefusalError):
@@ -48,8 +52,10 @@ class Ready:
     """A place that has been looked at and can be measured."""
 
     place: ProfilePlace
-    prepare: Callable[[Journal], Path]
-    """Makes what must be made, in the journal first; returns what fio is to work on."""
+    open: Callable[[Journal], AbstractContextManager[tuple[ProfilePlace, Path]]]
+    """Makes what must be made, in the journal first, and holds what must be held while it is measured.
+
+    Gives the place as it has shown itself by then, and what fio is to work on."""
     makes_file: bool
     """Whether that is a file which is not there yet."""
 
@@ -93,14 +99,23 @@ def _directory(folder: Path, wanted: Wanted) -> Ready:
         path=str(folder),
         size_bytes=wanted.size_bytes,
         writable=True,
-        direct=_takes_direct(folder),
+        direct=False,  # until a file of ours has shown otherwise
         filesystem=mount.filesystem,
         mount_point=mount.mount_point,
         mount_options=mount.options,
         device=block_device(mount),
         virtual=wanted.virtual,
     )
-    return Ready(place, lambda journal: journal.directory(folder / f"diskproof-{journal.mark}") / FILE, True)
+    return Ready(place, lambda journal: _in_a_folder_of_ours(place, folder, journal), makes_file=True)
+
+
+@contextmanager
+def _in_a_folder_of_ours(
+    place: ProfilePlace, folder: Path, journal: Journal
+) -> Iterator[tuple[ProfilePlace, Path]]:
+    """Make a folder; it goes with the journal, whatever comes to lie in it."""
+    own = journal.directory(folder / f"diskproof-{journal.mark}")
+    yield place.model_copy(update={"direct": _takes_direct(own / "direct")}), own / FILE
 
 
 def _block_device(path: Path, wanted: Wanted) -> Ready:
@@ -111,11 +126,11 @@ def _block_device(path: Path, wanted: Wanted) -> Ready:
             "it is named twice"
         )
     writable = wanted.write is not None
-    size = _size_of(real, writable=writable)
+    if writable:
+        check_disk(WRITING, real, overwrite=False, remedy=REMEDY.format(real))
+    size = _size_of(real)
     if size < FEWEST_BYTES:
         raise PlaceError(f"{path} holds {format_bytes(size)}; a profile needs {format_bytes(FEWEST_BYTES)}")
-    if writable:
-        _refuse_what_is_not_empty(real)
     place = ProfilePlace(
         kind="virtual disk" if wanted.virtual else "block device",
         name=wanted.name,
@@ -126,40 +141,28 @@ def _block_device(path: Path, wanted: Wanted) -> Ready:
         device=describe(_whole_disk(real)),
         virtual=wanted.virtual,
     )
-    return Ready(place, lambda _journal: real, False)
+    return Ready(place, lambda _journal: _held(place, real), makes_file=False)
 
 
-def _size_of(device: Path, *, writable: bool) -> int:
-    """Open a device as fio will, and return its size. O_EXCL refuses a device that something else uses."""
-    flags = (os.O_RDWR | os.O_EXCL) if writable else os.O_RDONLY
+@contextmanager
+def _held(place: ProfilePlace, device: Path) -> Iterator[tuple[ProfilePlace, Path]]:
+    """Hold a device that is written from a second look to the last cell: nobody can mount it meanwhile."""
+    with ExitStack() as stack:
+        if place.writable:
+            stack.enter_context(held(WRITING, device, overwrite=False, remedy=REMEDY.format(device)))
+        yield place, device
+
+
+def _size_of(device: Path) -> int:
+    """Open a device as fio will to read it, and return its size."""
     try:
-        descriptor = os.open(device, flags)
+        descriptor = os.open(device, os.O_RDONLY)
     except OSError as error:
-        why = (
-            "it is mounted, or part of a volume, a pool or swap"
-            if writable and error.errno == errno.EBUSY
-            else error.strerror
-        )
-        raise PlaceError(f"{device} cannot be {'written' if writable else 'read'}: {why}") from None
+        raise PlaceError(f"{device} cannot be read: {error.strerror}") from None
     try:
         return os.lseek(descriptor, 0, os.SEEK_END)
     finally:
         os.close(descriptor)
-
-
-def _refuse_what_is_not_empty(device: Path) -> None:
-    """Refuse a device that holds a file system, a partition table or the label of a volume."""
-    if shutil.which("wipefs") is None:
-        raise PlaceError("wipefs is needed to see whether a device is empty: install util-linux")
-    argv = ["wipefs", "--no-act", "--noheadings", "--output", "TYPE", str(device)]
-    found = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if found.returncode != 0:
-        raise PlaceError(f"it cannot be seen whether {device} is empty: {found.stderr.strip()}")
-    if kinds := ", ".join(dict.fromkeys(found.stdout.split())):
-        raise PlaceError(
-            f"{device} holds something ({kinds}), which the profile's writes would destroy; measure without "
-            f"--write, or, if nothing on it is wanted any more: wipefs --all {device}"
-        )
 
 
 def _whole_disk(device: Path) -> str:
@@ -169,9 +172,8 @@ def _whole_disk(device: Path) -> str:
     return folder.parent.name if (folder / "partition").exists() else folder.name
 
 
-def _takes_direct(folder: Path) -> bool:
-    """Try whether the file system takes I/O that passes the page cache by."""
-    probe = folder / f".diskproof-direct-{os.getpid()}"
+def _takes_direct(probe: Path) -> bool:
+    """Try with a new file whether the file system takes I/O that passes the page cache by."""
     try:
         descriptor = os.open(probe, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_DIRECT, 0o600)
     except OSError:
