@@ -1,5 +1,7 @@
-//! Where each unit of the address space is. The table grows with what is touched, 16 KiB at a time,
-//! so that a drive of hundreds of gigabytes is there in a moment.
+//! Where each unit of the address space is. Memory grows with what is touched, so that a drive of
+//! hundreds of gigabytes is there in a moment; a chunk of which much was touched takes 16 KiB.
+
+use super::few::Few;
 
 /// Where a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub(super) const CHUNK_UNITS: u32 = 4096;
 enum Chunk {
     /// All of its units are in this place.
     Uniform(u32),
+    /// Some are elsewhere.
+    Few(Few),
     Table(Box<[u32]>),
 }
 
@@ -61,19 +65,28 @@ impl Map {
     }
 
     pub(super) fn get(&self, unit: u32) -> Place {
+        let within = unit % CHUNK_UNITS;
         Place::unpack(match &self.chunks[(unit / CHUNK_UNITS) as usize] {
             Chunk::Uniform(word) => *word,
-            Chunk::Table(table) => table[(unit % CHUNK_UNITS) as usize],
+            Chunk::Few(few) => few.get(within),
+            Chunk::Table(table) => table[within as usize],
         })
     }
 
     pub(super) fn set(&mut self, unit: u32, place: Place) {
         let chunk = &mut self.chunks[(unit / CHUNK_UNITS) as usize];
-        if let Chunk::Uniform(word) = chunk {
-            *chunk = Chunk::Table(vec![*word; CHUNK_UNITS as usize].into_boxed_slice());
+        let (within, word) = (unit % CHUNK_UNITS, place.pack());
+        if let Chunk::Uniform(all) = chunk {
+            *chunk = Chunk::Few(Few::new(*all));
+        }
+        if let Chunk::Few(few) = chunk {
+            if few.set(within, word) {
+                return;
+            }
+            *chunk = Chunk::Table(few.table());
         }
         if let Chunk::Table(table) = chunk {
-            table[(unit % CHUNK_UNITS) as usize] = place.pack();
+            table[within as usize] = word;
         }
     }
 
@@ -81,7 +94,7 @@ impl Map {
     pub(super) fn uniform(&self, chunk: u32) -> Option<Place> {
         match &self.chunks[chunk as usize] {
             Chunk::Uniform(word) => Some(Place::unpack(*word)),
-            Chunk::Table(_) => None,
+            Chunk::Few(_) | Chunk::Table(_) => None,
         }
     }
 
@@ -113,5 +126,21 @@ mod tests {
         map.clear(0);
         assert_eq!(map.uniform(0), Some(Place::Nowhere));
         assert_eq!(map.get(4095), Place::Nowhere);
+    }
+
+    #[test]
+    fn a_chunk_is_filled_unit_by_unit() {
+        let mut map = Map::new(2 * CHUNK_UNITS);
+        let mixed = |unit: u32| unit * 2_741 % CHUNK_UNITS;
+        for unit in 0..CHUNK_UNITS {
+            assert_eq!(map.get(mixed(unit)), Place::Untouched);
+            map.set(mixed(unit), Place::Buffered(unit));
+            map.set(mixed(unit), Place::Flash(unit));
+            assert_eq!(map.get(mixed(0)), Place::Flash(0));
+        }
+        for unit in 0..CHUNK_UNITS {
+            assert_eq!(map.get(mixed(unit)), Place::Flash(unit));
+            assert_eq!(map.get(unit + CHUNK_UNITS), Place::Untouched);
+        }
     }
 }

@@ -18,6 +18,7 @@ mod blocks;
 mod buffer;
 mod collect;
 mod die;
+mod few;
 mod geometry;
 mod interface;
 mod map;

@@ -14,11 +14,12 @@ impl Flash {
         self.pieces.clear();
         for unit in self.geometry.units_of(offset, end) {
             let bytes = self.geometry.overlap_bytes(&(unit..unit + 1), offset, end);
-            if self.is_in_buffer(unit, offset, end) {
+            let place = self.translation.map.get(unit);
+            if self.is_in_buffer(unit, place, offset, end) {
                 buffered_bytes += bytes;
                 continue;
             }
-            let (die, page) = self.translation.page_of(&self.geometry, unit);
+            let (die, page) = self.translation.page_of(&self.geometry, unit, place);
             match self.pieces.last_mut() {
                 Some((last_die, last_page, last_bytes))
                     if (*last_die, *last_page) == (die, page) =>
@@ -52,8 +53,8 @@ impl Flash {
     }
 
     /// Whether the buffer holds all sectors of the unit that the read wants.
-    fn is_in_buffer(&self, unit: u32, offset: u64, end: u64) -> bool {
-        let Place::Buffered(slot) = self.translation.map.get(unit) else {
+    fn is_in_buffer(&self, unit: u32, place: Place, offset: u64, end: u64) -> bool {
+        let Place::Buffered(slot) = place else {
             return false;
         };
         let wanted = self.geometry.sectors_of(unit, offset, end);

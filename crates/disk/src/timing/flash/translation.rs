@@ -52,10 +52,11 @@ impl Translation {
         new
     }
 
-    /// The unit's bytes are no longer wanted where they are in the flash. Whether they were anywhere.
+    /// The unit's bytes are no longer wanted at `place`, where the map has it. Whether they were
+    /// anywhere in the flash.
     /// The caller sets its new place.
-    pub(super) fn forget(&mut self, geometry: &Geometry, unit: u32) -> bool {
-        match self.map.get(unit) {
+    pub(super) fn forget(&mut self, geometry: &Geometry, unit: u32, place: Place) -> bool {
+        match place {
             Place::Flash(location) => {
                 let block = self.blocks.block_of(location);
                 self.blocks.remove_valid(block, 1);
@@ -119,8 +120,9 @@ impl Translation {
                     unit = chunk_end;
                 }
                 _ => {
-                    if !matches!(self.map.get(unit), Place::Buffered(_) | Place::Nowhere) {
-                        self.forget(geometry, unit);
+                    let place = self.map.get(unit);
+                    if !matches!(place, Place::Buffered(_) | Place::Nowhere) {
+                        self.forget(geometry, unit, place);
                         self.map.set(unit, Place::Nowhere);
                     }
                     unit += 1;
@@ -260,10 +262,10 @@ impl Translation {
         }
     }
 
-    /// Die and page of a unit, for a read. What was never written lies where its address says after
+    /// Die and page of a unit that the map has at `place`, for a read. What was never written lies where its address says after
     /// sequential preconditioning and anywhere after random; what was discarded is read all the same.
-    pub(super) fn page_of(&self, geometry: &Geometry, unit: u32) -> (u32, u64) {
-        match self.map.get(unit) {
+    pub(super) fn page_of(&self, geometry: &Geometry, unit: u32, place: Place) -> (u32, u64) {
+        match place {
             Place::Flash(location) => {
                 let block = self.blocks.block_of(location);
                 (

@@ -106,7 +106,7 @@ impl Flash {
             self.tally.write_buffer_hits += 1;
             return;
         }
-        let held = self.translation.forget(&self.geometry, unit);
+        let held = self.translation.forget(&self.geometry, unit, place);
         let overwrites = held || matches!(place, Place::Buffered(_));
         let slot = self.buffer.enter(now, unit, sectors, overwrites, writer);
         self.translation.map.set(unit, Place::Buffered(slot));
