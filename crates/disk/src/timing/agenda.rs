@@ -1,6 +1,6 @@
 //! What is to be done, and when.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::request::Nanos;
@@ -8,11 +8,45 @@ use crate::request::Nanos;
 /// Deeds by moment; those of one moment in the order in which they were entered.
 #[derive(Debug)]
 pub(in crate::timing) struct Agenda<T> {
-    heap: BinaryHeap<Reverse<(Nanos, u64, T)>>,
+    heap: BinaryHeap<Noted<T>>,
     entered: u64,
 }
 
-impl<T: Ord> Agenda<T> {
+/// Ordered by its turn alone, the first of them the greatest, as the heap wants it.
+#[derive(Debug)]
+struct Noted<T> {
+    /// The moment above, the number of its entry below: one comparison without a branch.
+    turn: u128,
+    deed: T,
+}
+
+impl<T> Noted<T> {
+    fn at(&self) -> Nanos {
+        (self.turn >> 64) as Nanos
+    }
+}
+
+impl<T> PartialEq for Noted<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.turn == other.turn
+    }
+}
+
+impl<T> Eq for Noted<T> {}
+
+impl<T> PartialOrd for Noted<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Noted<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.turn.cmp(&self.turn)
+    }
+}
+
+impl<T> Agenda<T> {
     pub(in crate::timing) fn new() -> Self {
         Self {
             heap: BinaryHeap::new(),
@@ -21,12 +55,13 @@ impl<T: Ord> Agenda<T> {
     }
 
     pub(in crate::timing) fn enter(&mut self, at: Nanos, deed: T) {
-        self.heap.push(Reverse((at, self.entered, deed)));
+        let turn = u128::from(at) << 64 | u128::from(self.entered);
+        self.heap.push(Noted { turn, deed });
         self.entered += 1;
     }
 
     pub(in crate::timing) fn next(&self) -> Option<Nanos> {
-        self.heap.peek().map(|Reverse((at, ..))| *at)
+        self.heap.peek().map(Noted::at)
     }
 
     /// Takes the first deed that is due by `now`.
@@ -39,6 +74,6 @@ impl<T: Ord> Agenda<T> {
         if self.next()? > now {
             return None;
         }
-        self.heap.pop().map(|Reverse((at, _, deed))| (at, deed))
+        self.heap.pop().map(|noted| (noted.at(), noted.deed))
     }
 }
