@@ -132,7 +132,9 @@ impl<P: Copy> Part<P> {
     }
 }
 
-/// The earliest of some moments.
+/// The earliest of some moments. No moment is the last that there is, so that this takes no branches.
 pub(in crate::timing) fn first(moments: impl IntoIterator<Item = Option<Nanos>>) -> Option<Nanos> {
-    moments.into_iter().flatten().min()
+    let moments = moments.into_iter().map(|at| at.unwrap_or(Nanos::MAX));
+    let first = moments.fold(Nanos::MAX, Nanos::min);
+    (first != Nanos::MAX).then_some(first)
 }
