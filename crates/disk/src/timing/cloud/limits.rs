@@ -15,12 +15,22 @@ pub(super) struct Limits {
     next_io: f64,
     next_byte: f64,
     credit: Option<Credit>,
-    /// The I/O that a request which follows may join: its kind, where it ends, the bytes it has.
-    joined: Option<(Request, u64)>,
+    /// The I/O that a request which follows may join.
+    open: Option<Open>,
     pub(super) ios: u64,
     pub(super) merged: u64,
     pub(super) throttled: u64,
     pub(super) throttled_ns: u64,
+}
+
+/// An I/O that is not full.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// Its last request.
+    last: Request,
+    held_bytes: u64,
+    /// When it is let through; what comes then or later is an I/O of its own.
+    until: Nanos,
 }
 
 #[derive(Debug)]
@@ -52,7 +62,7 @@ impl Limits {
                 growth: base / NANOS_PER_S as f64,
                 counted_at: 0.0,
             }),
-            joined: None,
+            open: None,
             ios: 0,
             merged: 0,
             throttled: 0,
@@ -61,15 +71,20 @@ impl Limits {
     }
 
     /// When a request that comes at `now`, after all others, is let through. Its bytes must have passed
-    /// as well as its I/Os have their turn.
+    /// as well as its I/Os have their turn; what joins an I/O goes with it.
     pub(super) fn pass(&mut self, now: Nanos, request: Request) -> Nanos {
-        let ios = self.count(request) as f64;
+        let held_bytes = self.joined_bytes(now, request);
+        let all_bytes = held_bytes + request.length_bytes;
+        let ios = all_bytes.div_ceil(self.io_bytes) - held_bytes.div_ceil(self.io_bytes);
         let now_ns = now as f64;
-        let mut turn = self.next_io.max(now_ns);
-        if let Some(credit) = &mut self.credit {
-            turn = credit.take(turn, ios);
+        let mut turn = now_ns;
+        if ios > 0 {
+            turn = turn.max(self.next_io);
+            if let Some(credit) = &mut self.credit {
+                turn = credit.take(turn, ios as f64);
+            }
+            self.next_io = turn + ios as f64 * self.io_ns;
         }
-        self.next_io = turn + ios * self.io_ns;
         let begin = self.next_byte.max(turn);
         self.next_byte = begin + request.length_bytes as f64 * self.byte_ns;
         // Time beyond what the bytes themselves take is the limits' doing.
@@ -78,26 +93,30 @@ impl Limits {
             self.throttled += 1;
             self.throttled_ns += waited as u64;
         }
-        self.next_byte.ceil() as Nanos
+        let passed = self.next_byte.ceil() as Nanos;
+        self.ios += ios;
+        self.merged += u64::from(ios == 0);
+        // A full I/O is joined by nothing.
+        let held_bytes = all_bytes % self.io_bytes;
+        self.open = (held_bytes > 0).then_some(Open {
+            last: request,
+            held_bytes,
+            until: passed,
+        });
+        passed
     }
 
-    /// How many I/Os a request counts for, beyond those it joins.
-    fn count(&mut self, request: Request) -> u64 {
-        let held = match self.joined {
-            Some((last, held)) if follows(last, request) => held,
+    /// The bytes of the I/O that a request joins; none where it begins one.
+    fn joined_bytes(&self, now: Nanos, request: Request) -> u64 {
+        match self.open {
+            Some(open) if now < open.until && follows(open.last, request) => open.held_bytes,
             _ => 0,
-        };
-        let (before, after) = (
-            held.div_ceil(self.io_bytes),
-            (held + request.length_bytes).div_ceil(self.io_bytes),
-        );
-        let ios = after - before;
-        self.merged += u64::from(ios == 0);
-        self.ios += ios;
-        // A full I/O is joined by nothing.
-        let rest = (held + request.length_bytes) % self.io_bytes;
-        self.joined = (rest > 0).then_some((request, rest));
-        ios
+        }
+    }
+
+    /// What comes after a flush joins nothing that was before it.
+    pub(super) fn flush(&mut self) {
+        self.open = None;
     }
 
     pub(super) fn credits(&self) -> Option<u64> {

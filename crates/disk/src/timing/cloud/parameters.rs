@@ -25,7 +25,7 @@ pub struct CloudParameters {
     /// 2^20 bytes a second.
     pub mib_per_s: Figure<f64>,
     /// What counts as one I/O at most: longer requests count as several, and requests that follow one
-    /// another are counted together up to this.
+    /// another are counted together up to this, while they wait for their turn and no flush is between.
     pub io_bytes: Figure<u64>,
     #[serde(default)]
     pub burst: Option<Burst>,

@@ -8,6 +8,7 @@ use crate::timing::testing::{History, keeps_the_contract, rest};
 
 const GIB: u64 = 1 << 30;
 const IO: u64 = 256 * 1024;
+const MS: Nanos = 1_000_000;
 
 fn given<T>(value: T) -> Figure<T> {
     Figure::assumed(value)
@@ -138,6 +139,52 @@ fn long_requests_count_more_than_once_and_consecutive_short_ones_together() {
     near(rate(IO, Pattern::RandomRead), 100.0, 0.01);
     near(rate(IO / 16, Pattern::RandomRead), 100.0, 0.01);
     near(rate(IO / 16, Pattern::SequentialRead), 1600.0, 0.01);
+}
+
+/// A redo log: each write follows the last, and is waited for.
+#[test]
+fn what_is_asked_one_after_the_other_joins_nothing() {
+    let slow = CloudParameters {
+        iops: IopsLimit::Fixed(given(100.0)),
+        ..volume()
+    };
+    for pattern in [Pattern::SyncedAppend, Pattern::SequentialWrite] {
+        near(probe(&slow, pattern, 4096, 1).iops(), 100.0, 0.01);
+    }
+    let mut spent = gp2(100);
+    spent.burst.as_mut().expect("a burst").credits = given(0.0);
+    near(
+        probe(&spent, Pattern::SyncedAppend, 4096, 1).iops(),
+        300.0,
+        0.01,
+    );
+}
+
+#[test]
+fn an_io_is_joined_until_its_turn_and_not_across_a_flush() {
+    let slow = CloudParameters {
+        iops: IopsLimit::Fixed(given(100.0)),
+        ..volume()
+    };
+    let ios = |requests: &[(Nanos, Request)]| {
+        let mut volume = Cloud::new(&slow, 1);
+        for (tag, &(at, request)) in (0..).zip(requests) {
+            volume.advance(at, &mut Vec::new());
+            volume.submit(at, Tag(tag), request);
+        }
+        volume.counters()["ios"]
+    };
+    let far = Request::write(1 << 30, 4096);
+    let (one, two) = (Request::write(0, 4096), Request::write(4096, 4096));
+    // The first has its turn at once, the second 10 ms later.
+    assert_eq!(ios(&[(0, far), (0, one), (9 * MS, two)]), 2);
+    assert_eq!(ios(&[(0, far), (0, one), (11 * MS, two)]), 3);
+    assert_eq!(
+        ios(&[(0, far), (0, one), (0, Request::flush()), (9 * MS, two)]),
+        3
+    );
+    let other = Request::read(4096, 4096);
+    assert_eq!(ios(&[(0, far), (0, one), (0, other)]), 3);
 }
 
 #[test]
