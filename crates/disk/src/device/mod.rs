@@ -74,6 +74,7 @@ impl Device {
         look_up(&mut self.device, &mut vec![origin])?;
         self.device
             .check()
+            .and_then(|()| self.published.iter().try_for_each(Published::check))
             .map_err(|why| DeviceError(format!("{words}: {why}")))?;
         Ok(self)
     }

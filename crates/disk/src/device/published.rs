@@ -65,3 +65,53 @@ pub struct Published {
     /// Whether the parameters were fitted to it. Only figures that were not are evidence.
     pub fitted: bool,
 }
+
+impl Published {
+    /// Refuses what is no figure of its own.
+    ///
+    /// # Errors
+    ///
+    /// The measure, the pattern and what to give instead.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match (self.probe.pattern, self.measure) {
+            (Pattern::Fileio, Measure::FlushesPerS(_)) => Err(
+                "published: `flushes_per_s` of `fileio` is 1.28 times its `iops`, whatever the disk, and so \
+                 the same figure once more; give `iops`"
+                    .to_owned(),
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn published(pattern: Pattern, measure: Measure) -> Published {
+        Published {
+            probe: Probe {
+                pattern,
+                block_bytes: 16_384,
+                depth: 1,
+                span_bytes: None,
+            },
+            measure,
+            source: "somebody".to_owned(),
+            fitted: false,
+        }
+    }
+
+    #[test]
+    fn one_figure_does_not_count_twice() {
+        let flushes = Measure::FlushesPerS(174.5);
+        let why = published(Pattern::Fileio, flushes).check();
+        assert!(why.expect_err("the same once more").contains("`iops`"));
+        for (pattern, measure) in [
+            (Pattern::Fileio, Measure::Iops(136.5)),
+            (Pattern::SyncedAppend, flushes),
+        ] {
+            assert_eq!(published(pattern, measure).check(), Ok(()));
+        }
+    }
+}
