@@ -2,6 +2,7 @@
 
 use super::controller::Command;
 use super::geometry::{Geometry, whole};
+use super::sectors::Sectors;
 use super::write_cache::{Extent, Tags};
 use crate::request::Nanos;
 
@@ -62,17 +63,17 @@ pub(super) struct Arm {
     pub(super) head: f64,
     pub(super) travels: Travels,
     settle_ns: f64,
-    sector_bytes: u64,
+    sectors: Sectors,
 }
 
 impl Arm {
-    pub(super) fn new(settle_ns: f64, sector_bytes: u64) -> Self {
+    pub(super) fn new(settle_ns: f64, sectors: Sectors) -> Self {
         Self {
             state: State::Resting,
             head: 0.0,
             travels: Travels::default(),
             settle_ns,
-            sector_bytes,
+            sectors,
         }
     }
 
@@ -116,14 +117,23 @@ impl Arm {
         };
     }
 
-    /// A sector that is written in part is read first and written when it comes round again.
-    fn partial_sector_ns(&self, geometry: &Geometry, start: u64, end: u64) -> f64 {
-        let whole_sectors =
-            start.is_multiple_of(self.sector_bytes) && end.is_multiple_of(self.sector_bytes);
-        if whole_sectors {
-            0.0
-        } else {
-            geometry.revolution_ns
+    /// A sector that is written in part is read first, unless it is known, and written when it comes
+    /// round again.
+    fn partial_sector_ns(&mut self, geometry: &Geometry, start: u64, end: u64) -> f64 {
+        let mut reads = false;
+        for sector in self.sectors.written_in_part(start, end) {
+            reads |= self.sectors.learn(sector);
+        }
+        if reads { geometry.revolution_ns } else { 0.0 }
+    }
+
+    /// The sectors that a write has in part were read before it.
+    pub(super) fn learn(&mut self, start: u64, end: u64, was_read: impl Fn(u64, u64) -> bool) {
+        for sector in self.sectors.written_in_part(start, end) {
+            let (from, to) = self.sectors.span(sector);
+            if was_read(from, to) {
+                self.sectors.learn(sector);
+            }
         }
     }
 

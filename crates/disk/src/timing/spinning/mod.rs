@@ -16,6 +16,7 @@ mod model;
 mod parameters;
 mod queue;
 mod read_ahead;
+mod sectors;
 mod seek;
 #[cfg(test)]
 mod tests;

@@ -31,6 +31,13 @@ impl Segments {
         self.segment_bytes
     }
 
+    /// Whether all of a range is in one segment.
+    pub(super) fn has(&self, start: u64, end: u64) -> bool {
+        self.list
+            .iter()
+            .any(|segment| segment.start <= start && end <= segment.end)
+    }
+
     /// Where the segment ends that holds all of a range.
     pub(super) fn holds(&mut self, start: u64, end: u64) -> Option<u64> {
         self.uses += 1;

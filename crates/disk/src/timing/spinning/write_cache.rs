@@ -51,6 +51,7 @@ pub(super) struct WriteCache {
     most_bytes: u64,
     most_commands: usize,
     settle_ns: f64,
+    sector_bytes: u64,
     queue: Queue<Extent>,
     /// Start and end of each, by its index in the queue.
     spans: Vec<(u64, u64)>,
@@ -63,11 +64,18 @@ pub(super) struct WriteCache {
 }
 
 impl WriteCache {
-    pub(super) fn new(most_bytes: u64, most_commands: usize, settle_ns: f64, ageing: f64) -> Self {
+    pub(super) fn new(
+        most_bytes: u64,
+        most_commands: usize,
+        settle_ns: f64,
+        sector_bytes: u64,
+        ageing: f64,
+    ) -> Self {
         Self {
             most_bytes,
             most_commands,
             settle_ns,
+            sector_bytes,
             queue: Queue::new(ageing),
             spans: Vec::new(),
             bytes: 0,
@@ -255,9 +263,24 @@ impl WriteCache {
         self.queue.best(view)
     }
 
-    /// Takes an extent to be written; its room is free when `written` says so.
+    /// Takes an extent to be written, with its neighbours where it ends within a sector; its room is
+    /// free when `written` says so.
     pub(super) fn begin(&mut self, index: usize) -> Extent {
-        let extent = self.remove(index);
+        let mut extent = self.remove(index);
+        while !extent.start.is_multiple_of(self.sector_bytes)
+            && let Some(index) = self.spans.iter().position(|span| span.1 == extent.start)
+        {
+            let before = self.remove(index);
+            extent.start = before.start;
+            extent.tags.more.extend(before.tags.iter());
+        }
+        while !extent.end.is_multiple_of(self.sector_bytes)
+            && let Some(index) = self.spans.iter().position(|span| span.0 == extent.end)
+        {
+            let after = self.remove(index);
+            extent.end = after.end;
+            extent.tags.more.extend(after.tags.iter());
+        }
         self.under_way = Some((extent.start, extent.end));
         extent
     }

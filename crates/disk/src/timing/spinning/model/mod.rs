@@ -14,6 +14,7 @@ use super::geometry::{Geometry, whole};
 use super::parameters::SpinningParameters;
 use super::queue::{Queue, View};
 use super::read_ahead::Segments;
+use super::sectors::Sectors;
 use super::write_cache::{Tags, WriteCache};
 use crate::request::{Kind, NANOS_PER_US, Nanos, Request, Tag};
 use crate::timing::{Counters, Event, Timing};
@@ -82,11 +83,17 @@ impl Spinning {
                 parameters.write_cache_bytes.value,
                 parameters.write_cache_commands.value as usize,
                 settle_ns,
+                parameters.sector_bytes.value,
                 // Who waits among more waits longer: with the weight of the commands, a large cache
                 // would be written back in the order of arrival.
                 ageing * (f64::from(parameters.queue_depth.value) / commands).min(1.0),
             )
         });
+        // Each stream has a segment, and one sector at its end.
+        let known_sectors = match parameters.segment_bytes() {
+            0 => 0,
+            _ => parameters.read_segments.value as usize,
+        };
         Self {
             geometry: Geometry::new(
                 parameters,
@@ -97,7 +104,10 @@ impl Spinning {
                 1e3 / parameters.interface_mb_per_s.value,
                 parameters.queue_depth.value as usize,
             ),
-            arm: Arm::new(settle_ns, parameters.sector_bytes.value),
+            arm: Arm::new(
+                settle_ns,
+                Sectors::new(parameters.sector_bytes.value, known_sectors),
+            ),
             queue: Queue::new(ageing),
             segments: Segments::new(
                 parameters.read_segments.value as usize,

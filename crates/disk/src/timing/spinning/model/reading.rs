@@ -60,12 +60,17 @@ impl Spinning {
 
     /// What was read of a range, or is being read ahead, is no longer what is there.
     pub(super) fn forget_read(&mut self, now: Nanos, start: u64, end: u64) {
+        self.stop_meeting(now, start, end);
+        self.segments.forget(start, end);
+    }
+
+    /// A stream that reads or will read some of a range ends here.
+    pub(super) fn stop_meeting(&mut self, now: Nanos, start: u64, end: u64) {
         if let State::Streaming(stream) = self.arm.state
             && stream.meets(start, end)
         {
             self.stop_streaming(now);
         }
-        self.segments.forget(start, end);
     }
 
     pub(super) fn stop_streaming(&mut self, now: Nanos) {

@@ -10,6 +10,10 @@ impl Spinning {
     pub(super) fn accept_write(&mut self, now: Nanos, command: Command, events: &mut Vec<Event>) {
         self.counted.writes += 1;
         let (start, end) = command.span();
+        self.stop_meeting(now, start, end);
+        let segments = &self.segments;
+        self.arm
+            .learn(start, end, |from, to| segments.has(from, to));
         self.forget_read(now, start, end);
         match &mut self.write_cache {
             None => self.enqueue(command, None),

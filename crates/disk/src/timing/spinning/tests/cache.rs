@@ -267,3 +267,79 @@ fn what_is_written_is_not_read_from_an_old_segment() {
     bench.one(Request::write(MIB + 4096, 4096));
     assert!(bench.one(Request::read(MIB, 64 * KIB)) > NANOS_PER_MS);
 }
+
+fn advanced_format() -> SpinningParameters {
+    SpinningParameters {
+        sector_bytes: Figure::assumed(4096),
+        ..ordinary()
+    }
+}
+
+#[test]
+fn cached_parts_of_a_sector_are_written_as_one() {
+    let sector = 4096;
+    let took = |first: std::ops::Range<u64>| {
+        let mut bench = Bench::new(&advanced_format());
+        // The head stands there, and the sector is not known.
+        bench.one(Request::write(100 * sector, sector));
+        bench.one(Request::flush());
+        for part in first {
+            bench.one(Request::write(102 * sector + part * 512, 512));
+        }
+        let took = bench.one(Request::flush());
+        (took, bench.counter("destages"))
+    };
+    let ((all, together), (but_one, less)) = (took(0..8), took(0..7));
+    assert_eq!((together, less), (2, 2), "one for each sector");
+    let revolution = NANOS_PER_S / 120;
+    let apart = but_one - all;
+    assert_within("to read the eighth", apart as f64, revolution as f64, 0.1);
+}
+
+#[test]
+fn a_log_in_parts_of_a_sector_reads_each_sector_once() {
+    let mut bench = Bench::new(&advanced_format());
+    let mut append = |number: u64| {
+        bench.one(Request::write(number * 512, 512));
+        bench.one(Request::flush());
+        bench.now
+    };
+    let from = append(7);
+    let to = (8..8 + 80).map(append).last().expect("eighty");
+    // Ten sectors are read, and every append waits for its sector to come round.
+    assert_within(
+        "revolutions",
+        (to - from) as f64 * 120.0 / NANOS_PER_S as f64,
+        90.0,
+        0.02,
+    );
+}
+
+#[test]
+fn a_sector_that_was_read_is_not_read_again() {
+    let took = |reads: bool| {
+        let mut bench = Bench::new(&advanced_format());
+        if reads {
+            bench.one(Request::read(0, 8192));
+        }
+        bench.one(Request::write(1 << 30, 4096));
+        bench.one(Request::flush());
+        bench.one(Request::write(512, 512));
+        let from = bench.counter("busy_us");
+        bench.one(Request::flush());
+        bench.counter("busy_us") - from
+    };
+    let (known, unknown) = (took(true), took(false));
+    assert!(known < unknown, "{known} us, {unknown} us unread");
+}
+
+#[test]
+fn small_writes_one_after_the_other_come_as_fast_as_their_commands() {
+    let mut bench = Bench::new(&advanced_format());
+    for number in 0..20_000 {
+        bench.one(Request::write(number * 512, 512));
+    }
+    // 100 us a command and 1.7 us for its bytes; the rest is waiting for room.
+    let each_us = bench.now as f64 / 20_000.0 / 1e3;
+    assert!((101.0..400.0).contains(&each_us), "{each_us} us");
+}
