@@ -2,7 +2,7 @@ use clap::Args;
 
 use crate::device::{self, Build};
 
-/// Print a device file as JSON, checked and with its defaults, and what follows from it: its capacity
+/// Print a device file as JSON, checked and with its defaults, and what follows from it: its capacity and its sector
 #[derive(Debug, Args)]
 pub(super) struct Show {
     /// A device's name, or the path of a file that ends in .toml
@@ -15,6 +15,7 @@ impl Show {
         let mut shown = serde_json::to_value(&device)?;
         let timing = device.device.build(Build { seed: 1 });
         shown["capacity_bytes"] = timing.capacity_bytes().into();
+        shown["sector_bytes"] = device.device.sector_bytes().into();
         println!("{}", serde_json::to_string_pretty(&shown)?);
         Ok(())
     }

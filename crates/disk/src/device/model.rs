@@ -9,6 +9,9 @@ use crate::timing::{
     Spinning, SpinningParameters, Timing,
 };
 
+/// Of devices that do not say otherwise.
+const SECTOR_BYTES: u64 = 512;
+
 /// How a device is to be built, beyond what its file says.
 #[derive(Clone, Copy, Debug)]
 pub struct Build {
@@ -119,6 +122,23 @@ impl Model {
                 Box::new(Raid::new(parameters, disks.collect()))
             }
             Self::Named(name) => panic!("the device `{name}` was not looked up"),
+        }
+    }
+
+    /// What is read and written whole: a physical sector of the disk, or of what it stands before.
+    #[must_use]
+    pub fn sector_bytes(&self) -> u64 {
+        match self {
+            Self::Spinning(parameters) => parameters.sector_bytes.value,
+            Self::Bridge(parameters) => parameters.disk.sector_bytes(),
+            // What goes past the front must suit the back.
+            Self::Cache(parameters) => parameters.back.sector_bytes(),
+            Self::Log(parameters) => parameters.back.sector_bytes(),
+            Self::Raid(parameters) => {
+                let disks = parameters.disks.iter().map(Self::sector_bytes);
+                disks.max().unwrap_or(SECTOR_BYTES)
+            }
+            _ => SECTOR_BYTES,
         }
     }
 

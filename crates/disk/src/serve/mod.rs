@@ -107,6 +107,7 @@ pub fn serve(
         "socket": options.socket,
         "file": (options.form == Form::File).then(|| options.mount.join(FILE_NAME)),
         "size_bytes": size_bytes,
+        "sector_bytes": device.device.sector_bytes(),
         "seed": options.seed,
         "floor_us": us(floor),
         "path_us": us(path),
