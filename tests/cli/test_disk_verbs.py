@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -266,3 +267,20 @@ def test_a_served_disk_is_measured_beside_its_model(folder: Path, capsys: Screen
         assert figure.model
         assert figure.measured
     assert not list((folder / "state").glob("*.jsonl"))
+
+
+@needs_root
+def test_what_could_not_be_measured_shows_in_the_exit_code(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Screen
+) -> None:
+    fio = folder / "bin" / "fio"
+    fio.parent.mkdir()
+    knows = f'case "$1" in --version|--enghelp) exec {shutil.which("fio")} "$1" ;; esac'
+    fio.write_text(f"#!/bin/sh\n{knows}\nexit 1\n")
+    fio.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fio.parent}{os.pathsep}{os.environ['PATH']}")
+    code, _, _ = said(capsys, "verify", "slow.toml", "--seconds", "0.5", "--below-floor", "--json", "v.json")
+    made = Verification.model_validate_json((folder / "v.json").read_bytes())
+    assert len(made.failed) == len(made.probes) == 3
+    assert not any(figure.measured for figure in made.figures)
+    assert code == 12

@@ -101,3 +101,8 @@ class Verification(Record):
     def late(self) -> list[VerifiedProbe]:
         """The probes during which the disk was late, by its own account or the kernel's."""
         return [one for one in self.probes if one.lateness.late or (one.waiting and one.waiting.late)]
+
+    @property
+    def failed(self) -> list[VerifiedProbe]:
+        """The probes that could not be measured."""
+        return [one for one in self.probes if one.cell.error is not None]

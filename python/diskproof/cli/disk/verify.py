@@ -56,4 +56,4 @@ def verify(
     if record:
         write_whole(record, made.model_dump_json(indent=1) + "\n")
     verification.render(made, results)
-    return TRIAL_INVALID if made.late else DONE
+    return TRIAL_INVALID if made.late or made.failed else DONE
