@@ -95,7 +95,11 @@ impl Geometry {
             read_overhead_ns: nanos_of_us(parameters.read_overhead_us.value),
             write_overhead_ns: nanos_of_us(parameters.write_overhead_us.value),
             linger_ns: nanos_of_us(parameters.linger_ms.value * 1e3),
-            flush_ns: nanos_of_us(parameters.flush_us.value),
+            flush_ns: if write_back {
+                nanos_of_us(parameters.flush_us.value)
+            } else {
+                0
+            },
             write_back,
             protected,
             flush_drains: write_back && !protected && parameters.flush.value == FlushHabit::Honest,

@@ -75,7 +75,8 @@ pub struct FlashParameters {
     /// Less than a page waits so long for more before it is programmed all the same.
     #[serde(default = "linger_ms")]
     pub linger_ms: Figure<f64>,
-    /// What a flush costs after the buffer is drained; flushes follow one another.
+    /// What a flush costs after the buffer is drained; flushes follow one another. Without a write cache
+    /// a flush costs its command alone.
     pub flush_us: Figure<f64>,
     pub flush: Figure<FlushHabit>,
     /// Whether a flush is a command among others (as over `NVMe`), or waits until nothing else is under way and

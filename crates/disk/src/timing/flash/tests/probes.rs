@@ -163,6 +163,18 @@ fn a_flush_costs_the_drain_and_its_own_time() {
 }
 
 #[test]
+fn without_a_write_cache_a_flush_has_nothing_to_do() {
+    let mut drive = flash(&FlashParameters {
+        flush_us: given(5000.0),
+        write_cache: given(false),
+        ..small()
+    });
+    let outcome = probe(&mut drive, Pattern::SyncedWrite, UNIT, 1, 500);
+    let found = us(outcome.flush_latency_ns.value_at_quantile(0.5));
+    near(found, 8.0, 1e-3);
+}
+
+#[test]
 fn a_flush_that_is_not_queued_is_alone() {
     for (queued, expected_us) in [(true, 82.3), (false, 5000.0)] {
         let mut drive = flash(&FlashParameters {
