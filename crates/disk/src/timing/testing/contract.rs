@@ -85,6 +85,70 @@ fn pause(random: &mut Xoshiro256PlusPlus, mean_ns: Nanos) -> Nanos {
     random.random_range(0..=2 * mean_ns) * longer
 }
 
+/// How often whoever drives a device asks what has happened.
+#[derive(Clone, Copy, Debug)]
+enum Steps {
+    /// At every moment that the device names, as a simulation does.
+    Events,
+    /// When something is asked of it, and not between.
+    Arrivals,
+    /// At moments that nobody named, too, as a server does whose alarm goes off late.
+    Any,
+}
+
+/// Runs a history whose moments of arrival are given, in steps of three sizes: the device tells the same.
+pub(in crate::timing) fn steps_do_not_matter(
+    build: impl Fn() -> Box<dyn Timing>,
+    history: History,
+) {
+    let told = |steps| in_steps(build().as_mut(), history, steps);
+    let wanted = told(Steps::Events);
+    for steps in [Steps::Arrivals, Steps::Any] {
+        let told = told(steps);
+        let differs = told.iter().zip(&wanted).position(|(a, b)| a != b);
+        if let Some(at) = differs {
+            let (told, wanted) = (&told[at..], &wanted[at..]);
+            panic!(
+                "{steps:?}: {:?} for {:?}",
+                &told[..told.len().min(4)],
+                &wanted[..wanted.len().min(4)]
+            );
+        }
+        assert_eq!(told.len(), wanted.len(), "{steps:?}");
+    }
+}
+
+fn in_steps(timing: &mut dyn Timing, history: History, steps: Steps) -> Vec<Event> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(history.seed);
+    let mut moments = Xoshiro256PlusPlus::seed_from_u64(history.seed + 1);
+    let mut told = Vec::new();
+    let mut now = 0;
+    for tag in 0..history.requests {
+        let arrival = now + pause(&mut random, history.pause_ns) * u64::from(tag % 4 == 0);
+        while let Some(at) = timing.next_event().filter(|at| *at < arrival) {
+            let to = match steps {
+                Steps::Events => at,
+                Steps::Arrivals => break,
+                Steps::Any => moments.random_range(now..arrival).max(now),
+            };
+            timing.advance(to, &mut told);
+            now = to;
+        }
+        now = arrival;
+        timing.advance(now, &mut told);
+        timing.submit(now, Tag(tag), draw(&mut random, history.span_bytes));
+    }
+    while let Some(at) = timing.next_event() {
+        now = match steps {
+            Steps::Events => at,
+            Steps::Arrivals => at + history.pause_ns,
+            Steps::Any => at + moments.random_range(0..=2 * history.pause_ns),
+        };
+        timing.advance(now, &mut told);
+    }
+    told
+}
+
 const SECTOR_BYTES: u64 = 512;
 
 fn draw(random: &mut Xoshiro256PlusPlus, span_bytes: u64) -> Request {

@@ -3,7 +3,7 @@
 mod contract;
 mod delay;
 
-pub(super) use contract::{History, keeps_the_contract, live_through};
+pub(super) use contract::{History, keeps_the_contract, live_through, steps_do_not_matter};
 pub(super) use delay::Delay;
 
 use super::{Event, Timing};
