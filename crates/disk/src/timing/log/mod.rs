@@ -9,7 +9,8 @@
 //! log for them and to the SSD for all others. A segment is destaged by reading it from end to end,
 //! writing to the SSD those blocks that were not written again, in the order of their addresses, and
 //! flushing the SSD; then it is free. While none is free, writes wait. A write longer than an append
-//! goes past the log.
+//! goes past the log, and a discard too; if the log has something of theirs, a header without blocks says
+//! that it is worth nothing.
 //!
 //! **What stable means.** On the disk's platters: after a power cut the log is read and its index made
 //! again. So a flush is a flush of the disk, whose own cache may be volatile, and of the SSD if
@@ -54,6 +55,7 @@ pub struct Log {
     back_writes: u64,
     back_flushed: u64,
     agenda: Agenda<Deed>,
+    advanced_to: Nanos,
     out: Vec<Event>,
     front_told: Vec<Told<Front>>,
     back_told: Vec<Told<Back>>,
@@ -86,7 +88,7 @@ enum Deed {
 
 struct Waiting {
     id: Tag,
-    /// None of a discard, of which the header alone knows.
+    /// None of a discard, or of a write that goes past the log: of these the header alone knows.
     blocks: std::ops::Range<u64>,
 }
 
@@ -125,6 +127,7 @@ impl Log {
             back_writes: 0,
             back_flushed: 0,
             agenda: Agenda::new(),
+            advanced_to: 0,
             out: Vec::new(),
             front_told: Vec::new(),
             back_told: Vec::new(),
@@ -191,6 +194,10 @@ impl Timing for Log {
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+        let now = match request.kind {
+            Kind::Read => now,
+            _ => now.max(self.advanced_to),
+        };
         let id = self.wholes.open(tag, request.kind);
         self.destage.asked(now);
         match request.kind {
@@ -201,6 +208,12 @@ impl Timing for Log {
         }
         self.wholes.settle(id, now, &mut self.out);
         self.destage_if_wanted(now);
+    }
+
+    /// For reads. What else is asked late is asked when it is told: an append has taken all that came
+    /// before it, and a flush covers what was answered until then.
+    fn head_start(&self) -> Nanos {
+        self.front.head_start().min(self.back.head_start())
     }
 
     fn next_event(&self) -> Option<Nanos> {
@@ -217,6 +230,7 @@ impl Timing for Log {
         while let Some(at) = self.next_event().filter(|at| *at <= now) {
             self.step(at, events);
         }
+        self.advanced_to = self.advanced_to.max(now);
     }
 
     fn counters(&self) -> Counters {

@@ -38,10 +38,8 @@ impl Log {
         let blocks = blocks(request);
         let length_bytes = (blocks.end - blocks.start) * BLOCK_BYTES;
         if length_bytes > APPEND_BYTES || self.segments.count() < 2 {
-            for block in blocks {
-                self.segments.forget(block);
-            }
             self.go_past(now, id, request);
+            self.forget(now, id, blocks);
         } else {
             self.enqueue(now, id, blocks);
         }
@@ -49,12 +47,18 @@ impl Log {
 
     pub(super) fn discard(&mut self, now: Nanos, id: Tag, request: Request) {
         let whole = request.offset_bytes.div_ceil(BLOCK_BYTES)..request.end_bytes() / BLOCK_BYTES;
+        self.go_past(now, id, request);
+        self.forget(now, id, whole);
+    }
+
+    /// What the log has of these blocks is not theirs any more. A header says so where there was any, or
+    /// whoever reads the log after a power cut would take it for the newest.
+    fn forget(&mut self, now: Nanos, id: Tag, blocks: std::ops::Range<u64>) {
         let mut was_logged = false;
-        for block in whole {
+        for block in blocks {
             was_logged |= self.segments.find(block).is_some();
             self.segments.forget(block);
         }
-        self.go_past(now, id, request);
         if was_logged {
             self.enqueue(now, id, 0..0);
         }

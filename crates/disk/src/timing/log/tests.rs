@@ -143,9 +143,16 @@ fn a_flush_is_the_disks_unless_something_went_past() {
     let past_it = Request::write(0, 2 * MIB);
     assert_eq!(
         us(latency(&mut log, 2 * SECOND, past_it)),
-        SSD_US,
-        "it goes past"
+        DISK_US,
+        "it goes past, and a header says that the log's block is not the newest"
     );
+    assert_eq!(log.counters()["appends"], 2);
+    assert_eq!(
+        us(latency(&mut log, 2 * SECOND + SECOND / 2, past_it)),
+        SSD_US,
+        "of which the log has nothing"
+    );
+    assert_eq!(log.counters()["appends"], 2);
     let read = Request::read(0, 4096);
     assert_eq!(
         us(latency(&mut log, 3 * SECOND, read)),
@@ -215,6 +222,23 @@ fn it_keeps_the_contract_and_forgets_what_is_done() {
         let null = || Box::new(Null::new(1 << 28));
         keeps_the_contract(|| Box::new(Log::new(&varied, null(), null())), history);
     }
+}
+
+#[test]
+fn a_read_may_be_told_of_late_by_the_head_start_of_both() {
+    let mut log = log_of(&never_idle());
+    assert_eq!(us(log.head_start()), SSD_US);
+    log.advance(SECOND, &mut Vec::new());
+    log.submit(SECOND - log.head_start(), Tag(0), Request::read(0, 4096));
+    log.submit(SECOND - log.head_start(), Tag(1), Request::write(0, 4096));
+    let answered = |events: &[Event]| {
+        let answers = events
+            .iter()
+            .filter(|event| matches!(event, Event::Answered { .. }));
+        answers.map(Event::at).collect::<Vec<_>>()
+    };
+    let appended = SECOND + DISK_US * NANOS_PER_US;
+    assert_eq!(answered(&rest(&mut log)), [SECOND, appended]);
 }
 
 #[test]
