@@ -156,7 +156,7 @@ def volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[virtual.
 
 
 def transfer(block: Path, count: int, *, write: bool = False, flush: bool = False, size: int = 4096) -> None:
-    buffer = mmap.mmap(-1, size)
+    buffer = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     buffer.madvise(mmap.MADV_HUGEPAGE)  # few segments, or the kernel cuts a large request by their number
     buffer.write(bytes(size))
     descriptor = os.open(block, os.O_RDWR | os.O_DIRECT)
