@@ -146,6 +146,18 @@ def test_a_bare_disk_twice_and_its_profile(folder: Path, capsys: Screen) -> None
 
 
 @needs_root
+def test_fileio_on_a_slow_disk_runs_whole_rounds(folder: Path, capsys: Screen) -> None:
+    assert said(capsys, *SLOW, "--size", "128MiB")[0] == 0
+    options = ("--size", "16MiB", "--seconds", "0.05", "--only", "fileio", "--json", "p.json")
+    said(capsys, "profile", "slow", *options)
+    cell = json.loads((folder / "p.json").read_text())["cells"][-1]
+    assert cell["error"] is None
+    assert cell["requests"]["requests"] == 100
+    assert cell["flushes"]["requests"] == 128
+    assert cell["doubt"] is None
+
+
+@needs_root
 def test_a_disk_that_was_killed_under_its_user_is_cleared_away(folder: Path, capsys: Screen) -> None:
     assert said(capsys, *SLOW, "--size", "64MiB", "--mount", "here")[0] == 0
     one = attached.find("slow")

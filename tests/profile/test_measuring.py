@@ -116,7 +116,7 @@ def test_fileio_syncs_128_times_after_100_requests(memory: Path) -> None:
     assert cell.flushes
     assert cell.reads
     assert cell.writes
-    assert cell.requests.requests > 300
+    assert cell.requests.requests >= 100
     rounds = cell.requests.requests / 100
     assert 128 * (rounds - 1.1) <= cell.flushes.requests <= 128 * (rounds + 1.1)
     assert cell.reads.requests / cell.writes.requests == pytest.approx(1.5, abs=0.05)

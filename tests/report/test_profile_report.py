@@ -192,6 +192,45 @@ def test_reads_and_writes_are_put_together() -> None:
     assert any("one CPU was the limit" in note for note in notes(place, [made]))
 
 
+def test_what_is_drained_after_the_end_is_in_no_figure() -> None:
+    read = {**fios(200, 1000), "io_bytes": 328 * 4096}
+    made = to_cell(Probe(pattern="random-read", block_bytes=4096, depth=128), "", result(read=read))
+    assert made.requests
+    assert made.requests.bytes == 200 * 4096
+    assert made.requests.megabytes_per_s == pytest.approx(made.requests.per_s * 4096 / 1e6)
+
+
+@pytest.mark.parametrize("pattern", ["synced-write", "synced-append", "fileio"])
+def test_a_synced_cell_without_a_flush_is_an_error(pattern: Pattern) -> None:
+    probe = Probe(pattern=pattern, block_bytes=4096)
+    made = to_cell(probe, "", result(write=fios(63, 1000)))
+    assert "not one flush" in str(made.error)
+    assert to_cell(probe, "", result(write=fios(63, 1000), sync=fios(1, 1000))).error is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "requests", "longest_ns", "doubt"),
+    [
+        ("random-read", 99, 9000, "99 requests alone"),
+        ("random-read", 100, 9000, None),
+        ("random-read", 5000, 340_000_000, "one request took 0.34 s of its 1 s"),
+        ("random-read", 5000, 330_000_000, None),
+        ("pass-read", 3, 900_000_000, None),
+    ],
+)
+def test_a_cell_that_shows_a_moment_is_marked(
+    pattern: Pattern, requests: int, longest_ns: int, doubt: str | None
+) -> None:
+    read = fios(requests, 1000)
+    read["lat_ns"] = {"min": 1, "max": longest_ns, "mean": 1000.0, "N": requests, "bins": {}}
+    made = to_cell(Probe(pattern=pattern, block_bytes=4096), "", result(read=read))
+    assert made.doubt == doubt
+    table = tables.iops(make(made)) if pattern == "random-read" else tables.others(make(made))
+    assert table.rows[0][1].endswith("?") == bool(doubt)
+    said = notes(make().place, [made])
+    assert any(f"random-read-4k-qd1 ({doubt})" in note for note in said) == bool(doubt)
+
+
 def test_a_job_without_an_answer_is_an_error_and_no_zero() -> None:
     probe = Probe(pattern="random-read", block_bytes=4096)
     made = to_cell(probe, "", result())

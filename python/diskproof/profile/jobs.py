@@ -41,6 +41,8 @@ class Length:
 
     seconds: float
     ramp_s: float
+    rounds: int | None = None
+    """Rounds of fileio, each with all its syncs; None: as many as the seconds hold. Seconds are the limit."""
 
 
 _KINDS = {
@@ -74,7 +76,8 @@ def job_text(probe: Probe, target: Target, length: Length, log: Path | None = No
     if probe.pattern.startswith("pass-"):
         lines.append("direct=0")  # as dd does it
     else:
-        lines += [f"direct={int(target.direct)}", "time_based", f"runtime={_ms(length.seconds)}"]
+        lines += [f"direct={int(target.direct)}", f"runtime={_ms(length.seconds)}"]
+        lines += [] if length.rounds else ["time_based"]
         lines += [f"ramp_time={_ms(length.ramp_s)}"] if length.ramp_s else []
     if "rand" in _KINDS.get(probe.pattern, ("",))[0]:
         # Another seed a cell: a cache must not have been warmed by the cell before. Blocks may come twice.
@@ -107,6 +110,8 @@ def fileio_log(target: Target, probe: Probe, length: Length) -> Iterator[str]:
 
 
 def _rounds(length: Length) -> int:
+    if length.rounds:
+        return length.rounds
     needed = (length.seconds + length.ramp_s) * FILEIO_REQUESTS_PER_S / FILEIO_REQUESTS_PER_SYNC
     return max(1, min(FILEIO_MOST_ROUNDS, round(needed)))
 

@@ -2,14 +2,22 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 from diskproof import __version__
 from diskproof.profile import fio
-from diskproof.profile.jobs import Length, Target, fileio_log, job_text
+from diskproof.profile.jobs import (
+    FILEIO_FILES,
+    FILEIO_MOST_ROUNDS,
+    FILEIO_REQUESTS_PER_SYNC,
+    Length,
+    Target,
+    fileio_log,
+    job_text,
+)
 from diskproof.profile.notes import notes
 from diskproof.profile.parse import to_cell
 from diskproof.profile.place import Ready, Wanted, look_at
@@ -23,6 +31,18 @@ from diskproof.system.undoing import Undone
 
 LINK = "disk"
 """Name under which fio's log of fileio knows the place: its lines are cut at white space."""
+
+MANY_ROUNDS = 10
+"""Rounds of fileio of which a part of one more or less is no matter."""
+
+MOST_RAMP_S = 2.0
+"""What a queue is given to form at most; a disk of 100 requests a second has answered 200 by then."""
+
+FILEIO_TRIES = 3
+"""The first may have told a wrong pace: it was disturbed, or over at once."""
+
+MOST_FILEIO_S = 120.0
+"""How long a single round may take: half a second a request is no disk's pace."""
 
 
 class Watcher(Protocol):
@@ -87,24 +107,76 @@ class Bench:
         self._starter = Starter(journal)
         self._folder = journal.directory(Path("/tmp") / f"diskproof-{journal.mark}-fio")  # noqa: S108
         self._length = length
+        self._alone_s: dict[tuple[str, int], float] = {}
 
     def measure(self, probe: Probe, target: Target, longest_s: float) -> ProfileCell:
         """Measure one probe; a job that fails is a cell with an error."""
-        log = None
         if probe.pattern == "fileio":
-            link = self._folder / LINK
-            link.unlink(missing_ok=True)
-            link.symlink_to(target.file)
-            target = Target(Path(LINK), target.size_bytes, target.direct, target.engine)
-            log = self._folder / "fileio.log"
-            log.write_text("\n".join(fileio_log(target, probe, self._length)) + "\n")
-        text = job_text(probe, target, self._length, Path(log.name) if log else None)
+            return self._fileio(probe, target, longest_s)
+        cell = self._run(probe, job_text(probe, target, self._with_its_queue(probe)), longest_s)
+        if cell.requests and probe.depth == 1:
+            self._alone_s[probe.pattern, probe.block_bytes] = cell.requests.mean_us / 1e6
+        return cell
+
+    def _with_its_queue(self, probe: Probe) -> Length:
+        """Return a length that leaves a slow disk the time to answer a queue's first requests unmeasured."""
+        alone_s = self._alone_s.get((probe.pattern, probe.block_bytes), 0.0)
+        queue_s = min(probe.depth * alone_s, MOST_RAMP_S)
+        return replace(self._length, ramp_s=max(self._length.ramp_s, queue_s))
+
+    def _fileio(self, probe: Probe, target: Target, longest_s: float) -> ProfileCell:
+        """Measure rounds of requests and their syncs: those that the time holds, where they are many.
+
+        Few are measured again, from the first request to the last sync: a slow disk would be stopped
+        amid its requests, or before it ever syncs.
+        """
+        cell = self._replay(probe, target, self._length, longest_s)
+        if _rounds_of(cell) >= MANY_ROUNDS:
+            return cell
+        for _ in range(FILEIO_TRIES):
+            whole = Length(MOST_FILEIO_S, 0.0, rounds=_rounds_within(self._length.seconds, cell))
+            cell = self._replay(probe, target, whole, MOST_FILEIO_S)
+            if cell.seconds >= self._length.seconds / 2:
+                break
+        if cell.requests is None or _is_whole(cell, whole):
+            return cell
+        why = (
+            f"not one round of {FILEIO_REQUESTS_PER_SYNC} requests and their syncs within {MOST_FILEIO_S:g} s"
+        )
+        return ProfileCell(probe=probe, job=cell.job, error=why)
+
+    def _replay(self, probe: Probe, target: Target, length: Length, longest_s: float) -> ProfileCell:
+        link = self._folder / LINK
+        link.unlink(missing_ok=True)
+        link.symlink_to(target.file)
+        target = replace(target, file=Path(LINK))
+        log = self._folder / "fileio.log"
+        log.write_text("\n".join(fileio_log(target, probe, length)) + "\n")
+        return self._run(probe, job_text(probe, target, length, Path(log.name)), longest_s)
+
+    def _run(self, probe: Probe, text: str, longest_s: float) -> ProfileCell:
         job_file = self._folder / f"{probe.name}.fio"
         job_file.write_text(text)
         try:
             return to_cell(probe, text, fio.run(self._starter, job_file, longest_s))
         except fio.FioError as error:
             return ProfileCell(probe=probe, job=text, error=str(error))
+
+
+def _rounds_of(cell: ProfileCell) -> float:
+    return cell.requests.requests / FILEIO_REQUESTS_PER_SYNC if cell.requests else 0.0
+
+
+def _rounds_within(seconds: float, cell: ProfileCell) -> int:
+    """Return the whole rounds that this time holds at a cell's pace; one at least."""
+    rounds = _rounds_of(cell) * seconds / cell.seconds if cell.seconds else 0.0
+    return max(1, min(FILEIO_MOST_ROUNDS, int(rounds)))
+
+
+def _is_whole(cell: ProfileCell, length: Length) -> bool:
+    rounds = length.rounds or 1
+    flushed = cell.flushes.requests if cell.flushes else 0
+    return _rounds_of(cell) >= rounds and flushed >= rounds * FILEIO_FILES
 
 
 def _measure_all(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from diskproof.results.profile import ProfileCell, ProfilePlace
+from diskproof.results.profile import DOUBTFUL, ProfileCell, ProfilePlace
 
 CPU_BOUND = 0.9
 """From this share of one CPU on, fio's one job has no time left to ask for more."""
@@ -26,6 +26,12 @@ def notes(place: ProfilePlace, cells: Sequence[ProfileCell]) -> list[str]:
     if place.kind == "block device":
         said.append(
             "an SSD answers reads of blocks that were never written, or were trimmed, without reading"
+        )
+    doubtful = [f"{cell.probe.name} ({cell.doubt})" for cell in cells if cell.doubt and not cell.error]
+    if doubtful:
+        said.append(
+            f"{len(doubtful)} of {len(cells)} cells, marked {DOUBTFUL}, may show a moment rather than "
+            f"the disk; measure longer, with --seconds: {_listed(doubtful)}"
         )
     bound = [cell.probe.name for cell in cells if (cell.cpu_share or 0) >= CPU_BOUND]
     if bound:

@@ -12,30 +12,65 @@ PERCENTILES = ("50", "90", "95", "99", "99.9")
 
 _SYNCED = ("synced-write", "synced-append", "dsync-append")
 
+_FLUSHED = ("synced-write", "synced-append", "fileio")
+"""Patterns with flushes of their own: O_DSYNC has them in its writes."""
+
+FEW_REQUESTS = 100
+"""From fewer, a mean is off by a tenth easily: latencies scatter about as much as they last."""
+
+LONG_SHARE = 1 / 3
+"""A request that took this share of its cell or more is not one of many: the cell shows that moment."""
+
 
 def to_cell(probe: Probe, job: str, result: Result) -> ProfileCell:
     """Turn what fio said of one job into a cell."""
     if result["error"]:
         return ProfileCell(probe=probe, job=job, error=f"fio reports error {result['error']}")
     seconds = max(result["read"]["runtime"], result["write"]["runtime"]) / 1000
-    reads, writes = _direction(result["read"]), _direction(result["write"])
+    reads = _direction(result["read"], probe.block_bytes)
+    writes = _direction(result["write"], probe.block_bytes)
+    flushes = _stream(_flushes(result), seconds, keep_bins=True)
+    requests = _stream(_merged(reads, writes), seconds, keep_bins=False)
     keep = probe.pattern in _SYNCED
     return ProfileCell(
         probe=probe,
         job=job,
         seconds=seconds,
-        requests=_stream(_merged(reads, writes), seconds, keep_bins=False),
+        requests=requests,
         reads=_stream(reads, seconds, keep_bins=False),
         writes=_stream(writes, seconds, keep_bins=keep),
-        flushes=_stream(_flushes(result), seconds, keep_bins=True),
+        flushes=flushes,
         cpu_share=(result["usr_cpu"] + result["sys_cpu"]) / 100,
-        error=None if seconds and (reads["count"] or writes["count"]) else "not one request was answered",
+        doubt=_doubt(probe, requests, seconds),
+        error=_error(probe, requests, flushes),
     )
 
 
-def _direction(told: dict[str, Any]) -> dict[str, Any]:
-    # `iops` counts what was answered within the measured time, the histogram a few more at its end.
-    return {**_latency(told["lat_ns"]), "requests": told["total_ios"], "bytes": told["io_bytes"]}
+def _error(probe: Probe, requests: Stream | None, flushes: Stream | None) -> str | None:
+    if requests is None:
+        return "not one request was answered"
+    if probe.pattern in _FLUSHED and flushes is None:
+        return "not one flush was answered in the measured time; measure longer, with --seconds"
+    return None
+
+
+def _doubt(probe: Probe, requests: Stream | None, seconds: float) -> str | None:
+    """Say why a cell shows a moment rather than the disk; a pass touches all there is, and is no sample."""
+    if requests is None or probe.pattern.startswith("pass-"):
+        return None
+    if requests.requests < FEW_REQUESTS:
+        return f"{requests.requests} requests alone"
+    longest_s = requests.max_us / 1e6
+    if longest_s > LONG_SHARE * seconds:
+        return f"one request took {longest_s:.3g} s of its {seconds:.3g} s"
+    return None
+
+
+def _direction(told: dict[str, Any], block_bytes: int) -> dict[str, Any]:
+    # `total_ios` counts what was answered within the measured time, the histogram and `io_bytes` also what
+    # was under way at its end: at depth on a slow disk a good part of all.
+    requests = told["total_ios"]
+    return {**_latency(told["lat_ns"]), "requests": requests, "bytes": requests * block_bytes}
 
 
 def _flushes(result: Result) -> dict[str, Any]:

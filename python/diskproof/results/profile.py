@@ -26,6 +26,10 @@ Pattern = Literal[
 appends that are durable by themselves (O_DSYNC), and one pass through the page cache, as dd makes it."""
 
 
+DOUBTFUL = "?"
+"""Stands behind the figures of a cell that has a doubt."""
+
+
 class Probe(Record):
     """A pattern in blocks of a size, so many under way at once, within the first bytes of the place."""
 
@@ -77,6 +81,8 @@ class ProfileCell(Record):
     flushes: Stream | None = None
     cpu_share: float | None = None
     """CPU time of fio's one job by its wall time: near 1, the figure is the CPU's and not the disk's."""
+    doubt: str | None = None
+    """Why its figures may show a moment rather than the disk, where they may."""
     error: str | None = None
     """Why it could not be measured."""
 
@@ -126,7 +132,7 @@ class Profile(Record):
     quick: bool
     seconds_per_cell: float
     ramp_s: float
-    """Run before each cell and not measured."""
+    """Run before each cell and not measured; longer at depth where the disk is slow (see the cell's job)."""
     place: ProfilePlace
     machine: ProfileMachine
     cells: list[ProfileCell]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from diskproof.report import words
 from diskproof.report.profile.words import OTHERS, PATTERNS, RANDOM, SEQUENTIAL, lies_on, probe
 from diskproof.report.tables import Column, Table
-from diskproof.results.profile import Pattern, Profile, ProfileCell, Stream
+from diskproof.results.profile import DOUBTFUL, Pattern, Profile, ProfileCell, Stream
 
 Figure = Callable[[Stream], float | None]
 
@@ -51,8 +51,8 @@ def others(profile: Profile) -> Table:
     rows = tuple(
         (
             probe(cell.probe),
-            words.number(stream.per_s),
-            words.number(stream.megabytes_per_s),
+            _marked(cell, words.number(stream.per_s)),
+            _marked(cell, words.number(stream.megabytes_per_s)),
             words.milliseconds(stream.mean_us),
             words.number(_ms(stream, "99")),
             words.milliseconds(stream.max_us),
@@ -125,7 +125,12 @@ def _by_depth(profile: Profile, patterns: Sequence[Pattern], figure: Figure) -> 
 
 
 def _shown(cell: ProfileCell | None, figure: Figure) -> str:
-    return words.number(figure(cell.requests) if cell and cell.requests else None)
+    found = figure(cell.requests) if cell and cell.requests else None
+    return words.number(found) if cell is None or found is None else _marked(cell, words.number(found))
+
+
+def _marked(cell: ProfileCell, figure: str) -> str:
+    return f"{figure}{DOUBTFUL}" if cell.doubt else figure
 
 
 def _ms(stream: Stream, percentile: str) -> float | None:
