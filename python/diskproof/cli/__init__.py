@@ -1,8 +1,11 @@
 """The command line: one file a verb. Results go to stdout, progress and warnings to stderr."""
 
 import errno
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -10,8 +13,9 @@ from diskproof import __version__
 from diskproof.cli.completion import completion_for
 from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
-from diskproof.cli.screen import complain
+from diskproof.cli.screen import complain, say
 from diskproof.refusal import RefusalError
+from diskproof.system.endings import ignore_endings
 
 VERBS = {
     "run": "Run a study, show progress, print the verdict.",
@@ -41,9 +45,16 @@ app.command(disk_app(app))
 app.command(completion_for(app), name="completion")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 internal error, 2 refused, 10, 12 and 130 as `exits` says."""
-    sys.exit(call(sys.argv[1:] if arguments is None else arguments))
+    code = call(sys.argv[1:] if arguments is None else arguments)
+    if code == INTERRUPTED:
+        # Python ends itself by SIGINT where an interruption fell into an `exec`, though it was caught.
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def call(arguments: Sequence[str]) -> int:
@@ -56,6 +67,8 @@ def call(arguments: Sequence[str]) -> int:
         complain(str(refusal))
         return REFUSED
     except KeyboardInterrupt:
+        ignore_endings()
+        say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has left; there is nobody to tell

@@ -9,19 +9,36 @@ from types import FrameType
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a polite kill, and a terminal that closes."""
 
+HEARD = "heard"
+"""Marks an interruption that came as a signal, and after which no other is heard."""
+
 
 @contextmanager
 def ending_in_good_order() -> Iterator[None]:
-    """Let every ending signal do what Ctrl-C does; one that is ignored (nohup) stays ignored."""
+    """Let every ending signal do what Ctrl-C does; one that is ignored (nohup) stays ignored.
+
+    Once one has come, no further one is heard, from here to the end of the process: neither what is undone
+    nor the last word is to be cut short.
+    """
     before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
+    for number in ENDING_SIGNALS:
+        hear_one(number)
+    heard = False
     try:
         yield
+    except KeyboardInterrupt as interrupt:
+        heard = interrupt.args[:1] == (HEARD,)
+        raise
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if not heard:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def hear_one(number: signal.Signals) -> None:
+    """Let the first signal of a kind raise KeyboardInterrupt, and no further ending signal be heard."""
+    if signal.getsignal(number) is not signal.SIG_IGN:
+        signal.signal(number, _interrupt)
 
 
 def ignore_endings() -> None:
@@ -31,8 +48,9 @@ def ignore_endings() -> None:
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
+    ignore_endings()
     if number == signal.SIGHUP:  # the terminal is gone: whatever is still said there would be an error
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
             os.dup2(nowhere, stream)
-    raise KeyboardInterrupt(signal.Signals(number).name)
+    raise KeyboardInterrupt(HEARD, signal.Signals(number).name)
