@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from diskproof import disk
 from diskproof.refusal import RefusalError
 from diskproof.results.records import RestoredBy, Role
 from diskproof.storage import filesystem, kinds, virtual
@@ -171,9 +172,9 @@ def test_time_is_taken_and_counted_as_told(journal: Journal) -> None:
 
 
 def test_the_way_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
-    measured = virtual.path_us(journal)
-    assert 3 < measured < 5000
-    assert virtual.path_us(journal) == measured
+    measured = virtual.path_us(journal, below_floor=True)
+    assert 3 < measured <= virtual.LONGEST_US
+    assert virtual.path_us(journal, below_floor=True) == measured
     assert left_of(journal.mark) == []
     attached = virtual.attach(virtual.Wanted("null", size_bytes=MIB, path_us=measured), journal)
     assert attached.facts.path_us == pytest.approx(measured, abs=0.1)
@@ -399,3 +400,17 @@ def test_a_disk_takes_no_more_memory_than_its_share(journal: Journal, chosen: di
         os.fsync(file.fileno())
     assert disk.use().errors > 0
     places.close()
+
+
+@pytest.mark.parametrize(
+    ("found_us", "floor_us", "believed"),
+    [(24, 10, True), (90, 9, True), (130, 50, True), (110, 30, False), (691, 30, False), (691, 400, False)],
+)
+def test_a_way_that_no_machine_at_rest_has_is_refused(
+    found_us: float, floor_us: float, *, believed: bool
+) -> None:
+    if believed:
+        virtual.check_plausible(found_us, floor_us)
+    else:
+        with pytest.raises(disk.DiskError, match=rf"{found_us} us here.*taken off every latency; end what"):
+            virtual.check_plausible(found_us, floor_us)

@@ -168,7 +168,10 @@ def _one_by_one(
     watcher.begins(probes, each_s * len(probes))
     bench = Bench(journal, Length(order.seconds, order.ramp_s))
     wanted = virtual.Wanted(
-        order.device, seed=order.seed, path_us=virtual.path_us(journal), below_floor=order.below_floor
+        order.device,
+        seed=order.seed,
+        path_us=virtual.path_us(journal, below_floor=order.below_floor),
+        below_floor=order.below_floor,
     )
     measured = []
     for done, probe in enumerate(probes):

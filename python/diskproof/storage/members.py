@@ -136,7 +136,7 @@ def _attach(disk: Disk, journal: Journal, memory_limit_bytes: int | None) -> _At
         device=disk.virtual,
         name=disk.label,
         size_bytes=None if disk.size is None else int(disk.size),
-        path_us=path_us(journal),
+        path_us=path_us(journal, below_floor=disk.below_floor),
         memory_limit_bytes=memory_limit_bytes,
         below_floor=disk.below_floor,
     )

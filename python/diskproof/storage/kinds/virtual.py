@@ -79,7 +79,7 @@ def prepare(
     try:
         if as_directory():
             return VirtualDirectory(*attach_directory(wanted, journal))
-        attached = attach(replace(wanted, path_us=path_us(journal)), journal)
+        attached = attach(replace(wanted, path_us=path_us(journal, below_floor=choice.below_floor)), journal)
     except disk.DiskError as error:  # in the words of the study file
         raise StorageError(str(error).replace("--below-floor", "`below_floor = true`")) from error
     return VirtualPlace(attached, choice, journal)
