@@ -28,6 +28,9 @@ ANSWER_S = 30.0
 END_S = 10.0
 """How long the program may take to end once it was told to."""
 
+WARNING = f"{PROGRAM}: warning: "
+"""Begins a line in which the program says what it serves all the same."""
+
 Facts = dict[str, Any]
 
 
@@ -125,6 +128,8 @@ class Served:
     """The disk's bytes as one file, in a FUSE mount; None where it is served as a directory."""
     ready: Facts
     """What the program said when it was ready."""
+    warnings: tuple[str, ...] = ()
+    """What it warned of until then."""
 
     def ended(self) -> str | None:
         """Say how the program ended, with its last words; None while it runs."""
@@ -176,7 +181,12 @@ def serve(
         why = event.get("message") or (said[0] if said else f"{PROGRAM} ended without a word")
         raise DiskError(str(why).removeprefix(f"{PROGRAM}: "))
     file = Path(event["file"]) if event["file"] else None
-    return Served(process, Control(socket_file), file, event)
+    return Served(process, Control(socket_file), file, event, tuple(_warnings(log)))
+
+
+def _warnings(log: Path) -> list[str]:
+    lines = log.read_text(errors="replace").splitlines()
+    return [line.removeprefix(WARNING) for line in lines if line.startswith(WARNING)]
 
 
 def _first_line(output: IO[bytes], limit_s: float) -> bytes:

@@ -5,7 +5,9 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from diskproof.storage import attached, virtual
 from diskproof.system.journal import processes_of
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
+from support.command import begin
 from support.slow_disk import COMMAND_US, write_slow_disk
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
@@ -158,6 +161,29 @@ def test_fileio_on_a_slow_disk_runs_whole_rounds(folder: Path, capsys: Screen) -
 
 
 @needs_root
+def test_what_the_program_warns_of_is_said(capsys: Screen) -> None:
+    code, _, err = said(capsys, *SLOW, "--none", "--memory-limit", "16 MiB")
+    assert code == 0
+    assert "to be known: the disk has" in err
+    assert "writes will fail" in err
+
+
+@needs_root
+@pytest.mark.parametrize("after_s", [0.25, 1.2, 2.0])
+def test_several_interruptions_leave_nothing_but_a_word(folder: Path, after_s: float) -> None:
+    process = begin(folder, "disk", *SLOW)
+    time.sleep(after_s)
+    with suppress(ProcessLookupError):
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    assert not attached.attachments()
+    assert not list((folder / "state").glob("**/*.json*"))
+
+
+@needs_root
 def test_a_disk_that_was_killed_under_its_user_is_cleared_away(folder: Path, capsys: Screen) -> None:
     assert said(capsys, *SLOW, "--size", "64MiB", "--mount", "here")[0] == 0
     one = attached.find("slow")
@@ -210,6 +236,11 @@ def test_contents_lie_in_a_file_where_that_is_asked(folder: Path, capsys: Screen
         (["attach", "slow.toml", "--mount", "full"], "full is not an empty directory"),
         (["attach", "slow.toml", "--mount", "/proc"], "something is mounted at /proc already"),
         (["attach", "slow.toml", "--mount", "slow.toml/x"], "slow.toml is not a directory"),
+        ([*SLOW, "--mount", "/proc/foo"], "/proc/foo cannot be made ("),
+        (["attach", "slow.toml", "--memory-limit", "1 EiB"], "lower --memory-limit, or"),
+        (["attach", "slow.toml", "--seed", "-1"], "--seed takes a number from 0, not -1"),
+        (["verify", "slow.toml", "--seed", "-1"], "--seed takes a number from 0, not -1"),
+        (["attach", "slow.toml", "--as", ""], "is no name for a disk"),
         (["attach", "slow.toml", "--none", "--mount", "x"], "leave out --mount"),
         (["attach", "slow.toml", "--filesystem", "xfs"], "xfs needs at least 300 MiB"),
         (["attach", "slow.toml", "--filesystem", "fat"], "fat"),

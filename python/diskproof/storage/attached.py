@@ -27,6 +27,7 @@ from diskproof.storage.filesystem import (
 )
 from diskproof.storage.kinds.base import StorageError, nearest
 from diskproof.study.places import FileSystem
+from diskproof.system.endings import ignore_endings
 from diskproof.system.journal import Journal, processes_of, state_folder, undo
 from diskproof.system.loops import lies_on
 from diskproof.system.mounts import is_mounted
@@ -52,6 +53,8 @@ class Attachment(BaseModel):
     socket: Path
     filesystem: FileSystem | None = None
     mount_point: Path | None = None
+    warnings: tuple[str, ...] = ()
+    """What the program warned of when it began."""
 
     @property
     def control(self) -> disk.Control:
@@ -81,6 +84,8 @@ class Wanted:
     """
     image: Path | None = None
     """A file whose bytes the disk starts with; no file system is made then."""
+    memory_limit_bytes: int | None = None
+    """What its contents may take; None: most of what is free, or for a sparse file all."""
     seed: int = 1
     below_floor: bool = False
 
@@ -105,6 +110,7 @@ def attach(wanted: Wanted) -> Attachment:
         attachment = _attach(wanted, journal)
         write_whole(_folder() / f"{journal.mark}.json", attachment.model_dump_json(indent=1))
     except BaseException:
+        ignore_endings()  # a second Ctrl-C must not leave half of it behind
         journal.finish()
         raise
     journal.leave()
@@ -140,7 +146,7 @@ def _attach(wanted: Wanted, journal: Journal) -> Attachment:
         name=wanted.name,
         size_bytes=wanted.size_bytes,
         seed=wanted.seed,
-        path_us=virtual.path_us(journal),
+        path_us=virtual.path_us(journal, below_floor=wanted.below_floor),
         below_floor=wanted.below_floor,
         options=tuple(_options(wanted)),
         outlives=True,
@@ -163,6 +169,7 @@ def _attach(wanted: Wanted, journal: Journal) -> Attachment:
         socket=attached.control.path,
         filesystem=wanted.filesystem,
         mount_point=mount_point,
+        warnings=attached.served.warnings,
     )
 
 
@@ -171,12 +178,19 @@ def _options(wanted: Wanted) -> Iterator[str]:
         yield from ("--contents", str(wanted.contents.absolute()))
     if wanted.image:
         yield from ("--image", str(wanted.image.absolute()))
+    if wanted.memory_limit_bytes is not None:
+        yield from ("--memory-limit", str(wanted.memory_limit_bytes))
 
 
 def _made(mount_point: Path, journal: Journal) -> Path:
     """Return the mount point, made where it is not there yet; it goes again with the disk."""
     absolute = mount_point.absolute()
-    journal.parents(absolute / "mounted here")
+    try:
+        journal.parents(absolute / "mounted here")
+    except OSError as error:
+        raise StorageError(
+            f"{absolute} cannot be made ({error.strerror}); name another directory with --mount"
+        ) from None
     return absolute
 
 
@@ -197,10 +211,18 @@ def _check(wanted: Wanted) -> None:
         _check_mount_point(wanted.mount_point or MOUNTS / wanted.name)
     if wanted.contents:
         _check_contents(wanted.contents, wanted.size_bytes)
-    elif wanted.size_bytes and wanted.size_bytes > psutil.virtual_memory().available:
+        return
+    if wanted.memory_limit_bytes:
+        _check_memory("--memory-limit", wanted.memory_limit_bytes)
+    elif wanted.size_bytes:
+        _check_memory("--size", wanted.size_bytes)
+
+
+def _check_memory(option: str, size_bytes: int) -> None:
+    if size_bytes > psutil.virtual_memory().available:
         raise StorageError(
-            f"{format_bytes(wanted.size_bytes)} are more than the "
-            f"{format_bytes(psutil.virtual_memory().available)} of memory that are free; lower --size, or "
+            f"{format_bytes(size_bytes)} are more than the "
+            f"{format_bytes(psutil.virtual_memory().available)} of memory that are free; lower {option}, or "
             "give --contents FILE to keep the bytes in a sparse file"
         )
 

@@ -26,6 +26,7 @@ def attach(
     mount: Path | None = None,
     contents: Path | None = None,
     image: Path | None = None,
+    memory_limit: str | None = None,
     name: Annotated[str | None, Parameter(name="--as")] = None,
     seed: int = 1,
     below_floor: bool = False,
@@ -48,6 +49,9 @@ def attach(
         Keep the bytes in this new sparse file instead of main memory; it goes with the disk.
     image
         A file whose bytes the disk starts with, such as an image of a file system; it is only read.
+    memory_limit
+        Bytes that the contents may take, such as `16 GiB`; writes fail beyond. Three quarters of what is
+        free unless said.
     name
         Name to know it by, where one device is attached twice.
     seed
@@ -56,6 +60,8 @@ def attach(
         Attach a device that is faster than this machine can serve; its figures are not its own then.
 
     """
+    if seed < 0:
+        raise RefusalError(f"--seed takes a number from 0, not {seed}")
     wanted = Wanted(
         device=device,
         name=_name(device, name),
@@ -64,6 +70,7 @@ def attach(
         mount_point=mount,
         contents=contents,
         image=image,
+        memory_limit_bytes=None if memory_limit is None else size_of("--memory-limit", memory_limit),
         seed=seed,
         below_floor=below_floor,
     )
@@ -76,7 +83,9 @@ def attach(
 
 
 def _name(device: str, name: str | None) -> str:
-    chosen = name or Path(device).stem if device.endswith(".toml") else name or device
+    chosen = name
+    if chosen is None:
+        chosen = Path(device).stem if device.endswith(".toml") else device
     if not NAME_PATTERN.fullmatch(chosen):
         raise RefusalError(
             f"`{chosen}` is no name for a disk: letters, digits, dot, dash, underscore, at most 40; "
@@ -94,5 +103,5 @@ def _tell(attached: Attachment) -> None:
     rows.append(("detach with", f"diskproof disk detach {attached.name}"))
     for what, shown in rows:
         results.print(f"{what:13} {shown}", markup=False, soft_wrap=True)
-    if facts.label:
-        say(f"to be known: {facts.label}")
+    for known in filter(None, (facts.label, *attached.warnings)):
+        say(f"to be known: {known}")

@@ -47,6 +47,8 @@ def verify(
     """
     if not MIN_SECONDS <= seconds <= MAX_SECONDS:
         raise RefusalError(f"--seconds takes {MIN_SECONDS:g} to {MAX_SECONDS:g}, not {seconds:g}")
+    if seed < 0:
+        raise RefusalError(f"--seed takes a number from 0, not {seed}")
     files.check_writable(record, None)
     order = Order(
         device, seconds=seconds, ramp_s=seconds / 5, serve=not simulate, below_floor=below_floor, seed=seed
