@@ -105,6 +105,9 @@ def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(
             assert 0 < trial.load.transactions_per_s < 1e6 / VOLUME_US
         else:
             assert disk.name == "fastest"
+    seeds = [(trial.cell, trial.virtual_disks[0].seed) for trial in trials]
+    assert len(set(seeds)) == 4, "every block draws anew"
+    assert all(seed for _, seed in seeds)
     [folder] = (tmp_path / "runs" / "study").iterdir()
     machine = RunFolder.open(folder).machine()
     assert machine is not None

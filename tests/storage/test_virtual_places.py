@@ -121,6 +121,55 @@ def test_disks_of_one_device_that_differ_in_anything_have_names_of_their_own(jou
     places.close()
 
 
+def drawn(layout: Layout) -> list[float]:
+    """Return what the model said to reads of a disk that was just put back: mean and largest."""
+    layout.clear()
+    [disk] = layout.disks()
+    assert isinstance(disk, virtual.VirtualDisk)
+    disk.control.set_timing(on=True)
+    with disk.file.open("rb", buffering=0) as file:
+        for _ in range(8):
+            file.read(4096)
+    told = disk.use()
+    assert told.read.requests == 8
+    assert told.seed == disk.seed
+    latency = told.read.latency_us
+    assert latency is not None
+    return [latency.mean, latency.max]
+
+
+def test_every_block_draws_anew_and_alike_in_every_layout(journal: Journal) -> None:
+    places = Places(journal)
+    cloud = {"virtual": "ebs-gp2", "size": "64 MiB"}
+    first = Layout("first", StorageChoice.model_validate(cloud), places)
+    second = Layout(
+        "second", StorageChoice.model_validate({**cloud, "filesystem": "xfs", "size": "320 MiB"}), places
+    )
+    blocks = []
+    for block in (1, 2, 1):
+        for layout in (first, second):
+            layout.draw_anew(7, block)
+        blocks.append(drawn(first))
+        assert drawn(second) == blocks[-1]
+    assert blocks[0] == blocks[2] != blocks[1]
+    first.draw_anew(8, 1)
+    assert drawn(first) not in blocks, "another seed of the study"
+    places.close()
+
+
+def test_equal_disks_of_one_layout_draw_each_for_itself(journal: Journal) -> None:
+    places = Places(journal)
+    null = {"virtual": "null", "size": "64 MiB", "below_floor": True}
+    roles = {"data": null, "redo": {**null, "label": "second"}}
+    layout = Layout("pair", StorageChoice.model_validate(roles), places)
+    layout.draw_anew(1, 1)
+    seeds = [disk.seed for disk in layout.disks()]
+    assert len(set(seeds)) == 2
+    layout.draw_anew(1, 2)
+    assert not set(seeds) & {disk.seed for disk in layout.disks()}
+    places.close()
+
+
 def test_only_what_lies_elsewhere_is_copied_again(tmp_path: Path, journal: Journal) -> None:
     places = Places(journal)
     redo = {"virtual": "null", "size": "64 MiB"}

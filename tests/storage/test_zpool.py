@@ -17,7 +17,7 @@ from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.kinds.zpool import PoolPlace
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
-from diskproof.storage.virtual import missing_means
+from diskproof.storage.virtual import ServedDisk, missing_means
 from diskproof.system.journal import Journal, clean
 from diskproof.system.mounts import mounts
 from support.disks import MIB, loop_device, needs, needs_root, only_one_zfs, storage
@@ -128,6 +128,37 @@ def test_disks_of_a_pool_that_differ_in_their_size_alone_are_told_apart(journal:
         ("null", 256 * MIB),
         ("null-2", 128 * MIB),
     ]
+    places.close()
+
+
+@needs_virtual_disks
+@pytest.mark.parametrize("data", ["virtual", "file"])
+def test_models_begin_anew_in_any_pool_with_the_draws_of_the_block(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch, data: str
+) -> None:
+    null = {"virtual": "null", "size": "256 MiB", "below_floor": True}
+    disk = null if data == "virtual" else file_disk(tmp_path / "disk")
+    places = Places(journal)
+    layout = Layout("pool", storage(zpool={"data": [disk], "log": [{**null, "label": "log"}]}), places)
+    begun: list[tuple[str, int | None]] = []
+    put_back = ServedDisk.restore
+
+    def note(served: ServedDisk, name: str) -> None:
+        put_back(served, name)
+        begun.append((served.facts.name, served.seed))
+
+    monkeypatch.setattr(ServedDisk, "restore", note)
+    blocks = []
+    for block in (1, 2):
+        layout.draw_anew(1, block)
+        layout.restore("rows", lambda _: "copy")
+        assert begun == [(served.facts.name, served.seed) for served in layout.disks()]
+        blocks.append([seed for _, seed in begun])
+        begun.clear()
+        kept = {tuple(served.control.ask("describe")["snapshots"]) for served in layout.disks()}
+        assert kept == {("pool-rows",) if data == "virtual" else ()}
+    assert None not in blocks[0]
+    assert not set(blocks[0]) & set(blocks[1])
     places.close()
 
 
@@ -306,7 +337,7 @@ import os, signal, sys
 from diskproof.storage.kinds.zpool import PoolPlace
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
-from diskproof.storage.virtual import missing_means
+from diskproof.storage.virtual import ServedDisk, missing_means
 from diskproof.study.model import StorageChoice
 from diskproof.system.journal import Journal
 

@@ -576,6 +576,8 @@ class VirtualUse(Record):
     device: str
     block: str | None
     """Kernel name of its loop device; None where it is served as a directory."""
+    seed: int | None = None
+    """What its model drew from: each block of a run has another."""
     seconds: float
     read: RequestsServed
     write: RequestsServed

@@ -145,6 +145,7 @@ class _Attempt:
     def restore(self) -> None:
         """Put the loaded database into the trial's directories, and nothing of it into the page cache."""
         self.layout.suit(self.kind.page_bytes)
+        self.layout.draw_anew(self.bench.seed, self.planned.block)
         self.restored_by = self.layout.restore(f"{self.cell.server}-{self.image.folder.name}", self._copy)
         self.places = self._places()
         self.restore_s = self.watch.lap()

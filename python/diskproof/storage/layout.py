@@ -1,5 +1,8 @@
 """A layout gives every role its place, fresh for every trial."""
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -114,6 +117,18 @@ class Layout:
             )
         return described
 
+    def draw_anew(self, seed: int, block: int) -> None:
+        """Let the virtual disks draw what is a block's own from the next restore on.
+
+        Blocks would otherwise repeat one sequence of draws, and be no measurements of their own. Within a
+        block equal disks draw alike in all layouts, as the cells' clients do; two in one layout do not.
+        """
+        before: Counter[str] = Counter()
+        for disk in self.disks():
+            device = Path(disk.facts.device).name
+            disk.seed = seed_of(seed, block, device, before[device])
+            before[device] += 1
+
     def suit(self, page_bytes: int) -> None:
         """Suit the places to a server that reads and writes pages of this size, before a restore."""
         for place, _ in self._roles_by_place():
@@ -149,6 +164,12 @@ class Layout:
         """Return every place once, with the roles that lie there."""
         once = {id(place): place for place in self._at.values()}
         return [(place, [role for role in ROLES if self._at[role] is place]) for place in once.values()]
+
+
+def seed_of(*parts: object) -> int:
+    """Return a seed of 53 bits, which every reader of JSON keeps, from what shall tell it from others."""
+    digest = hashlib.sha256(json.dumps(parts).encode()).digest()
+    return int.from_bytes(digest[:8]) >> 11
 
 
 def _limits(choice: PlaceChoice) -> dict[str, int]:

@@ -8,7 +8,7 @@ import shutil
 import statistics
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, count
 from pathlib import Path
@@ -30,6 +30,9 @@ MOUNT = "fuse"
 
 SOURCE = "diskproof"
 """Source of that mount, as the program tells it to the kernel."""
+
+AS_IT_IS = "as-it-is"
+"""Snapshot that a disk has for a moment only."""
 
 PROBE = "probe"
 PROBE_BYTES = 64 * 2**20
@@ -86,7 +89,7 @@ class Wanted:
     """Whether it stays when this process ends."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ServedDisk:
     """A virtual disk at work."""
 
@@ -94,6 +97,8 @@ class ServedDisk:
     folder: Path
     """Its own folder: the socket, the FUSE mount, the program's log."""
     facts: VirtualFacts
+    seed: int | None = field(default=None, kw_only=True)
+    """Seed of what its model draws from the next restore on; None: what it was attached with."""
 
     @property
     def control(self) -> disk.Control:
@@ -104,6 +109,20 @@ class ServedDisk:
     def block_name(self) -> str | None:
         """Kernel name of its loop device; None where it has none."""
         return None
+
+    def snapshot(self, name: str) -> None:
+        """Keep its bytes as they are under a name."""
+        self.control.ask("snapshot", name=name)
+
+    def restore(self, name: str) -> None:
+        """Put back the bytes of that name, unmounted as it must be. Its model begins anew with its seed."""
+        self.control.ask("restore", name=name, **({} if self.seed is None else {"seed": self.seed}))
+
+    def begin_anew(self) -> None:
+        """Let its model begin anew with its seed, unmounted as it must be, and its bytes stay."""
+        self.snapshot(AS_IT_IS)
+        self.restore(AS_IT_IS)
+        self.control.ask("forget", name=AS_IT_IS)
 
     def count_anew(self) -> None:
         """Let its statistics begin now."""
@@ -126,6 +145,7 @@ class ServedDisk:
             name=self.facts.name,
             device=self.facts.device,
             block=self.block_name,
+            seed=self.seed,
             queue_depth_mean=depth["mean"],
             queue_depth_max=depth["max"],
             waiting=compare(told, counted, self.facts.path_us),
@@ -137,7 +157,7 @@ class ServedDisk:
         self.served.end()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class VirtualDisk(ServedDisk):
     """A virtual disk that is attached as a block device."""
 

@@ -104,7 +104,7 @@ class VirtualPlace(Prepared):
         # Once, so that what a file system does at its first mount is done.
         mount(attached.block, self.folder, self._mount_options, journal)
         self._leave()
-        attached.control.ask("snapshot", name=EMPTY)
+        attached.snapshot(EMPTY)
         self._mount()
 
     @property
@@ -122,12 +122,12 @@ class VirtualPlace(Prepared):
         """Give up all that lies on the disk."""
         del roles
         self._leave()
-        self._disk.control.ask("restore", name=EMPTY)
+        self._disk.restore(EMPTY)
 
     def keep(self, name: str) -> None:
         """Keep the whole disk as it is now."""
         self._leave()
-        self._disk.control.ask("snapshot", name=name)
+        self._disk.snapshot(name)
         self._kept.add(name)
         self._mount()
 
@@ -146,7 +146,7 @@ class VirtualPlace(Prepared):
 
     def _go_back(self, name: str) -> None:
         self._leave()
-        self._disk.control.ask("restore", name=name)
+        self._disk.restore(name)
         self._mount()
 
     def _leave(self) -> None:
@@ -182,7 +182,7 @@ class VirtualDirectory(Prepared):
 
     def keep(self, name: str) -> None:
         """Keep the whole disk as it is now."""
-        self._disk.control.ask("snapshot", name=name)
+        self._disk.snapshot(name)
         self._kept.add(name)
 
     def put_back(self, name: str) -> bool:
@@ -190,7 +190,7 @@ class VirtualDirectory(Prepared):
         self._disk.control.set_timing(on=False)
         if name not in self._kept:
             return False
-        self._disk.control.ask("restore", name=name)
+        self._disk.restore(name)
         return True
 
     def close(self) -> None:

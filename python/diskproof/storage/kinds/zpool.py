@@ -69,9 +69,9 @@ class PoolPlace(Prepared):
     """A pool that is mounted.
 
     The roles lie in one data set. A loaded database is put back in a moment, whatever its size: virtual
-    disks keep a snapshot of themselves, and their models begin anew with it; on others it is kept as a
-    data set that is cloned for every trial. The pool is exported and imported in between, or the memory
-    that ZFS caches in would serve the next trial what the last one has read.
+    disks keep a snapshot of themselves; on others it is kept as a data set that is cloned for every trial.
+    The models of virtual disks begin anew with either. The pool is exported and imported in between, or
+    the memory that ZFS caches in would serve the next trial what the last one has read.
     """
 
     def __init__(self, pool: Pool, flavour: zfs.Flavour, members: list[Member], journal: Journal) -> None:
@@ -159,7 +159,8 @@ class PoolPlace(Prepared):
             self._at_memory_speed()
             self._export()
             for virtual in self.disks:
-                virtual.control.ask("snapshot", name=name)
+                virtual.snapshot(name)
+                virtual.restore(name)  # the model of the first trial begins like that of all others
             self._import()
             return
         command(["zfs", "snapshot", f"{self._roles}@{LOADED}"])
@@ -174,7 +175,7 @@ class PoolPlace(Prepared):
         if self._all_virtual:
             self._export()
             for virtual in self.disks:
-                virtual.control.ask("restore", name=name)
+                virtual.restore(name)
             self._import()
             self._roles = self._origins[name]
             return True
@@ -235,6 +236,8 @@ class PoolPlace(Prepared):
         self._roles = self._next_set()
         command(["zfs", "clone", *self._properties(), f"{self._origins[name]}@{LOADED}", self._roles])
         self._export()
+        for virtual in self.disks:
+            virtual.begin_anew()
         self._import()
 
     def _export(self) -> None:
