@@ -93,6 +93,22 @@ def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: st
     assert list(processes_of(journal.mark)) == []
 
 
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
+def test_a_disk_has_the_sectors_of_its_device(journal: Journal, kind: str) -> None:
+    places = Places(journal)
+    layout = Layout("v", storage(virtual="desktop-7200", filesystem=kind), places)
+    fill = Filled(layout)
+    layout.restore("small", fill)
+    [disk] = layout.disks()
+    for name in ("logical_block_size", "physical_block_size"):
+        assert Path(f"/sys/block/{disk.block_name}/queue/{name}").read_text() == "4096\n"
+    layout.clear()
+    assert layout.restore("small", fill) == "snapshot"
+    for role, folder in layout.folders().items():
+        assert (folder / "table").read_bytes() == role.encode() * 100_000
+    places.close()
+
+
 def test_every_data_set_is_kept_by_itself(journal: Journal) -> None:
     places = Places(journal)
     layout, fill = Layout("v", storage(), places), None

@@ -10,9 +10,20 @@ from diskproof.system.loops import lies_on, wait_until_free
 LARGEST_REQUEST_KIB = 1024
 """The largest request of FUSE: max_write of diskproof-disk, and 256 pages in the kernel."""
 
+SECTOR_BYTES = 512
 
-def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: int | None = None) -> Path:
+
+def attach(
+    file: Path,
+    journal: Journal,
+    *,
+    offset_bytes: int = 0,
+    size_bytes: int | None = None,
+    sector_bytes: int = SECTOR_BYTES,
+) -> Path:
     """Give a file a loop device and return its path; the journal has it first.
+
+    `sector_bytes`: its logical and its physical sector, which a loop device cannot tell apart.
 
     With direct I/O: requests go past the page cache to the file, or the disk behind it would be seen
     through a cache that the study knows nothing of.
@@ -21,6 +32,8 @@ def attach(file: Path, journal: Journal, *, offset_bytes: int = 0, size_bytes: i
     stretch = ["--offset", str(offset_bytes)] if offset_bytes else []
     if size_bytes is not None:
         stretch += ["--sizelimit", str(size_bytes)]
+    if sector_bytes != SECTOR_BYTES:
+        stretch += ["--sector-size", str(sector_bytes)]
     return Path(command(["losetup", "--find", "--show", "--direct-io=on", *stretch, str(file)]).strip())
 
 

@@ -161,10 +161,11 @@ def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:
 
 def _stretch(part: PoolPart, attached: _Attached, log_bytes: int, journal: Journal) -> Path:
     """Return a loop device over the beginning of a disk for its log, over the rest for its cache."""
+    sector_bytes = attached.virtual.sector_bytes if attached.virtual else loops.SECTOR_BYTES
     if part == "log":
-        device = loops.attach(attached.source, journal, size_bytes=log_bytes)
+        device = loops.attach(attached.source, journal, size_bytes=log_bytes, sector_bytes=sector_bytes)
     else:
-        device = loops.attach(attached.source, journal, offset_bytes=log_bytes)
+        device = loops.attach(attached.source, journal, offset_bytes=log_bytes, sector_bytes=sector_bytes)
     if attached.virtual:
         loops.set_largest_request(device)
     return device

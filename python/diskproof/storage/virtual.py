@@ -180,6 +180,11 @@ class VirtualDisk(ServedDisk):
         assert self.served.file is not None
         return self.served.file
 
+    @property
+    def sector_bytes(self) -> int:
+        """What it reads and writes whole, of its loop device too: nobody then writes a part of one."""
+        return int(self.served.ready["sector_bytes"])
+
     def detach(self) -> None:
         """Give it back, unmounted as it must be: first the loop device, then the program and its mount."""
         loops.detach(self.block, self.file)
@@ -193,7 +198,7 @@ def attach(wanted: Wanted, journal: Journal) -> VirtualDisk:
     """
     folder, served = _serve(wanted, journal, [])
     assert served.file is not None
-    block = loops.attach(served.file, journal)
+    block = loops.attach(served.file, journal, sector_bytes=served.ready["sector_bytes"])
     loops.set_largest_request(block)
     loops.set_rotational(block, turns=_turns(disk.show(wanted.device)["device"]))
     return VirtualDisk(served, folder, _facts(wanted, served.ready, journal), block)
