@@ -390,6 +390,14 @@ def machine_with(virtualised: str | None = None, **device: Any) -> Machine:
     )
 
 
+def test_a_trial_is_judged_by_where_its_own_roles_lay() -> None:
+    # As after `--resume`: the machine's facts are those of the first run, with other loop devices.
+    own = make_places("disk", rotational=True, model="ST4000NM")
+    finding = audit({"places": own}, machine=machine_with(rotational=False), rate=500.0, clients=1)["physics"]
+    assert finding.severity == "invalid"
+    assert "physics" not in audit(machine=machine_with(rotational=False), rate=500.0, clients=1)
+
+
 def test_commits_faster_than_a_spindle_came_from_a_cache() -> None:
     spinning = machine_with(rotational=True, model="ST4000NM")
     finding = audit(machine=spinning, rate=500.0, clients=1)["physics"]

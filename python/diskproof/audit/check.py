@@ -43,8 +43,8 @@ class Evidence:
         return self.plan.metric(self.cell)
 
     def place(self, role: Role) -> Place | None:
-        """Return where a role of the trial's storage lies; None where the machine's facts are missing."""
-        places = self.machine.places if self.machine else []
+        """Return where a role of the trial's storage lay; None where nothing tells it."""
+        places = self.trial.places or (self.machine.places if self.machine else [])
         return next((at for at in places if (at.storage, at.role) == (self.cell.storage, role)), None)
 
     @property

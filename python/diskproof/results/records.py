@@ -656,6 +656,8 @@ class Trial(Record):
     """The virtual disks that its storage lies on."""
     pools: list[PoolUse] = []
     """The disks of the ZFS pools that its storage lies on."""
+    places: list[Place] = []
+    """Where its roles lay. A run that was resumed has other loop devices than the machine's first facts."""
     timings: Timings | None = None
     data: DataFacts | None = None
     settings: list[Setting] = []

@@ -179,7 +179,7 @@ class _Attempt:
         Virtual disks take their time from the warm-up to the end of the load, and count what is measured.
         """
         assert self.running is not None
-        sampler = Sampler(self.running, _devices(self.bench.places, self.cell.storage), self.series.add)
+        sampler = Sampler(self.running, _devices(self.places, self.cell.storage), self.series.add)
         embedded = not self.running.pids
         disks = self.layout.disks()
         current = self._begin_load(self.running)
@@ -257,6 +257,7 @@ class _Attempt:
             load=self.result if self.finished else None,
             usage=self.usage,
             virtual_disks=self.disk_use,
+            places=self.places,
             pools=self.pool_use,
             timings=self._timings() if self.finished else None,
             data=DataFacts(
