@@ -1,6 +1,7 @@
 """ZFS by its commands, which OpenZFS and zfs-fuse share, and zfs-fuse's daemon."""
 
 import shutil
+import signal
 import socket
 import time
 from collections.abc import Sequence
@@ -101,6 +102,10 @@ def pools() -> list[str]:
     return command(["zpool", "list", "-H", "-o", "name"]).split()
 
 
+PASSES = ("busy", f"exit code {-signal.SIGPIPE}")
+"""What passes: a data set that is being let go, and a daemon of zfs-fuse that hung up on the command."""
+
+
 def patiently(argv: Sequence[str]) -> None:
     """Run a command of ZFS again and again while something is still busy; StorageError in the end."""
     end = time.monotonic() + BUSY_LIMIT_S
@@ -108,7 +113,7 @@ def patiently(argv: Sequence[str]) -> None:
         try:
             command(argv)
         except StorageError as error:
-            if "busy" not in str(error) or time.monotonic() > end:
+            if not any(sign in str(error) for sign in PASSES) or time.monotonic() > end:
                 raise
         else:
             return
