@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 /// `{ value = 15_000, source = "data sheet" }`. A source that begins with "assumed" marks a guess.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a value and its source: `{ value = ..., source = \"...\" }`"
+)]
 pub struct Figure<T> {
     pub value: T,
     pub source: String,
