@@ -12,8 +12,10 @@ from rich.table import Table
 from diskproof import disk, load
 from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import results
+from diskproof.profile import fio
 from diskproof.results.records import format_bytes
 from diskproof.server.registry import installed
+from diskproof.storage import zfs
 from diskproof.storage.filesystem import maker_missing
 from diskproof.storage.kinds.ram import can_mount
 from diskproof.storage.kinds.virtual import as_directory
@@ -53,6 +55,8 @@ def doctor(*, quickstart: bool = False) -> int:
         _privileges(),
         _setpriv(),
         *_virtual_disks(),
+        _fio(),
+        _zfs(),
         _memory(),
         _working_directory(),
     ]
@@ -114,6 +118,21 @@ def _virtual_disks() -> list[Check]:
         Check("virtual disks", f"{len(disk.devices())} devices, on {can or 'no file system'}", missing),
         _idle_cores(),
     ]
+
+
+def _fio() -> Check:
+    """Say whether disks can be measured: `disk profile` and `disk verify` do so with fio."""
+    try:
+        return Check("fio", f"{fio.version()}, {fio.engine()}")
+    except fio.FioError as error:
+        return Check("fio", "missing or too old: no disk can be profiled", remedy=str(error))
+
+
+def _zfs() -> Check:
+    """Say whether pools can be made: by the kernel's ZFS, or by zfs-fuse."""
+    if found := zfs.flavour():
+        return Check("ZFS", f"{found}: pools can be made")
+    return Check("ZFS", "missing: no pool can be made", remedy="install zfsutils-linux, or zfs-fuse")
 
 
 def _idle_cores() -> Check:

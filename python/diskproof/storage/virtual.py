@@ -246,7 +246,10 @@ def missing_means(*, block: bool = True) -> str | None:
     if not block:
         return _missing_mounter()
     if os.geteuid() != 0:
-        return "loop devices and mounts need root: run as root"
+        return (
+            "loop devices and mounts need root: run as root, or serve it as a directory: "
+            "`diskproof-disk serve NAME --as directory --mount DIRECTORY --socket FILE`"
+        )
     if not LOOP_CONTROL.exists():
         return (
             f"there is no {LOOP_CONTROL}: load the kernel's module (`modprobe loop`), "

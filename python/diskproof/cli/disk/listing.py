@@ -1,6 +1,7 @@
 """`diskproof disk list`: which virtual disks there are, and which are attached."""
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -37,12 +38,13 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
         return DONE
     parts = [_devices(devices)]
     if attached:
-        parts.append([layout(_attached(attached), results)])
+        parts.append(_attached(attached))
     print_parts(parts, results)
     if floor_us is None:
         say(f"what this machine can serve is not known: {why}")
     else:
         say(f"this machine's way to a virtual disk takes {floor_us:.0f} us; what is faster is refused")
+        say("a loop device above it takes its own time, so that attach may refuse what is little slower")
     return DONE
 
 
@@ -95,7 +97,10 @@ def _standing(device: disk.Facts) -> str:
     return str(device["label"]).partition(":")[0] if device["label"] else ""
 
 
-def _attached(attached: list[Attachment]) -> Table:
+def _attached(attached: list[Attachment]) -> list[Text | RichTable]:
+    """Lay the attached out: a row each, or on a narrow screen lines, so that names and paths stay whole."""
+    if results.width < NARROW:
+        return [Text("Attached", style="bold"), *(line for one in attached for line in _lines(one))]
     rows = tuple(
         (
             one.name,
@@ -103,12 +108,25 @@ def _attached(attached: list[Attachment]) -> Table:
             words.size(one.facts.size_bytes),
             str(one.block),
             str(one.mount_point or "not mounted"),
-            "" if one.alive else "its program is gone: `diskproof clean`",
+            _state(one),
         )
         for one in attached
     )
     columns = ("Attached", "Device", "Size", "Block device", "Mounted at", "State")
-    return Table(tuple(map(Column, columns)), rows)
+    return [layout(Table(tuple(map(Column, columns)), rows), results)]
+
+
+def _lines(one: Attachment) -> Iterator[Text]:
+    size = words.size(one.facts.size_bytes)
+    yield Text.assemble(shown(one.name, style="bold"), shown(f"  {one.facts.device}, {size}"))
+    yield shown(f"  {one.block}")
+    yield shown(f"  {one.mount_point or 'not mounted'}")
+    if state := _state(one):
+        yield shown(f"  {state}")
+
+
+def _state(one: Attachment) -> str:
+    return "" if one.alive else "its program is gone: `diskproof clean`"
 
 
 def _facts(one: Attachment) -> dict[str, Any]:
