@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.study.part import FOLDER
+from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, parse_study, read_study
 
 QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
@@ -42,7 +44,7 @@ def test_every_shipped_study_is_read(path: Path) -> None:
         ("rows = 10_000", "rows = 99_000_000_000", "less than or equal to 1000000000"),
         ('ram = "1 GiB"', 'ram = "1 GB iB"', "a size is a number and a unit, such as `256 MiB`"),
         ('ram = "1 GiB"', 'ram = "1 PeB"', "`storages.dram.ram`: could not interpret byte unit: PeB"),
-        ('ram = "1 GiB"', 'ram = "1 KiB"', "greater than or equal to 16777216"),
+        ('ram = "1 GiB"', 'ram = "1 KiB"', "greater than or equal to 16 MiB"),
         ('ram = "1 GiB"', 'ram = "1 GiB"\ndirectory = "x"', "a storage says once where its data lies"),
         ('ram = "1 GiB"', 'virtual = ""', "`storages.dram.virtual`: string should have at least 1 character"),
         ('ram = "1 GiB"', 'ram = "1 GiB"\nlabel = "a"', "`label` is no key of a place that is `ram`"),
@@ -179,3 +181,18 @@ def test_a_workload_that_a_server_cannot_run_is_refused() -> None:
 def test_a_job_with_a_measured_phase_is_refused() -> None:
     text = changed(WORKLOAD, '[workloads.w]\nkind = "sqlbench"\n')
     assert "`design.warm_up_s` and `design.measure_s`: every workload here is a job" in complaint(text)
+
+
+def test_a_device_file_is_looked_for_beside_the_study() -> None:
+
+    def found(device: str) -> str | None:
+        return PlaceChoice.model_validate({"virtual": device}, context={FOLDER: Path("/studies")}).virtual
+
+    assert found("slow.toml") == "/studies/slow.toml"
+    assert found("/elsewhere/slow.toml") == "/elsewhere/slow.toml"
+    assert found("fujitsu-mbc2073rc") == "fujitsu-mbc2073rc"
+
+
+def test_a_bound_of_a_size_is_said_as_a_size() -> None:
+    with pytest.raises(StudyError, match=r"greater than or equal to 32 MiB, not '1 MiB'"):
+        parse_study('[storages.a]\nvirtual = "null"\nsize = "1 MiB"\n', "s.toml")

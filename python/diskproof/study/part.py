@@ -1,9 +1,19 @@
 """What every part of a study file is made of: keys that must be known, names, sizes, limits."""
 
 import re
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ByteSize, ConfigDict, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 NAME_PATTERN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")
 
@@ -24,6 +34,20 @@ Size = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}], "format": "size"}),
 ]
 """A size in bytes, written as people do: ``256 MiB``, ``1 GiB``."""
+
+FOLDER = "folder"
+"""Key of the context in which a study is checked: the folder its file lies in."""
+
+
+def _beside_the_study(device: str, info: ValidationInfo) -> str:
+    folder = (info.context or {}).get(FOLDER)
+    if folder is None or not device.endswith(".toml"):
+        return device
+    return str((folder / Path(device).expanduser()).absolute())
+
+
+Device = Annotated[str, StringConstraints(min_length=1), AfterValidator(_beside_the_study)]
+"""A virtual disk: a name, or a device file, whose relative path starts at the study file's folder."""
 
 Family = Literal["mysql", "postgresql", "sqlite"]
 

@@ -6,7 +6,7 @@ from typing import Literal, Self, get_args
 
 from pydantic import ByteSize, Field, model_validator
 
-from diskproof.study.part import Name, Part, Size
+from diskproof.study.part import Device, Name, Part, Size
 from diskproof.study.pools import MIB, Pool, check_named_twice
 
 FileSystem = Literal["ext4", "xfs", "btrfs"]
@@ -58,10 +58,10 @@ class Composed(Part):
         description="`block-cache`: the front caches the back, write-back; "
         "`write-cache`: the front takes the back's writes in one long log"
     )
-    front: str = Field(
-        min_length=1, description="Virtual disk that stands before: its name, or a device file"
+    front: Device = Field(
+        description="Virtual disk that stands before: its name, or a device file, as for `virtual`"
     )
-    back: str = Field(min_length=1, description="Virtual disk behind it, as large as the whole")
+    back: Device = Field(description="Virtual disk behind it, as large as the whole")
     log_size: Size = Field(
         ByteSize(1024 * MIB), ge=4 * MIB, description="Of a `write-cache`: how much of the front is the log"
     )
@@ -98,11 +98,11 @@ class PlaceKeys(Part):
     ram: Size | None = Field(
         None, ge=16 * 2**20, description="Main memory: a tmpfs of this size, such as `1 GiB`"
     )
-    virtual: str | None = Field(
+    virtual: Device | None = Field(
         None,
-        min_length=1,
         description="A virtual disk with the timing of a published one: a name that "
-        "`diskproof-disk list` shows, or the path of a device file that ends in `.toml`",
+        "`diskproof-disk list` shows, or the path of a device file that ends in `.toml`; "
+        "a relative path starts at the study file's folder",
     )
     size: Size | None = Field(
         None, ge=32 * 2**20, description="Size of the virtual disk; without it as large as its device"

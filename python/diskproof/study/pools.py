@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import ByteSize, Field, field_validator, model_validator
 
-from diskproof.study.part import Name, Part, Size
+from diskproof.study.part import Device, Name, Part, Size
 
 MIB = 2**20
 
@@ -22,8 +22,10 @@ FEWEST_DISKS: dict[Redundancy, int] = {"stripe": 1, "mirror": 2, "raidz": 2, "ra
 class Disk(Part):
     """One whole disk: a virtual one, a block device that is named twice, or a file."""
 
-    virtual: str | None = Field(
-        None, description="A virtual disk: its name in `diskproof disk list`, or a device file"
+    virtual: Device | None = Field(
+        None,
+        description="A virtual disk: its name in `diskproof disk list`, or a device file that ends in "
+        "`.toml`; its relative path starts at the study file's folder",
     )
     label: Name | None = Field(None, description="Tells two virtual disks of one kind apart")
     below_floor: bool = Field(

@@ -11,12 +11,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from diskproof.refusal import RefusalError
+from diskproof.results.records import format_bytes
 from diskproof.study.loads import KINDS
-from diskproof.study.loads.script import FOLDER
 from diskproof.study.model import Study
+from diskproof.study.part import FOLDER
 
 MAX_STUDY_BYTES = 1_000_000
 """A study file is written by a person; a larger file was named by mistake."""
+
+MIB = 2**20
 
 
 class StudyError(RefusalError):
@@ -71,6 +74,9 @@ def _explain(mistake: ErrorDetails, text: str, source: str) -> str:
     if mistake["type"] == "string_pattern_mismatch" and mistake["loc"][-1] == "[key]":
         return f"{place}: `{shown}`: a name has letters, digits, `.`, `-`, `_`, and at most 40 of them"
     message = mistake["msg"].removeprefix("Value error, ")
+    bound = mistake.get("ctx", {}).get("ge")
+    if isinstance(bound, int) and bound >= MIB:  # nothing but a size has such a bound
+        message = message.replace(str(bound), format_bytes(bound))
     given = "" if isinstance(mistake["input"], dict | list) else f", not {mistake['input']!r}"
     return f"{place}: `{shown}`: {message[:1].lower()}{message[1:]}{given}"
 

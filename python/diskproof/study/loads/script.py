@@ -16,13 +16,10 @@ from pydantic import (
 )
 
 from diskproof.study.loads.base import RUN, Option, Steady
-from diskproof.study.part import Size
+from diskproof.study.part import FOLDER, Size
 
 MAX_SQL_BYTES = 64 * 2**20
 """It is kept in memory and copied into every run's folder."""
-
-FOLDER = "folder"
-"""Key of the validation context: the folder of the study file, where a relative path starts."""
 
 
 class SqlFile(NamedTuple):
