@@ -161,6 +161,20 @@ def test_fileio_on_a_slow_disk_runs_whole_rounds(folder: Path, capsys: Screen) -
 
 
 @needs_root
+def test_who_keeps_a_forced_disks_loop_device_is_named(folder: Path, capsys: Screen) -> None:
+    assert said(capsys, *SLOW, "--size", "64MiB", "--mount", "here")[0] == 0
+    one = attached.find("slow")
+    assert one
+    with subprocess.Popen(["sleep", "60"], cwd=folder / "here") as user:
+        code, _, err = said(capsys, "detach", "slow", "--force")
+        user.kill()
+    assert code == 2
+    assert f"its loop device goes when process {user.pid} (sleep) ends; then `diskproof clean`" in err
+    call(["clean"])
+    nothing_is_left(one, folder)
+
+
+@needs_root
 def test_what_the_program_warns_of_is_said(capsys: Screen) -> None:
     code, _, err = said(capsys, *SLOW, "--none", "--memory-limit", "16 MiB")
     assert code == 0

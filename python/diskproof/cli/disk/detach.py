@@ -1,7 +1,10 @@
 """`diskproof disk detach`: give a virtual disk back."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
+import psutil
 from cyclopts import Parameter
 
 from diskproof.cli.exits import DONE, REFUSED
@@ -49,13 +52,37 @@ def _chosen(name: str | None, *, every: bool) -> list[Attachment]:
 
 
 def _detach(attached: Attachment, *, force: bool) -> bool:
+    users = _users(attached) if force else []
     try:
         left = [undone.what for undone in detach_disk(attached, force=force) if not undone.done]
     except RefusalError as refusal:
         complain(str(refusal))
         return False
-    if left:
+    if left and users and all("loop device" in what for what in left):
+        complain(
+            f"disk {attached.name} is gone for its users; its loop device goes when {', '.join(users)} "
+            "ends; then `diskproof clean`"
+        )
+    elif left:
         complain(f"disk {attached.name}: still there: {'; '.join(left)}")
     else:
         results.print(f"detached: {attached.name}", markup=False)
     return not left
+
+
+def _users(attached: Attachment) -> list[str]:
+    """Return the processes that stand on a disk or have something open on it, as far as can be seen."""
+    places = [place for place in (attached.mount_point, attached.block) if place]
+    return [
+        f"process {process.pid} ({process.info['name']})"
+        for process in psutil.process_iter(["name"])
+        if any(path.is_relative_to(place) for path in _held(process) for place in places)
+    ]
+
+
+def _held(process: psutil.Process) -> Iterator[Path]:
+    try:
+        yield Path(process.cwd())
+        yield from (Path(file.path) for file in process.open_files())
+    except (psutil.Error, OSError):
+        return
