@@ -1,6 +1,10 @@
 """Its presence puts this folder on the import path; and where nothing may be skipped, a skip fails."""
 
+import fcntl
 import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -23,3 +27,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if _skipped and os.environ.get(STRICT) == "1":
         terminalreporter.write_line(f"{STRICT}=1, and {len(_skipped)} tests were skipped", red=True)
+
+
+@pytest.fixture
+def no_dead_mounts() -> Iterator[None]:
+    """For tests that make a btrfs, and for those that kill a virtual disk: one at a time on a machine.
+
+    mkfs.btrfs looks at the file below every loop device there is, and fails over one whose FUSE mount
+    is dead.
+    """
+    with (Path(tempfile.gettempdir()) / "diskproof-tests-dead-mounts.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

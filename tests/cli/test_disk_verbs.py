@@ -198,6 +198,7 @@ def test_several_interruptions_leave_nothing_but_a_word(folder: Path, after_s: f
 
 
 @needs_root
+@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_disk_that_was_killed_under_its_user_is_cleared_away(folder: Path, capsys: Screen) -> None:
     assert said(capsys, *SLOW, "--size", "64MiB", "--mount", "here")[0] == 0
     one = attached.find("slow")

@@ -229,6 +229,7 @@ def test_a_full_disk_is_said(tmp_path: Path, journal: Journal) -> None:
         copy_tree(source, target)
 
 
+@pytest.mark.usefixtures("no_dead_mounts")
 def test_reflinks_are_used_where_the_file_system_has_them(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("a file system with reflinks is mounted for this: root")

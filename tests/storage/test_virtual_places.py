@@ -64,6 +64,7 @@ class Filled:
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
+@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: str) -> None:
     places = Places(journal)
     layout = Layout("v", storage(filesystem=kind, mount_options="noatime"), places)
@@ -94,6 +95,7 @@ def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: st
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
+@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_disk_has_the_sectors_of_its_device(journal: Journal, kind: str) -> None:
     places = Places(journal)
     layout = Layout("v", storage(virtual="desktop-7200", filesystem=kind), places)
@@ -421,6 +423,7 @@ KILLED_RUN = """
 """
 
 
+@pytest.mark.usefixtures("no_dead_mounts")
 def test_clean_undoes_the_disks_of_a_killed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     process = subprocess.Popen(

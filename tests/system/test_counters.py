@@ -165,6 +165,7 @@ def loop_devices(tmp_path: Path) -> Iterator[list[str]]:
     reason="needs root, loop devices and mkfs.btrfs",
 )
 @pytest.mark.parametrize("disks", [1, 2])
+@pytest.mark.usefixtures("no_dead_mounts")
 def test_a_btrfs_has_a_disk_only_where_it_has_one(
     disks: int, loop_devices: list[str], tmp_path: Path
 ) -> None:
