@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,3 +40,15 @@ def no_dead_mounts() -> Iterator[None]:
     with (Path(tempfile.gettempdir()) / "diskproof-tests-dead-mounts.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    """Give the signals back after a test: an interrupted command leaves them ignored to its process's end.
+
+    Here that process is the tests' own, and every program that a later test starts would inherit it.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

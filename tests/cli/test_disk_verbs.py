@@ -20,7 +20,7 @@ from diskproof.storage import attached, virtual
 from diskproof.system.journal import processes_of
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
-from support.command import begin
+from support.command import begin, diskproof
 from support.slow_disk import COMMAND_US, write_slow_disk
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
@@ -183,7 +183,7 @@ def test_what_the_program_warns_of_is_said(capsys: Screen) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("after_s", [0.25, 1.2, 2.0])
+@pytest.mark.parametrize("after_s", [0.25, 0.6, 1.0])
 def test_several_interruptions_leave_nothing_but_a_word(folder: Path, after_s: float) -> None:
     process = begin(folder, "disk", *SLOW)
     time.sleep(after_s)
@@ -192,7 +192,10 @@ def test_several_interruptions_leave_nothing_but_a_word(folder: Path, after_s: f
             process.send_signal(signal.SIGINT)
             time.sleep(0.02)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    if process.returncode == 0:  # a quick machine had attached it by then
+        assert diskproof(folder, "disk", "detach", "slow").returncode == 0
+    else:
+        assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert not attached.attachments()
     assert not list((folder / "state").glob("**/*.json*"))
 
