@@ -23,7 +23,7 @@ from diskproof.storage.claims import check_claims
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
 from diskproof.study.read import StudyError, StudyFile
-from diskproof.system.endings import ending_in_good_order, ignore_endings
+from diskproof.system.endings import end_if_asked, ending_in_good_order, ignore_endings
 from diskproof.system.idle import cores_awake
 from diskproof.system.journal import Journal, clean
 from diskproof.system.machine import describe_machine
@@ -200,6 +200,7 @@ def _run_trials(request: Request, bench: Bench, progress: Progress) -> None:
     counted = {trial.id for trial in recorded if not invalidating(bench.folder, trial)}
     started = {_start_key(request.plan, trial) for trial in recorded if trial.finished}
     for planned in request.plan.trials:
+        end_if_asked()
         if planned.id in counted:
             continue
         layout = bench.layouts[request.plan.cell(planned.cell).storage]

@@ -12,6 +12,9 @@ ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HEARD = "heard"
 """Marks an interruption that came as a signal, and after which no other is heard."""
 
+_came: list[int] = []
+"""Signals that came and have not yet ended anything."""
+
 
 @contextmanager
 def ending_in_good_order() -> Iterator[None]:
@@ -21,6 +24,7 @@ def ending_in_good_order() -> Iterator[None]:
     nor the last word is to be cut short.
     """
     before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
+    _came.clear()
     for number in ENDING_SIGNALS:
         hear_one(number)
     heard = False
@@ -41,6 +45,12 @@ def hear_one(number: signal.Signals) -> None:
         signal.signal(number, _interrupt)
 
 
+def end_if_asked() -> None:
+    """Raise the interruption that got lost: one that falls into a destructor is only printed by Python."""
+    if _came:
+        raise KeyboardInterrupt(HEARD, signal.Signals(_came[0]).name)
+
+
 def ignore_endings() -> None:
     """Let no ending signal disturb what follows; `ending_in_good_order` puts them back at its end."""
     for number in ENDING_SIGNALS:
@@ -49,6 +59,7 @@ def ignore_endings() -> None:
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     ignore_endings()
+    _came.append(number)
     if number == signal.SIGHUP:  # the terminal is gone: whatever is still said there would be an error
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
