@@ -177,7 +177,7 @@ def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> 
     wait_for(lambda: len(trials_in(tmp_path)) >= 2)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert "the finished trials are kept" in err
     assert "Traceback" not in err
     kept = trials_in(tmp_path)
@@ -306,8 +306,8 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
     assert second.returncode == 2
     assert f"a run is under way here: process {first.pid}, study study" in second.stderr
     first.send_signal(signal.SIGTERM)
-    first.communicate(timeout=30)
-    assert first.returncode == 130
+    _, err = first.communicate(timeout=30)
+    assert first.returncode == 130, err
     assert_nothing_left(tmp_path)
 
 
