@@ -4,7 +4,7 @@ use super::lines::BLOCK_BYTES;
 use super::spans::spans;
 use super::{Back, Cache, Deed, Front, RUN_BYTES};
 use crate::request::{Kind, Nanos, Request};
-use crate::timing::parts::{Run, append_run};
+use crate::timing::parts::{Leisure, Moving, Run, append_run};
 
 /// Lines of one batch: enough for a disk to put them into a good order, few enough that those who ask
 /// meanwhile do not wait long.
@@ -13,11 +13,7 @@ const BATCH_LINES: usize = 64;
 /// When dirty lines are written back, and the batch that is under way.
 pub(super) struct Destage {
     above_lines: usize,
-    idle_ns: Nanos,
-    /// Of the last request or answer.
-    last_asked: Nanos,
-    /// The agenda will ring for idleness.
-    armed: bool,
+    pub(super) leisure: Leisure,
     /// The next batch begins at this line, as a lift goes on from where it is.
     hand: u64,
     batch: Option<Batch>,
@@ -30,32 +26,19 @@ struct Batch {
     /// Number and version.
     lines: Vec<(u64, u64)>,
     writes: Vec<Run>,
-    reads_due: usize,
-    answers_due: usize,
-    stables_due: usize,
-    flushed: bool,
+    moving: Moving,
 }
 
 impl Destage {
     pub(super) fn new(above_lines: usize, idle_ns: Nanos) -> Self {
         Self {
             above_lines,
-            idle_ns,
-            last_asked: 0,
-            armed: false,
+            leisure: Leisure::after(idle_ns),
             hand: 0,
             batch: None,
             batches: 0,
             blocks: 0,
         }
-    }
-
-    pub(super) fn asked(&mut self, now: Nanos) {
-        self.last_asked = now;
-    }
-
-    pub(super) fn rang(&mut self) {
-        self.armed = false;
     }
 }
 
@@ -68,15 +51,11 @@ impl Cache {
             return;
         }
         let is_busy = self.wholes.answers_due() > 0;
-        if is_busy {
-            self.destage.last_asked = now;
-        }
-        let idle_at = self.destage.last_asked + self.destage.idle_ns;
-        if dirty > self.destage.above_lines || (!is_busy && now >= idle_at) {
+        let is_idle = self.destage.leisure.is_here(now, is_busy);
+        if dirty > self.destage.above_lines || is_idle {
             self.begin_batch(now);
-        } else if !is_busy && !self.destage.armed {
-            self.destage.armed = true;
-            self.agenda.enter(idle_at, Deed::Idle);
+        } else if !is_busy {
+            self.destage.leisure.await_it(&mut self.agenda, Deed::Idle);
         }
     }
 
@@ -89,10 +68,7 @@ impl Cache {
         let mut batch = Batch {
             lines: Vec::with_capacity(numbers.len()),
             writes: Vec::new(),
-            reads_due: 0,
-            answers_due: 0,
-            stables_due: 0,
-            flushed: false,
+            moving: Moving::default(),
         };
         let mut reads = Vec::new();
         for number in numbers {
@@ -110,7 +86,7 @@ impl Cache {
             }
             self.destage.hand = number + 1;
         }
-        batch.reads_due = reads.len();
+        batch.moving.reads_due = reads.len();
         self.destage.batch = Some(batch);
         self.destage.batches += 1;
         for run in reads {
@@ -125,13 +101,11 @@ impl Cache {
 
     pub(super) fn destage_read(&mut self, now: Nanos) {
         let batch = self.batch();
-        batch.reads_due -= 1;
-        if batch.reads_due > 0 {
+        if !batch.moving.read() {
             return;
         }
         let writes = std::mem::take(&mut batch.writes);
-        batch.answers_due = writes.len();
-        batch.stables_due = writes.len();
+        batch.moving.writes(writes.len());
         for run in writes {
             self.back
                 .submit(now, run.request(Kind::Write), Back::Destage);
@@ -139,27 +113,24 @@ impl Cache {
     }
 
     pub(super) fn destage_written(&mut self, now: Nanos) {
-        let batch = self.batch();
-        batch.answers_due -= 1;
-        if batch.answers_due == 0 {
+        if self.batch().moving.written() {
             self.back.submit(now, Request::flush(), Back::DestageFlush);
         }
     }
 
     pub(super) fn destage_flushed(&mut self, now: Nanos) {
-        self.batch().flushed = true;
+        self.batch().moving.flushed();
         self.finish_batch(now);
     }
 
     pub(super) fn destage_stable(&mut self, now: Nanos) {
-        self.batch().stables_due -= 1;
+        self.batch().moving.stable();
         self.finish_batch(now);
     }
 
     /// Lines whose copies are stable are clean, and a note says so.
     fn finish_batch(&mut self, now: Nanos) {
-        let batch = self.batch();
-        if !batch.flushed || batch.stables_due > 0 {
+        if !self.batch().moving.has_arrived() {
             return;
         }
         let batch = self.destage.batch.take().expect("it was seen");

@@ -206,7 +206,7 @@ impl Cache {
             match deed {
                 Deed::Journal if self.journal.is_due(now) => self.write_journal(now),
                 Deed::Journal => {}
-                Deed::Idle => self.destage.rang(),
+                Deed::Idle => self.destage.leisure.rang(),
             }
         }
         self.destage_if_wanted(now);
@@ -226,7 +226,7 @@ impl Timing for Cache {
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         let id = self.wholes.open(tag, request.kind);
-        self.destage.asked(now);
+        self.destage.leisure.asked(now);
         match (request.kind, self.policy) {
             (Kind::Read, _) => self.read(now, id, request),
             (Kind::Write, CachePolicy::WriteBack) => self.write_back(now, id, request),

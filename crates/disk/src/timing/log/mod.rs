@@ -175,7 +175,7 @@ impl Log {
         while let Some(deed) = self.agenda.due(now) {
             match deed {
                 Deed::Append => self.append(now),
-                Deed::Idle => self.destage.rang(),
+                Deed::Idle => self.destage.leisure.rang(),
             }
         }
         self.destage_if_wanted(now);
@@ -199,7 +199,7 @@ impl Timing for Log {
             _ => now.max(self.advanced_to),
         };
         let id = self.wholes.open(tag, request.kind);
-        self.destage.asked(now);
+        self.destage.leisure.asked(now);
         match request.kind {
             Kind::Read => self.read(now, id, request),
             Kind::Write => self.write(now, id, request),
