@@ -3,16 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import Progress
 from rich.text import Text
 
+from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import messages
 from diskproof.report import words
 from diskproof.results.records import Finding, Plan, PlannedTrial, Trial
@@ -25,17 +19,7 @@ def progress_display(plan: Plan) -> Iterator[Watcher]:
     if not messages.is_terminal:
         yield _Lines(plan)
         return
-    bar = Progress(
-        SpinnerColumn(),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-        TextColumn("{task.description}", markup=False),
-        console=messages,
-        transient=True,
-    )
-    with bar:
+    with progress_bar() as bar:
         yield _Bar(plan, bar)
 
 

@@ -3,15 +3,9 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import Progress
 
+from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import complain, messages, say
 from diskproof.profile.measure import Watcher
 from diskproof.report import words
@@ -26,17 +20,7 @@ def profile_display() -> Iterator[Watcher]:
     if not messages.is_terminal:
         yield _Lines()
         return
-    bar = Progress(
-        SpinnerColumn(),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-        TextColumn("{task.description}", markup=False),
-        console=messages,
-        transient=True,
-    )
-    with bar:
+    with progress_bar() as bar:
         yield _Bar(bar)
 
 
