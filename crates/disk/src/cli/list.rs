@@ -22,7 +22,7 @@ impl List {
                 println!("{name:24} {}", device.title);
                 continue;
             }
-            let build = Build { seed: 1 };
+            let build = Build::seeded(1);
             let margin = serve::margin(&device, build, self.floor_us);
             println!(
                 "{}",

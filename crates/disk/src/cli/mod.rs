@@ -3,6 +3,8 @@
 mod control;
 mod floor;
 mod list;
+mod promise;
+mod replay;
 mod serve;
 mod show;
 mod simulate;
@@ -27,6 +29,7 @@ enum Verb {
     Simulate(simulate::Simulate),
     Serve(serve::Serve),
     Control(control::Control),
+    Replay(replay::Replay),
     Floor(floor::Floor),
 }
 
@@ -39,6 +42,7 @@ pub fn main() -> ExitCode {
         Verb::Simulate(verb) => verb.run(),
         Verb::Serve(verb) => verb.run(),
         Verb::Control(verb) => verb.run(),
+        Verb::Replay(verb) => verb.run(),
         Verb::Floor(verb) => verb.run(),
     };
     match outcome {

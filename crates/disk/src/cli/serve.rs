@@ -1,11 +1,13 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use super::promise::PromiseOptions;
 use super::size;
 use crate::device;
-use crate::serve::{self, Form, Options};
+use crate::serve::{self, Form, Options, Schedule};
 
 /// Serve a device as a file or a directory in a FUSE mount, until it is detached, unmounted or interrupted
 #[derive(Debug, Args)]
@@ -27,6 +29,8 @@ pub(super) struct Serve {
     /// Seed of every draw of the model
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    promise: PromiseOptions,
     /// Whether requests take the model's time from the start
     #[arg(long, value_enum, default_value_t = Switch::On)]
     timing: Switch,
@@ -51,6 +55,9 @@ pub(super) struct Serve {
     /// Wait for the last microseconds before each answer without sleeping
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1_000))]
     spin_us: u64,
+    /// A schedule of faults: a JSON file, as `control … faults` takes it
+    #[arg(long)]
+    faults: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -93,6 +100,7 @@ impl Serve {
             socket: self.socket,
             size_bytes: self.size,
             seed: self.seed,
+            promise: self.promise.promise()?,
             timing: self.timing == Switch::On,
             contents,
             image: self.image,
@@ -101,12 +109,24 @@ impl Serve {
             below_floor: self.below_floor,
             path_us: self.path_us,
             spin_us: self.spin_us,
+            faults: self.faults.as_deref().map(schedule).transpose()?,
         };
         serve::serve(&self.device, &device, &options, |event| {
             warn_of_size(&event["size_bytes"], limit_bytes);
             println!("{event}");
         })
     }
+}
+
+/// Reads a schedule of faults.
+///
+/// # Errors
+///
+/// It cannot be read, or is none.
+pub(super) fn schedule(path: &Path) -> anyhow::Result<Schedule> {
+    let shown = path.display();
+    let text = std::fs::read(path).with_context(|| format!("the faults in {shown}"))?;
+    serde_json::from_slice(&text).with_context(|| format!("{shown} is no schedule of faults"))
 }
 
 /// A thin disk may be larger than what there is for it; whoever fills it must not be surprised.

@@ -1,6 +1,7 @@
 use clap::Args;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::promise::PromiseOptions;
 use crate::device::{self, Build, Pattern, Probe};
 use crate::request::Nanos;
 use crate::simulate::{self, Length};
@@ -29,6 +30,8 @@ pub(super) struct Simulate {
     requests: u64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    promise: PromiseOptions,
     /// Say, too, how many requests the model answered in a second of processor time
     #[arg(long)]
     speed: bool,
@@ -47,7 +50,10 @@ fn processor_s() -> f64 {
 impl Simulate {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         let device = device::open(&self.device)?;
-        let mut timing = device.device.build(Build { seed: self.seed });
+        let mut timing = device.device.build(Build {
+            seed: self.seed,
+            promise: self.promise.promise()?,
+        });
         let probe = Probe {
             pattern: self.pattern,
             block_bytes: self.block_bytes,

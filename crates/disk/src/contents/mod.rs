@@ -15,6 +15,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -51,6 +52,16 @@ pub enum ContentsError {
     #[error("contents: {0}")]
     Io(#[from] io::Error),
 }
+
+/// Whether the limit on what is held refuses a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    Holds,
+    Yields,
+}
+
+/// A disk's bytes as they were at a moment; it costs room as a snapshot does.
+pub struct Moment(Tree);
 
 /// The bytes of one disk.
 pub struct Contents {
@@ -100,7 +111,7 @@ impl Contents {
     ///
     /// Outside of the disk, or where a file underneath cannot be read.
     pub fn read(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ContentsError> {
-        self.within(offset_bytes, buffer.len() as u64)?;
+        self.check_within(offset_bytes, buffer.len() as u64)?;
         let mut rest = buffer;
         let mut at = offset_bytes;
         while !rest.is_empty() {
@@ -131,14 +142,33 @@ impl Contents {
     ///
     /// Outside of the disk, when the limit is reached, or where a file cannot be written.
     pub fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), ContentsError> {
-        self.within(offset_bytes, bytes.len() as u64)?;
+        self.write_blocks(offset_bytes, bytes, Limit::Holds)
+    }
+
+    /// Puts back what lay there before, or what has to lie there: the limit refuses nothing of it, and a
+    /// block that has these bytes already takes no room of its own.
+    ///
+    /// # Errors
+    ///
+    /// Outside of the disk, or where a file cannot be written.
+    pub fn put(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), ContentsError> {
+        self.write_blocks(offset_bytes, bytes, Limit::Yields)
+    }
+
+    fn write_blocks(
+        &mut self,
+        offset_bytes: u64,
+        bytes: &[u8],
+        limit: Limit,
+    ) -> Result<(), ContentsError> {
+        self.check_within(offset_bytes, bytes.len() as u64)?;
         let mut rest = bytes;
         let mut at = offset_bytes;
         while !rest.is_empty() {
             let (index, from) = position(at);
             let length = (BLOCK_BYTES - from).min(rest.len());
             let (piece, after) = rest.split_at(length);
-            self.write_in_block(index, from, piece)?;
+            self.write_in_block(index, from, piece, limit)?;
             rest = after;
             at += length as u64;
         }
@@ -150,6 +180,7 @@ impl Contents {
         index: u64,
         from: usize,
         piece: &[u8],
+        limit: Limit,
     ) -> Result<(), ContentsError> {
         let whole = piece.len() == BLOCK_BYTES;
         if whole && piece == ZEROES {
@@ -160,13 +191,20 @@ impl Contents {
             return Ok(block.write(from, piece)?);
         }
         let mut bytes = [0; BLOCK_BYTES];
-        if !whole {
+        if !whole || limit == Limit::Yields {
             self.read_in_block(index, 0, &mut bytes)?;
         }
-        bytes[from..from + piece.len()].copy_from_slice(piece);
-        let block = self
-            .reaper
-            .try_until_free(ROOM_WITHIN, || self.store.hold(&bytes))?;
+        let replaced = &mut bytes[from..from + piece.len()];
+        if limit == Limit::Yields && replaced == piece {
+            return Ok(());
+        }
+        replaced.copy_from_slice(piece);
+        let block = match limit {
+            Limit::Holds => self
+                .reaper
+                .try_until_free(ROOM_WITHIN, || self.store.hold(&bytes))?,
+            Limit::Yields => self.store.hold_beyond_limit(&bytes)?,
+        };
         self.now.put(index, Place::Held(block));
         Ok(())
     }
@@ -177,7 +215,7 @@ impl Contents {
     ///
     /// Outside of the disk; when a block of which a part remains has to be written and cannot be.
     pub fn discard(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), ContentsError> {
-        self.within(offset_bytes, length_bytes)?;
+        self.check_within(offset_bytes, length_bytes)?;
         let end = offset_bytes + length_bytes;
         let mut at = offset_bytes;
         while at < end {
@@ -209,7 +247,7 @@ impl Contents {
             self.zero_block(index);
             return Ok(());
         }
-        self.write_in_block(index, from, &ZEROES[..length])
+        self.write_in_block(index, from, &ZEROES[..length], Limit::Holds)
     }
 
     fn zero_block(&mut self, index: u64) {
@@ -231,19 +269,26 @@ impl Contents {
     /// is none, `None`.
     #[must_use]
     pub fn next_data(&self, offset_bytes: u64) -> Option<u64> {
-        self.next(offset_bytes, true)
+        self.next(offset_bytes..self.size_bytes, true)
+    }
+
+    /// The same within a range, which takes no longer than the range is.
+    #[must_use]
+    pub fn data_within(&self, range: Range<u64>) -> Option<u64> {
+        self.next(range, true)
     }
 
     /// The first byte from there on that takes no room; the end of the disk takes none.
     #[must_use]
     pub fn next_hole(&self, offset_bytes: u64) -> u64 {
-        self.next(offset_bytes, false).unwrap_or(self.size_bytes)
+        self.next(offset_bytes..self.size_bytes, false)
+            .unwrap_or(self.size_bytes)
     }
 
-    fn next(&self, offset_bytes: u64, data: bool) -> Option<u64> {
-        let end = self.size_bytes.div_ceil(BLOCK_BYTES as u64);
+    fn next(&self, range: Range<u64>, data: bool) -> Option<u64> {
+        let end = range.end.min(self.size_bytes).div_ceil(BLOCK_BYTES as u64);
         let image_end = self.image.as_ref().map_or(0, Image::blocks);
-        let (mut index, _) = position(offset_bytes);
+        let (mut index, _) = position(range.start);
         while index < end {
             if data && index >= image_end && !self.now.has_leaf(index) {
                 index = Tree::next_leaf(index);
@@ -255,7 +300,7 @@ impl Contents {
                 Place::Zero => false,
             };
             if is_data == data {
-                return Some(block_offset(index).max(offset_bytes));
+                return Some(block_offset(index).max(range.start));
             }
             index += 1;
         }
@@ -307,6 +352,22 @@ impl Contents {
         Ok(())
     }
 
+    /// Keeps the disk as it is, without a name.
+    #[must_use]
+    pub fn keep(&self) -> Moment {
+        Moment(self.now.clone())
+    }
+
+    /// Puts the disk back to what it was.
+    pub fn put_back(&mut self, moment: Moment) {
+        self.reaper.take(std::mem::replace(&mut self.now, moment.0));
+    }
+
+    /// Lets go what was kept.
+    pub fn let_go(&mut self, moment: Moment) {
+        self.reaper.take(moment.0);
+    }
+
     /// # Errors
     ///
     /// There is no snapshot of the name.
@@ -324,7 +385,10 @@ impl Contents {
         self.snapshots.keys().map(String::as_str).collect()
     }
 
-    fn within(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), ContentsError> {
+    /// # Errors
+    ///
+    /// A part of the range lies outside of the disk.
+    pub fn check_within(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), ContentsError> {
         let end_bytes = offset_bytes.saturating_add(length_bytes);
         if end_bytes > self.size_bytes {
             return Err(ContentsError::Outside {

@@ -36,6 +36,11 @@ impl Ledger {
         Ok(())
     }
 
+    fn take_beyond_limit(&self) {
+        self.held_bytes
+            .fetch_add(BLOCK_BYTES as u64, Ordering::Relaxed);
+    }
+
     fn give_back(&self) {
         self.held_bytes
             .fetch_sub(BLOCK_BYTES as u64, Ordering::Relaxed);
@@ -89,6 +94,20 @@ impl Store {
     /// A new block with these bytes.
     pub(super) fn hold(&self, bytes: &[u8; BLOCK_BYTES]) -> Result<Block, ContentsError> {
         self.ledger.take()?;
+        self.block(bytes)
+    }
+
+    /// The same, whether or not the limit is reached.
+    pub(super) fn hold_beyond_limit(
+        &self,
+        bytes: &[u8; BLOCK_BYTES],
+    ) -> Result<Block, ContentsError> {
+        self.ledger.take_beyond_limit();
+        self.block(bytes)
+    }
+
+    /// Of bytes for which there is room.
+    fn block(&self, bytes: &[u8; BLOCK_BYTES]) -> Result<Block, ContentsError> {
         let ledger = self.ledger.clone();
         let Some(file) = &self.file else {
             return Ok(Block::Memory(Arc::new(MemoryBlock {

@@ -170,7 +170,7 @@ mod tests {
     }
 
     fn ratio(device: &Device, published: &Published, length: Length) -> f64 {
-        let mut timing = device.device.build(Build { seed: 1 });
+        let mut timing = device.device.build(Build::seeded(1));
         let outcome = simulate::run(timing.as_mut(), &published.probe, length, 1);
         let (found, wanted) = found(&outcome, published.measure);
         found / wanted

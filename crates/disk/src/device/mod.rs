@@ -4,6 +4,7 @@ mod catalogue;
 mod figure;
 mod model;
 mod named;
+mod promise;
 mod published;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use named::{Origin, look_up};
 pub use catalogue::{BUILT_IN, names, open};
 pub use figure::Figure;
 pub use model::{Build, Model};
+pub use promise::Promise;
 pub use published::{Measure, Pattern, Probe, Published};
 
 /// A device file that cannot be used; the text says what, where, and what to do.

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::figure::Figure;
+use super::promise::Promise;
 use crate::timing::{
-    Bridge, BridgeParameters, Cache, CacheParameters, Cloud, CloudParameters, Flash,
-    FlashParameters, Log, LogParameters, Memory, MemoryParameters, Null, Raid, RaidParameters,
-    Spinning, SpinningParameters, Timing,
+    Bridge, BridgeParameters, Cache, CacheParameters, CachePolicy, Cloud, CloudParameters, Flash,
+    FlashParameters, Ignoring, Log, LogParameters, Memory, MemoryParameters, Null, Protected, Raid,
+    RaidParameters, Spinning, SpinningParameters, Timing,
 };
 
 /// Of devices that do not say otherwise.
@@ -17,9 +18,20 @@ const SECTOR_BYTES: u64 = 512;
 pub struct Build {
     /// Seed of every draw in the model.
     pub seed: u64,
+    /// Of the device as a whole; its parts are as their files say.
+    pub promise: Promise,
 }
 
 impl Build {
+    /// As its file says, with this seed.
+    #[must_use]
+    pub fn seeded(seed: u64) -> Self {
+        Self {
+            seed,
+            promise: Promise::AsDescribed,
+        }
+    }
+
     /// How the part of that number is to be built: with a seed of its own, so that two equal disks of
     /// one array neither turn nor draw alike.
     #[must_use]
@@ -30,9 +42,7 @@ impl Build {
             .wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Self {
-            seed: mixed ^ (mixed >> 31),
-        }
+        Self::seeded(mixed ^ (mixed >> 31))
     }
 }
 
@@ -96,6 +106,15 @@ impl Model {
     /// Where a name was not looked up; a device that was read from a file has none left.
     #[must_use]
     pub fn build(&self, build: Build) -> Box<dyn Timing> {
+        let device = self.as_described(build);
+        match build.promise {
+            Promise::AsDescribed => device,
+            Promise::FlushesIgnored => Box::new(Ignoring::new(device)),
+            Promise::PowerLossProtected => Box::new(Protected::new(device)),
+        }
+    }
+
+    fn as_described(&self, build: Build) -> Box<dyn Timing> {
         match self {
             Self::Null(parameters) => Box::new(Null::new(parameters.capacity_bytes.value)),
             Self::Spinning(parameters) => Box::new(Spinning::new(parameters, build.seed)),
@@ -139,6 +158,45 @@ impl Model {
                 disks.max().unwrap_or(SECTOR_BYTES)
             }
             _ => SECTOR_BYTES,
+        }
+    }
+
+    /// Whether what is stable outlives the power: not in main memory, nor in what keeps a part of its
+    /// bytes there. With power-loss protection everything does.
+    #[must_use]
+    pub fn survives_without_power(&self, promise: Promise) -> bool {
+        promise == Promise::PowerLossProtected || self.keeps_bytes()
+    }
+
+    fn keeps_bytes(&self) -> bool {
+        match self {
+            Self::Memory(_) => false,
+            Self::Bridge(parameters) => parameters.disk.keeps_bytes(),
+            // The front of a write-through cache has nothing that the back has not.
+            Self::Cache(parameters) => {
+                let front_counts = parameters.policy.value == CachePolicy::WriteBack;
+                parameters.back.keeps_bytes() && (!front_counts || parameters.front.keeps_bytes())
+            }
+            Self::Log(parameters) => {
+                parameters.front.keeps_bytes() && parameters.back.keeps_bytes()
+            }
+            Self::Raid(parameters) => parameters.disks.iter().all(Self::keeps_bytes),
+            Self::Null(_) | Self::Spinning(_) | Self::Flash(_) | Self::Cloud(_) => true,
+            Self::Named(name) => panic!("the device `{name}` was not looked up"),
+        }
+    }
+
+    /// Whether a head writes its sectors, so that the one under it may be spoilt when the power fails.
+    #[must_use]
+    pub fn has_head(&self) -> bool {
+        match self {
+            Self::Spinning(_) => true,
+            Self::Bridge(parameters) => parameters.disk.has_head(),
+            Self::Cache(parameters) => parameters.front.has_head() || parameters.back.has_head(),
+            Self::Log(parameters) => parameters.front.has_head() || parameters.back.has_head(),
+            Self::Raid(parameters) => parameters.disks.iter().any(Self::has_head),
+            Self::Null(_) | Self::Flash(_) | Self::Cloud(_) | Self::Memory(_) => false,
+            Self::Named(name) => panic!("the device `{name}` was not looked up"),
         }
     }
 

@@ -138,7 +138,7 @@ mod tests {
             capacity_bytes = { value = 4096, source = "chosen" }"#,
         );
         let device = Device::parse(&text, "here").expect("it can be read");
-        let build = super::super::Build { seed: 1 };
+        let build = super::super::Build::seeded(1);
         assert_eq!(device.device.build(build).capacity_bytes(), 4096);
     }
 

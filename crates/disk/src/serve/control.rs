@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::disk::Disk;
+use crate::faults::Fault;
+use crate::volatile::Choice;
 
 /// A request is short; a line that is longer is none.
 const LINE_BYTES_AT_MOST: u64 = 64 * 1024;
@@ -32,16 +34,39 @@ pub enum Request {
     Timing { on: bool },
     /// Keep the bytes as they are under a name.
     Snapshot { name: String },
-    /// Put the bytes back to what they were. The model begins anew: with the disk's own seed, or another.
+    /// Put the bytes back to what they were; without a name, bring power back after a cut. The model
+    /// begins anew: with the disk's own seed, or another.
     Restore {
-        name: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
     /// Let a snapshot go.
     Forget { name: String },
+    /// Keep account of what a power cut can take, or no longer; and a log of all requests.
+    Track {
+        on: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        log: Option<PathBuf>,
+    },
+    /// The power fails: every request does, until a restore.
+    Cut(Choice),
+    /// What else befalls the disk from now on; an empty schedule ends it.
+    Faults(Schedule),
+    /// Bring the disk, whose bytes are those with which a log began, to what survived its cut.
+    Replay { log: PathBuf },
     /// End: what is under way fails, the mount goes.
     Detach,
+}
+
+/// Faults and the seed of their draws.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    pub schedule: Vec<Fault>,
+    #[serde(default)]
+    pub seed: u64,
 }
 
 /// Takes the socket's place in the file system.
@@ -118,7 +143,7 @@ fn converse(stream: UnixStream, disk: &Disk) -> io::Result<()> {
         let reply = match request {
             Ok(request) => disk
                 .perform(request)
-                .unwrap_or_else(|error| failure(&error)),
+                .unwrap_or_else(|error| failure(&format!("{error:#}"))),
             Err(error) => failure(&format!("not understood: {error}")),
         };
         // What was asked for is done, whether or not anybody still listens.

@@ -5,10 +5,14 @@
 //! as its next event. A request that arrives meanwhile is submitted at its arrival if the model's head
 //! start allows, at the model's moment if not; its answer is then late by the difference.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::answer::Answer;
 use super::depth::Depth;
+use super::tracking::Tracking;
+use crate::account::Ticket;
+use crate::faults::Delay;
 use crate::request::{Kind, Nanos, Request, Tag};
 use crate::timing::{Event, Timing};
 
@@ -24,11 +28,22 @@ pub(super) struct Pace {
 /// More than any model does at one moment for all the requests that a disk can have.
 const STEPS_AT_A_MOMENT: u32 = 1_000_000;
 
+/// Whether requests are dealt with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Power {
+    On,
+    /// Until a restore every request fails; the model stands still.
+    Cut,
+    /// For good.
+    Ended,
+}
+
 pub(super) struct Core {
     pub(super) timing: Box<dyn Timing>,
     pub(super) pace: Pace,
     pub(super) timed: bool,
-    pub(super) ended: bool,
+    pub(super) power: Power,
+    pub(super) tracking: Arc<Tracking>,
     /// When the scheduler wakes by itself: 0 while it is awake.
     pub(super) scheduler_wakes: Nanos,
     pub(super) depth: Depth,
@@ -39,13 +54,44 @@ pub(super) struct Core {
     next_tag: u64,
     used: bool,
     under_way: HashMap<Tag, UnderWay>,
-    /// Bytes of each write that is not stable.
-    unstable: HashMap<Tag, u64>,
+    /// What the model has answered and a fault still holds back, by the moment at which it leaves.
+    held_back: BTreeMap<(Nanos, Tag), UnderWay>,
+    /// Writes that are not stable.
+    unstable: HashMap<Tag, Unstable>,
     events: Vec<Event>,
+}
+
+struct Unstable {
+    bytes: u64,
+    ticket: Option<Ticket>,
+}
+
+/// A request that has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) request: Request,
+    /// Its number in the account, where there is one.
+    pub(super) ticket: Option<Ticket>,
+    pub(super) arrived: Nanos,
+    /// By a fault.
+    pub(super) delay: Delay,
+}
+
+impl Default for Arrival {
+    fn default() -> Self {
+        Self {
+            request: Request::flush(),
+            ticket: None,
+            arrived: 0,
+            delay: Delay::default(),
+        }
+    }
 }
 
 struct UnderWay {
     kind: Kind,
+    ticket: Option<Ticket>,
+    delay: Delay,
     arrived: Nanos,
     submitted: Nanos,
     answer: Answer,
@@ -66,12 +112,18 @@ pub(super) struct Due {
 }
 
 impl Core {
-    pub(super) fn new(timing: Box<dyn Timing>, timed: bool, pace: Pace) -> Self {
+    pub(super) fn new(
+        timing: Box<dyn Timing>,
+        timed: bool,
+        pace: Pace,
+        tracking: Arc<Tracking>,
+    ) -> Self {
         Self {
             timing,
             pace,
             timed,
-            ended: false,
+            power: Power::On,
+            tracking,
             scheduler_wakes: 0,
             depth: Depth::default(),
             unstable_bytes: 0,
@@ -79,13 +131,14 @@ impl Core {
             next_tag: 0,
             used: false,
             under_way: HashMap::new(),
+            held_back: BTreeMap::new(),
             unstable: HashMap::new(),
             events: Vec::new(),
         }
     }
 
     pub(super) fn under_way(&self) -> usize {
-        self.under_way.len()
+        self.under_way.len() + self.held_back.len()
     }
 
     /// Whether the model has had a request since it was made.
@@ -95,34 +148,61 @@ impl Core {
 
     /// Goes on with another model, which knows nothing of what was; only where nothing is under way.
     pub(super) fn renew(&mut self, timing: Box<dyn Timing>) {
-        debug_assert!(self.under_way.is_empty(), "their answers would never come");
+        debug_assert!(self.under_way() == 0, "their answers would never come");
         self.timing = timing;
         self.used = false;
+        self.power = Power::On;
         self.unstable.clear();
         self.unstable_bytes = 0;
     }
 
     /// When answers have to be looked for, unless something is submitted before.
     pub(super) fn next_due(&self) -> Option<Nanos> {
-        let next = self.timing.next_event()?;
+        let next = self.next_event()?;
         Some(next.saturating_sub(self.pace.path))
     }
 
+    fn next_event(&self) -> Option<Nanos> {
+        if self.power == Power::Cut {
+            return None;
+        }
+        let held_back = self.held_back.keys().next().map(|(at, _)| *at);
+        match (self.timing.next_event(), held_back) {
+            (Some(model), Some(held_back)) => Some(model.min(held_back)),
+            (model, held_back) => model.or(held_back),
+        }
+    }
+
     /// Nothing is in the model for anybody any more: what was under way is given back.
-    pub(super) fn end(&mut self) -> Vec<Answer> {
-        self.ended = true;
-        let left = self.under_way.drain();
-        left.map(|(_, request)| request.answer).collect()
+    pub(super) fn end(&mut self) -> Vec<(Kind, Answer)> {
+        self.power = Power::Ended;
+        self.give_back()
+    }
+
+    /// The power fails: what was under way is given back.
+    pub(super) fn cut(&mut self, now: Nanos) -> Vec<(Kind, Answer)> {
+        self.power = Power::Cut;
+        let left = self.give_back();
+        self.depth.changes(now, 0);
+        left
+    }
+
+    fn give_back(&mut self) -> Vec<(Kind, Answer)> {
+        let held_back = std::mem::take(&mut self.held_back);
+        let left = self.under_way.drain().map(|(_, request)| request);
+        left.chain(held_back.into_values())
+            .map(|request| (request.kind, request.answer))
+            .collect()
     }
 
     /// Brings the model to what arrived; what is due by then is told.
-    pub(super) fn submit(
-        &mut self,
-        request: Request,
-        arrived: Nanos,
-        answer: Answer,
-        due: &mut Vec<Due>,
-    ) {
+    pub(super) fn submit(&mut self, arrival: Arrival, answer: Answer, due: &mut Vec<Due>) {
+        let Arrival {
+            request,
+            ticket,
+            arrived,
+            delay,
+        } = arrival;
         let submitted = arrived.max(self.model_at.saturating_sub(self.timing.head_start()));
         if submitted > self.model_at {
             self.advance(submitted, due);
@@ -131,19 +211,22 @@ impl Core {
         self.next_tag += 1;
         self.used = true;
         if matches!(request.kind, Kind::Write | Kind::Discard) {
-            self.unstable.insert(tag, request.length_bytes);
+            let bytes = request.length_bytes;
+            self.unstable.insert(tag, Unstable { bytes, ticket });
             self.unstable_bytes += request.length_bytes;
         }
         self.under_way.insert(
             tag,
             UnderWay {
                 kind: request.kind,
+                ticket,
+                delay,
                 arrived,
                 submitted,
                 answer,
             },
         );
-        self.depth.changes(arrived, self.under_way.len());
+        self.depth.changes(arrived, self.under_way());
         self.timing.submit(submitted, tag, request);
     }
 
@@ -156,7 +239,7 @@ impl Core {
     pub(super) fn drive(&mut self, now: Nanos, due: &mut Vec<Due>) {
         let horizon = now + self.pace.path;
         let mut still = 0;
-        while let Some(next) = self.timing.next_event()
+        while let Some(next) = self.next_event()
             && next <= horizon
         {
             still = if next > self.model_at { 0 } else { still + 1 };
@@ -168,221 +251,63 @@ impl Core {
     fn advance(&mut self, to: Nanos, due: &mut Vec<Due>) {
         self.model_at = to;
         self.timing.advance(to, &mut self.events);
-        for event in self.events.drain(..) {
+        let mut events = std::mem::take(&mut self.events);
+        for event in events.drain(..) {
             match event {
                 Event::Answered { tag, at } => {
                     let request = self
                         .under_way
                         .remove(&tag)
                         .expect("a model answers each request once");
-                    self.depth.changes(at, self.under_way.len());
-                    let latency = at - request.submitted;
-                    due.push(Due {
-                        kind: request.kind,
-                        answer: request.answer,
-                        at: request.arrived + latency,
-                        latency,
-                        below_path: latency < self.pace.path,
-                        deadline: request.arrived + latency.saturating_sub(self.pace.path),
-                    });
+                    let leaves = if request.delay.is_none() {
+                        at
+                    } else {
+                        let latency = at - request.submitted;
+                        request.delay.answered(request.submitted, latency)
+                    };
+                    if leaves > to {
+                        self.held_back.insert((leaves, tag), request);
+                    } else {
+                        due.push(self.due(request, leaves));
+                    }
                 }
-                Event::Stable { tag, .. } => {
-                    let bytes = self.unstable.remove(&tag).unwrap_or(0);
-                    self.unstable_bytes -= bytes;
+                Event::Stable { tag, at } => {
+                    let Some(unstable) = self.unstable.remove(&tag) else {
+                        continue;
+                    };
+                    self.unstable_bytes -= unstable.bytes;
+                    if let Some(ticket) = unstable.ticket {
+                        self.tracking.stable(ticket, at);
+                    }
                 }
             }
+        }
+        self.events = events;
+        while let Some(entry) = self.held_back.first_entry()
+            && entry.key().0 <= to
+        {
+            let ((leaves, _), request) = entry.remove_entry();
+            due.push(self.due(request, leaves));
+        }
+    }
+
+    /// An answer leaves: what it answers is told so.
+    fn due(&mut self, request: UnderWay, at: Nanos) -> Due {
+        self.depth.changes(at, self.under_way());
+        if let Some(ticket) = request.ticket {
+            self.tracking.answered(ticket, at);
+        }
+        let latency = at - request.submitted;
+        Due {
+            kind: request.kind,
+            answer: request.answer,
+            at: request.arrived + latency,
+            latency,
+            below_path: latency < self.pace.path,
+            deadline: request.arrived + latency.saturating_sub(self.pace.path),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::request::NANOS_PER_MS;
-    use crate::timing::Counters;
-
-    const MS: Nanos = NANOS_PER_MS;
-
-    /// Every request takes the same time, however many there are.
-    struct Fixed {
-        latency: Nanos,
-        head_start: Nanos,
-        named: Nanos,
-        pending: Vec<(Nanos, Tag)>,
-    }
-
-    impl Timing for Fixed {
-        fn capacity_bytes(&self) -> u64 {
-            1 << 20
-        }
-
-        fn head_start(&self) -> Nanos {
-            self.head_start
-        }
-
-        fn submit(&mut self, now: Nanos, tag: Tag, _request: Request) {
-            assert!(now + self.head_start >= self.named, "too far in the past");
-            self.pending.push((now + self.latency, tag));
-        }
-
-        fn next_event(&self) -> Option<Nanos> {
-            self.pending.first().map(|(at, _)| *at)
-        }
-
-        fn advance(&mut self, now: Nanos, events: &mut Vec<Event>) {
-            self.named = now;
-            self.pending.retain(|&(at, tag)| {
-                if at <= now {
-                    events.push(Event::Answered { tag, at });
-                }
-                at > now
-            });
-        }
-
-        fn counters(&self) -> Counters {
-            Counters::new()
-        }
-    }
-
-    fn core(latency_ms: Nanos, path_ms: Nanos, head_start_ms: Nanos) -> Core {
-        let timing = Fixed {
-            latency: latency_ms * MS,
-            head_start: head_start_ms * MS,
-            named: 0,
-            pending: Vec::new(),
-        };
-        let pace = Pace {
-            path: path_ms * MS,
-            spin: 0,
-        };
-        Core::new(Box::new(timing), true, pace)
-    }
-
-    fn arrive(core: &mut Core, at_ms: Nanos) -> Vec<Due> {
-        let mut due = Vec::new();
-        let answer = Answer::Then(Box::new(|_| ()));
-        core.submit(Request::read(0, 4096), at_ms * MS, answer, &mut due);
-        core.drive(at_ms * MS, &mut due);
-        due
-    }
-
-    fn drive(core: &mut Core, at_ms: Nanos) -> Vec<Due> {
-        let mut due = Vec::new();
-        core.drive(at_ms * MS, &mut due);
-        due
-    }
-
-    #[test]
-    fn an_answer_is_due_earlier_by_its_way() {
-        let mut core = core(50, 20, 0);
-        assert!(arrive(&mut core, 100).is_empty());
-        assert_eq!(core.next_due(), Some(130 * MS));
-        assert!(drive(&mut core, 129).is_empty());
-        let due = drive(&mut core, 130);
-        assert_eq!(due.len(), 1);
-        assert_eq!(due[0].latency, 50 * MS);
-        assert_eq!(due[0].deadline, 130 * MS);
-        assert_eq!(due[0].at, 150 * MS);
-        assert_eq!((core.under_way(), core.next_due()), (0, None));
-    }
-
-    #[test]
-    fn an_answer_is_never_due_before_its_request() {
-        let mut core = core(10, 20, 0);
-        let due = arrive(&mut core, 100);
-        assert_eq!((due[0].latency, due[0].deadline), (10 * MS, 100 * MS));
-    }
-
-    /// One after the other, over a way that costs what was measured, is exactly the model's time.
-    #[test]
-    fn a_chain_of_requests_runs_at_the_models_pace() {
-        let mut core = core(50, 20, 0);
-        for round in 0..5 {
-            let arrival = 100 + 50 * round;
-            assert!(arrive(&mut core, arrival).is_empty());
-            let due = drive(&mut core, arrival + 30);
-            assert_eq!(due[0].latency, 50 * MS, "round {round}");
-            assert_eq!(due[0].deadline, (arrival + 30) * MS);
-        }
-    }
-
-    #[test]
-    fn who_arrives_while_the_model_is_ahead_is_late_by_the_difference() {
-        let mut core = core(50, 20, 0);
-        arrive(&mut core, 100);
-        assert_eq!(drive(&mut core, 130).len(), 1);
-        arrive(&mut core, 135);
-        // The model was at 150 by then: its answer comes at 200, and leaves at 180.
-        assert_eq!(core.next_due(), Some(180 * MS));
-        let due = drive(&mut core, 180);
-        assert_eq!(due[0].deadline, 165 * MS);
-    }
-
-    #[test]
-    fn a_head_start_makes_nobody_late() {
-        let mut core = core(50, 20, 15);
-        arrive(&mut core, 100);
-        assert_eq!(drive(&mut core, 130).len(), 1);
-        arrive(&mut core, 135);
-        assert_eq!(core.next_due(), Some(165 * MS));
-        assert_eq!(drive(&mut core, 165)[0].deadline, 165 * MS);
-        // A shorter one makes less late.
-        arrive(&mut core, 166);
-        assert_eq!(core.next_due(), Some(200 * MS));
-        arrive(&mut core, 186);
-        assert_eq!(core.next_due(), Some(200 * MS));
-        assert_eq!(drive(&mut core, 200)[0].deadline, 196 * MS);
-    }
-
-    #[test]
-    fn a_new_model_knows_nothing_of_what_the_old_one_held() {
-        let mut core = core(50, 20, 0);
-        assert!(!core.is_used());
-        let mut due = Vec::new();
-        let answer = Answer::Then(Box::new(|_| ()));
-        core.submit(Request::write(0, 4096), 100 * MS, answer, &mut due);
-        assert_eq!(drive(&mut core, 150).len(), 1);
-        // This model never tells that the write is stable.
-        assert_eq!((core.unstable_bytes, core.is_used()), (4096, true));
-        let fresh = Fixed {
-            latency: 7 * MS,
-            head_start: 0,
-            named: 0,
-            pending: Vec::new(),
-        };
-        core.renew(Box::new(fresh));
-        assert_eq!((core.unstable_bytes, core.is_used()), (0, false));
-        assert_eq!(arrive(&mut core, 200)[0].latency, 7 * MS);
-    }
-
-    #[test]
-    #[should_panic(expected = "the model stands still")]
-    fn a_model_that_never_gets_on_is_found_out() {
-        struct Stuck;
-        impl Timing for Stuck {
-            fn capacity_bytes(&self) -> u64 {
-                4096
-            }
-            fn submit(&mut self, _now: Nanos, _tag: Tag, _request: Request) {}
-            fn next_event(&self) -> Option<Nanos> {
-                Some(0)
-            }
-            fn advance(&mut self, _now: Nanos, _events: &mut Vec<Event>) {}
-            fn counters(&self) -> Counters {
-                Counters::new()
-            }
-        }
-        let pace = Pace { path: 0, spin: 0 };
-        drive(&mut Core::new(Box::new(Stuck), true, pace), 1);
-    }
-
-    #[test]
-    fn what_is_left_at_the_end_is_given_back() {
-        let mut core = core(50, 20, 0);
-        arrive(&mut core, 100);
-        arrive(&mut core, 101);
-        assert_eq!(core.end().len(), 2);
-        assert!(core.ended);
-        assert_eq!(core.under_way(), 0);
-    }
-}
+mod tests;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
-use anyhow::bail;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -12,6 +11,7 @@ use super::control::Request;
 use super::engine::Engine;
 use super::kept::Kept;
 use super::standing::Awake;
+use super::tracking::Tracking;
 use crate::contents::Contents;
 use crate::device::{Build, Model};
 
@@ -19,6 +19,9 @@ pub(super) struct Disk {
     pub(super) engine: Arc<Engine>,
     pub(super) contents: Arc<Mutex<Contents>>,
     pub(super) kept: Kept,
+    pub(super) tracking: Arc<Tracking>,
+    /// Its name or file.
+    pub(super) device: String,
     pub(super) model: Model,
     pub(super) build: Build,
     /// Seed of the model at work.
@@ -48,11 +51,18 @@ impl Disk {
                 self.kept.snapshot(&name)?;
                 Ok(done())
             }
-            Request::Restore { name, seed } => self.restore(&name, seed),
+            Request::Restore { name, seed } => match name {
+                Some(name) => self.restore(&name, seed),
+                None => self.power_on(seed),
+            },
             Request::Forget { name } => {
                 self.kept.forget(&name)?;
                 Ok(done())
             }
+            Request::Track { on, log } => self.track(on, log.as_deref()),
+            Request::Cut(choice) => self.cut(choice),
+            Request::Faults(faults) => self.befall(faults),
+            Request::Replay { log } => self.replay(&log),
             Request::Detach => Ok(done()),
         }
     }
@@ -61,27 +71,36 @@ impl Disk {
     /// anew with them, as after a long rest: what its caches and credits were is no part of the bytes.
     /// Where the restore is refused, model and statistics go on as they were.
     fn restore(&self, name: &str, seed: Option<u64>) -> anyhow::Result<Value> {
-        let build = seed.map_or(self.build, |seed| Build { seed });
-        let begin = || {
-            let another = self.begun_with.load(Ordering::Relaxed) != build.seed;
-            let anew = || {
-                self.begun_with.store(build.seed, Ordering::Relaxed);
-                self.model.build(build)
-            };
-            match self.engine.renew(another, anew) {
-                Ok(()) => Ok(()),
-                Err(under_way) => {
-                    bail!("{under_way} requests are under way; unmount what is on the disk first")
-                }
-            }
-        };
-        self.kept.restore(name, begin)?;
+        self.kept.restore(name, || {
+            self.begin_model(seed)?;
+            self.tracking.renew();
+            Ok(())
+        })?;
         Ok(done())
+    }
+
+    /// Begins the model anew, and with it statistics; the power is on afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Requests are under way; nothing has changed then.
+    pub(super) fn begin_model(&self, seed: Option<u64>) -> anyhow::Result<()> {
+        let build = seed.map_or(self.build, |seed| Build { seed, ..self.build });
+        let another = self.begun_with.load(Ordering::Relaxed) != build.seed;
+        let anew = || {
+            self.begun_with.store(build.seed, Ordering::Relaxed);
+            self.model.build(build)
+        };
+        self.engine.renew(another, anew)
     }
 
     fn describe(&self) -> Value {
         let mut description = self.description.clone();
+        let tracking = self.tracking.describe();
         let contents = self.contents.lock();
+        description["power"] = (!self.engine.is_off()).into();
+        description["tracked"] = tracking["tracked"].clone();
+        description["logged"] = tracking["logged"].clone();
         description["ok"] = true.into();
         description["timing"] = self.engine.is_timed().into();
         description["awake"] = self.awake.is_held().into();
@@ -104,6 +123,6 @@ impl Disk {
     }
 }
 
-fn done() -> Value {
+pub(super) fn done() -> Value {
     json!({"ok": true})
 }

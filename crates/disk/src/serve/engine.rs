@@ -3,17 +3,23 @@
 //! The model is driven by the clock from two sides: by whoever brings a request, and by a scheduler
 //! that sleeps until the next event. Whoever finds answers due sends them.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use anyhow::ensure;
 use fuser::Errno;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 
 use super::alarm::Alarm;
 use super::answer::Answer;
+use super::befalling::Befalling;
 use super::clock::Clock;
+pub(super) use super::core::Arrival;
 pub(super) use super::core::Pace;
-use super::core::{Core, Due};
+use super::core::{Core, Due, Power};
 use super::statistics::{Answered, QueueDepth, Report, Statistics};
+use super::tracking::Tracking;
+use crate::account::Medium;
 use crate::request::{Kind, Nanos, Request};
 use crate::timing::Timing;
 
@@ -26,17 +32,44 @@ pub(super) struct Engine {
     /// When a scheduler that does not sleep is to look again: as `wake`.
     spins_until: AtomicU64,
     statistics: Mutex<Statistics>,
+    tracking: Arc<Tracking>,
+    faults: Befalling,
+    /// As the core has it, for those who have not come to it yet.
+    off: AtomicBool,
+    /// When the power was last cut; 0 for never.
+    cut_at: AtomicU64,
+    /// Held by whoever sends answers, since before it let go of the core: a cut waits for them, so that
+    /// no answer leaves after it that was made before.
+    sending: RwLock<()>,
+    /// When a flush was last answered; 0 for never.
+    last_flush: AtomicU64,
+}
+
+/// The instant at which the power was cut.
+pub(super) struct Cut {
+    pub(super) at: Nanos,
+    /// Requests that had no answer.
+    pub(super) under_way: usize,
+    /// When a flush had last been answered since the disk was tracked or had its model.
+    pub(super) last_flush: Option<Nanos>,
 }
 
 impl Engine {
-    pub(super) fn new(timing: Box<dyn Timing>, timed: bool, pace: Pace) -> Self {
+    pub(super) fn new(timing: Box<dyn Timing>, timed: bool, pace: Pace, medium: Medium) -> Self {
         let clock = Clock::start();
+        let tracking = Arc::new(Tracking::new(clock, medium));
         Self {
             clock,
-            core: Mutex::new(Core::new(timing, timed, pace)),
+            core: Mutex::new(Core::new(timing, timed, pace, tracking.clone())),
             wake: Condvar::new(),
             spins_until: AtomicU64::new(0),
             statistics: Mutex::new(Statistics::new()),
+            tracking,
+            faults: Befalling::new(medium.sector_bytes),
+            off: AtomicBool::new(false),
+            cut_at: AtomicU64::new(0),
+            sending: RwLock::new(()),
+            last_flush: AtomicU64::new(0),
         }
     }
 
@@ -44,24 +77,68 @@ impl Engine {
         self.clock.now()
     }
 
+    pub(super) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    pub(super) fn tracking(&self) -> &Arc<Tracking> {
+        &self.tracking
+    }
+
+    pub(super) fn faults(&self) -> &Befalling {
+        &self.faults
+    }
+
+    /// Whether the power is cut: every request fails.
+    pub(super) fn is_off(&self) -> bool {
+        self.off.load(Ordering::Acquire)
+    }
+
+    /// Whether a request that came then is one that a cut took: it was under way at the cut, though the
+    /// power may have returned since.
+    pub(super) fn is_cut(&self, arrived: Nanos) -> bool {
+        self.is_off() || arrived <= self.cut_at.load(Ordering::Acquire)
+    }
+
     /// Takes a request whose bytes have been dealt with, and answers it when the model does.
     pub(super) fn arrive(&self, request: Request, arrived: Nanos, answer: Answer) {
+        let arrival = Arrival {
+            request,
+            arrived,
+            ..Arrival::default()
+        };
+        self.arrive_with(arrival, answer);
+    }
+
+    /// The same of a request that has a number in the account, or that a fault delays.
+    pub(super) fn arrive_with(&self, arrival: Arrival, answer: Answer) {
+        let Arrival {
+            request,
+            ticket,
+            arrived,
+            ..
+        } = arrival;
         let mut core = self.core.lock();
-        if core.ended {
+        if core.power != Power::On || self.is_cut(arrived) {
             drop(core);
-            answer.fail(Errno::EIO);
+            self.fail(request.kind, answer, Errno::EIO);
             return;
         }
         if !core.timed {
+            self.tracking.untimed(request.kind, ticket, arrived);
+            let _sending = self.sending.read_recursive();
             drop(core);
             self.statistics.lock().count(request);
+            self.note_flush(request.kind, arrived);
             answer.send(arrived);
             return;
         }
         let mut due = Vec::new();
-        core.submit(request, arrived, answer, &mut due);
+        core.submit(arrival, answer, &mut due);
         core.drive(self.clock.now(), &mut due);
         self.wake_if_earlier(&core);
+        // What follows an answer in a directory may come here again, and must not wait for itself.
+        let _sending = self.sending.read_recursive();
         drop(core);
         self.statistics.lock().count(request);
         self.send(due);
@@ -86,6 +163,7 @@ impl Engine {
     fn send(&self, due: Vec<Due>) {
         for due in due {
             let left = self.clock.now();
+            self.note_flush(due.kind, left);
             due.answer.send(due.at);
             self.statistics.lock().answered(Answered {
                 kind: due.kind,
@@ -96,19 +174,29 @@ impl Engine {
         }
     }
 
+    fn note_flush(&self, kind: Kind, at: Nanos) {
+        if kind == Kind::Flush {
+            self.last_flush.fetch_max(at, Ordering::Relaxed);
+        }
+    }
+
     /// The scheduler: sleeps until something is due, until the end.
     pub(super) fn schedule(&self) {
         let mut alarm = Alarm::default();
         // The moment that was slept for; its answers leave though it may not quite have come.
         let mut called_for = 0;
         let mut core = self.core.lock();
-        while !core.ended {
+        while core.power != Power::Ended {
             let mut due = Vec::new();
             core.drive(self.clock.now().max(called_for), &mut due);
             if due.is_empty() {
                 called_for = self.sleep(&mut core, &mut alarm);
             } else {
-                MutexGuard::unlocked(&mut core, || self.send(due));
+                let sending = self.sending.read_recursive();
+                MutexGuard::unlocked(&mut core, || {
+                    self.send(due);
+                    drop(sending);
+                });
             }
         }
     }
@@ -165,22 +253,56 @@ impl Engine {
     }
 
     /// Goes on with a new model where this one was used or is `another` than wanted, and counts from
-    /// now; `Err` says how many requests are in the way.
+    /// now. Refused with requests under way.
     pub(super) fn renew(
         &self,
         another: bool,
         anew: impl FnOnce() -> Box<dyn Timing>,
-    ) -> Result<(), usize> {
+    ) -> anyhow::Result<()> {
         let mut core = self.core.lock();
-        if core.under_way() > 0 {
-            return Err(core.under_way());
-        }
-        if another || core.is_used() {
+        check_idle(&core)?;
+        if another || core.is_used() || core.power == Power::Cut {
             core.renew(anew());
         }
+        self.last_flush.store(0, Ordering::Relaxed);
+        self.off.store(false, Ordering::Release);
         drop(core);
         self.reset();
         Ok(())
+    }
+
+    pub(super) fn check_idle(&self) -> anyhow::Result<()> {
+        check_idle(&self.core.lock())
+    }
+
+    /// Cuts the power: answers that left before are true, none leaves after. `None` where it is off.
+    pub(super) fn cut(&self) -> Option<Cut> {
+        let mut core = self.core.lock();
+        if core.power != Power::On {
+            return None;
+        }
+        let nobody_sends = self.sending.write();
+        let at = self.clock.now();
+        let failed = core.cut(at);
+        self.cut_at.store(at, Ordering::Release);
+        self.off.store(true, Ordering::Release);
+        drop(nobody_sends);
+        drop(core);
+        let last_flush = self.last_flush.load(Ordering::Relaxed);
+        let cut = Cut {
+            at,
+            under_way: failed.len(),
+            last_flush: (last_flush > 0).then_some(last_flush),
+        };
+        for (kind, answer) in failed {
+            self.fail(kind, answer, Errno::EIO);
+        }
+        Some(cut)
+    }
+
+    /// Flushes that were answered so far are of another account.
+    pub(super) fn forget_flushes(&self) {
+        self.last_flush.store(0, Ordering::Relaxed);
     }
 
     /// Statistics count from now on.
@@ -211,6 +333,7 @@ impl Engine {
             timing,
             queue_depth,
             unstable_bytes,
+            faults: self.faults.befallen(),
             ..statistics.report(now, counters)
         }
     }
@@ -220,10 +343,19 @@ impl Engine {
         let left = self.core.lock().end();
         self.wake.notify_all();
         self.spins_until.store(0, Ordering::Relaxed);
-        for answer in left {
+        for (_, answer) in left {
             answer.fail(Errno::EIO);
         }
     }
+}
+
+fn check_idle(core: &Core) -> anyhow::Result<()> {
+    let under_way = core.under_way();
+    ensure!(
+        under_way == 0,
+        "{under_way} requests are under way; unmount what is on the disk first"
+    );
+    Ok(())
 }
 
 #[cfg(test)]
@@ -270,7 +402,14 @@ mod tests {
     }
 
     fn engine(path: Nanos, spin: Nanos) -> Engine {
-        Engine::new(Box::new(ByLength::default()), true, Pace { path, spin })
+        let medium = Medium {
+            size_bytes: 1 << 20,
+            sector_bytes: 512,
+            survives: true,
+            has_head: false,
+        };
+        let timing = Box::new(ByLength::default());
+        Engine::new(timing, true, Pace { path, spin }, medium)
     }
 
     /// While it waits for a long request without sleeping, the scheduler sees a shorter one.
@@ -297,6 +436,28 @@ mod tests {
             assert!(taken < Duration::from_millis(900), "{taken:?}");
             assert_eq!(answers.recv_timeout(patience), Ok((1_000, false)));
         });
+    }
+
+    /// It may have left its bytes before the cut and come to the model after a restore that was quick.
+    #[test]
+    fn what_came_before_a_cut_is_taken_by_it_though_the_power_has_returned() {
+        let engine = engine(0, 0);
+        let came = engine.now();
+        engine.cut().expect("it was on");
+        assert!(engine.is_cut(engine.now()));
+        let renewed = engine.renew(true, || Box::new(ByLength::default()));
+        renewed.expect("nothing is under way");
+        engine.set_timed(false);
+        let (answered, answers) = channel();
+        for (arrived, good) in [(came, false), (engine.now(), true)] {
+            let answered = answered.clone();
+            assert_eq!(engine.is_cut(arrived), !good);
+            let answer = Answer::Then(Box::new(move |outcome| {
+                let _ = answered.send(outcome.is_ok());
+            }));
+            engine.arrive(Request::flush(), arrived, answer);
+            assert_eq!(answers.try_recv(), Ok(good));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The kernel's side: a file system with one file, `disk`, which has a disk's size and never changes it.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::sync::Arc;
@@ -11,13 +12,15 @@ use fuser::{
     ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, Request as From,
     TimeOrNow, WriteFlags,
 };
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rustix::fs::FallocateFlags;
 
 use super::answer::Answer;
-use super::engine::Engine;
+use super::befalling::{self, turn_over};
+use super::engine::{Arrival, Engine};
+use crate::account::log::Record;
 use crate::contents::{Contents, ContentsError};
-use crate::request::{Kind, Request};
+use crate::request::{Kind, Nanos, Request};
 
 /// The file's name in the mount.
 pub(super) const FILE_NAME: &str = "disk";
@@ -31,6 +34,8 @@ const SEEK_HOLE: i32 = 4;
 const REQUESTS_AT_MOST: u16 = 1024;
 /// A mebibyte a request, as the block layer sends at most.
 const REQUEST_BYTES_AT_MOST: u32 = 1 << 20;
+/// While a request waits for the contents, it looks so often whether the power is cut.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(1);
 /// Nothing here changes behind the kernel's back.
 pub(super) const FOREVER: Duration = Duration::from_secs(86_400 * 365);
 
@@ -64,6 +69,34 @@ impl OneFile {
             blksize: 4096,
             flags: 0,
         }
+    }
+
+    /// The contents, for a request that came then; none where a cut took it. A cut holds the contents
+    /// until what survives is in place: whoever waits meanwhile is not to wait for that, nor to change
+    /// anything afterwards.
+    fn powered(&self, arrived: Nanos) -> Option<MutexGuard<'_, Contents>> {
+        while !self.engine.is_cut(arrived) {
+            if let Some(contents) = self.contents.try_lock_for(LOOK_AGAIN_AFTER) {
+                return (!self.engine.is_cut(arrived)).then_some(contents);
+            }
+        }
+        None
+    }
+
+    /// Fails a request that has changed nothing and is in no log yet.
+    fn refuse(&self, request: Request, arrived: Nanos, answer: Answer, errno: Errno) {
+        let Request {
+            kind,
+            offset_bytes,
+            length_bytes,
+        } = request;
+        let failed = |asked| Record::Failed {
+            request: kind,
+            asked,
+        };
+        let tracking = self.engine.tracking();
+        tracking.asked(failed, offset_bytes, length_bytes, arrived);
+        self.engine.fail(kind, answer, errno);
     }
 
     /// Bytes of a read that lie within the disk.
@@ -186,12 +219,42 @@ impl Filesystem for OneFile {
             reply.data(&[]);
             return;
         }
-        let outcome = self.contents.lock().read(offset, &mut bytes);
-        let request = sectors(Kind::Read, offset, bytes.len() as u64);
+        let length = bytes.len() as u64;
+        let tracking = self.engine.tracking();
+        if self.engine.is_cut(arrived) {
+            let answer = Answer::Read(reply, Vec::new());
+            return self.engine.fail(Kind::Read, answer, Errno::EIO);
+        }
+        let request = sectors(Kind::Read, offset, length);
+        if tracking.is_unreadable(offset, length) {
+            let answer = Answer::Read(reply, Vec::new());
+            return self.refuse(request, arrived, answer, Errno::EIO);
+        }
+        let befalls = self.engine.faults().befalls(request, arrived);
+        if let Some(failure) = befalls.fails {
+            let answer = Answer::Read(reply, Vec::new());
+            return self.refuse(request, arrived, answer, befalling::errno(failure));
+        }
+        let Some(contents) = self.powered(arrived) else {
+            let answer = Answer::Read(reply, Vec::new());
+            return self.engine.fail(Kind::Read, answer, Errno::EIO);
+        };
+        let outcome = contents.read(offset, &mut bytes);
+        drop(contents);
+        turn_over(&mut bytes, offset, &befalls.flips);
         let answer = Answer::Read(reply, bytes);
         match outcome {
-            Ok(()) => self.engine.arrive(request, arrived, answer),
-            Err(error) => self.engine.fail(Kind::Read, answer, errno(&error)),
+            Ok(()) => {
+                let ticket = tracking.asked(Record::Read, offset, length, arrived);
+                let arrival = Arrival {
+                    request,
+                    ticket,
+                    arrived,
+                    delay: befalls.delay,
+                };
+                self.engine.arrive_with(arrival, answer);
+            }
+            Err(error) => self.refuse(request, arrived, answer, errno(&error)),
         }
     }
 
@@ -208,13 +271,44 @@ impl Filesystem for OneFile {
         reply: ReplyWrite,
     ) {
         let arrived = self.engine.now();
-        let outcome = self.contents.lock().write(offset, bytes);
         let length = u32::try_from(bytes.len()).expect("a request is bounded");
         let answer = Answer::Written(reply, length);
+        let request = sectors(Kind::Write, offset, u64::from(length));
+        if self.engine.is_cut(arrived) {
+            return self.engine.fail(Kind::Write, answer, Errno::EIO);
+        }
+        let befalls = self.engine.faults().befalls(request, arrived);
+        if let Some(failure) = befalls.fails {
+            return self.refuse(request, arrived, answer, befalling::errno(failure));
+        }
+        let mut bytes = Cow::Borrowed(bytes);
+        if !befalls.flips.is_empty() {
+            turn_over(bytes.to_mut(), offset, &befalls.flips);
+        }
+        let tracking = self.engine.tracking();
+        let Some(mut contents) = self.powered(arrived) else {
+            return self.engine.fail(Kind::Write, answer, Errno::EIO);
+        };
+        if !tracking.may_write(offset..offset + u64::from(length)) {
+            drop(contents);
+            return self.refuse(request, arrived, answer, Errno::EIO);
+        }
+        let (ticket, outcome) = tracking.write(&mut contents, offset, &bytes, arrived);
+        if outcome.is_ok() {
+            let written = offset..offset + u64::from(length);
+            tracking.rewritten(ticket, written.clone());
+            self.engine.faults().written(written, arrived);
+        }
+        drop(contents);
         match outcome {
             Ok(()) => {
-                let request = sectors(Kind::Write, offset, u64::from(length));
-                self.engine.arrive(request, arrived, answer);
+                let arrival = Arrival {
+                    request,
+                    ticket,
+                    arrived,
+                    delay: befalls.delay,
+                };
+                self.engine.arrive_with(arrival, answer);
             }
             Err(error) => self.engine.fail(Kind::Write, answer, errno(&error)),
         }
@@ -229,8 +323,22 @@ impl Filesystem for OneFile {
         reply: ReplyEmpty,
     ) {
         let arrived = self.engine.now();
-        self.engine
-            .arrive(Request::flush(), arrived, Answer::Done(reply));
+        let answer = Answer::Done(reply);
+        let request = Request::flush();
+        if self.engine.is_cut(arrived) {
+            return self.engine.fail(Kind::Flush, answer, Errno::EIO);
+        }
+        let befalls = self.engine.faults().befalls(request, arrived);
+        if let Some(failure) = befalls.fails {
+            return self.refuse(request, arrived, answer, befalling::errno(failure));
+        }
+        let arrival = Arrival {
+            request,
+            ticket: self.engine.tracking().asked(Record::Flush, 0, 0, arrived),
+            arrived,
+            delay: befalls.delay,
+        };
+        self.engine.arrive_with(arrival, answer);
     }
 
     /// How a loop device discards and writes zeroes. Room cannot be reserved.
@@ -253,13 +361,40 @@ impl Filesystem for OneFile {
             return;
         }
         let length = length.min(self.size_bytes.saturating_sub(offset));
-        let outcome = self.contents.lock().discard(offset, length);
         let answer = Answer::Done(reply);
+        if length == 0 {
+            return answer.send(arrived);
+        }
+        let request = sectors(Kind::Discard, offset, length);
+        if self.engine.is_cut(arrived) {
+            return self.engine.fail(Kind::Discard, answer, Errno::EIO);
+        }
+        let befalls = self.engine.faults().befalls(request, arrived);
+        if let Some(failure) = befalls.fails {
+            return self.refuse(request, arrived, answer, befalling::errno(failure));
+        }
+        let tracking = self.engine.tracking();
+        let Some(mut contents) = self.powered(arrived) else {
+            return self.engine.fail(Kind::Discard, answer, Errno::EIO);
+        };
+        if !tracking.may_write(offset..offset + length) {
+            drop(contents);
+            return self.refuse(request, arrived, answer, Errno::EIO);
+        }
+        let (ticket, outcome) = tracking.discard(&mut contents, offset, length, arrived);
+        if outcome.is_ok() {
+            tracking.rewritten(ticket, offset..offset + length);
+        }
+        drop(contents);
         match outcome {
-            Ok(()) if length == 0 => answer.send(arrived),
             Ok(()) => {
-                let request = sectors(Kind::Discard, offset, length);
-                self.engine.arrive(request, arrived, answer);
+                let arrival = Arrival {
+                    request,
+                    ticket,
+                    arrived,
+                    delay: befalls.delay,
+                };
+                self.engine.arrive_with(arrival, answer);
             }
             Err(error) => self.engine.fail(Kind::Discard, answer, errno(&error)),
         }
@@ -321,5 +456,43 @@ impl Filesystem for OneFile {
     fn statfs(&self, _from: &From, _inode: INodeNo, reply: ReplyStatfs) {
         let blocks = self.size_bytes / SECTOR_BYTES;
         reply.statfs(blocks, 0, 0, 1, 0, 512, 255, 512);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::engine::Pace;
+    use super::*;
+    use crate::account::Medium;
+    use crate::contents::Store;
+    use crate::timing::Null;
+
+    /// A cut that is at work has the contents, and may have them for long.
+    #[test]
+    fn who_waits_for_the_contents_is_not_kept_waiting_by_a_cut() {
+        let size_bytes = 1 << 20;
+        let medium = Medium {
+            size_bytes,
+            sector_bytes: 512,
+            survives: true,
+            has_head: false,
+        };
+        let pace = Pace { path: 0, spin: 0 };
+        let engine = Engine::new(Box::new(Null::new(size_bytes)), false, pace, medium);
+        let contents = Contents::new(size_bytes, Store::memory(size_bytes), None);
+        let file = OneFile {
+            engine: Arc::new(engine),
+            contents: Arc::new(Mutex::new(contents)),
+            size_bytes,
+        };
+        assert!(file.powered(file.engine.now()).is_some());
+        let held = file.contents.lock();
+        std::thread::scope(|threads| {
+            let waiting = threads.spawn(|| file.powered(file.engine.now()).is_some());
+            std::thread::sleep(Duration::from_millis(5));
+            file.engine.cut().expect("it was on");
+            assert!(!waiting.join().expect("an end"), "it has them");
+        });
+        drop(held);
     }
 }

@@ -254,7 +254,7 @@ mod tests {
              latency_us = { value = 200.0, source = \"\" }\n\
              mb_per_s = { value = 4096.0, source = \"\" }\n";
         let device = Device::parse(device, "here").expect("a device");
-        let latency = ModelLatency::of(&device, Build { seed: 1 });
+        let latency = ModelLatency::of(&device, Build::seeded(1));
         // 200 us, and 4096 bytes at 4096 MB/s.
         assert_eq!((latency.read(), latency.write()), (201_000, 201_000));
         assert_eq!(latency.flush, 200_000);

@@ -2,6 +2,7 @@
 
 mod alarm;
 mod answer;
+mod befalling;
 mod clock;
 mod control;
 mod core;
@@ -15,8 +16,10 @@ mod kept;
 mod mount;
 mod mounted;
 mod options;
+mod power;
 mod standing;
 mod statistics;
+mod tracking;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -30,7 +33,7 @@ use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-pub use control::{Request as ControlRequest, ask};
+pub use control::{Request as ControlRequest, Schedule, ask};
 pub use options::{Form, Options};
 pub use statistics::LATENESS_SHARE_ALLOWED;
 
@@ -43,8 +46,9 @@ use self::kept::Kept;
 use self::mounted::{Mounted, RemovedAtEnd};
 use self::options::{contents, size};
 use self::standing::Awake;
+use crate::account::Medium;
 use crate::contents::{Contents, Store};
-use crate::device::{Build, Device};
+use crate::device::{Build, Device, Promise};
 use crate::request::{NANOS_PER_US, Nanos};
 
 /// Long enough for thousands of reads, short enough for nobody to wait.
@@ -64,13 +68,22 @@ pub fn serve(
     options: &Options,
     ready: impl FnOnce(&Value),
 ) -> anyhow::Result<()> {
-    let build = Build { seed: options.seed };
+    let build = Build {
+        seed: options.seed,
+        promise: options.promise,
+    };
     let timing = device.device.build(build);
     let size_bytes = size(device, timing.capacity_bytes(), options)?;
     mount::check_fuse()?;
     mount::check(&options.mount)?;
     standing::never_wait_for_oneself();
     let contents = Arc::new(Mutex::new(contents(size_bytes, options)?));
+    let medium = Medium {
+        size_bytes,
+        sector_bytes: device.device.sector_bytes(),
+        survives: device.device.survives_without_power(build.promise),
+        has_head: device.device.has_head() && build.promise != Promise::PowerLossProtected,
+    };
     let engine = Arc::new(Engine::new(
         timing,
         false,
@@ -78,6 +91,7 @@ pub fn serve(
             path: 0,
             spin: options.spin_us * NANOS_PER_US,
         },
+        medium,
     ));
     let awake = Awake::new(!options.let_idle);
     awake.set(true);
@@ -109,6 +123,9 @@ pub fn serve(
         "size_bytes": size_bytes,
         "sector_bytes": device.device.sector_bytes(),
         "seed": options.seed,
+        "flushes": options.promise.flushes(),
+        "power_loss": options.promise.power_loss(),
+        "survives_without_power": device.device.survives_without_power(options.promise),
         "floor_us": us(floor),
         "path_us": us(path),
         "label": label,
@@ -117,10 +134,21 @@ pub fn serve(
         "contents_limit_bytes": options.limit_bytes,
         "process": std::process::id(),
     });
+    if let Some(faults) = &options.faults {
+        if options.form == Form::Directory {
+            bail!("a disk that is served as a directory has no faults; serve it as a file");
+        }
+        let put = engine
+            .faults()
+            .schedule(faults.schedule.clone(), faults.seed, engine.now());
+        put.map_err(|why| anyhow!("--faults: {why}"))?;
+    }
     let disk = Arc::new(Disk {
         engine: engine.clone(),
         contents,
         kept,
+        tracking: engine.tracking().clone(),
+        device: name.to_owned(),
         model: device.device.clone(),
         build,
         begun_with: build.seed.into(),
@@ -211,6 +239,12 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
         Box::new(crate::timing::Null::new(SIZE_BYTES)),
         true,
         Pace { path: 0, spin: 0 },
+        Medium {
+            size_bytes: SIZE_BYTES,
+            sector_bytes: 512,
+            survives: false,
+            has_head: false,
+        },
     ));
     let awake = Awake::new(!let_idle);
     awake.set(true);

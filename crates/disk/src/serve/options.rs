@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use crate::contents::{Contents, Image, Store};
-use crate::device::Device;
+use crate::device::{Device, Promise};
 
 const SECTOR_BYTES: u64 = 512;
 
@@ -36,6 +36,7 @@ pub struct Options {
     /// The whole device where absent.
     pub size_bytes: Option<u64>,
     pub seed: u64,
+    pub promise: Promise,
     pub timing: bool,
     /// A new sparse file for the bytes; memory where absent.
     pub contents: Option<PathBuf>,
@@ -49,6 +50,8 @@ pub struct Options {
     /// What the way to the disk costs, where the caller knows it better.
     pub path_us: Option<f64>,
     pub spin_us: u64,
+    /// What else befalls it, from when it can be used.
+    pub faults: Option<super::Schedule>,
 }
 
 pub(super) fn size(device: &Device, capacity_bytes: u64, options: &Options) -> anyhow::Result<u64> {

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
+use crate::faults::Befallen;
 use crate::request::{Kind, NANOS_PER_S, Nanos, Request};
 use crate::timing::Counters;
 
@@ -134,6 +135,7 @@ impl Statistics {
             lateness_share,
             late: lateness_share.is_some_and(|share| share > LATENESS_SHARE_ALLOWED),
             unstable_bytes: 0,
+            faults: Vec::new(),
             counters,
         }
     }
@@ -177,6 +179,7 @@ pub(super) struct Report {
     pub(super) lateness_share: Option<f64>,
     pub(super) late: bool,
     pub(super) unstable_bytes: u64,
+    pub(super) faults: Vec<Befallen>,
     pub(super) counters: Counters,
 }
 

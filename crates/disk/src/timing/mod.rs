@@ -14,10 +14,12 @@ mod bridge;
 mod cache;
 mod cloud;
 mod flash;
+mod ignoring;
 mod log;
 mod memory;
 mod null;
 mod parts;
+mod protected;
 mod raid;
 mod spinning;
 #[cfg(test)]
@@ -31,9 +33,11 @@ pub use bridge::{Bridge, BridgeParameters, BridgeProtocol, FlushHandling};
 pub use cache::{Cache, CacheParameters, CachePolicy};
 pub use cloud::{Burst, Cloud, CloudParameters, IopsLimit};
 pub use flash::{Flash, FlashParameters, FlushHabit, Preconditioning};
+pub use ignoring::Ignoring;
 pub use log::{Log, LogParameters};
 pub use memory::{Memory, MemoryParameters};
 pub use null::Null;
+pub use protected::Protected;
 pub use raid::{Raid, RaidLevel, RaidParameters};
 pub use spinning::{Spinning, SpinningParameters};
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
+use super::ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
 use super::oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
 use super::script::args::{OnceScript, RunScript};
 use super::slap::args::{CleanupSlap, PrepareSlap, RunSlap};
@@ -56,6 +57,8 @@ pub(super) enum Prepare {
     Oltp(PrepareOltp),
     /// A detector's conditions database: entries with validity times in many tables
     Conditions(PrepareConditions),
+    /// Accounts, and an empty table of transfers between them
+    Ledger(PrepareLedger),
     /// Your own SQL, run once: the tables that a script needs
     Script(OnceScript),
     /// Nothing: slap makes its table itself, anew in each iteration
@@ -68,6 +71,8 @@ pub(super) enum Run {
     Oltp(RunOltp),
     /// Clients of a conditions database: connect, ask for the entries of one time, leave
     Conditions(RunConditions),
+    /// Numbered transfers between accounts, so that every commit can be looked for afterwards
+    Ledger(RunLedger),
     /// Your own SQL, in the language of pgbench's scripts
     Script(RunScript),
     /// mysqlslap's generated statements: so many, timed as a whole, in several iterations
@@ -82,6 +87,8 @@ pub(super) enum Cleanup {
     Oltp(CleanupOltp),
     /// The tables of the conditions database
     Conditions(CleanupConditions),
+    /// The accounts and the transfers between them
+    Ledger(CleanupLedger),
     /// Your own SQL, run once: what drops the tables
     Script(OnceScript),
     /// The table `slap_t1`, where a run was killed before it could drop it

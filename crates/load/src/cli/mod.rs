@@ -13,6 +13,7 @@ mod args;
 mod conditions;
 mod connect;
 mod familiar;
+mod ledger;
 mod oltp;
 mod outside;
 mod prepare;
@@ -128,17 +129,20 @@ fn parse() -> Result<Cli, clap::Error> {
 fn obey(verb: Verb) -> Result<(), Stop> {
     match verb {
         Verb::Prepare(Prepare::Conditions(args)) => conditions::prepare(&args),
+        Verb::Prepare(Prepare::Ledger(args)) => ledger::prepare(&args),
         Verb::Prepare(Prepare::Oltp(args)) => oltp::prepare(&args),
         Verb::Prepare(Prepare::Script(args)) => script::prepare(&args),
         Verb::Prepare(Prepare::Slap(_)) => slap::prepare(),
         Verb::Run(run) => match *run {
             Run::Conditions(args) => conditions::run(&args),
+            Run::Ledger(args) => ledger::run(&args),
             Run::Oltp(args) => oltp::run(&args),
             Run::Script(args) => script::run(&args),
             Run::Slap(args) => slap::run(&args),
             Run::Sqlbench(args) => sqlbench::run(&args),
         },
         Verb::Cleanup(Cleanup::Conditions(args)) => conditions::cleanup(&args),
+        Verb::Cleanup(Cleanup::Ledger(args)) => ledger::cleanup(&args),
         Verb::Cleanup(Cleanup::Oltp(args)) => oltp::cleanup(&args),
         Verb::Cleanup(Cleanup::Script(args)) => script::cleanup(&args),
         Verb::Cleanup(Cleanup::Slap(args)) => slap::cleanup(&args),

@@ -24,6 +24,7 @@ pub(super) fn build_tables<D: Driver, T: TableSet>(
     asked_threads: Option<u16>,
 ) -> Result<(), Failure> {
     let cleanup = format!("diskproof-load cleanup {} {which}", set.workload());
+    let cleanup = cleanup.trim_end().to_owned();
     refuse_existing(driver, set, &cleanup)?;
     say_when_interrupted(format!(
         "interrupted: tables are left, the last of them unfinished; `{cleanup}` drops them"
@@ -168,8 +169,8 @@ impl<T: TableSet> Load<'_, T> {
                 .set
                 .build(&mut *admin, driver.dialect(), number, &self.progress)
                 .map_err(loading)?;
-            if loaded != self.set.rows() {
-                let sent = self.set.rows();
+            let sent = self.set.rows(number);
+            if loaded != sent {
                 let message = format!("{name} holds {loaded} rows, not the {sent} sent");
                 return Err(Failure::new("tables", message));
             }
@@ -181,7 +182,9 @@ impl<T: TableSet> Load<'_, T> {
     }
 
     fn show_progress(&self) {
-        let all_rows = self.set.rows() * self.set.count() as u64;
+        let all_rows: u64 = (1..=self.set.count())
+            .map(|number| self.set.rows(number))
+            .sum();
         let mut shown = Instant::now();
         while !self.over.load(Ordering::Relaxed) {
             thread::park_timeout(PROGRESS_INTERVAL);

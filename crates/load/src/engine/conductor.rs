@@ -24,7 +24,7 @@ use super::worker::{Manner, Worker};
 use crate::driver::{Driver, Protocol};
 use crate::measure::{Clock, Schedule};
 use crate::report::{ClientCost, Event, Report};
-use crate::workload::Workload;
+use crate::workload::{StatementType, Workload};
 
 /// How long workers of a run that has failed are waited for; each looks up twenty times a second.
 const LONGEST_PARTING: Duration = Duration::from_secs(2);
@@ -120,7 +120,7 @@ where
     let seconds = conductor.drain(&schedule)?;
     conductor.await_line()?;
     let types = workload.catalogue().types();
-    let failure = conductor.failure();
+    let failure = conductor.all_stopped(types).or_else(|| conductor.failure());
     let is_worthless = !conductor.totals.has_measured();
     match &failure {
         Some(failure) if is_worthless => return Err(failure.clone().into()),
@@ -133,6 +133,9 @@ where
     }
     let mut summary = summary(options, types, &conductor.totals, seconds, cost);
     summary.interrupted = conductor.ending == Ending::Interrupted;
+    summary.stopped_clients = workload
+        .ends_in_doubt()
+        .then(|| conductor.control.stopped());
     conductor.report.event(&Event::Summary(Box::new(summary)))?;
     if let Some(failure) = failure {
         return Err(failure.into());
@@ -311,7 +314,10 @@ impl<'a> Conductor<'a> {
             let seconds = self.options.warm_up.as_secs_f64();
             self.report.event(&Event::Warming { seconds })?;
         }
-        while !self.clock.until(measure_ns).is_zero() && self.goes_on() {
+        while !self.clock.until(measure_ns).is_zero()
+            && self.goes_on()
+            && !self.totals.all_finished()
+        {
             self.attend(&schedule, Some(measure_ns))?;
         }
         if let Some(failure) = self.cut_off.take() {
@@ -411,6 +417,12 @@ impl<'a> Conductor<'a> {
     pub(super) fn failure(&mut self) -> Option<Failure> {
         let cut_off = self.cut_off.take();
         cut_off.or_else(|| self.totals.unanswered(self.options.patience))
+    }
+
+    /// Why a run was over before its time: no client was left.
+    fn all_stopped(&self, types: &[StatementType]) -> Option<Failure> {
+        let clients = self.options.clients;
+        (self.control.stopped() == clients).then(|| self.totals.all_stopped(clients, types))
     }
 
     /// Ends the run now: the workers finish what is under way.

@@ -20,6 +20,8 @@ pub(super) struct Control {
     connected: AtomicUsize,
     /// When the last of them came to have none.
     cut_off_ns: AtomicU64,
+    /// Clients that have ended for good, in doubt about their last transaction.
+    stopped: AtomicUsize,
     /// Wake the workers.
     wakers: OnceLock<Vec<Waker>>,
 }
@@ -34,6 +36,7 @@ impl Control {
             abandoned: AtomicBool::new(false),
             connected: AtomicUsize::new(clients),
             cut_off_ns: AtomicU64::new(0),
+            stopped: AtomicUsize::new(0),
             wakers: OnceLock::new(),
         }
     }
@@ -85,6 +88,17 @@ impl Control {
             return 0;
         }
         now_ns.saturating_sub(self.cut_off_ns.load(Ordering::Relaxed))
+    }
+
+    /// A client has ended for good.
+    pub(super) fn count_stopped(&self) {
+        self.stopped.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Clients that have ended for good.
+    #[must_use]
+    pub(super) fn stopped(&self) -> usize {
+        self.stopped.load(Ordering::Relaxed)
     }
 
     /// Lets no transaction begin any more; those under way go on and count.

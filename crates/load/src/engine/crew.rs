@@ -363,7 +363,10 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             if client.counts {
                 self.recorder.transaction(latency_ns, now_ns);
             }
-            self.begin(index, now_ns);
+            match client.script.acknowledged() {
+                Ok(()) => self.begin(index, now_ns),
+                Err(error) => self.unrecorded(index, &error),
+            }
         }
     }
 

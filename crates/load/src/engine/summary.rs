@@ -114,6 +114,7 @@ pub(super) fn summary(
         failed_transactions: totals.phase.failed_transactions,
         retries: measured.retries,
         reconnects: measured.reconnects,
+        stopped_clients: None,
         rate: options.rate.map(|rate| RateSummary {
             asked_per_s: rate.per_s,
             arrivals: rate.arrivals.name(),

@@ -7,6 +7,9 @@ use super::patience::Patience;
 use crate::measure::{Backlog, ErrorEntry, IntervalTally, NO_REPLY, Period, Phase, PhaseTally};
 use crate::workload::StatementType;
 
+/// Of a run of which no client is left.
+const STOPPED: &str = "stopped";
+
 /// The workers' parts of a run.
 #[derive(Debug)]
 pub(super) struct Totals {
@@ -141,17 +144,37 @@ impl Totals {
         if self.measured.transactions.count() > 0 {
             return None;
         }
+        let error = self.most_frequent_error(types)?;
+        Some(Failure::new(
+            "errors",
+            format!(
+                "no transaction completed and {} were given up; {error}",
+                self.phase.failed_transactions,
+            ),
+        ))
+    }
+
+    /// Why a run was over before its time: each of its clients stopped.
+    pub(super) fn all_stopped(&self, clients: usize, types: &[StatementType]) -> Failure {
+        let error = self.most_frequent_error(types);
+        let error = error.map_or_else(String::new, |error| format!("; {error}"));
+        Failure::new(
+            STOPPED,
+            format!(
+                "each of the {clients} clients stopped, for nobody knows what became of its last transaction{error}"
+            ),
+        )
+    }
+
+    /// In words; `None` where the phase met none.
+    fn most_frequent_error(&self, types: &[StatementType]) -> Option<String> {
         let errors = self.phase.errors.iter();
         let ((code, type_index), entry) = errors.max_by_key(|(_, entry)| entry.count)?;
         let statement =
             type_index.map_or_else(String::new, |index| format!(" by {}", types[index].name));
         let ErrorEntry { count, message, .. } = entry;
-        Some(Failure::new(
-            "errors",
-            format!(
-                "no transaction completed and {} were given up; the most frequent error, met {count} times{statement}: {message} ({code})",
-                self.phase.failed_transactions,
-            ),
+        Some(format!(
+            "the most frequent error, met {count} times{statement}: {message} ({code})"
         ))
     }
 

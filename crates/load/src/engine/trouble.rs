@@ -54,6 +54,8 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
                 Some(until_ns) => self.timers.set(until_ns, index),
                 None => self.begin_again(index, now_ns),
             }
+        } else if self.worker.workload.ends_in_doubt() {
+            self.stop(index);
         } else if self.clients[index].failures.saturating_add(1) >= self.worker.manner.most_failures
         {
             self.rest(index);
@@ -110,8 +112,27 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
             self.give_up(index, now_ns);
         }
         self.worker.control.count_out(now_ns);
+        if self.worker.workload.ends_in_doubt() {
+            self.clients[index].disconnect();
+            return self.stop(index);
+        }
         self.timers
             .set(self.clients[index].go_down(now_ns, 0), index);
+    }
+
+    /// Ends a client for good: nobody knows what became of its last transaction.
+    fn stop(&mut self, index: usize) {
+        self.worker.control.count_stopped();
+        self.rest(index);
+    }
+
+    /// The workload could not write down what was acknowledged: all that follows would be in vain.
+    #[cold]
+    pub(super) fn unrecorded(&mut self, index: usize, error: &std::io::Error) {
+        self.fail(Failure::internal(format!(
+            "an acknowledgement cannot be written down: {error}"
+        )));
+        self.rest(index);
     }
 
     /// Says so when no client of the run has had a connection for too long: the server is gone.

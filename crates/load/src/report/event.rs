@@ -141,6 +141,9 @@ pub struct Summary {
     pub failed_transactions: u64,
     pub retries: u64,
     pub reconnects: u64,
+    /// Where clients end for good that are in doubt about their last transaction: how many have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_clients: Option<usize>,
     /// Of an open loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateSummary>,

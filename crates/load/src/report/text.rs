@@ -164,6 +164,12 @@ impl<W: Write> TextReport<W> {
             summary.reconnects,
             per_s(summary.reconnects)
         )?;
+        if let Some(stopped) = summary.stopped_clients.filter(|&stopped| stopped > 0) {
+            writeln!(
+                self.out,
+                "  clients stopped  {stopped:>12}   (in doubt about their last transaction)"
+            )?;
+        }
         if let Some(rate) = &summary.rate {
             open_loop::write(rate, &mut self.out)?;
         }

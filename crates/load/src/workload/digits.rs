@@ -1,5 +1,5 @@
-//! The strings of random digits that sysbench's tables hold, joined by '-': groups of eleven digits,
-//! or numbers in version 0.4.
+//! Random text: the strings of digits that sysbench's tables hold, joined by '-' (groups of eleven
+//! digits, or numbers in version 0.4), and letters for tables of our own.
 
 use rand::{Rng, RngExt};
 
@@ -40,6 +40,20 @@ pub fn push_numbers(rng: &mut impl Rng, out: &mut Vec<u8>) {
         }
         let drawn: u32 = rng.random_range(0..1 << 31);
         out.extend_from_slice(number.format(drawn).as_bytes());
+    }
+}
+
+/// Appends letters, digits and two signs: six random bits a byte, so that nothing compresses it much.
+pub fn push_letters(bytes: usize, rng: &mut impl Rng, out: &mut Vec<u8>) {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const PER_DRAW: usize = 10;
+    let end = out.len() + bytes;
+    while out.len() < end {
+        let mut random = rng.next_u64();
+        for _ in 0..PER_DRAW.min(end - out.len()) {
+            out.push(LETTERS[(random % 64) as usize]);
+            random /= 64;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is asked of a database: a catalogue of statements, and clients that draw transactions.
 
 use std::borrow::Cow;
+use std::io;
 
 use crate::driver::{Args, Kind, ServerError, Statement, StatementId};
 
@@ -8,6 +9,7 @@ pub mod conditions;
 pub mod digits;
 pub mod distribution;
 pub mod generator;
+pub mod ledger;
 pub mod oltp;
 pub mod script;
 pub mod slap;
@@ -135,6 +137,13 @@ pub trait Workload: Send + Sync + 'static {
     fn collides(&self, _error: &ServerError) -> bool {
         false
     }
+
+    /// Whether a client ends for good where nobody knows what became of its transaction: the
+    /// connection was lost, or an error came after which it is not run again. Else it goes on with
+    /// its next one.
+    fn ends_in_doubt(&self) -> bool {
+        false
+    }
 }
 
 /// What a client does next in its transaction.
@@ -169,6 +178,12 @@ pub trait Script: Send {
 
     /// The next step of the transaction, its parameters put into `args`; `None` after the last.
     fn next(&mut self, args: &mut Args) -> Option<Next>;
+
+    /// The last reply of a transaction that completed has just been read; nothing else of this
+    /// client's is begun before this returns. An error ends the run.
+    fn acknowledged(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Why the last step was [`Next::Fail`]: what was wrong, and where.
     fn mistake(&self) -> String {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::driver::{Admin, Dialect, Fault};
 
-/// Tables of equal size, numbered from 1.
+/// Tables, numbered from 1.
 pub trait TableSet: Sync {
     /// The workload's name on the command line.
     fn workload(&self) -> &'static str;
@@ -12,8 +12,8 @@ pub trait TableSet: Sync {
     /// How many tables there are.
     fn count(&self) -> usize;
 
-    /// Rows in each of them.
-    fn rows(&self) -> u64;
+    /// Rows that one of them is loaded with.
+    fn rows(&self, number: usize) -> u64;
 
     fn name(&self, number: usize) -> String;
 
@@ -95,6 +95,24 @@ pub fn has_index_on(
         ),
     };
     counts_some(admin, &sql)
+}
+
+/// Whether the table's storage engine has transactions; `None`: the database makes no such
+/// difference.
+pub fn is_transactional(
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+    name: &str,
+) -> Result<Option<bool>, Fault> {
+    if dialect != Dialect::Mysql {
+        return Ok(None);
+    }
+    let transactions = admin.query_value(&format!(
+        "SELECT e.transactions FROM information_schema.tables t \
+         JOIN information_schema.engines e ON e.engine = t.engine \
+         WHERE t.table_schema = DATABASE() AND t.table_name = '{name}'"
+    ))?;
+    Ok(transactions.map(|text| text.eq_ignore_ascii_case("yes")))
 }
 
 fn counts_some(admin: &mut dyn Admin, sql: &str) -> Result<bool, Fault> {

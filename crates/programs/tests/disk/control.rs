@@ -219,8 +219,15 @@ fn the_page_and_the_program_agree() {
         let verb: Value = serde_json::from_str(&request).expect(&request);
         known.push(verb["do"].as_str().expect("a verb").to_owned());
         let reply = Client::of(&served).say(request.as_bytes());
-        assert_eq!(reply["ok"], true, "{request}: {reply}");
+        let done = reply["ok"] == true;
+        // Its log is not there.
+        let understood = verb["do"] == "replay" && reply["error"] != Value::Null;
+        assert!(done || understood, "{request}: {reply}");
+        let error = reply["error"].as_str().unwrap_or_default();
+        assert!(!error.starts_with("not understood"), "{request}: {error}");
     }
+    known.sort();
+    known.dedup();
     let refused = Client::of(&small()).say(br#"{"do":"?"}"#);
     let error = refused["error"].as_str().expect("words");
     for verb in &known {
@@ -264,6 +271,9 @@ fn the_page_describes_the_answers() {
     assert_eq!(fields_of(&described), fields_on_the_page("## Description"));
     let statistics = served.statistics();
     assert_eq!(fields_of(&statistics), fields_on_the_page("## Statistics"));
+    served.control(&["track", "on"]);
+    let cut = served.control(&["cut"]);
+    assert_eq!(fields_of(&cut), fields_on_the_page("## Cut"));
 }
 
 /// A disk whose latency is drawn gives the same draws to the same seed, and others to another.

@@ -2,7 +2,11 @@
 
 mod bytes;
 mod control;
+mod cut;
+mod faults;
+mod logs;
 mod loops;
+mod promises;
 mod refusals;
 mod served;
 mod timing;

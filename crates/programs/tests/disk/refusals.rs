@@ -60,6 +60,16 @@ fn unknown_devices_and_impossible_sizes() {
 }
 
 #[test]
+fn promises_that_contradict_each_other() {
+    let folder = folder();
+    let both = ["--flushes", "ignored", "--power-loss", "protected"];
+    check(
+        &refusal("null", folder.path(), &both),
+        &["--flushes", "--power-loss", "leave one out"],
+    );
+}
+
+#[test]
 fn an_image_larger_than_the_disk() {
     let folder = folder();
     let image = folder.path().join("image");

@@ -37,16 +37,21 @@ pub(crate) fn run(program: &str, arguments: &[&Path]) -> String {
     text(&output.stdout)
 }
 
+fn attach(served: &Served) -> PathBuf {
+    let file = served.mount().join("disk");
+    let options = ["--find", "--show", "--direct-io=on"].map(Path::new);
+    let device = run("losetup", &[&options[..], &[&file]].concat());
+    PathBuf::from(device.trim_end())
+}
+
 impl Looped {
     pub(crate) fn new(served: Served, file_system: &str) -> Self {
-        let file = served.mount().join("disk");
-        let attach = ["--find", "--show", "--direct-io=on"].map(Path::new);
-        let device = run("losetup", &[&attach[..], &[&file]].concat());
+        let device = attach(&served);
         let mount = served.folder.path().join("on-it");
         std::fs::create_dir(&mount).expect("made");
         let looped = Self {
             served,
-            device: PathBuf::from(device.trim_end()),
+            device,
             mount,
         };
         run(
@@ -59,6 +64,18 @@ impl Looped {
 
     pub(crate) fn mount(&self) -> &Path {
         &self.mount
+    }
+
+    /// A loop device anew, after `detach`.
+    pub(crate) fn attach_again(&mut self) {
+        self.device = attach(&self.served);
+    }
+
+    /// Whether the file system can be mounted.
+    pub(crate) fn try_mount(&self) -> bool {
+        let mut mount = Command::new("mount");
+        let status = mount.arg(&self.device).arg(&self.mount).status();
+        status.expect("mount starts").success()
     }
 
     pub(crate) fn mount_again(&self) {

@@ -5,6 +5,7 @@
 #[path = "../disk/served.rs"]
 mod served;
 
+mod cuts;
 mod looped;
 
 use std::fs::{self, File};

@@ -5,6 +5,11 @@ mod conditions;
 mod conditions_support;
 mod fake;
 mod kind;
+mod ledger;
+#[path = "../support/ledger_servers.rs"]
+mod ledger_servers;
+#[path = "../support/ledger.rs"]
+mod ledger_support;
 mod limits;
 mod login;
 mod oltp;

@@ -1,6 +1,7 @@
 //! The program without a database: the command line, the phases, the accounts.
 
 mod conditions;
+mod ledger;
 mod oltp;
 #[path = "../support/program.rs"]
 #[allow(dead_code, reason = "what only tests with a database need")]

@@ -8,6 +8,11 @@ mod conditions_support;
 mod database;
 mod drive;
 mod fake;
+mod ledger;
+#[path = "../support/ledger_servers.rs"]
+mod ledger_servers;
+#[path = "../support/ledger.rs"]
+mod ledger_support;
 mod login;
 mod nonsense;
 mod oltp;

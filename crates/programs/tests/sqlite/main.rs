@@ -4,6 +4,9 @@ mod conditions;
 #[path = "../support/conditions.rs"]
 mod conditions_support;
 mod job;
+mod ledger;
+#[path = "../support/ledger.rs"]
+mod ledger_support;
 mod oltp;
 #[path = "../support/program.rs"]
 mod program;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::SECTOR_BYTES;
 use crate::request::{Kind, Nanos, Request, Tag};
 use crate::timing::{Event, Timing};
 
@@ -76,7 +77,7 @@ pub(in crate::timing) fn live_through(timing: &mut dyn Timing, history: History)
     told
 }
 
-fn pause(random: &mut Xoshiro256PlusPlus, mean_ns: Nanos) -> Nanos {
+pub(super) fn pause(random: &mut Xoshiro256PlusPlus, mean_ns: Nanos) -> Nanos {
     let longer = if random.random_range(0..50) == 0 {
         1000
     } else {
@@ -149,9 +150,7 @@ fn in_steps(timing: &mut dyn Timing, history: History, steps: Steps) -> Vec<Even
     told
 }
 
-const SECTOR_BYTES: u64 = 512;
-
-fn draw(random: &mut Xoshiro256PlusPlus, span_bytes: u64) -> Request {
+pub(super) fn draw(random: &mut Xoshiro256PlusPlus, span_bytes: u64) -> Request {
     let sectors = span_bytes / SECTOR_BYTES;
     let most = match random.random_range(0..10) {
         0 => 2048,

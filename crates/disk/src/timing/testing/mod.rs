@@ -2,12 +2,16 @@
 
 mod contract;
 mod delay;
+mod exposure;
 
 pub(super) use contract::{History, keeps_the_contract, live_through, steps_do_not_matter};
 pub(super) use delay::Delay;
+pub(super) use exposure::{Exposure, exposure};
 
 use super::{Event, Timing};
 use crate::request::{Nanos, Request, Tag};
+
+const SECTOR_BYTES: u64 = 512;
 
 /// Runs a device on until it rests; the events in the order in which they were told.
 pub(super) fn rest(timing: &mut dyn Timing) -> Vec<Event> {

@@ -6,8 +6,8 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::ConditionsOptions;
-use super::tables::push_payload;
 use crate::driver::{Args, StatementId};
+use crate::workload::digits::push_letters;
 use crate::workload::generator::client_generator;
 use crate::workload::{Next, Script};
 
@@ -115,7 +115,7 @@ impl ConditionsScript {
         args.push_int(self.element.cast_signed());
         args.push_int(begin_s.into());
         let bytes = self.plan.options.payload_bytes;
-        args.push_text(|out| push_payload(bytes, &mut self.rng, out));
+        args.push_text(|out| push_letters(bytes, &mut self.rng, out));
         Next::Statement(statement)
     }
 }

@@ -1,10 +1,11 @@
 //! The tables `conditions1` to `conditionsN`.
 
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::History;
 use crate::driver::{Admin, Args, Dialect, Fault};
+use crate::workload::digits::push_letters;
 use crate::workload::tables::{Progress, TableSet};
 
 /// What the tables are made from.
@@ -47,7 +48,7 @@ impl TableSet for ConditionsTables {
         self.tables
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self, _number: usize) -> u64 {
         self.history.rows()
     }
 
@@ -69,7 +70,7 @@ impl TableSet for ConditionsTables {
             // Ids were given, not drawn from the sequence: it must go on after them.
             admin.query_value(&format!(
                 "SELECT setval(pg_get_serial_sequence('{name}', 'dataid'), {})",
-                self.rows()
+                self.history.rows()
             ))?;
         }
         // Time comes first: from the time that is asked for, a question goes back or on to the first
@@ -93,8 +94,8 @@ impl ConditionsTables {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.wrapping_add(place));
         let mut done = 0;
         admin.load(&table_name(number), &COLUMNS, &mut |args: &mut Args| {
-            progress.row(done, self.rows());
-            if done == self.rows() {
+            progress.row(done, self.history.rows());
+            if done == self.history.rows() {
                 return false;
             }
             done += 1;
@@ -106,7 +107,7 @@ impl ConditionsTables {
             args.push_int(entry.begin_s.into());
             args.push_text(|out| out.extend_from_slice(entry.flavor.as_bytes()));
             args.push_int(entry.deactive_s.into());
-            args.push_text(|out| push_payload(self.payload_bytes, &mut rng, out));
+            args.push_text(|out| push_letters(self.payload_bytes, &mut rng, out));
             true
         })
     }
@@ -137,19 +138,5 @@ impl ConditionsTables {
              ){suffix}",
             self.payload_bytes
         )
-    }
-}
-
-/// Appends letters, digits and two signs: six random bits a byte, so that nothing compresses it much.
-pub(super) fn push_payload(bytes: usize, rng: &mut impl Rng, out: &mut Vec<u8>) {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const PER_DRAW: usize = 10;
-    let end = out.len() + bytes;
-    while out.len() < end {
-        let mut random = rng.next_u64();
-        for _ in 0..PER_DRAW.min(end - out.len()) {
-            out.push(LETTERS[(random % 64) as usize]);
-            random /= 64;
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a run finds in the database: whether the tables are those that it asks for.
 
 use crate::driver::{Admin, Dialect, Fault};
-use crate::workload::tables::has_index_on;
+use crate::workload::tables::{has_index_on, is_transactional};
 
 /// A table that is there. `None`: the database makes no such difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,14 +28,9 @@ pub fn inspect(admin: &mut dyn Admin, dialect: Dialect, name: &str) -> Result<Fo
         "SELECT column_type FROM information_schema.columns \
          WHERE table_schema = DATABASE() AND table_name = '{name}' AND column_name = 'id'"
     ))?;
-    let transactions = admin.query_value(&format!(
-        "SELECT e.transactions FROM information_schema.tables t \
-         JOIN information_schema.engines e ON e.engine = t.engine \
-         WHERE t.table_schema = DATABASE() AND t.table_name = '{name}'"
-    ))?;
     Ok(Found {
         unsigned: column_type.map(|text| text.to_ascii_lowercase().contains("unsigned")),
-        transactional: transactions.map(|text| text.eq_ignore_ascii_case("yes")),
+        transactional: is_transactional(admin, dialect, name)?,
         indexed,
     })
 }

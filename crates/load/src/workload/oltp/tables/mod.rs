@@ -37,7 +37,7 @@ impl TableSet for OltpTables {
         self.tables
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self, _number: usize) -> u64 {
         self.rows
     }
 

@@ -1,0 +1,98 @@
+//! The log of requests: what an account was told, in order, so that what a cut left can be made again.
+//!
+//! A log is lines of JSON: a header, then one record each; the line of a write is followed by its bytes.
+//! It begins with a disk's bytes as they are and ends with the cut. docs/disk.md describes it.
+
+mod reader;
+mod replay;
+mod writer;
+
+use serde::{Deserialize, Serialize};
+
+pub use reader::Reader;
+pub use replay::{Replayed, check, replay};
+pub use writer::{Finished, Writer};
+
+use super::{Medium, Survivors, Ticket};
+use crate::request::{Kind, Nanos};
+use crate::volatile::Choice;
+
+/// By which a log is known.
+const FORMAT: &str = "diskproof-disk requests";
+const VERSION: u32 = 1;
+
+/// The first line of a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    log: String,
+    version: u32,
+    pub device: String,
+    pub medium: Medium,
+    /// Whether the disk held nothing when the log began.
+    pub empty: bool,
+    /// When it began, on the monotonic clock, as all moments.
+    pub at_ns: Nanos,
+}
+
+impl Header {
+    #[must_use]
+    pub fn new(device: &str, medium: Medium, empty: bool, at_ns: Nanos) -> Self {
+        Self {
+            log: FORMAT.to_owned(),
+            version: VERSION,
+            device: device.to_owned(),
+            medium,
+            empty,
+            at_ns,
+        }
+    }
+}
+
+/// What was asked for, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Record {
+    /// Its bytes follow the line: whole sectors, as they are with it.
+    Write(Asked),
+    Discard(Asked),
+    Read(Asked),
+    Flush(Asked),
+    /// The moment is the model's.
+    Answered(Told),
+    Stable(Told),
+    /// It was answered with an error, and has changed nothing.
+    Failed {
+        request: Kind,
+        #[serde(flatten)]
+        asked: Asked,
+    },
+    /// A flush that took no time made everything stable.
+    Settled {
+        at_ns: Nanos,
+    },
+    Cut {
+        at_ns: Nanos,
+        choice: Choice,
+        survivors: Survivors,
+    },
+    /// The last line: how many records there are before it, and SHA-256 of all that precedes it.
+    End {
+        records: u64,
+        digest: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    pub number: u64,
+    pub offset_bytes: u64,
+    pub length_bytes: u64,
+    pub at_ns: Nanos,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    #[serde(flatten)]
+    pub ticket: Ticket,
+    pub at_ns: Nanos,
+}

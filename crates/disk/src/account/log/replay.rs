@@ -1,0 +1,146 @@
+//! Making again what a cut left, from the bytes that the log began with.
+
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+
+use super::{Asked, Header, Reader, Record};
+use crate::account::{Account, Survivors, Ticket};
+use crate::contents::Contents;
+use crate::volatile::Choice;
+
+/// What became of a replay.
+pub struct Replayed {
+    pub header: Header,
+    pub records: u64,
+    /// As the log has it, or that of the caller.
+    pub choice: Choice,
+    pub survivors: Survivors,
+    /// Sectors that cannot be read any more.
+    pub unreadable: Vec<u64>,
+    /// What the log says of its cut.
+    pub logged: Survivors,
+}
+
+/// Reads a log to its end, without doing anything of it.
+///
+/// # Errors
+///
+/// It is none, was cut short or changed, or has no cut.
+pub fn check(path: &Path) -> anyhow::Result<Header> {
+    let mut reader = Reader::open(path)?;
+    let mut cut = false;
+    while let Some((record, _)) = reader.read_next()? {
+        ensure!(!cut, "the log goes on after its cut");
+        cut = matches!(record, Record::Cut { .. });
+    }
+    ensure!(cut, "the log has no cut: the disk was restored before one");
+    Ok(reader.header)
+}
+
+/// Does again what the log has, and cuts as it says, or by another choice.
+///
+/// # Errors
+///
+/// As of `check`, or where the contents refuse; they are then as far as it came.
+pub fn replay(
+    path: &Path,
+    contents: &mut Contents,
+    choice: impl FnOnce(Choice) -> Choice,
+) -> anyhow::Result<Replayed> {
+    let mut reader = Reader::open(path)?;
+    let header = reader.header.clone();
+    ensure!(
+        header.medium.size_bytes == contents.size_bytes(),
+        "the log is of a disk of {} bytes, this one has {}",
+        header.medium.size_bytes,
+        contents.size_bytes()
+    );
+    let mut account = Account::new(header.medium, 0);
+    let mut next = 0;
+    let mut records = 0;
+    while let Some((record, bytes)) = reader.read_next()? {
+        records += 1;
+        if let Record::Cut {
+            choice: logged_choice,
+            survivors: logged,
+            ..
+        } = record
+        {
+            let choice = choice(logged_choice);
+            let (survivors, unreadable) = account.cut(contents, choice)?;
+            return Ok(Replayed {
+                header,
+                records,
+                choice,
+                survivors,
+                unreadable,
+                logged,
+            });
+        }
+        apply(&mut account, contents, &record, &bytes, &mut next)
+            .with_context(|| format!("record {records} of the log"))?;
+    }
+    bail!("the log has no cut: the disk was restored before one")
+}
+
+fn apply(
+    account: &mut Account,
+    contents: &mut Contents,
+    record: &Record,
+    bytes: &[u8],
+    next: &mut u64,
+) -> anyhow::Result<()> {
+    match record {
+        Record::Write(asked) => {
+            let number = ascending(asked, *next)?;
+            let within = contents.size_bytes().saturating_sub(asked.offset_bytes);
+            let within = usize::try_from(within)?.min(bytes.len());
+            let written = account.write(number, contents, asked.offset_bytes, &bytes[..within]);
+            *next = written.ticket.next_number();
+            Ok(written.outcome?)
+        }
+        Record::Discard(asked) => {
+            let number = ascending(asked, *next)?;
+            let discarded =
+                account.discard(number, contents, asked.offset_bytes, asked.length_bytes);
+            *next = discarded.ticket.next_number();
+            Ok(discarded.outcome?)
+        }
+        Record::Answered(told) => {
+            account.answered(known(told.ticket, *next)?);
+            Ok(())
+        }
+        Record::Stable(told) => {
+            account.stable(known(told.ticket, *next)?);
+            Ok(())
+        }
+        Record::Settled { .. } => {
+            account.settle();
+            Ok(())
+        }
+        // They change no byte. Cut and end are the caller's.
+        Record::Read(_)
+        | Record::Flush(_)
+        | Record::Failed { .. }
+        | Record::Cut { .. }
+        | Record::End { .. } => Ok(()),
+    }
+}
+
+fn ascending(asked: &Asked, next: u64) -> anyhow::Result<u64> {
+    ensure!(
+        asked.number >= next && asked.number < u64::MAX / 2,
+        "its number is out of order"
+    );
+    Ok(asked.number)
+}
+
+/// A request has at most a few writes, and comes before what is told of it.
+fn known(ticket: Ticket, next: u64) -> anyhow::Result<Ticket> {
+    ensure!(
+        ticket.writes == 0 || (ticket.number < next && ticket.writes <= 3),
+        "it tells of a write that was not made"
+    );
+    Ok(ticket)
+}

@@ -1,0 +1,38 @@
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+
+use crate::device::Promise;
+
+/// What the disk promises, where not as its file says.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct PromiseOptions {
+    /// Flushes are answered at once and do nothing, whatever the device's file says
+    #[arg(long, value_enum)]
+    flushes: Option<Flushes>,
+    /// What is answered survives a power cut, whatever the device's file says
+    #[arg(long, value_enum)]
+    power_loss: Option<PowerLoss>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Flushes {
+    Ignored,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum PowerLoss {
+    Protected,
+}
+
+impl PromiseOptions {
+    pub(super) fn promise(self) -> anyhow::Result<Promise> {
+        match (self.flushes, self.power_loss) {
+            (None, None) => Ok(Promise::AsDescribed),
+            (Some(Flushes::Ignored), None) => Ok(Promise::FlushesIgnored),
+            (None, Some(PowerLoss::Protected)) => Ok(Promise::PowerLossProtected),
+            (Some(_), Some(_)) => bail!(
+                "--flushes ignored and --power-loss protected: a protected disk has nothing that a flush could save; leave one out"
+            ),
+        }
+    }
+}

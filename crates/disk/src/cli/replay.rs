@@ -1,0 +1,126 @@
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use clap::Args;
+use serde_json::json;
+
+use crate::account::log::{self, Replayed};
+use crate::contents::{Contents, Image, Store};
+use crate::volatile::{Choice, Keep};
+
+/// Make again what a power cut left, from the log of requests
+#[derive(Debug, Args)]
+pub(super) struct Replay {
+    /// The log that `track` wrote
+    log: PathBuf,
+    /// What the disk held when the log began [default: nothing]
+    #[arg(long)]
+    image: Option<PathBuf>,
+    /// A new file for what the cut left
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Choose by this seed, instead of the log's
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Keep this of what was not safe, instead of what the log says
+    #[arg(long, value_enum)]
+    keep: Option<Keep>,
+}
+
+impl Replay {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let header = log::check(&self.log)?;
+        ensure!(
+            header.empty || self.image.is_some() || self.out.is_none(),
+            "the log did not begin with an empty disk; give what it held with --image"
+        );
+        let mut contents = self.contents(header.medium.size_bytes)?;
+        let replayed = log::replay(&self.log, &mut contents, |logged| Choice {
+            seed: self.seed.unwrap_or(logged.seed),
+            keep: self.keep.unwrap_or(logged.keep),
+            ..logged
+        })?;
+        let as_logged = self.seed.is_none() && self.keep.is_none();
+        let agrees = as_logged.then(|| replayed.survivors == replayed.logged);
+        let bytes_matter = self.image.is_some() || self.out.is_some();
+        ensure!(
+            agrees != Some(false) || !bytes_matter,
+            "what survives differs from what the log says: the log did not begin with {}",
+            self.image
+                .as_ref()
+                .map_or("an empty disk; give --image".to_owned(), |image| format!(
+                    "the bytes of {}",
+                    image.display()
+                ))
+        );
+        if let Some(out) = &self.out {
+            write_image(&contents, out)?;
+        }
+        self.report(&replayed, agrees)
+    }
+
+    /// The bytes lie in a scratch file: a log may have written more than there is memory for.
+    fn contents(&self, size_bytes: u64) -> anyhow::Result<Contents> {
+        let image = self.image.as_deref().map(|path| {
+            let image =
+                Image::open(path).with_context(|| format!("the image {}", path.display()))?;
+            if image.size_bytes() > size_bytes {
+                bail!(
+                    "the image {} has {} bytes, the log is of a disk of {size_bytes}",
+                    path.display(),
+                    image.size_bytes()
+                );
+            }
+            Ok(image)
+        });
+        let beside = self.out.as_deref().and_then(Path::parent);
+        let beside = beside.filter(|beside| !beside.as_os_str().is_empty());
+        let mut scratch = tempfile::Builder::new();
+        let scratch = scratch.prefix("diskproof-replay-");
+        let folder = match beside {
+            Some(beside) => scratch.tempdir_in(beside),
+            None => scratch.tempdir(),
+        };
+        let folder = folder.context("a scratch folder")?;
+        let store = Store::file(&folder.path().join("contents"), u64::MAX)?;
+        Ok(Contents::new(size_bytes, store, image.transpose()?))
+    }
+
+    fn report(&self, replayed: &Replayed, agrees: Option<bool>) -> anyhow::Result<()> {
+        let mut report = serde_json::to_value(&replayed.survivors)?;
+        // Of bytes that may be others it would say nothing.
+        if agrees == Some(false) || (agrees.is_none() && self.image.is_none()) {
+            report["digest"] = serde_json::Value::Null;
+        }
+        report["device"] = json!(replayed.header.device);
+        report["records"] = json!(replayed.records);
+        report["choice"] = serde_json::to_value(replayed.choice)?;
+        report["unreadable"] = json!(replayed.unreadable);
+        println!("{}", serde_json::to_string_pretty(&report)?);
+        Ok(())
+    }
+}
+
+/// Holes stay holes.
+fn write_image(contents: &Contents, path: &Path) -> anyhow::Result<()> {
+    const PIECE_BYTES: u64 = 1 << 20;
+    let write = || -> anyhow::Result<()> {
+        let file = File::create_new(path)?;
+        file.set_len(contents.size_bytes())?;
+        let mut at = 0;
+        // A disk may end within a block.
+        while at < contents.size_bytes()
+            && let Some(data) = contents.next_data(at)
+        {
+            let end = contents.next_hole(data).min(data + PIECE_BYTES);
+            let mut bytes = vec![0; usize::try_from(end - data)?];
+            contents.read(data, &mut bytes)?;
+            file.write_all_at(&bytes, data)?;
+            at = end;
+        }
+        Ok(())
+    };
+    write().with_context(|| format!("the image {}", path.display()))
+}

@@ -1,0 +1,247 @@
+//! What else befalls a disk than a power cut: errors, slowness, silent corruption; by schedule and seed.
+//!
+//! Pure: whoever serves a disk asks of each request, in order of arrival, what befalls it, and does that.
+//! The same schedule, seed and requests at the same moments have the same outcome. Each fault draws from
+//! a generator of its own, so that one more in a schedule changes nothing about the others.
+
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod unreadable;
+
+use std::ops::Range;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+pub use schedule::{Befallen, Fault, What};
+pub use unreadable::Unreadable;
+
+use crate::device::Build;
+use crate::request::{NANOS_PER_US, Nanos, Request, nanos_of_us};
+
+/// A schedule at work.
+#[derive(Debug)]
+pub struct Faults {
+    sector_bytes: u64,
+    /// When it was put to work: its moments count from here.
+    began: Nanos,
+    schedule: Vec<Active>,
+}
+
+#[derive(Debug)]
+struct Active {
+    fault: Fault,
+    random: Xoshiro256PlusPlus,
+    /// Requests that it could have befallen, and those that it did.
+    met: u64,
+    befallen: u64,
+    /// Of a latent sector error: the sectors that were not written since.
+    unreadable: Unreadable,
+}
+
+/// What befalls one request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Befalls {
+    /// It fails, and nothing else happens: no byte is written, no byte becomes stable.
+    pub fails: Option<Failure>,
+    /// Bits that are turned over, of what is read or of what is stored; nobody is told.
+    pub flips: Vec<Flip>,
+    pub delay: Delay,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// EIO
+    Io,
+    /// ENOSPC
+    NoSpace,
+}
+
+/// One byte of the disk and which of its bits are turned over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flip {
+    pub offset_bytes: u64,
+    pub mask: u8,
+}
+
+/// By how much an answer is later than the model has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delay {
+    /// Of the model's latency; 1 or more.
+    pub factor: f64,
+    pub add: Nanos,
+    /// The earliest moment at which it may leave.
+    pub not_before: Nanos,
+}
+
+impl Default for Delay {
+    fn default() -> Self {
+        Self {
+            factor: 1.0,
+            add: 0,
+            not_before: 0,
+        }
+    }
+}
+
+impl Delay {
+    /// When a request is answered that arrived then and to which the model gives so long.
+    #[must_use]
+    pub fn answered(&self, arrived: Nanos, latency: Nanos) -> Nanos {
+        let latency = nanos_of_us(latency as f64 / NANOS_PER_US as f64 * self.factor);
+        (arrived + latency + self.add).max(self.not_before)
+    }
+
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Faults {
+    /// Puts a schedule to work at a moment, for a disk that reads and writes so many bytes whole.
+    ///
+    /// # Errors
+    ///
+    /// Which fault of the schedule cannot be, and why.
+    pub fn new(
+        schedule: Vec<Fault>,
+        seed: u64,
+        sector_bytes: u64,
+        began: Nanos,
+    ) -> Result<Self, String> {
+        let faults = (0..).zip(schedule).map(|(number, fault)| {
+            fault
+                .check(sector_bytes)
+                .map_err(|why| format!("schedule[{number}]: {why}"))?;
+            let unreadable = match fault.fault {
+                What::Unreadable => Unreadable::of(fault.region()),
+                _ => Unreadable::default(),
+            };
+            Ok(Active {
+                random: Xoshiro256PlusPlus::seed_from_u64(Build::seeded(seed).part(number).seed),
+                fault,
+                met: 0,
+                befallen: 0,
+                unreadable,
+            })
+        });
+        Ok(Self {
+            sector_bytes,
+            began,
+            schedule: faults.collect::<Result<_, String>>()?,
+        })
+    }
+
+    /// What befalls a request that arrives at `now`, no earlier than the one before. Of several that fail
+    /// it, the first in the schedule does; delays add up.
+    pub fn befalls(&mut self, request: Request, now: Nanos) -> Befalls {
+        let since = now.saturating_sub(self.began);
+        let mut befalls = Befalls::default();
+        for active in &mut self.schedule {
+            if active.meets(request, since) {
+                active.befall(request, self.began, self.sector_bytes, &mut befalls);
+            }
+        }
+        if befalls.fails.is_some() {
+            befalls.flips.clear();
+        }
+        befalls
+    }
+
+    /// A write that came at `now` has been done: sectors that it wrote as wholes can be read again.
+    pub fn written(&mut self, write: Range<u64>, now: Nanos) {
+        let since = now.saturating_sub(self.began);
+        for active in &mut self.schedule {
+            active.written(&write, since, self.sector_bytes);
+        }
+    }
+
+    /// Whether nothing is scheduled.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.schedule.is_empty()
+    }
+
+    /// How many requests each fault of the schedule has befallen.
+    #[must_use]
+    pub fn befallen(&self) -> Vec<Befallen> {
+        let faults = self.schedule.iter();
+        faults
+            .map(|active| Befallen {
+                fault: active.fault.fault,
+                requests: active.befallen,
+            })
+            .collect()
+    }
+}
+
+impl Active {
+    /// Whether it befalls this request: a draw, if kind, place and moment suit it.
+    fn meets(&mut self, request: Request, since: Nanos) -> bool {
+        let fault = &self.fault;
+        let is_there = match fault.fault {
+            What::Unreadable => self
+                .unreadable
+                .meets(request.offset_bytes..request.end_bytes()),
+            _ => fault.touches(request),
+        };
+        if !fault.may_befall(request.kind) || !is_there || !fault.is_due(since) {
+            return false;
+        }
+        self.met += 1;
+        if self.met <= fault.after_requests
+            || fault.times.is_some_and(|times| self.befallen >= times)
+        {
+            return false;
+        }
+        let befalls = self.random.random_bool(fault.chance);
+        self.befallen += u64::from(befalls);
+        befalls
+    }
+
+    fn befall(&mut self, request: Request, began: Nanos, sector_bytes: u64, befalls: &mut Befalls) {
+        let fault = &self.fault;
+        match fault.fault {
+            What::Error | What::Unreadable => {
+                befalls.fails.get_or_insert(Failure::Io);
+            }
+            What::NoSpace => {
+                befalls.fails.get_or_insert(Failure::NoSpace);
+            }
+            What::Slow => {
+                befalls.delay.factor *= fault.factor.unwrap_or(1.0);
+                befalls.delay.add += nanos_of_us(fault.add_us.unwrap_or(0.0));
+            }
+            What::Stall => {
+                let end = began + fault.end().expect("it was checked");
+                befalls.delay.not_before = befalls.delay.not_before.max(end);
+            }
+            What::Corrupt => befalls.flips.push(self.flip(request, sector_bytes)),
+        }
+    }
+
+    /// One bit of one sector of the request, within the fault's region.
+    fn flip(&mut self, request: Request, sector_bytes: u64) -> Flip {
+        let region = self.fault.region();
+        let from = request.offset_bytes.max(region.start) / sector_bytes;
+        let to = request.end_bytes().min(region.end).div_ceil(sector_bytes);
+        let sector = self.random.random_range(from..to);
+        // A request may have a part of a sector only.
+        let from = (sector * sector_bytes).max(request.offset_bytes);
+        let to = ((sector + 1) * sector_bytes).min(request.end_bytes());
+        Flip {
+            offset_bytes: self.random.random_range(from..to),
+            mask: 1 << self.random.random_range(0..8),
+        }
+    }
+
+    fn written(&mut self, write: &Range<u64>, since: Nanos, sector_bytes: u64) {
+        if self.fault.is_due(since) {
+            let whole =
+                write.start.next_multiple_of(sector_bytes)..write.end / sector_bytes * sector_bytes;
+            self.unreadable.written(whole);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A schedule, as whoever asks for it writes it.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::{Kind, NANOS_PER_US, Nanos, Request};
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// A request fails with EIO.
+    Error,
+    /// A write fails with ENOSPC.
+    NoSpace,
+    /// Sectors cannot be read until they are written: latent sector errors.
+    Unreadable,
+    /// Answers come later.
+    Slow,
+    /// Nothing that comes meanwhile is answered before the end.
+    Stall,
+    /// A bit of a sector is turned over, and nobody is told.
+    Corrupt,
+}
+
+/// One entry of a schedule. What is left out does not narrow it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    pub fault: What,
+    /// Only requests of this kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Kind>,
+    /// Only requests that touch this part of the disk; its length, where absent, is to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length_bytes: Option<u64>,
+    /// From so long after the schedule was given.
+    #[serde(default)]
+    pub after_us: u64,
+    /// For so long; for ever where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_us: Option<u64>,
+    /// So many requests that it could befall are spared first.
+    #[serde(default)]
+    pub after_requests: u64,
+    /// It befalls at most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u64>,
+    /// Of each request that it could befall: from 0 to 1.
+    #[serde(default = "always")]
+    pub chance: f64,
+    /// `slow`: by how much the latency is multiplied, and what is added to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub add_us: Option<f64>,
+}
+
+/// How often a fault has befallen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Befallen {
+    pub fault: What,
+    pub requests: u64,
+}
+
+fn always() -> f64 {
+    1.0
+}
+
+/// A disk that is slower than by this factor, or by a day, is to stall.
+const FACTOR_AT_MOST: f64 = 1e6;
+const ADD_US_AT_MOST: f64 = 86_400e6;
+
+impl What {
+    fn name(self) -> String {
+        let name = serde_json::to_value(self).expect("a word");
+        name.as_str().expect("a word").to_owned()
+    }
+
+    fn befalls(self) -> &'static [Kind] {
+        match self {
+            Self::Error | Self::Slow | Self::Stall => {
+                &[Kind::Read, Kind::Write, Kind::Flush, Kind::Discard]
+            }
+            Self::NoSpace => &[Kind::Write],
+            Self::Unreadable => &[Kind::Read],
+            Self::Corrupt => &[Kind::Read, Kind::Write],
+        }
+    }
+}
+
+impl Fault {
+    /// Refuses what cannot be, or what does nothing.
+    ///
+    /// # Errors
+    ///
+    /// The key, its value and what it may be.
+    pub fn check(&self, sector_bytes: u64) -> Result<(), String> {
+        self.check_place(sector_bytes)?;
+        self.check_moment()?;
+        self.check_delay()
+    }
+
+    fn check_place(&self, sector_bytes: u64) -> Result<(), String> {
+        let name = self.fault.name();
+        if let Some(kind) = self.on
+            && !self.fault.befalls().contains(&kind)
+        {
+            let kinds = self.fault.befalls().iter().map(|kind| word(*kind));
+            let kinds: Vec<String> = kinds.collect();
+            return Err(format!(
+                "on = {}: `{name}` befalls {}",
+                word(kind),
+                kinds.join(", ")
+            ));
+        }
+        if self.fault == What::Unreadable && self.length_bytes.is_none() {
+            return Err("`unreadable` needs offset_bytes and length_bytes".to_owned());
+        }
+        if self.length_bytes.is_some() && self.offset_bytes.is_none() {
+            return Err("length_bytes needs offset_bytes".to_owned());
+        }
+        if self.offset_bytes.is_some() && self.on == Some(Kind::Flush) {
+            return Err("offset_bytes: a flush has no place on the disk".to_owned());
+        }
+        let whole =
+            |bytes: Option<u64>| bytes.is_none_or(|bytes| bytes.is_multiple_of(sector_bytes));
+        if !whole(self.offset_bytes) || !whole(self.length_bytes) || self.length_bytes == Some(0) {
+            return Err(format!(
+                "offset_bytes and length_bytes are whole sectors of {sector_bytes} bytes, at least one"
+            ));
+        }
+        let end = self
+            .offset_bytes
+            .unwrap_or(0)
+            .checked_add(self.length_bytes.unwrap_or(0));
+        end.map(|_| ()).ok_or_else(|| {
+            "offset_bytes and length_bytes are behind the end of any disk".to_owned()
+        })
+    }
+
+    fn check_moment(&self) -> Result<(), String> {
+        if !(0.0..=1.0).contains(&self.chance) || self.chance == 0.0 {
+            return Err(format!(
+                "chance = {}: more than 0 and at most 1 is wanted",
+                self.chance
+            ));
+        }
+        if self.for_us == Some(0) || self.times == Some(0) {
+            return Err("for_us and times are at least 1, or left out".to_owned());
+        }
+        if self.fault == What::Stall && self.for_us.is_none() {
+            return Err("`stall` needs for_us: whoever waits is answered then".to_owned());
+        }
+        let end_us = self.after_us.checked_add(self.for_us.unwrap_or(0));
+        let end = end_us.and_then(|us| us.checked_mul(NANOS_PER_US));
+        if end.is_none_or(|end| end > Nanos::MAX / 2) {
+            return Err("after_us and for_us are longer than any disk lives".to_owned());
+        }
+        Ok(())
+    }
+
+    fn check_delay(&self) -> Result<(), String> {
+        if self.fault != What::Slow {
+            return match (self.factor, self.add_us) {
+                (None, None) => Ok(()),
+                _ => Err(format!(
+                    "factor and add_us belong to `slow`, not to `{}`",
+                    self.fault.name()
+                )),
+            };
+        }
+        if self.factor.is_none() && self.add_us.is_none() {
+            return Err("`slow` needs factor or add_us".to_owned());
+        }
+        if let Some(factor) = self
+            .factor
+            .filter(|at| !(1.0..=FACTOR_AT_MOST).contains(at))
+        {
+            return Err(format!(
+                "factor = {factor}: 1 to {FACTOR_AT_MOST} is wanted"
+            ));
+        }
+        if let Some(us) = self
+            .add_us
+            .filter(|us| !(0.0..=ADD_US_AT_MOST).contains(us))
+        {
+            return Err(format!("add_us = {us}: 0 to {ADD_US_AT_MOST} is wanted"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn region(&self) -> Range<u64> {
+        let start = self.offset_bytes.unwrap_or(0);
+        start..self.length_bytes.map_or(u64::MAX, |length| start + length)
+    }
+
+    pub(super) fn may_befall(&self, kind: Kind) -> bool {
+        match self.on {
+            Some(only) => only == kind,
+            None => self.fault.befalls().contains(&kind),
+        }
+    }
+
+    /// Whether a request lies in its part of the disk. A flush lies nowhere: it suits who names none.
+    pub(super) fn touches(&self, request: Request) -> bool {
+        if request.kind == Kind::Flush {
+            return self.offset_bytes.is_none();
+        }
+        let region = self.region();
+        request.offset_bytes < region.end && region.start < request.end_bytes()
+    }
+
+    pub(super) fn is_due(&self, since: Nanos) -> bool {
+        since >= self.after_us * NANOS_PER_US && self.end().is_none_or(|end| since < end)
+    }
+
+    /// Its last moment, since the schedule was given.
+    pub(super) fn end(&self) -> Option<Nanos> {
+        self.for_us
+            .map(|for_us| (self.after_us + for_us) * NANOS_PER_US)
+    }
+}
+
+fn word(kind: Kind) -> String {
+    format!("{kind:?}").to_lowercase()
+}

@@ -1,0 +1,271 @@
+//! Schedules at work, in virtual time.
+
+use serde_json::{Value, json};
+
+use super::{Befalls, Delay, Failure, Fault, Faults};
+use crate::request::{NANOS_PER_US, Nanos, Request};
+
+const SECTOR: u64 = 512;
+const BEGAN: Nanos = 7_000_000;
+
+fn faults(schedule: Value) -> Faults {
+    let schedule: Vec<Fault> = serde_json::from_value(schedule).expect("a schedule");
+    Faults::new(schedule, 1, SECTOR, BEGAN).expect("one that can be")
+}
+
+/// What befalls requests that arrive so many microseconds after the schedule was given.
+fn at(faults: &mut Faults, us: u64, request: Request) -> Befalls {
+    faults.befalls(request, BEGAN + us * NANOS_PER_US)
+}
+
+fn fails(faults: &mut Faults, us: u64, request: Request) -> Option<Failure> {
+    at(faults, us, request).fails
+}
+
+/// A write that is done if nothing befalls it.
+fn write(faults: &mut Faults, us: u64, offset: u64, length: u64) -> Option<Failure> {
+    let failure = fails(faults, us, Request::write(offset, length));
+    if failure.is_none() {
+        faults.written(offset..offset + length, BEGAN + us * NANOS_PER_US);
+    }
+    failure
+}
+
+#[test]
+fn an_empty_schedule_befalls_nothing() {
+    let mut faults = faults(json!([]));
+    assert!(faults.is_empty());
+    for request in [Request::read(0, 512), Request::flush()] {
+        assert_eq!(at(&mut faults, 0, request), Befalls::default());
+    }
+}
+
+#[test]
+fn errors_come_at_their_moment_to_their_kind_and_end() {
+    let mut faults = faults(json!([
+        {"fault": "error", "on": "flush", "after_us": 100, "for_us": 50},
+    ]));
+    let flush = Request::flush();
+    assert_eq!(fails(&mut faults, 99, flush), None);
+    assert_eq!(fails(&mut faults, 100, flush), Some(Failure::Io));
+    assert_eq!(fails(&mut faults, 100, Request::write(0, 512)), None);
+    assert_eq!(fails(&mut faults, 149, flush), Some(Failure::Io));
+    assert_eq!(fails(&mut faults, 150, flush), None);
+    assert_eq!(faults.befallen()[0].requests, 2);
+}
+
+#[test]
+fn requests_are_spared_and_counted() {
+    let mut faults = faults(json!([
+        {"fault": "no-space", "after_requests": 2, "times": 3},
+    ]));
+    let failed: Vec<bool> = (0..8)
+        .map(|us| fails(&mut faults, us, Request::write(0, 512)) == Some(Failure::NoSpace))
+        .collect();
+    let (no, yes) = (false, true);
+    assert_eq!(failed, [no, no, yes, yes, yes, no, no, no]);
+    // What it cannot befall is not counted as spared, either.
+    let mut faults = self::faults(json!([{"fault": "no-space", "after_requests": 1}]));
+    assert_eq!(fails(&mut faults, 0, Request::read(0, 512)), None);
+    assert_eq!(fails(&mut faults, 0, Request::write(0, 512)), None);
+    assert!(fails(&mut faults, 0, Request::write(0, 512)).is_some());
+}
+
+#[test]
+fn errors_have_their_place() {
+    let mut faults = faults(json!([
+        {"fault": "error", "offset_bytes": 4096, "length_bytes": 1024},
+    ]));
+    let mut failed =
+        |offset, length| fails(&mut faults, 0, Request::write(offset, length)).is_some();
+    assert!(!failed(0, 4096) && !failed(5120, 512));
+    assert!(failed(0, 4608) && failed(4608, 4096) && failed(0, 1 << 20));
+    assert_eq!(
+        fails(&mut faults, 0, Request::flush()),
+        None,
+        "lies nowhere"
+    );
+}
+
+#[test]
+fn latent_errors_stay_until_their_sectors_are_written() {
+    let mut faults = faults(json!([
+        {"fault": "unreadable", "offset_bytes": 1024, "length_bytes": 2048, "after_us": 10},
+    ]));
+    let read = Request::read(0, 4096);
+    // What is written before it begins makes nothing good.
+    assert_eq!(write(&mut faults, 0, 0, 4096), None);
+    assert_eq!(fails(&mut faults, 9, read), None);
+    assert_eq!(fails(&mut faults, 10, read), Some(Failure::Io));
+    assert_eq!(write(&mut faults, 11, 1536, 1024), None);
+    assert_eq!(fails(&mut faults, 12, Request::read(1536, 1024)), None);
+    assert_eq!(
+        fails(&mut faults, 12, Request::read(2048, 1024)),
+        Some(Failure::Io)
+    );
+    assert_eq!(
+        fails(&mut faults, 12, Request::read(1024, 512)),
+        Some(Failure::Io)
+    );
+    // Neither one of which nothing befalls and that is not done, nor a part of a sector.
+    assert_eq!(fails(&mut faults, 13, Request::write(0, 4096)), None);
+    assert_eq!(write(&mut faults, 13, 1100, 400), None);
+    assert_eq!(
+        fails(&mut faults, 13, Request::read(1024, 512)),
+        Some(Failure::Io)
+    );
+    assert_eq!(write(&mut faults, 14, 0, 4096), None);
+    assert_eq!(fails(&mut faults, 15, read), None);
+}
+
+#[test]
+fn a_write_that_fails_makes_no_sector_good() {
+    let mut faults = faults(json!([
+        {"fault": "unreadable", "offset_bytes": 0, "length_bytes": 512},
+        {"fault": "error", "on": "write", "times": 1},
+    ]));
+    let read = Request::read(0, 512);
+    assert!(write(&mut faults, 0, 0, 512).is_some());
+    assert!(fails(&mut faults, 0, read).is_some());
+    assert_eq!(write(&mut faults, 0, 0, 512), None);
+    assert_eq!(fails(&mut faults, 0, read), None);
+}
+
+#[test]
+fn slowness_adds_up_and_a_stall_has_an_end() {
+    let mut faults = faults(json!([
+        {"fault": "slow", "factor": 10.0},
+        {"fault": "slow", "add_us": 5.0, "on": "read"},
+        {"fault": "stall", "after_us": 1000, "for_us": 500},
+    ]));
+    let us = |us: u64| us * NANOS_PER_US;
+    let (read, write) = (Request::read(0, 512), Request::write(0, 512));
+    let answered = |faults: &mut Faults, at_us, request| {
+        let delay = at(faults, at_us, request).delay;
+        delay.answered(BEGAN + us(at_us), us(20)) - BEGAN
+    };
+    assert_eq!(answered(&mut faults, 0, read), us(205));
+    assert_eq!(answered(&mut faults, 0, write), us(200));
+    // Whoever comes while it stalls waits for its end, or for as long as it takes anyway.
+    assert_eq!(answered(&mut faults, 1000, write), us(1500));
+    assert_eq!(answered(&mut faults, 1499, write), us(1699));
+    assert_eq!(answered(&mut faults, 1500, write), us(1700));
+    assert!(Delay::default().is_none());
+    assert_eq!(Delay::default().answered(us(3), us(4)), us(7));
+}
+
+#[test]
+fn corruption_turns_one_bit_over_within_request_and_region() {
+    let mut faults = faults(json!([
+        {"fault": "corrupt", "on": "write", "offset_bytes": 1024, "length_bytes": 512},
+    ]));
+    let mut places = std::collections::BTreeSet::new();
+    for us in 0..200 {
+        let befalls = at(&mut faults, us, Request::write(512, 4096));
+        let [flip] = befalls.flips[..] else {
+            panic!("{befalls:?}")
+        };
+        assert!((1024..1536).contains(&flip.offset_bytes), "{flip:?}");
+        assert_eq!(flip.mask.count_ones(), 1);
+        assert_eq!(befalls.fails, None);
+        places.insert((flip.offset_bytes, flip.mask));
+    }
+    assert!(places.len() > 150, "{}", places.len());
+    assert!(
+        at(&mut faults, 0, Request::read(1024, 512))
+            .flips
+            .is_empty()
+    );
+    assert!(
+        at(&mut faults, 0, Request::write(2048, 512))
+            .flips
+            .is_empty()
+    );
+}
+
+#[test]
+fn chance_is_drawn_by_seed_and_one_fault_does_not_disturb_another() {
+    let coin = json!({"fault": "error", "on": "read", "chance": 0.3});
+    let other = json!({"fault": "slow", "factor": 2.0, "chance": 0.5});
+    let drawn = |schedule: Value, seed| -> Vec<bool> {
+        let schedule = serde_json::from_value(schedule).expect("a schedule");
+        let mut faults = Faults::new(schedule, seed, SECTOR, BEGAN).expect("it can be");
+        let requests = (0..1000).map(|us| at(&mut faults, us, Request::read(0, 512)));
+        requests.map(|befalls| befalls.fails.is_some()).collect()
+    };
+    let once = drawn(json!([coin]), 1);
+    assert_eq!(once, drawn(json!([coin]), 1));
+    assert_eq!(once, drawn(json!([coin, other]), 1));
+    assert_ne!(once, drawn(json!([coin]), 2));
+    let failed = once.iter().filter(|failed| **failed).count();
+    assert!((230..370).contains(&failed), "{failed} of 1000");
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_words() {
+    let refusals = [
+        (json!({"fault": "slow"}), "`slow` needs factor"),
+        (json!({"fault": "slow", "factor": 0.5}), "factor = 0.5"),
+        (json!({"fault": "slow", "add_us": -1.0}), "add_us = -1"),
+        (
+            json!({"fault": "error", "factor": 2.0}),
+            "belong to `slow`, not to `error`",
+        ),
+        (json!({"fault": "stall"}), "`stall` needs for_us"),
+        (
+            json!({"fault": "no-space", "on": "read"}),
+            "`no-space` befalls write",
+        ),
+        (
+            json!({"fault": "corrupt", "on": "flush"}),
+            "befalls read, write",
+        ),
+        (
+            json!({"fault": "unreadable"}),
+            "needs offset_bytes and length_bytes",
+        ),
+        (
+            json!({"fault": "unreadable", "length_bytes": 512}),
+            "needs offset_bytes",
+        ),
+        (
+            json!({"fault": "error", "offset_bytes": 100}),
+            "whole sectors of 512",
+        ),
+        (
+            json!({"fault": "error", "offset_bytes": 0, "length_bytes": 0}),
+            "at least one",
+        ),
+        (
+            json!({"fault": "error", "on": "flush", "offset_bytes": 0}),
+            "no place",
+        ),
+        (
+            json!({"fault": "error", "offset_bytes": u64::MAX - 511, "length_bytes": 512}),
+            "behind the end",
+        ),
+        (json!({"fault": "error", "chance": 0.0}), "chance = 0"),
+        (json!({"fault": "error", "chance": 1.5}), "chance = 1.5"),
+        (json!({"fault": "error", "times": 0}), "at least 1"),
+        (
+            json!({"fault": "error", "after_us": u64::MAX}),
+            "longer than any disk",
+        ),
+    ];
+    for (fault, said) in refusals {
+        let schedule = json!([{"fault": "error"}, fault]);
+        let schedule = serde_json::from_value(schedule).expect("its words are known");
+        let why = Faults::new(schedule, 1, SECTOR, BEGAN).expect_err(said);
+        assert!(
+            why.starts_with("schedule[1]: ") && why.contains(said),
+            "{why}"
+        );
+    }
+    for unknown in [
+        json!({"fault": "fire"}),
+        json!({"fault": "error", "probability": 1}),
+        json!({"on": "read"}),
+    ] {
+        serde_json::from_value::<Fault>(unknown).expect_err("it is no fault");
+    }
+}

@@ -1,0 +1,88 @@
+//! Faults of a served disk: what its schedule does to each request.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::faults::{Befallen, Befalls, Failure, Fault, Faults, Flip};
+use crate::request::{Nanos, Request};
+
+/// The schedule at work, if any.
+pub(super) struct Befalling {
+    sector_bytes: u64,
+    /// Whether there is one: asked before the lock is taken.
+    on: AtomicBool,
+    faults: Mutex<Option<Faults>>,
+}
+
+impl Befalling {
+    pub(super) fn new(sector_bytes: u64) -> Self {
+        Self {
+            sector_bytes,
+            on: AtomicBool::new(false),
+            faults: Mutex::new(None),
+        }
+    }
+
+    /// Puts a schedule to work in place of the one before; an empty one ends it.
+    ///
+    /// # Errors
+    ///
+    /// Which of its faults cannot be; the one before goes on then.
+    pub(super) fn schedule(
+        &self,
+        schedule: Vec<Fault>,
+        seed: u64,
+        now: Nanos,
+    ) -> Result<(), String> {
+        let faults = Faults::new(schedule, seed, self.sector_bytes, now)?;
+        let mut current = self.faults.lock();
+        self.on.store(!faults.is_empty(), Ordering::Relaxed);
+        *current = Some(faults);
+        Ok(())
+    }
+
+    pub(super) fn befalls(&self, request: Request, now: Nanos) -> Befalls {
+        if !self.on.load(Ordering::Relaxed) {
+            return Befalls::default();
+        }
+        let mut faults = self.faults.lock();
+        let befalls = faults.as_mut().map(|faults| faults.befalls(request, now));
+        befalls.unwrap_or_default()
+    }
+
+    /// A write has been done.
+    pub(super) fn written(&self, write: Range<u64>, arrived: Nanos) {
+        if !self.on.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Some(faults) = &mut *self.faults.lock() {
+            faults.written(write, arrived);
+        }
+    }
+
+    pub(super) fn befallen(&self) -> Vec<Befallen> {
+        let faults = self.faults.lock();
+        faults.as_ref().map(Faults::befallen).unwrap_or_default()
+    }
+}
+
+pub(super) fn errno(failure: Failure) -> fuser::Errno {
+    match failure {
+        Failure::Io => fuser::Errno::EIO,
+        Failure::NoSpace => fuser::Errno::ENOSPC,
+    }
+}
+
+/// Turns bits over in what is read from there or written there. A request that is no whole number of
+/// sectors has fewer bytes than its sectors: what befalls the others is nobody's.
+pub(super) fn turn_over(bytes: &mut [u8], offset_bytes: u64, flips: &[Flip]) {
+    for flip in flips {
+        let place = flip.offset_bytes.checked_sub(offset_bytes);
+        let place = place.and_then(|place| usize::try_from(place).ok());
+        if let Some(byte) = place.and_then(|place| bytes.get_mut(place)) {
+            *byte ^= flip.mask;
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! The account of what a power cut can take, while a disk is served; and the log of its requests.
+//!
+//! Locks are taken in this order: contents, core, account. A write enters contents and account under the
+//! contents' lock, so that both have the same order; what the model tells enters the account under the
+//! core's, before any answer of that moment leaves.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, bail, ensure};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::clock::Clock;
+use crate::account::log::{Asked, Finished, Header, Record, Told, Writer};
+use crate::account::{Account, Medium, Survivors, Ticket};
+use crate::contents::{Contents, ContentsError};
+use crate::request::{Kind, Nanos};
+use crate::volatile::Choice;
+
+pub(super) struct Tracking {
+    clock: Clock,
+    medium: Medium,
+    /// Whether there is an account: asked before its lock is taken.
+    on: AtomicBool,
+    state: Mutex<State>,
+    /// Sectors that cannot be read until they are written, by their offset; and whether there are any.
+    unreadable: Mutex<BTreeSet<u64>>,
+    any_unreadable: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    /// Of the next request: never used twice, so that what an account no longer knows stays unknown.
+    next_number: u64,
+    account: Option<Account>,
+    log: Option<Writer>,
+    /// A cut has failed half-way, and no other bytes have come since.
+    is_spoiled: bool,
+}
+
+impl Tracking {
+    pub(super) fn new(clock: Clock, medium: Medium) -> Self {
+        Self {
+            clock,
+            medium,
+            on: AtomicBool::new(false),
+            state: Mutex::new(State::default()),
+            unreadable: Mutex::new(BTreeSet::new()),
+            any_unreadable: AtomicBool::new(false),
+        }
+    }
+
+    /// Of a disk that nobody tracks.
+    #[cfg(test)]
+    pub(super) fn none() -> std::sync::Arc<Self> {
+        let medium = Medium {
+            size_bytes: 1 << 20,
+            sector_bytes: 512,
+            survives: true,
+            has_head: false,
+        };
+        std::sync::Arc::new(Self::new(Clock::start(), medium))
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+
+    /// Begins an account in which all that is there is safe, and a log where a path is given; says what
+    /// the log before has come to. The contents' lock is held: nothing is written meanwhile.
+    pub(super) fn begin(
+        &self,
+        contents: &Contents,
+        device: &str,
+        log: Option<&Path>,
+    ) -> anyhow::Result<Value> {
+        let at_ns = self.clock.monotonic(self.clock.now());
+        let empty = contents.next_data(0).is_none();
+        let header = Header::new(device, self.medium, empty, at_ns);
+        let log = log.map(|path| Writer::begin(path, &header)).transpose()?;
+        let mut state = self.state.lock();
+        let account = Account::new(self.medium, state.next_number);
+        state.account = Some(account);
+        let before = std::mem::replace(&mut state.log, log);
+        self.on.store(true, Ordering::Relaxed);
+        drop(state);
+        Ok(finish(before))
+    }
+
+    /// No account any more; a log ends without a cut, and what it has come to is said.
+    pub(super) fn end(&self) -> Value {
+        let mut state = self.state.lock();
+        self.on.store(false, Ordering::Relaxed);
+        state.account = None;
+        let log = state.log.take();
+        drop(state);
+        finish(log)
+    }
+
+    /// Other bytes are there: all of them are safe and can be read, and a log of the old ones ends. The
+    /// account goes on.
+    pub(super) fn renew(&self) {
+        let mut state = self.state.lock();
+        let first = state.next_number;
+        if let Some(account) = &mut state.account {
+            *account = Account::new(self.medium, first);
+        }
+        state.is_spoiled = false;
+        let log = state.log.take();
+        drop(state);
+        self.set_unreadable(&[]);
+        // It has no cut, and says so to whoever would replay it.
+        let _ = finish(log);
+    }
+
+    /// Puts bytes on the disk, in the account as well where there is one.
+    pub(super) fn write(
+        &self,
+        contents: &mut Contents,
+        offset_bytes: u64,
+        bytes: &[u8],
+        arrived: Nanos,
+    ) -> (Option<Ticket>, Result<(), ContentsError>) {
+        if !self.is_on() {
+            return (None, contents.write(offset_bytes, bytes));
+        }
+        let mut state = self.state.lock();
+        let number = state.next_number;
+        let Some(account) = &mut state.account else {
+            return (None, contents.write(offset_bytes, bytes));
+        };
+        let written = account.write(number, contents, offset_bytes, bytes);
+        let ticket = written.ticket;
+        state.next_number = ticket.next_number();
+        if let Some(log) = &mut state.log {
+            let asked = Asked {
+                number,
+                offset_bytes,
+                length_bytes: bytes.len() as u64,
+                at_ns: self.clock.monotonic(arrived),
+            };
+            if ticket.writes > 0 {
+                let sectors = Asked {
+                    offset_bytes: written.offset_bytes,
+                    length_bytes: written.bytes.len() as u64,
+                    ..asked
+                };
+                log.record(&Record::Write(sectors), &written.bytes);
+            } else if written.outcome.is_err() {
+                let request = Kind::Write;
+                log.record(&Record::Failed { request, asked }, &[]);
+            }
+        }
+        (Some(ticket), written.outcome)
+    }
+
+    pub(super) fn discard(
+        &self,
+        contents: &mut Contents,
+        offset_bytes: u64,
+        length_bytes: u64,
+        arrived: Nanos,
+    ) -> (Option<Ticket>, Result<(), ContentsError>) {
+        if !self.is_on() {
+            return (None, contents.discard(offset_bytes, length_bytes));
+        }
+        let mut state = self.state.lock();
+        let number = state.next_number;
+        let Some(account) = &mut state.account else {
+            return (None, contents.discard(offset_bytes, length_bytes));
+        };
+        let discarded = account.discard(number, contents, offset_bytes, length_bytes);
+        let ticket = discarded.ticket;
+        if discarded.outcome.is_err() {
+            // Nobody will tell of it any more: what was done until then is safe at once.
+            account.stable(ticket);
+        }
+        state.next_number = ticket.next_number();
+        if let Some(log) = &mut state.log {
+            let at_ns = self.clock.monotonic(arrived);
+            let asked = Asked {
+                number,
+                offset_bytes,
+                length_bytes,
+                at_ns,
+            };
+            if ticket.writes > 0 {
+                let length_bytes = discarded.length_bytes;
+                let done = Asked {
+                    length_bytes,
+                    ..asked
+                };
+                log.record(&Record::Discard(done), &[]);
+            }
+            if discarded.outcome.is_err() {
+                let request = Kind::Discard;
+                log.record(&Record::Stable(Told { ticket, at_ns }), &[]);
+                log.record(&Record::Failed { request, asked }, &[]);
+            }
+        }
+        (Some(ticket), discarded.outcome)
+    }
+
+    /// A read or a flush has come, or a request has failed before it came to any bytes: only a log wants
+    /// to know.
+    pub(super) fn asked(
+        &self,
+        record: impl FnOnce(Asked) -> Record,
+        offset_bytes: u64,
+        length_bytes: u64,
+        arrived: Nanos,
+    ) -> Option<Ticket> {
+        if !self.is_on() {
+            return None;
+        }
+        let mut state = self.state.lock();
+        let ticket = Ticket {
+            number: state.next_number,
+            writes: 0,
+        };
+        let asked = Asked {
+            number: ticket.number,
+            offset_bytes,
+            length_bytes,
+            at_ns: self.clock.monotonic(arrived),
+        };
+        state.log.as_mut()?.record(&record(asked), &[]);
+        state.next_number = ticket.next_number();
+        Some(ticket)
+    }
+
+    /// The model has answered it.
+    pub(super) fn answered(&self, ticket: Ticket, at: Nanos) {
+        self.tell(ticket, at, Account::answered, Record::Answered);
+    }
+
+    /// The model can no longer lose it.
+    pub(super) fn stable(&self, ticket: Ticket, at: Nanos) {
+        self.tell(ticket, at, Account::stable, Record::Stable);
+    }
+
+    /// What takes no time is answered and safe at once; a flush makes everything so.
+    pub(super) fn untimed(&self, kind: Kind, ticket: Option<Ticket>, at: Nanos) {
+        if !self.is_on() {
+            return;
+        }
+        if let Some(ticket) = ticket {
+            self.stable(ticket, at);
+        }
+        if kind == Kind::Flush {
+            let mut state = self.state.lock();
+            if let Some(account) = &mut state.account {
+                account.settle();
+            }
+            if let Some(log) = &mut state.log {
+                let at_ns = self.clock.monotonic(at);
+                log.record(&Record::Settled { at_ns }, &[]);
+            }
+        }
+        if let Some(ticket) = ticket {
+            self.answered(ticket, at);
+        }
+    }
+
+    fn tell(
+        &self,
+        ticket: Ticket,
+        at: Nanos,
+        what: impl FnOnce(&mut Account, Ticket),
+        record: impl FnOnce(Told) -> Record,
+    ) {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let Some(account) = &mut state.account else {
+            return;
+        };
+        if !account.has(ticket) {
+            return;
+        }
+        what(account, ticket);
+        if let Some(log) = &mut state.log {
+            let at_ns = self.clock.monotonic(at);
+            log.record(&record(Told { ticket, at_ns }), &[]);
+        }
+    }
+
+    /// Makes the bytes what survives. Power is off already: nothing comes between. The log, if there is
+    /// one, has its cut and is to be finished, which needs the contents no more.
+    pub(super) fn cut(
+        &self,
+        contents: &mut Contents,
+        choice: Choice,
+        at: Nanos,
+    ) -> anyhow::Result<(Survivors, Option<Writer>)> {
+        let mut state = self.state.lock();
+        let first = state.next_number;
+        let Some(account) = &mut state.account else {
+            bail!(NOT_TRACKED);
+        };
+        let outcome = account.cut(contents, choice);
+        *account = Account::new(self.medium, first);
+        state.is_spoiled = outcome.is_err();
+        let mut log = state.log.take();
+        drop(state);
+        let (survivors, unreadable) = outcome.context(SPOILED)?;
+        self.add_unreadable(&unreadable);
+        if let Some(log) = &mut log {
+            let record = Record::Cut {
+                at_ns: self.clock.monotonic(at),
+                choice,
+                survivors: survivors.clone(),
+            };
+            log.record(&record, &[]);
+        }
+        Ok((survivors, log))
+    }
+
+    /// That the bytes are what a cut left, or nothing was cut.
+    pub(super) fn check_survivors(&self) -> anyhow::Result<()> {
+        ensure!(!self.state.lock().is_spoiled, SPOILED);
+        Ok(())
+    }
+
+    pub(super) fn check_on(&self) -> anyhow::Result<()> {
+        ensure!(self.is_on(), NOT_TRACKED);
+        Ok(())
+    }
+
+    pub(super) fn describe(&self) -> Value {
+        let state = self.state.lock();
+        let at_risk = state.account.as_ref().map(Account::at_risk);
+        json!({
+            "tracked": state.account.is_some(),
+            "logged": state.log.is_some(),
+            "at_risk": at_risk,
+        })
+    }
+
+    /// Those sectors cannot be read, and no others.
+    pub(super) fn set_unreadable(&self, sectors: &[u64]) {
+        self.unreadable.lock().clear();
+        self.add_unreadable(sectors);
+    }
+
+    fn add_unreadable(&self, sectors: &[u64]) {
+        let mut unreadable = self.unreadable.lock();
+        unreadable.extend(sectors);
+        self.any_unreadable
+            .store(!unreadable.is_empty(), Ordering::Relaxed);
+    }
+
+    /// Whether a read meets a sector that cannot be read.
+    pub(super) fn is_unreadable(&self, offset_bytes: u64, length_bytes: u64) -> bool {
+        let read = offset_bytes..offset_bytes + length_bytes;
+        !self.unreadable_in(&read).is_empty()
+    }
+
+    /// Whether a write has all of each sector that it meets and that cannot be read: of one of which it
+    /// has a part only, the rest would have to be read.
+    pub(super) fn may_write(&self, write: Range<u64>) -> bool {
+        let sector = self.medium.sector_bytes;
+        let is_whole =
+            |at: &u64| *at >= write.start && (at + sector).min(self.medium.size_bytes) <= write.end;
+        self.unreadable_in(&write).iter().all(is_whole)
+    }
+
+    /// A write has been done: its sectors can be read again, unless a cut takes it.
+    pub(super) fn rewritten(&self, ticket: Option<Ticket>, write: Range<u64>) {
+        let sectors = self.unreadable_in(&write);
+        if sectors.is_empty() {
+            return;
+        }
+        if let (Some(ticket), Some(account)) = (ticket, &mut self.state.lock().account) {
+            account.heals(ticket, &sectors);
+        }
+        let mut unreadable = self.unreadable.lock();
+        for at in &sectors {
+            unreadable.remove(at);
+        }
+        self.any_unreadable
+            .store(!unreadable.is_empty(), Ordering::Relaxed);
+    }
+
+    /// The sectors that a range meets and that cannot be read.
+    fn unreadable_in(&self, range: &Range<u64>) -> Vec<u64> {
+        if !self.any_unreadable.load(Ordering::Relaxed) || range.is_empty() {
+            return Vec::new();
+        }
+        let from = range.start - range.start % self.medium.sector_bytes;
+        let unreadable = self.unreadable.lock();
+        unreadable.range(from..range.end).copied().collect()
+    }
+}
+
+const NOT_TRACKED: &str =
+    "the disk is not tracked, so that nobody knows what a cut would take; ask it to `track` first";
+
+const SPOILED: &str = "what survived the cut could not be put in its place, so that the disk holds neither; restore a snapshot";
+
+/// Finishes a log, if there is one, and says what it has come to. Whatever ended it has happened: where it
+/// cannot be finished, the log alone is missing its end.
+pub(super) fn finish(log: Option<Writer>) -> Value {
+    match log.map(Writer::finish) {
+        None => Value::Null,
+        Some(Ok(Finished { records, bytes })) => json!({"records": records, "bytes": bytes}),
+        Some(Err(error)) => json!({"error": format!("{error:#}")}),
+    }
+}
+
+#[cfg(test)]
+mod histories;
+#[cfg(test)]
+mod spoilt;

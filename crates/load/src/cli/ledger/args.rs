@@ -1,0 +1,59 @@
+//! The ledger workload's own options.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::args::{Connection, Load, Protocol};
+
+/// What prepare and run must agree on.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct LedgerArgs {
+    /// Accounts, with ids from 1
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(2..=10_000_000))]
+    pub(super) accounts: u64,
+
+    /// Bytes beside the figures in each account and each entry
+    #[arg(long, value_name = "BYTES", default_value_t = 100, value_parser = clap::value_parser!(u16).range(0..=4_000))]
+    pub(super) filler_bytes: u16,
+
+    /// The same seed gives the same fillers and the same transfers [default: 1 to prepare, another
+    /// one each time to run]
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct PrepareLedger {
+    #[command(flatten)]
+    pub(super) connection: Connection,
+    #[command(flatten)]
+    pub(super) ledger: LedgerArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct CleanupLedger {
+    #[command(flatten)]
+    pub(super) connection: Connection,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct RunLedger {
+    #[command(flatten)]
+    pub(super) connection: Connection,
+    #[command(flatten)]
+    pub(super) ledger: LedgerArgs,
+    #[command(flatten)]
+    pub(super) load: Load,
+
+    /// A new file to which a client adds the line CLIENT NUMBER `MONOTONIC_US` as soon as it has read
+    /// the reply to a COMMIT, and before anything else. A client that does not know what became of
+    /// its transaction then ends for good, and the run with the last of them; the tables must be as
+    /// `prepare` made them
+    #[arg(long, value_name = "FILE", conflicts_with = "retry")]
+    pub(super) acknowledgements: Option<PathBuf>,
+
+    /// Send parameters as text in the statement, or bind them to statements prepared once
+    #[arg(long, default_value = "prepared")]
+    pub(super) protocol: Protocol,
+}

@@ -1,0 +1,126 @@
+//! The verbs of the ledger workload.
+
+pub(super) mod args;
+mod check;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::Stop;
+use super::connect::{Task, target, with_driver};
+use super::prepare::{build_tables, drop_tables};
+use super::run::{Kind, run_load, seed};
+use crate::driver::Driver;
+use crate::engine::Failure;
+use crate::target::Target;
+use crate::workload::ledger::tables::{LedgerTables, NAMES};
+use crate::workload::ledger::{Acknowledgements, Ledger, LedgerOptions};
+use args::{CleanupLedger, LedgerArgs, PrepareLedger, RunLedger};
+use check::{check_tables, refuse_foreign};
+
+/// The data set is the same each time unless another one is asked for.
+const DATA_SEED: u64 = 1;
+
+pub(super) fn prepare(args: &PrepareLedger) -> Result<(), Stop> {
+    let set = LedgerTables {
+        accounts: args.ledger.accounts,
+        filler_bytes: args.ledger.filler_bytes.into(),
+        seed: args.ledger.seed.unwrap_or(DATA_SEED),
+    };
+    with_driver(target(&args.connection)?, PrepareTask { set })
+}
+
+pub(super) fn cleanup(args: &CleanupLedger) -> Result<(), Stop> {
+    with_driver(target(&args.connection)?, args)
+}
+
+pub(super) fn run(args: &RunLedger) -> Result<(), Stop> {
+    let target = target(&args.connection)?;
+    let checks_tables = target != Target::Null;
+    with_driver(
+        target,
+        RunTask {
+            args,
+            checks_tables,
+        },
+    )
+}
+
+struct PrepareTask {
+    set: LedgerTables,
+}
+
+impl Task for PrepareTask {
+    const MAY_CREATE: bool = true;
+
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        Ok(build_tables(&driver, &self.set, "", None)?)
+    }
+}
+
+impl Task for &CleanupLedger {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        refuse_foreign(&driver)?;
+        Ok(drop_tables(&driver, NAMES.map(str::to_owned))?)
+    }
+}
+
+struct RunTask<'a> {
+    args: &'a RunLedger,
+    checks_tables: bool,
+}
+
+impl Task for RunTask<'_> {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let args = self.args;
+        let file = args.acknowledgements.as_deref();
+        let acknowledgements = file.map(create).transpose()?;
+        if self.checks_tables {
+            check_tables(&driver, &args.ledger, file.is_some()).inspect_err(|_| forget(file))?;
+        }
+        let options = options(&args.ledger, acknowledgements);
+        let kind = Kind {
+            workload: "ledger",
+            mix: "transfer".into(),
+            protocol: args.protocol.into(),
+            seed: options.seed,
+        };
+        let workload = Ledger::new(options, driver.dialect());
+        run_load(driver, workload, kind, &args.load)
+    }
+}
+
+fn options(args: &LedgerArgs, acknowledgements: Option<Acknowledgements>) -> LedgerOptions {
+    LedgerOptions {
+        accounts: args.accounts,
+        filler_bytes: args.filler_bytes.into(),
+        seed: seed(args.seed),
+        acknowledgements,
+    }
+}
+
+/// Makes the file of acknowledgements before anything is started.
+fn create(path: &Path) -> Result<Acknowledgements, Stop> {
+    Acknowledgements::create(path).map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                "exists already, and may be another run's evidence; name a new file".to_owned()
+            }
+            _ => format!("cannot be made: {error}"),
+        };
+        Stop::Arguments(format!("--acknowledgements {}: {why}", path.display()))
+    })
+}
+
+/// Takes the file back where no client has come: it says nothing, and the next run wants its name.
+fn forget(path: Option<&Path>) {
+    if let Some(path) = path {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// What is told of tables that are not as they must be.
+fn unfit(message: String) -> Failure {
+    Failure::new("tables", message)
+}

@@ -1,0 +1,90 @@
+//! The file in which each commit stands that a server acknowledged.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The most bytes of a line: three numbers of 20 digits at most, and what is between them.
+const LONGEST_LINE: usize = 63;
+
+/// A file that all clients append to: a line for each commit, written by one system call, so that
+/// none is half there or mixed with another, and so that all outlive this program. Whether they
+/// outlive the machine is not its business: it is to lie apart from what is cut.
+#[derive(Debug)]
+pub struct Acknowledgements {
+    file: File,
+}
+
+impl Acknowledgements {
+    /// Makes the file; one that is there already is an error.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(path)?;
+        Ok(Self { file })
+    }
+
+    /// Adds that a client's transaction has just been acknowledged.
+    pub(super) fn add(&self, client: usize, number: u64) -> io::Result<()> {
+        self.write_line(client, number, monotonic_us())
+    }
+
+    fn write_line(&self, client: usize, number: u64, monotonic_us: u64) -> io::Result<()> {
+        let mut line = [0; LONGEST_LINE];
+        let mut rest = &mut line[..];
+        writeln!(rest, "{client} {number} {monotonic_us}")?;
+        let left = rest.len();
+        let line = &line[..LONGEST_LINE - left];
+        loop {
+            return match (&self.file).write(line) {
+                Ok(written) if written == line.len() => Ok(()),
+                Ok(written) => Err(io::Error::other(format!(
+                    "only {written} of {} bytes were taken",
+                    line.len()
+                ))),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => Err(error),
+            };
+        }
+    }
+}
+
+/// Now, on the clock that every process of the machine has.
+fn monotonic_us() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    // Neither is ever negative: the clock counts from the machine's start.
+    now.tv_sec.unsigned_abs() * 1_000_000 + now.tv_nsec.unsigned_abs() / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_appended_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("acknowledged");
+        let file = Acknowledgements::create(&path).unwrap();
+        file.write_line(0, 1, 5).unwrap();
+        file.write_line(usize::MAX, u64::MAX, u64::MAX).unwrap();
+        let most = u64::MAX;
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            format!("0 1 5\n{most} {most} {most}\n")
+        );
+        let refusal = Acknowledgements::create(&path).unwrap_err();
+        assert_eq!(refusal.kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn a_full_disk_is_told() {
+        let full = Acknowledgements {
+            file: OpenOptions::new().append(true).open("/dev/full").unwrap(),
+        };
+        let error = full.add(0, 1).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+}

@@ -1,0 +1,111 @@
+//! Transfers between accounts, each with a numbered entry: a load whose every commit can be looked
+//! for afterwards.
+//!
+//! What holds in the database at any moment, whatever is under way: the balances of all accounts
+//! add up to what they began with; each account holds what the entries that name it make of it;
+//! and a client's entries are numbered from 1 without a gap. A transaction that the server rolls
+//! back runs again under its number. So each acknowledged commit can be looked for by client and
+//! number, and one that is there by half shows.
+
+use std::sync::Arc;
+
+use super::{Catalogue, Workload};
+use crate::driver::{Dialect, Kind, Statement};
+
+mod acknowledgements;
+mod script;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use acknowledgements::Acknowledgements;
+pub use script::LedgerScript;
+use script::Plan;
+use tables::{ACCOUNTS, ENTRIES};
+
+/// The most that one transfer moves; the least is 1.
+const MOST_MOVED: u64 = 1_000;
+
+/// What a user chooses.
+#[derive(Debug)]
+pub struct LedgerOptions {
+    /// Their ids run from 1; at least two.
+    pub accounts: u64,
+    /// Length of an entry's filler.
+    pub filler_bytes: usize,
+    pub seed: u64,
+    /// Where each client writes what was acknowledged to it; `None`: nowhere.
+    pub acknowledgements: Option<Acknowledgements>,
+}
+
+/// The workload with its catalogue, for one dialect.
+#[derive(Debug)]
+pub struct Ledger {
+    catalogue: Catalogue,
+    plan: Arc<Plan>,
+}
+
+impl Ledger {
+    /// # Panics
+    /// If there are not two accounts to move something between.
+    #[must_use]
+    pub fn new(options: LedgerOptions, dialect: Dialect) -> Self {
+        assert!(options.accounts >= 2, "{options:?}");
+        let mut catalogue = Catalogue::default();
+        let mut add = |name, kind, sql: String| {
+            let prepare = true;
+            catalogue.add(name, kind, [Statement { sql, prepare }])
+        };
+        let begin = add("begin", Kind::Other, begin(dialect).into());
+        let account_update = add(
+            "account_update",
+            Kind::Write,
+            format!("UPDATE {ACCOUNTS} SET balance=balance+?, transfers=transfers+1 WHERE id=?"),
+        );
+        let entry_insert = add(
+            "entry_insert",
+            Kind::Write,
+            format!(
+                "INSERT INTO {ENTRIES} (client, number, source, target, amount, filler) VALUES (?, ?, ?, ?, ?, ?)"
+            ),
+        );
+        let commit = add("commit", Kind::Other, "COMMIT".into());
+        catalogue.roll_back_with("ROLLBACK");
+        Self {
+            catalogue,
+            plan: Arc::new(Plan {
+                options,
+                begin,
+                account_update,
+                entry_insert,
+                commit,
+            }),
+        }
+    }
+}
+
+/// A plain BEGIN of SQLite's could not wait for another writer.
+fn begin(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Mysql | Dialect::Postgres => "BEGIN",
+        Dialect::Sqlite => "BEGIN IMMEDIATE",
+    }
+}
+
+impl Workload for Ledger {
+    type Script = LedgerScript;
+
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn script(&self, client: usize) -> LedgerScript {
+        LedgerScript::new(Arc::clone(&self.plan), client)
+    }
+
+    /// Whoever holds the database to the acknowledgements must know which number may be there
+    /// without one: a client's next, and no other.
+    fn ends_in_doubt(&self) -> bool {
+        self.plan.options.acknowledgements.is_some()
+    }
+}

@@ -1,0 +1,158 @@
+//! One client of the ledger: transfer after transfer.
+
+use std::io;
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{LedgerOptions, MOST_MOVED};
+use crate::driver::{Args, StatementId};
+use crate::workload::digits::push_letters;
+use crate::workload::generator::generator;
+use crate::workload::{Next, Script};
+
+/// What all clients do.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) options: LedgerOptions,
+    pub(super) begin: StatementId,
+    pub(super) account_update: StatementId,
+    pub(super) entry_insert: StatementId,
+    pub(super) commit: StatementId,
+}
+
+/// A client's transfers: each a pure function of the seed, the client and the number.
+#[derive(Debug)]
+pub struct LedgerScript {
+    plan: Arc<Plan>,
+    client: usize,
+    /// Of the present transaction, or the last one; 0: there was none.
+    number: u64,
+    transfer: Transfer,
+    step: Step,
+}
+
+/// What moves from where to where.
+#[derive(Debug, Clone)]
+struct Transfer {
+    source: u64,
+    target: u64,
+    amount: i64,
+    /// Goes on with the entry's filler.
+    rng: Xoshiro256PlusPlus,
+}
+
+/// What comes next in a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Begin,
+    LowerAccount,
+    HigherAccount,
+    Entry,
+    Commit,
+    Done,
+}
+
+impl Transfer {
+    fn draw(options: &LedgerOptions, client: usize, number: u64) -> Self {
+        let mut rng = generator(options.seed, [client as u64 + 1, number]);
+        let source = rng.random_range(1..=options.accounts);
+        let other = rng.random_range(1..options.accounts);
+        Self {
+            source,
+            target: if other < source { other } else { other + 1 },
+            amount: rng.random_range(1..=MOST_MOVED).cast_signed(),
+            rng,
+        }
+    }
+
+    /// What one of its two accounts gains.
+    fn change(&self, account: u64) -> i64 {
+        if account == self.target {
+            self.amount
+        } else {
+            -self.amount
+        }
+    }
+}
+
+impl LedgerScript {
+    pub(super) fn new(plan: Arc<Plan>, client: usize) -> Self {
+        Self {
+            transfer: Transfer::draw(&plan.options, client, 0),
+            plan,
+            client,
+            number: 0,
+            step: Step::Done,
+        }
+    }
+
+    fn push_change(&self, account: u64, args: &mut Args) {
+        args.push_int(self.transfer.change(account));
+        args.push_int(account.cast_signed());
+    }
+
+    fn push_entry(&self, args: &mut Args) {
+        let Transfer {
+            source,
+            target,
+            amount,
+            ref rng,
+        } = self.transfer;
+        args.push_int(self.client.cast_signed() as i64);
+        args.push_int(self.number.cast_signed());
+        args.push_int(source.cast_signed());
+        args.push_int(target.cast_signed());
+        args.push_int(amount);
+        let bytes = self.plan.options.filler_bytes;
+        args.push_text(|out| push_letters(bytes, &mut rng.clone(), out));
+    }
+}
+
+impl Script for LedgerScript {
+    /// A number whose transaction was given up is not used again: it may be there all the same.
+    fn begin(&mut self) -> bool {
+        self.number += 1;
+        self.transfer = Transfer::draw(&self.plan.options, self.client, self.number);
+        self.step = Step::Begin;
+        true
+    }
+
+    fn begin_again(&mut self) -> bool {
+        self.step = Step::Begin;
+        true
+    }
+
+    fn next(&mut self, args: &mut Args) -> Option<Next> {
+        let Transfer { source, target, .. } = self.transfer;
+        args.clear();
+        let (statement, next) = match self.step {
+            Step::Begin => (self.plan.begin, Step::LowerAccount),
+            // All clients lock accounts in the same order, so that few meet in a deadlock.
+            Step::LowerAccount => {
+                self.push_change(source.min(target), args);
+                (self.plan.account_update, Step::HigherAccount)
+            }
+            Step::HigherAccount => {
+                self.push_change(source.max(target), args);
+                (self.plan.account_update, Step::Entry)
+            }
+            Step::Entry => {
+                self.push_entry(args);
+                (self.plan.entry_insert, Step::Commit)
+            }
+            Step::Commit => (self.plan.commit, Step::Done),
+            Step::Done => return None,
+        };
+        self.step = next;
+        Some(Next::Statement(statement))
+    }
+
+    fn acknowledged(&mut self) -> io::Result<()> {
+        match &self.plan.options.acknowledgements {
+            Some(file) => file.add(self.client, self.number),
+            None => Ok(()),
+        }
+    }
+}
