@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
-.PHONY: build run test bench lint lock docs clean-build
+.PHONY: build run test bench experiments lint lock docs clean-build
 
 ## build: both programs and the lab, into the virtual environment
 build: $(VENV)/.installed
@@ -28,6 +28,13 @@ test: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	@scripts/system-packages test
 	@$(BIN)/python bench/goals.py $(BENCH)
+
+## experiments: the five published experiments on virtual disks, and docs/experiments.md from them
+##              (three quarters of an hour, and nothing else should work meanwhile); SCALE=smoke,
+##              AGAIN=--again for the page alone
+experiments: $(VENV)/.installed
+	@scripts/system-packages test
+	@$(BIN)/python docs/experiments.py --scale $(or $(SCALE),short) $(AGAIN)
 
 ## lint: formatters and checkers, changing nothing
 lint: $(VENV)/.installed-dev

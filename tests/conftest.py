@@ -12,7 +12,14 @@ import pytest
 STRICT = "DISKPROOF_TEST_STRICT"
 """Set it to 1 on a machine that can run every test."""
 
+LONG = ("crash", "run")
+"""Folders whose tests take up to a minute: first, so that no worker is left with one of them in the end."""
+
 _skipped: list[str] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.parent.name not in LONG)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -11,11 +11,12 @@ FLOORS = [
     {"refusal"},
     {"results", "stats"},
     {"system"},
-    {"study", "load", "disk"},
+    {"study", "load", "disk", "fio"},
     {"workload", "storage", "server"},
     {"audit"},
     {"analysis"},
     {"run", "profile", "report"},
+    {"crash"},
     {"cli"},
 ]
 """From the ground up; a room may use the rooms below it, and itself."""

@@ -11,7 +11,7 @@ from diskproof.server.base import Dirs, Running
 from diskproof.server.registry import find
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
-from diskproof.study.model import StorageChoice
+from diskproof.study.storages import StorageChoice
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
 

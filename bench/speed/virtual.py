@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diskproof import disk
-from diskproof.profile import fio
+from diskproof.fio import program as fio
 from diskproof.storage import filesystem, virtual
 from diskproof.system.journal import Journal
 from speed.figures import Bound, Figure

@@ -6,6 +6,8 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -93,29 +95,59 @@ class Control:
 
     def ask(self, do: str, **fields: object) -> Facts:
         """Send a request and return the answer; DiskError where it is refused, or nobody answers."""
-        request = json.dumps({"do": do, **fields}) + "\n"
-        try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(ANSWER_S)
-                connection.connect(str(self.path))
-                connection.sendall(request.encode())
-                line = connection.makefile("rb").readline()
-        except TimeoutError:
-            raise DiskError(
-                f"the virtual disk at {self.path} has not answered `{do}` for {ANSWER_S:g} s"
-            ) from None
-        except OSError as error:
-            raise DiskError(f"the virtual disk at {self.path} is gone ({error})") from None
-        if not line.endswith(b"\n"):
-            raise DiskError(f"the virtual disk at {self.path} went away before it answered `{do}`")
-        answer: Facts = json.loads(line)
-        if not answer.get("ok"):
-            raise DiskError(f"the virtual disk refused `{do}`: {answer.get('error', 'no reason given')}")
-        return answer
+        return ask_at_once(do, [(self, fields)])[0]
 
     def set_timing(self, *, on: bool) -> None:
         """Let answers take the model's time, or none: while data is put in place."""
         self.ask("timing", on=on)
+
+
+def ask_at_once(do: str, asked: Sequence[tuple[Control, Facts]]) -> list[Facts]:
+    """Send a request to several disks and return their answers; DiskError as with `Control.ask`.
+
+    All are connected to before the first is asked, and all are asked before any answer is waited for: what
+    lies between two of them is a call of the kernel, however long each takes over its answer.
+    """
+    with ExitStack() as stack:
+        connections = []
+        for control, _ in asked:
+            connection = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            connection.settimeout(ANSWER_S)
+            with _speaking(control, do):
+                connection.connect(str(control.path))
+            connections.append(connection)
+        requests = [(json.dumps({"do": do, **fields}) + "\n").encode() for _, fields in asked]
+        for (control, _), connection, request in zip(asked, connections, requests, strict=True):
+            with _speaking(control, do):
+                connection.sendall(request)
+        return [
+            _answer(control, do, connection)
+            for (control, _), connection in zip(asked, connections, strict=True)
+        ]
+
+
+def _answer(control: Control, do: str, connection: socket.socket) -> Facts:
+    with _speaking(control, do):
+        line = connection.makefile("rb").readline()
+    if not line.endswith(b"\n"):
+        raise DiskError(f"the virtual disk at {control.path} went away before it answered `{do}`")
+    answer: Facts = json.loads(line)
+    if not answer.get("ok"):
+        raise DiskError(f"the virtual disk refused `{do}`: {answer.get('error', 'no reason given')}")
+    return answer
+
+
+@contextmanager
+def _speaking(control: Control, do: str) -> Iterator[None]:
+    """Put in words what goes wrong on a connection."""
+    try:
+        yield
+    except TimeoutError:
+        raise DiskError(
+            f"the virtual disk at {control.path} has not answered `{do}` for {ANSWER_S:g} s"
+        ) from None
+    except OSError as error:
+        raise DiskError(f"the virtual disk at {control.path} is gone ({error})") from None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diskproof.refusal import RefusalError
-from diskproof.results.records import (
+from diskproof.results.load import (
     ClientAccount,
     Iterations,
     Latency,
@@ -127,6 +127,11 @@ class Load:
     def pid(self) -> int:
         """The program's process id."""
         return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the program is at work."""
+        return self._process.poll() is None
 
     def go_on(self) -> None:
         """Let the program pass the point at which it waits."""

@@ -7,7 +7,8 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.results.records import Cell, Finding, Plan, Setting, Trial
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.trial import Finding, Setting, Trial
 from support.intervals import bounds, given
 from support.trials import (
     DISK_DEVICE,
@@ -214,7 +215,10 @@ def test_more_than_half_of_the_blocks_make_a_verdict() -> None:
 
 
 def test_a_gate_that_speed_decides_bars_the_cell_once_it_fails() -> None:
-    """Only the fastest trials saturate the client: without them the rest would look slower than it is."""
+    """Only the fastest trials saturate the client: without them the rest would look slower than it is.
+
+    Where the mean with them stays in the interval of the others, it makes no difference.
+    """
     plan = make_plan(**ONE_QUESTION, blocks=9)
     trials = make_trials(plan)
     fastest = max(
@@ -224,11 +228,38 @@ def test_a_gate_that_speed_decides_bars_the_cell_once_it_fails() -> None:
         change(one, load__client__cpu_user_s=20.0, load__client__cpu_system_s=31.0) if one is fastest else one
         for one in trials
     ]
-    analysis = analysed(plan, saturated)
+    (unmoved,) = analysed(plan, saturated).verdicts
+    assert unmoved.outcome == "slower"
+    assert given(unmoved.ratio).n == 8
+
+    far = [change(one, load__transactions_per_s=1e6) if one.id == fastest.id else one for one in saturated]
+    analysis = analysed(plan, far)
     (verdict,) = analysis.verdicts
     assert analysis.trials_valid == 17
     assert verdict.outcome == "not comparable"
     assert "1 of 9 trials failed `client`, which a trial's own speed decides" in verdict.reasons[0]
+
+
+def test_a_gate_that_finds_two_things_in_one_trial_has_failed_once() -> None:
+    plan = make_plan(**ONE_QUESTION, blocks=9)
+    late = [
+        Finding(check="lateness", severity="invalid", message=message)
+        for message in ("1 in 100 left late", "they waited in the kernel")
+    ]
+    sound = make_trials(plan)
+    trials = [change(sound[0], findings=late, load__transactions_per_s=1.0), *sound[1:]]
+    (verdict,) = analysed(plan, trials).verdicts
+    assert "1 of 9 trials failed `lateness`" in verdict.reasons[0]
+
+
+def test_a_gate_that_all_trials_fail_leaves_none_to_be_a_choice() -> None:
+    plan = make_plan(**ONE_QUESTION, blocks=3)
+    late = [Finding(check="lateness", severity="invalid", message="1 in 100 left late")]
+    trials = [change(one, findings=late if "/disk/" in one.cell else []) for one in make_trials(plan)]
+    (verdict,) = analysed(plan, trials).verdicts
+    said = " ".join(verdict.reasons)
+    assert "all trials failed `lateness`, none is left to compare: 1 in 100 left late" in said
+    assert "biased" not in said
 
 
 def test_only_blocks_that_both_sides_have_are_paired() -> None:

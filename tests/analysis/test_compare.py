@@ -8,7 +8,9 @@ import pytest
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.compare import ComparisonError, compare
-from diskproof.results.records import Cell, Plan, Setting, Trial
+from diskproof.results.load import FileRequests, Iterations, Operation
+from diskproof.results.plan import Cell, Phases, Plan, Scale
+from diskproof.results.trial import Setting, Trial
 from support.intervals import bounds
 from support.trials import change, make_machine, make_plan, make_server, make_trials, typical_rate
 
@@ -65,15 +67,23 @@ def test_noise_is_inconclusive() -> None:
 def test_what_else_changed_is_named() -> None:
     newer = change(make_server("mariadb"), version="11.4.5")
     second = run(
-        seed=2, kernel="6.12.1", cpu_model="AMD EPYC 9R14", host_cpus=64, memory_bytes=2**33, servers=[newer]
+        seed=2,
+        kernel="6.12.1",
+        cpu_model="AMD EPYC 9R14",
+        host_cpus=64,
+        memory_bytes=2**33,
+        servers=[newer],
+        fio_version="3.41",
     )
-    differences = {one.fact: (one.a, one.b) for one in compare(run(), second).differences}
+    first = run(fio_version="3.33")
+    differences = {one.fact: (one.a, one.b) for one in compare(first, second).differences}
     assert differences == {
         "CPU": ("Intel(R) Xeon(R) Platinum 8488C", "AMD EPYC 9R14"),
         "number of CPUs": ("2", "2 of 64"),
         "memory": ("4 GiB", "8 GiB"),
         "kernel": ("6.1.0-31-amd64", "6.12.1"),
         "version of mariadb": ("MariaDB 10.11.11", "MariaDB 11.4.5"),
+        "fio": ("3.33", "3.41"),
     }
 
 
@@ -104,6 +114,67 @@ def test_unequal_data_is_not_compared() -> None:
     assert "40000 rows in the first run, 7 in the second" in made.cells[0].sentence
 
 
+def test_runs_of_different_scales_are_not_compared() -> None:
+    def scaled(name: str) -> Analysis:
+        scale = Scale(name=name, shrinks="rows", carries="nothing")
+        return run(change(make_plan(**QUESTION), scale=scale))
+
+    for first, second, said in (
+        (scaled("smoke"), scaled("short"), "`smoke` and `short`"),
+        (run(), scaled("short"), "the study as it stands and `short`"),
+    ):
+        made = compare(first, second)
+        assert {cell.outcome for cell in made.cells} == {"not comparable"}
+        assert f"the runs are of different scales: {said}" in made.cells[0].sentence
+    assert {cell.outcome for cell in compare(scaled("short"), scaled("short")).cells} == {"the same"}
+
+
+def on_files(files: int, data_bytes: int) -> Callable[[Trial], Trial]:
+    requests = FileRequests(
+        files=files, block_bytes=4096, direct=True, one_pass=False, read_bytes=4096, written_bytes=0, syncs=0
+    )
+    return lambda trial: change(
+        trial, load__file_requests=requests, data__rows=None, data__data_bytes=data_bytes
+    )
+
+
+def in_iterations(queries: int, count: int) -> Callable[[Trial], Trial]:
+    iterations = Iterations(count=count, mean_s=2.0, min_s=1.0, max_s=3.0, queries_per_client=queries)
+    return lambda trial: change(trial, load__iterations=iterations, data__rows=None)
+
+
+def with_operations(planned: int) -> Callable[[Trial], Trial]:
+    operations = [
+        Operation(test="t", name=name, clients=1, planned=planned, count=planned, seconds=1.0)
+        for name in ("insert", "select")
+    ]
+    return lambda trial: change(trial, load__operations=operations, data__rows=None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (on_files(4, 2**20), on_files(4, 2**21), "1048576 bytes of files in the first run, 2097152"),
+        (on_files(4, 2**20), on_files(8, 2**20), "4 files in the first run, 8"),
+        (in_iterations(10, 3), in_iterations(100, 3), "10 queries a client in the first run, 100"),
+        (with_operations(10), with_operations(20), "10 of `t/insert` planned in the first run, 20"),
+    ],
+)
+def test_loads_of_another_size_are_not_compared(
+    first: Callable[[Trial], Trial], second: Callable[[Trial], Trial], said: str
+) -> None:
+    made = compare(run(alter=first), run(alter=second))
+    assert {cell.outcome for cell in made.cells} == {"not comparable"}
+    assert said in made.cells[0].sentence
+    alike = compare(run(alter=first), run(alter=first))
+    assert {cell.outcome for cell in alike.cells} == {"the same"}
+
+
+def test_more_iterations_of_the_same_are_no_other_size() -> None:
+    made = compare(run(alter=in_iterations(10, 3)), run(alter=in_iterations(10, 5)))
+    assert {cell.outcome for cell in made.cells} == {"the same"}
+
+
 def test_too_few_valid_trials_are_not_compared() -> None:
     made = compare(run(make_plan(blocks=1, **QUESTION)), run())
     assert {cell.outcome for cell in made.cells} == {"not comparable"}
@@ -128,6 +199,13 @@ def test_a_gate_that_speed_decides_bars_the_cell_of_that_run() -> None:
     assert dram.outcome == "not comparable"
     assert "in the second run: the client was the bottleneck" in dram.sentence
     assert disk.outcome != "not comparable"
+
+
+def test_phases_of_a_workloads_own_are_what_changed() -> None:
+    plan = make_plan(workloads=("a", "b"), measure_s=30, **QUESTION)
+    own = change(plan, phases={"b": Phases(warm_up_s=2, measure_s=30)})
+    differences = {one.fact: (one.a, one.b) for one in compare(run(plan), run(own)).differences}
+    assert differences == {"warm-up": ("10 s", "10 s (a) and 2 s (b)")}
 
 
 def test_cells_of_one_run_only_are_listed() -> None:

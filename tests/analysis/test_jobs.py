@@ -8,8 +8,10 @@ from diskproof.analysis.compare import compare
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.cli.progress import _trial_line
-from diskproof.report import markdown, tables, words
-from diskproof.results.records import Operation, Plan, Rate, Trial
+from diskproof.report import markdown, pipes, tables, words
+from diskproof.results.load import Operation, Rate
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Trial
 from support.trials import change, load_of, make_machine, make_plan, make_trials
 
 
@@ -87,7 +89,8 @@ def test_an_extrapolated_time_counts_whole_and_is_marked() -> None:
     made = analysed(plan, trials)
     assert made.cells[0].figure is not None
     assert made.cells[0].figure.estimate == pytest.approx(1200)
-    of_cells, of_operations = (markdown.table(one) for one in (tables.cells(made), tables.operations(made)))
+    [operations] = tables.operations(made)
+    of_cells, of_operations = (pipes.table(one) for one in (tables.cells(made), operations.table))
     assert (of_cells.count("1,200+"), of_operations.count("1,200+")) == (2, 2)
     assert "+: seconds of operations that a time limit cut short are extrapolated" in words.cells_note(made)
     [verdict] = made.verdicts
@@ -170,3 +173,29 @@ def test_a_job_and_a_load_are_not_comparable() -> None:
     [verdict] = analysed(plan, trials).verdicts
     assert verdict.outcome == "not comparable"
     assert "measure" in verdict.sentence
+
+
+def test_many_cells_have_a_table_of_operations_a_workload() -> None:
+    """Columns of all cells would fit no page; and a workload has its own number of statements."""
+    storages, workloads = ("a", "b", "c", "d"), ("small", "large")
+    plan = make_plan(tunings=("fast",), clients=(1,), storages=storages, workloads=workloads)
+    plan = change(plan, metrics=dict.fromkeys(workloads, "seconds"))
+    trials = []
+    for trial in make_trials(plan):
+        is_small = plan.cell(trial.cell).workload == "small"
+        parts = [operation("select", 1.0, planned=10 if is_small else 500)]
+        parts += [] if is_small else [operation("insert", 9.0)]
+        trials.append(change(trial, load__operations=parts))
+    small, large = tables.operations(analysed(plan, trials))
+    assert (small.workload, large.workload) == workloads
+    titles = [column.title for column in small.table.columns]
+    assert titles == ["Test", "Operation", "Planned", "a s", "b s", "c s", "d s"]
+    assert small.table.rows == (("insert", "select", "10", "1.00", "1.00", "1.00", "1.00"),)
+    assert [row[1:3] for row in large.table.rows] == [("select", "500"), ("insert", "100")]
+    assert [row[1] for row in large.longest(1).rows] == ["insert"]
+    shown = markdown.render(analysed(plan, trials))
+    assert shown.index("### small") < shown.index("### large")
+    few = change(plan, cells=[cell for cell in plan.cells if cell.storage == "a"])
+    kept = {cell.id for cell in few.cells}
+    [together] = tables.operations(analysed(few, [trial for trial in trials if trial.cell in kept]))
+    assert (together.workload, together.table.rows[0][2]) == (None, "10 to 500")

@@ -1,7 +1,8 @@
 import pytest
 
 from diskproof.analysis import words
-from diskproof.results.records import Factor
+from diskproof.results.factor import Factor
+from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval
 
 
@@ -38,6 +39,24 @@ def test_conditions_stand_in_the_order_of_speech() -> None:
     }
     assert words.conditions(held) == " in mariadb on disk at fast with 1 GiB of memory and 1 client"
     assert words.conditions({}) == ""
+
+
+def test_a_load_on_bare_files_is_at_no_tuning() -> None:
+    assert (
+        words.conditions({"workload": "fileio", "tuning": "-", "clients": "1"}) == " for fileio with 1 client"
+    )
+    files = Cell(
+        id="sas/fileio/64c",
+        server="-",
+        storage="sas",
+        tuning="-",
+        workload="fileio",
+        memory_bytes=0,
+        clients=64,
+    )
+    varying: list[Factor] = ["server", "storage", "tuning", "memory", "clients"]
+    assert words.cell_words(files, varying) == "sas, 64 clients"
+    assert words.cell_words(files, []) == "sas", "the one cell of a study goes by its storage, not by an id"
 
 
 def test_lists_are_counted_where_they_are_long() -> None:

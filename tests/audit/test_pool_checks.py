@@ -4,15 +4,9 @@ import pytest
 
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
-from diskproof.results.records import (
-    BlockDevice,
-    DeviceUsage,
-    Finding,
-    PoolFacts,
-    PoolMember,
-    PoolPart,
-    PoolUse,
-)
+from diskproof.results.machine import BlockDevice, PoolFacts, PoolMember, PoolPart
+from diskproof.results.trial import Finding
+from diskproof.results.usage import DeviceUsage, PoolUse
 from support.trials import MIB, change, make_machine, make_plan, make_trials
 
 PARTS: dict[str, PoolPart] = {"loop0": "data", "loop1": "log", "loop2": "cache"}

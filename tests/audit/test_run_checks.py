@@ -2,7 +2,9 @@
 
 from diskproof.audit.check import Run
 from diskproof.audit.registry import BARS_FROM, RUN_CHECKS, audit_run
-from diskproof.results.records import Finding, Machine, Plan, Setting, Trial
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Finding, Setting, Trial
 from support.trials import (
     DISK_DEVICE,
     change,

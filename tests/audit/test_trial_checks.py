@@ -7,19 +7,11 @@ import numpy as np
 import pytest
 
 from diskproof.audit.check import Evidence
-from diskproof.audit.registry import TRIAL_CHECKS, audit_trial
-from diskproof.results.records import (
-    Cell,
-    Finding,
-    Iterations,
-    LoadError,
-    Machine,
-    OpenFile,
-    Operation,
-    Plan,
-    Setting,
-    Trial,
-)
+from diskproof.audit.registry import TRIAL_CHECKS, audit_trial, bars_comparison
+from diskproof.results.load import Iterations, LoadError, Operation
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Cell, Phases, Plan
+from diskproof.results.trial import Finding, HeldCpus, OpenFile, Setting, Trial
 from diskproof.server.durability import commits_wait_for_flush
 from diskproof.server.tuning import TUNING, tuned_variables
 from diskproof.study.model import LEVELS
@@ -229,6 +221,15 @@ def test_failures_invalidate_and_retries_warn() -> None:
     assert "errors" not in audit({"load__retries": 20})
 
 
+def test_the_client_is_judged_by_the_cpus_that_it_had() -> None:
+    """26 s of 30: most of one CPU, and not half of the machine's two."""
+    busy = {"load__client__cpu_user_s": 13.0, "load__client__cpu_system_s": 13.0}
+    assert "client" not in audit(busy)
+    held = change(PLAN, cpus=1)
+    finding = audit(busy | {"held_cpus": HeldCpus(cpus=[1], server=[1], load=[1])}, plan=held)["client"]
+    assert "87% of the 1 CPU" in finding.message
+
+
 def test_the_client_as_bottleneck_is_invalid() -> None:
     finding = audit({"load__client__cpu_user_s": 20.0, "load__client__cpu_system_s": 31.0})["client"]
     assert finding.severity == "invalid"
@@ -289,6 +290,16 @@ def test_a_warm_up_inside_the_measured_phase_is_named_with_its_length() -> None:
     assert finding.severity == "warning"
     assert "first 10 s" in finding.message
     assert "`warm_up_s = 20`" in finding.remedy
+
+
+def test_a_remedy_names_the_table_that_decides_how_long_is_measured() -> None:
+    random = np.random.default_rng(1)
+    series = np.concatenate([np.full(10, 200.0), np.full(20, 400.0)]) * random.normal(1, 0.02, 30)
+    own = change(PLAN, phases={"complex": Phases(warm_up_s=3, measure_s=30)})
+    steady = audit(plan=own, series=series.tolist(), rate=333.0)["steady"]
+    assert steady.remedy == "`warm_up_s = 13` or more in `[workloads.complex]`"
+    short = audit(plan=own, rate=1.0, clients=1)["short"]
+    assert "or more in `[workloads.complex]`" in short.remedy
 
 
 def test_a_series_that_never_settles_is_named() -> None:
@@ -502,6 +513,30 @@ def test_barriers_off_are_found_whatever_the_device_counts() -> None:
     finding = audit(without_flushes(), machine=change(machine, places=places))["physics"]
     assert finding.severity == "warning"
     assert "without `nobarrier`" in finding.remedy
+    assert bars_comparison(finding)
+    flushed = audit(machine=change(machine, places=places))["physics"]
+    assert flushed.severity == "warning", "another file system on the disk may have flushed"
+
+
+@pytest.mark.parametrize("asked", ["barrier=0", "noatime, nobarrier"])
+def test_barriers_that_the_study_itself_turns_off_bar_nothing(asked: str) -> None:
+    places = [
+        change(place, mount_options="rw,relatime,nobarrier", asked_options=asked)
+        for place in machine_with().places
+    ]
+    finding = audit(without_flushes(), machine=change(machine_with(), places=places))["physics"]
+    assert finding.severity == "note"
+    assert "as the study asks (`nobarrier`) no flush reaches vda" in finding.message
+    assert not bars_comparison(finding)
+
+
+def test_other_options_that_the_study_asks_for_are_no_excuse() -> None:
+    places = [
+        change(place, mount_options="rw,noatime,nobarrier", asked_options="noatime")
+        for place in machine_with().places
+    ]
+    finding = audit(without_flushes(), machine=change(machine_with(), places=places))["physics"]
+    assert finding.severity == "warning"
 
 
 def test_a_device_that_takes_fua_may_have_needed_no_flush() -> None:
@@ -589,3 +624,45 @@ def test_stolen_time_is_a_share_of_the_whole_hosts() -> None:
 
 def test_other_work_is_not_guessed_where_the_server_was_not_counted() -> None:
     assert "host-busy" not in audit({"usage__server_cpu_s": None})
+
+
+def test_other_work_on_the_cpus_of_server_and_load_is_named() -> None:
+    """One of two CPUs is theirs: what virtual disks do on the other takes nothing from them."""
+    used = usage_of(trial_of(find_cell(PLAN)))
+    ours_s = used.server_cpu_s or 0
+    machine = make_machine(PLAN, held_cpus=[1])
+    alone = {"usage__host_cpu_busy_s": ours_s + 30.0, "usage__held_cpu_busy_s": ours_s + 1.5}
+    assert "host-busy" in audit(alone | {"usage__held_cpu_busy_s": None})
+    assert "host-busy" not in audit(alone, machine=machine)
+    shared = audit(alone | {"usage__held_cpu_busy_s": ours_s + 9.0}, machine=machine)["host-busy"]
+    assert "of the CPU time that server and load are held to" in shared.message
+
+
+HELD = HeldCpus(cpus=[2, 3], server=[2, 3], load=[2, 3])
+
+
+def test_a_server_and_a_load_on_their_cpus_are_sound() -> None:
+    held = change(PLAN, cpus=2)
+    assert "held-cpus" not in audit({"held_cpus": HELD}, plan=held)
+    assert "held-cpus" not in audit({"held_cpus": change(HELD, server=None)}, plan=held)  # bare files
+    assert "held-cpus" not in audit()
+
+
+@pytest.mark.parametrize(
+    ("held", "told"),
+    [
+        (None, "nothing tells which they had"),
+        (change(HELD, server=[0, 1, 2, 3]), "the server was to be held to CPU 2, 3, and might run on CPU 0,"),
+        (change(HELD, server=[2]), "the server was to be held to CPU 2, 3, and might run on CPU 2"),
+        (change(HELD, load=[0]), "the load generator was to be held to CPU 2, 3, and might run on CPU 0"),
+        (change(HELD, load=[]), "the load generator was to be held to CPU 2, 3, and could not be asked"),
+        (
+            HeldCpus(cpus=[3], server=[3], load=[3]),
+            "gives server and load 2 CPUs, and they were held to CPU 3",
+        ),
+    ],
+)
+def test_a_server_or_a_load_on_other_cpus_is_invalid(held: HeldCpus | None, told: str) -> None:
+    finding = audit({"held_cpus": held}, plan=change(PLAN, cpus=2))["held-cpus"]
+    assert finding.severity == "invalid"
+    assert told in finding.message

@@ -6,7 +6,9 @@ import pytest
 
 from diskproof.audit.check import Evidence, Run
 from diskproof.audit.registry import audit_run, audit_trial, bars_comparison
-from diskproof.results.records import DeviceUsage, Finding, Waiting
+from diskproof.results.machine import BlockDevice, PoolFacts, PoolMember, PoolPart
+from diskproof.results.trial import Finding
+from diskproof.results.usage import DeviceUsage, Waiting
 from support.trials import change, make_machine, make_plan, make_trial
 from support.virtual import make_facts, make_use
 
@@ -55,6 +57,25 @@ def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
     both = audit(waiting=change(waiting, kinds=["read", "flush"], in_line_us=300.0), block=None)["lateness"]
     assert "reads and flushes took 2707 us at its loop devices" in both.message
     assert "2000 us by its model (and 300 us for flushes before them), 20% more" in both.message
+
+
+@pytest.mark.parametrize(("part", "severity"), [("cache", "note"), ("log", "invalid")])
+def test_nobody_waits_for_what_a_pool_writes_to_its_cache(part: PoolPart, severity: str) -> None:
+    waiting = Waiting(kinds=["write"], requests=900, await_us=2707.0, modelled_us=2000.0, in_line_us=0.0)
+    use = make_use(waiting=waiting)
+    member = PoolMember(
+        part=part, disk="ssd", device=BlockDevice(name="loop7"), virtual=make_facts(name=use.name)
+    )
+    pool = PoolFacts(name="tank", flavour="zfs-fuse", compression="off", members=[member])
+    places = [
+        place.model_copy(update={"kind": "zpool", "device": None, "pool": pool})
+        for place in make_machine(PLAN).places
+    ]
+    planned = PLAN.trials[0]
+    trial = make_trial(PLAN, planned, virtual_disks=[use])
+    evidence = Evidence(trial, PLAN.cell(planned.cell), PLAN, make_machine(PLAN, places=places))
+    [finding] = [finding for finding in audit_trial(evidence) if finding.check == "lateness"]
+    assert finding.severity == severity
 
 
 def test_requests_that_failed_make_a_trial_invalid() -> None:

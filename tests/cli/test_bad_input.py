@@ -94,7 +94,7 @@ def test_only_names_the_cells_when_none_matches(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     result = diskproof(tmp_path, "plan", "study.toml", "--only", "tape")
     assert result.returncode == 2
-    assert "no cell matches tape; the cells are:\n  db/here/safest/load/256MiB/1c" in result.stderr
+    assert "no cell matches `tape`; the cells are:\n  db/here/safest/load/256MiB/1c" in result.stderr
 
 
 def test_resume_without_a_run_is_refused(tmp_path: Path) -> None:

@@ -77,6 +77,37 @@ def test_plan_refuses_what_run_would_refuse(tmp_path: Path, workload: str, compl
     assert complaint in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("design", "options", "complaint"),
+    [
+        ("[design]\ncpus = 999\n", [], "`design.cpus` is 999"),
+        ("", ["--basedir", "db=/opt/nowhere"], "/opt/nowhere"),
+    ],
+)
+def test_plan_refuses_what_this_machine_has_not(
+    tmp_path: Path, design: str, options: list[str], complaint: str
+) -> None:
+    (tmp_path / "study.toml").write_text(SMALL_STUDY + 'kind = "oltp"\n' + design)
+    result = diskproof("plan", "study.toml", *options, cwd=tmp_path)
+    assert result.returncode == 2, result.stdout
+    assert complaint in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("storage", "said"),
+    [
+        ('ram = "1 GiB"', "storage in memory will hold about"),
+        ('virtual = "ebs-magnetic"', "virtual disks will hold about"),
+    ],
+)
+def test_plan_says_that_memory_is_no_disk(tmp_path: Path, storage: str, said: str) -> None:
+    (tmp_path / "study.toml").write_text(SMALL_STUDY.replace('ram = "1 GiB"', storage) + 'kind = "oltp"\n')
+    result = diskproof("plan", "study.toml", cwd=tmp_path)
+    told = " ".join(result.stdout.split())
+    assert "nothing written to your own disks but data sets of about " in told, result.stderr
+    assert said in told
+
+
 def test_doctor_says_what_is_there() -> None:
     result = diskproof("doctor")
     assert result.returncode == 0, result.stdout

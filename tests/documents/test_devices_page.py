@@ -38,7 +38,8 @@ def test_every_key_of_a_shipped_device_is_on_the_page(name: str) -> None:
     named = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page)))) | set(
         devices.kinds_in_the_model()
     )
-    assert set(keys(shown)) - {"probe", "measure", "source", "fitted", "path_us"} <= named
+    no_keys_of_a_file = {"probe", "measure", "source", "fitted", "path_us", "survives_without_power"}
+    assert set(keys(shown)) - no_keys_of_a_file <= named
 
 
 def test_the_example_is_a_device(tmp_path: Path) -> None:

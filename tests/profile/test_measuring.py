@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.profile import fio
+from diskproof.fio import program as fio
 from diskproof.profile.place import Wanted, look_at
 from diskproof.profile.plan import FULL, QUICK, estimated_s, plan_cells
 from diskproof.refusal import RefusalError

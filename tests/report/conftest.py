@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from diskproof.analysis.folder import analyse_folder
-from diskproof.results.records import Plan, Trial
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Trial
 from support.runs import MakeRun, Run, quickstart_run, write_run
 from support.trials import make_machine, make_trials
 

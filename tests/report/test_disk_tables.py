@@ -4,7 +4,6 @@ from pathlib import Path
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.report import html, tables
-from diskproof.report.disk_tables import virtual_disks
 from support.runs import write_run
 from support.trials import change, make_machine, make_plan, make_trials
 from support.virtual import make_facts, make_use
@@ -27,7 +26,7 @@ def test_a_page_tells_what_virtual_disks_did(tmp_path: Path) -> None:
     machine = change(machine, places=places, idle_wake_up_us=0)
     folder = write_run(tmp_path / "run", plan, trials, machine, series=False)
     analysis = analyse_folder(folder)
-    told = virtual_disks(analysis, trials)
+    told = tables.virtual_disks(analysis, trials)
     on_disk = [cell for cell in plan.cells if cell.storage == "disk"]
     assert len(told.rows) == len(on_disk)
     assert all(len(row) == len(told.columns) for row in told.rows)
@@ -50,6 +49,6 @@ def test_without_virtual_disks_nothing_is_said_of_them(tmp_path: Path) -> None:
     trials = make_trials(plan)
     folder = write_run(tmp_path / "run", plan, trials, make_machine(plan), series=False)
     analysis = analyse_folder(folder)
-    assert virtual_disks(analysis, trials).rows == ()
+    assert tables.virtual_disks(analysis, trials).rows == ()
     assert "Virtual disks" not in html.render(folder, analysis)
     assert "Idle cores" not in {row[0] for row in tables.machine(make_machine(plan)).rows}

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page
 
+from diskproof.analysis.folder import analyse_folder
 from diskproof.report import html
-from diskproof.results.records import Finding, Setting
+from diskproof.results.load import Iterations
+from diskproof.results.trial import Finding, Setting
+from support.cuts import control, make_crash_plan, make_cuts, with_cuts
+from support.prices import make_price, with_prices
+from support.published import figure, publish, ratio
 from support.runs import MakeRun, Run
 from support.trials import MIB, change, make_plan, make_trials
 
@@ -123,6 +128,32 @@ def test_every_figure_draws_its_marks(quickstart: Run, open_page: OpenPage, figu
     assert_quiet(opened)
 
 
+def test_the_picture_of_prices_is_drawn_with_the_storages_names(
+    make_run: MakeRun, open_page: OpenPage
+) -> None:
+    plan = with_prices(make_plan(blocks=2), dram=[make_price("dimm", 80.0)], disk=[make_price("sas", 160.0)])
+    opened = open_page(make_run(plan))
+    assert opened.page.locator("#figure-price .mark-symbol.role-mark path").count() == 4
+    assert {"dram", "disk"} <= set(opened.page.locator("#figure-price .mark-text text").all_text_contents())
+    assert_quiet(opened)
+
+
+def test_the_pictures_of_the_cuts_are_drawn_and_a_failed_control_is_read_out_first(
+    make_run: MakeRun, open_page: OpenPage
+) -> None:
+    crash = make_crash_plan(cuts=4, controls=[control("keep", "fast")])
+    folder, _ = make_run(with_cuts(make_plan(storages=("ssd",), blocks=2), crash))
+    for cut in make_cuts(crash):
+        folder.append_cut(cut)
+    opened = open_page((folder, analyse_folder(folder)))
+    page = opened.page
+    assert page.locator("#figure-speed-loss .mark-symbol.role-mark path").count() == 2
+    assert page.locator("#figure-worst-cuts .mark-symbol.role-mark path").count() == 4
+    assert page.locator("#figure-losses .mark-symbol.role-mark path").count() >= 2
+    assert "Control failed." in (page.locator("[role=alert]").text_content() or "")
+    assert_quiet(opened)
+
+
 def test_pointing_at_a_mark_tells_its_cell_and_interval(quickstart: Run, open_page: OpenPage) -> None:
     opened = open_page(quickstart)
     opened.page.hover("#figure-throughput .mark-symbol.role-mark path >> nth=0")
@@ -216,6 +247,33 @@ def test_hostile_text_is_shown_and_does_nothing(make_run: MakeRun, open_page: Op
     page.hover("#figure-throughput .mark-symbol.role-mark path >> nth=2")
     page.wait_for_selector("#vg-tooltip-element.visible")
     assert page.query_selector_all("img") == []
+    assert_quiet(opened)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_was_published_is_drawn_and_read_on_a_phone(
+    make_run: MakeRun, open_page: OpenPage, scheme: str
+) -> None:
+    plan = change(make_plan(clients=(8,), blocks=3), metrics={"complex": "seconds"})
+    times = Iterations(count=5, mean_s=2.0, min_s=1.0, max_s=3.0, queries_per_client=80)
+    trials = [change(trial, load__iterations=times) for trial in make_trials(plan)]
+    told = [figure(9.0, "seconds", table=HOSTILE, storage=storage) for storage in ("dram", "disk")]
+    both = [ratio(9.0, table=HOSTILE, measure="seconds", at={"tuning": at}) for at in ("safest", "fast")]
+    opened = open_page(make_run(publish(plan, figures=told, ratios=both), trials), PHONE_PX, scheme)
+    page = opened.page
+    drawn = {
+        name: len(page.query_selector_all(f"#figure-{name} {marks}"))
+        for name, marks in (
+            ("published", ".mark-symbol.role-mark path"),
+            ("published-seconds", ".mark-rect.role-mark path"),
+        )
+    }
+    assert drawn == {"published": 2 * 2, "published-seconds": 2 * 4}
+    assert page.query_selector_all("#published img") == []
+    assert page.inner_text("#published h3 >> nth=2") == HOSTILE
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE_PX
+    page.eval_on_selector_all("#published details", "all => all.forEach((one) => { one.open = true })")
+    assert [text for contrast, text in page.evaluate(CONTRASTS) if contrast < 4.5] == []
     assert_quiet(opened)
 
 

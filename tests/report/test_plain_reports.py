@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report import csv, html, json, markdown, text
-from diskproof.results.records import Finding, Operation
+from diskproof.report import csv, html, json, markdown, pipes, text
+from diskproof.results.load import Operation
+from diskproof.results.trial import Finding
 from support.runs import MakeRun, Run
 from support.snapshots import assert_matches_snapshot
 from support.trials import change, make_plan, make_trials
@@ -108,7 +109,7 @@ def test_what_does_not_fit_is_counted(make_run: MakeRun) -> None:
     ],
 )
 def test_markdown_shows_text_as_it_is(hostile: str, shown: str) -> None:
-    assert markdown.escape(hostile) == shown
+    assert pipes.escape(hostile) == shown
 
 
 # ---------------------------------------------------------------- CSV and JSON

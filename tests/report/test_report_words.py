@@ -2,9 +2,12 @@
 
 import pytest
 
+from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Interval, RunFinding, Verdict
 from diskproof.report import words
-from diskproof.results.records import Finding
+from diskproof.results.plan import Phases
+from diskproof.results.trial import Finding
+from support.trials import change, make_plan, make_trials
 
 
 @pytest.mark.parametrize(
@@ -72,6 +75,23 @@ def test_a_reason_is_not_said_twice() -> None:
     assert words.further_reasons(sentence, ["a single block gives no interval", "another CPU"]) == [
         "another CPU"
     ]
+
+
+def test_phases_of_a_workloads_own_are_told_beside_those_of_the_others() -> None:
+    plan = make_plan(workloads=("a", "b", "dd", "job"), measure_s=30)
+    own = change(plan, phases={"dd": Phases(warm_up_s=0, measure_s=5)}, metrics={"job": "seconds"})
+    said = "30 s measured after 10 s of warm-up; `dd` 5 s measured, no warm-up"
+    assert words.design(own).endswith(f"5 blocks, {said}")
+    method = words.method(analyse(own, None, make_trials(own), {}))
+    said = "warmed up for 10 s and measured for 30 s (`dd`: measured for 5 s; a job: timed to its end)."
+    assert said in method
+
+
+def test_phases_that_no_workload_has_are_not_told() -> None:
+    plan = make_plan(measure_s=30)
+    own = change(plan, phases={"complex": Phases(warm_up_s=1, measure_s=5)})
+    assert words.design(own).endswith("5 blocks, 5 s measured after 1 s of warm-up")
+    assert "warmed up for 1 s and measured for 5 s." in words.method(analyse(own, None, [], {}))
 
 
 def _verdict(outcome: str, ratio: float | None) -> Verdict:

@@ -1,9 +1,9 @@
 """The tables say where each value was read, and leave nothing out."""
 
 from diskproof.report import tables
-from diskproof.results.records import Setting
+from diskproof.results.trial import Setting
 from support.runs import MakeRun, Run
-from support.trials import MIB, change, make_plan, make_trials
+from support.trials import MIB, change, make_machine, make_plan, make_trials
 
 
 def test_a_setting_names_the_factor_that_explains_its_value(make_run: MakeRun) -> None:
@@ -62,3 +62,28 @@ def test_a_single_cell_is_still_named(make_run: MakeRun) -> None:
     _, analysis = make_run(make_plan(storages=("disk",), tunings=("safest",), clients=(8,)))
     assert tables.cells(analysis).columns[0].title == "Storage"
     assert tables.cells(analysis).rows[0][0] == "disk"
+
+
+def test_the_machine_tells_its_fio_and_the_threads_that_were_left_idle() -> None:
+    facts = make_machine(cpus=8, held_cpus=[2, 3], idle_cpus=[6, 7], fio_version="3.33")
+    rows = {row[0]: row[1] for row in tables.machine(facts).rows}
+    assert rows["fio"] == "3.33"
+    assert rows["Server and load"] == (
+        "2 CPUs (2, 3); virtual disks and diskproof on the 4 others; "
+        "nothing on the other threads of these cores (6, 7)"
+    )
+    assert "fio" not in {row[0] for row in tables.machine(make_machine()).rows}
+
+
+def test_bare_files_have_a_table_of_their_own_columns(make_run: MakeRun) -> None:
+    served = make_plan(storages=("disk",), blocks=2, clients=(1,))
+    bare = make_plan(servers=("-",), storages=("disk",), tunings=("-",), workloads=("files",), blocks=2)
+    plan = change(served, cells=[*served.cells, *bare.cells], metrics={"files": "requests_per_s"})
+    analysis = make_run(plan)[1]
+    of_servers, of_files = tables.cells_by_kind(analysis)
+    assert len(of_servers.rows) == len(served.cells)
+    assert len(of_files.rows) == len(bare.cells)
+    headings = [{column.title for column in table.columns} for table in (of_servers, of_files)]
+    assert "Transactions/s" in headings[0] - headings[1]
+    assert "Requests/s" in headings[1] - headings[0]
+    assert "Tuning" in headings[0] - headings[1]

@@ -9,8 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from diskproof.results.folder import RunFolder, RunFolderError
-from diskproof.results.records import Cell, Finding, Plan, PlannedTrial, Trial, format_bytes
+from diskproof.results.plan import Cell, Plan, PlannedTrial
+from diskproof.results.record import format_bytes
 from diskproof.results.series import BATCH_ROWS, Row
+from diskproof.results.trial import Finding, Trial
 
 CELL = Cell(
     id="a/b/c/d/e/1c", server="a", storage="b", tuning="c", workload="d", memory_bytes=2**28, clients=1
@@ -88,7 +90,7 @@ WRITE_AND_READ = """
 import sys
 from pathlib import Path
 from diskproof.results.folder import RunFolder
-from diskproof.results.records import Plan
+from diskproof.results.plan import Plan
 plan = Plan.model_validate_json(sys.stdin.buffer.read())
 folder = RunFolder.create(Path(sys.argv[1]), "question = '\\u00e9\\u2192?'", plan)
 assert folder.study_text() == "question = '\\u00e9\\u2192?'"

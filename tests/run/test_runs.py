@@ -16,10 +16,10 @@ import pytest
 
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
-from diskproof.results.records import Trial
+from diskproof.results.trial import Trial
 from diskproof.system.journal import MARK
 from diskproof.system.mounts import mounts
-from support.command import begin, diskproof, environment
+from support.command import begin, diskproof, environment, open_for_others
 
 needs_mariadb = pytest.mark.skipif(
     not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
@@ -164,11 +164,54 @@ def doctor_lines(folder: Path) -> list[str]:
     return result.stdout.splitlines()
 
 
-def open_for_others(folder: Path) -> None:
-    """Let PostgreSQL's own user reach a folder that pytest keeps private."""
-    for path in (folder, *folder.parents):
-        if path.owner() == "root" and path != Path("/"):
-            path.chmod(path.stat().st_mode | 0o011)
+def hold_to(folder: Path, cpus: int) -> None:
+    text = (folder / "study.toml").read_text()
+    (folder / "study.toml").write_text(text.replace("[design]", f"[design]\ncpus = {cpus}"))
+
+
+@needs_mariadb
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU has no other beside it")
+def test_a_study_holds_the_server_and_its_load_to_one_cpu(tmp_path: Path) -> None:
+    """The kernel's word on each trial; one that is moved by somebody while it runs does not count."""
+    write_study(tmp_path, "mysql", blocks=1, measure_s=1.5)
+    hold_to(tmp_path, 1)
+    process = begin(tmp_path, "run", "study.toml")
+    moved: set[int] = set()
+    wait_for(lambda: len(trials_in(tmp_path)) == 1 and running_server(tmp_path))
+    server = running_server(tmp_path)
+    assert server is not None
+    assert len(os.sched_getaffinity(process.pid)) == len(os.sched_getaffinity(0)) - 1
+    for task in Path(f"/proc/{server.pid}/task").iterdir():
+        moved |= os.sched_getaffinity(int(task.name))
+        os.sched_setaffinity(int(task.name), os.sched_getaffinity(0))
+    assert len(moved) == 1
+    process.communicate(timeout=60)
+    assert process.returncode == 12
+    folder = run_folder(tmp_path)
+    machine, [first, second] = folder.machine(), folder.trials()
+    assert machine is not None
+    assert machine.held_cpus == sorted(moved)
+    assert machine.cpus == len(os.sched_getaffinity(0))
+    assert first.held_cpus is not None
+    assert first.held_cpus.cpus == first.held_cpus.server == first.held_cpus.load == machine.held_cpus
+    assert first.usage is not None
+    assert first.usage.held_cpu_busy_s
+    assert "held-cpus" not in {finding.check for finding in invalidating(folder, first)}
+    assert "held-cpus" in {finding.check for finding in invalidating(folder, second)}
+    assert "1 CPU (" in (folder.path / "report.md").read_text()
+
+
+def running_server(folder: Path) -> psutil.Process | None:
+    return next((one for one in processes_in(folder) if one.name() == "mariadbd"), None)
+
+
+def test_more_cpus_than_the_machine_has_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    write_study(tmp_path)
+    hold_to(tmp_path, 5_000)
+    refused = diskproof(tmp_path, "run", "study.toml")
+    assert refused.returncode == 2
+    assert "`design.cpus` is 5000" in refused.stderr
+    assert not (tmp_path / "runs").exists()
 
 
 def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> None:

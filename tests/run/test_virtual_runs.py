@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from diskproof.results.folder import RunFolder
-from diskproof.results.records import Trial
+from diskproof.results.trial import Trial
 from diskproof.system.journal import MARK
 from support.command import begin, diskproof
 from support.virtual import VOLUME, VOLUME_US, left_of, needs_virtual_disks

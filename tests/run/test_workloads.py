@@ -7,7 +7,7 @@ import pytest
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.results.folder import RunFolder
-from diskproof.results.records import Trial
+from diskproof.results.trial import Trial
 from support.command import diskproof
 from support.trials import load_of
 
@@ -109,6 +109,19 @@ def test_conditions(tmp_path: Path) -> None:
     assert trial.data is not None
     assert trial.data.rows == 150
     assert "--tables-per-visit 2" in trial.load_command
+
+
+def test_a_ledger_is_a_load_like_others(tmp_path: Path) -> None:
+    load = '[workloads.l]\nkind = "ledger"\naccounts = 20\nfiller_bytes = 10\n'
+    _, [trial], _ = run(tmp_path, "sqlite", load, design=TIMED)
+    measured = load_of(trial)
+    assert measured.transactions > 0
+    assert [one.name for one in measured.statement_types] == [
+        "begin", "account_update", "entry_insert", "commit",
+    ]  # fmt: skip
+    assert trial.data is not None
+    assert trial.data.rows == 20
+    assert "--accounts 20 --filler-bytes 10" in trial.load_command
 
 
 def test_a_script_runs_from_the_copy_that_the_run_keeps(tmp_path: Path) -> None:

@@ -53,6 +53,19 @@ def process_kind(request: pytest.FixtureRequest) -> ServerKind:
     return find_for_test(request.param)
 
 
+@pytest.fixture(params=["mariadb", "mysql-9", "postgresql", "sqlite"])
+def durable_kind(request: pytest.FixtureRequest) -> ServerKind:
+    """One of each age that the documentation of durability speaks of."""
+    return find_for_test(request.param)
+
+
+@pytest.fixture(params=["mariadb", "mysql-5.6", "mysql-9"])
+def mysql_kind(request: pytest.FixtureRequest) -> MysqlServer:
+    kind = find_for_test(request.param)
+    assert isinstance(kind, MysqlServer)
+    return kind
+
+
 @pytest.fixture(scope="session")
 def journal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journal]:
     with pytest.MonkeyPatch.context() as patch:

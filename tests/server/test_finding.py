@@ -97,3 +97,46 @@ def test_a_missing_server_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     remedies = {one.family: one.remedy for one in installed()}
     assert "apt-get install mariadb-server" in remedies["mysql"]
     assert "apt-get install postgresql" in remedies["postgresql"]
+
+
+def put_server(folder: Path, program: str, version_line: str) -> Path:
+    """Put a program there that says what a server would."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / program
+    table = "Variables\\n---- ----\\ndatadir  /var/lib/mysql/\\n"
+    answer = f"printf '{table}'"
+    file.write_text(f"#!/bin/sh\ncase \"$*\" in *--help*) {answer};; *) echo '{version_line}';; esac\n")
+    file.chmod(0o755)
+    return file
+
+
+MARIADB = "mariadbd  Ver 10.11.19-MariaDB for debian-linux-gnu"
+MYSQL = "mysqld  Ver 8.4.2 for Linux on x86_64 (MySQL Community Server - GPL)"
+
+
+def test_of_two_servers_the_one_of_the_flavour_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mariadb = put_server(tmp_path, "mariadbd", MARIADB)
+    mysql = put_server(tmp_path, "mysqld", MYSQL)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert find_mysql().binary == mariadb
+    assert find_mysql(None, "MariaDB").binary == mariadb
+    assert find_mysql(None, "MySQL").binary == mysql
+    with pytest.raises(
+        ServerNotFoundError, match=r"mariadbd is MariaDB 10.11.19 and .*mysqld is MySQL 8.4.2, not Percona"
+    ):
+        find_mysql(None, "Percona Server")
+    mysql.unlink()
+    mysql.symlink_to(mariadb)  # as the distributions do: it is one server, and is named once
+    with pytest.raises(
+        ServerNotFoundError, match=rf"^{mariadb} is MariaDB 10.11.19, not MySQL; name the basedir"
+    ):
+        find_mysql(None, "MySQL")
+
+
+def test_a_basedir_of_another_flavour_is_refused(tmp_path: Path) -> None:
+    put_server(tmp_path / "bin", "mysqld", MYSQL)
+    assert find("mysql", tmp_path, flavour="MySQL").facts.version == "8.4.2"
+    with pytest.raises(ServerNotFoundError, match=r"is MySQL 8\.4\.2, not MariaDB"):
+        find("mysql", tmp_path, flavour="MariaDB")

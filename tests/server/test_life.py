@@ -10,10 +10,11 @@ import psutil
 import pytest
 
 from diskproof.server.base import Running, ServerFailedError, ServerKind
+from diskproof.server.sqlite import SqliteServer
 from diskproof.study.model import LEVELS
 from diskproof.system.counters import open_files
 from diskproof.system.processes import Starter
-from support.servers import Client, Images, connect, make_dirs, start
+from support.servers import Client, Images, connect, is_gone, make_dirs, start
 
 
 def test_a_golden_image_serves_every_level_elsewhere(
@@ -118,7 +119,7 @@ def test_commits_survive_a_kill_at_the_safest_level(
     writer.join(10)
     assert died.is_set()
     assert not running.alive
-    assert not any(psutil.pid_exists(pid) for pid in pids)
+    assert all(is_gone(pid) for pid in pids)
 
     again = start(process_kind, make_dirs(root, log="again"), starter)
     try:
@@ -178,7 +179,7 @@ def test_a_broken_data_directory_shows_the_log(
     dirs = images.restore(process_kind, root)
     victim = "ibdata1" if process_kind.facts.family == "mysql" else "global/pg_control"
     (dirs.data / victim).write_bytes(b"nonsense" * 4096)
-    with pytest.raises(ServerFailedError, match=r"ended while it started.*last lines of"):
+    with pytest.raises(ServerFailedError, match=r"\A.*ended while it started.*: (\[ERROR\]|PANIC|FATAL).*\n"):
         start(process_kind, dirs, starter)
 
 
@@ -212,3 +213,47 @@ def test_a_value_arrives_whole(
     finally:
         running.kill()
     assert found[name].observed == value
+
+
+def test_preloaded_tables_are_not_read_again(
+    process_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    dirs = images.restore(process_kind, root)
+    running = start(process_kind, dirs, starter)
+    pages_read = mysql_pages_read if process_kind.facts.family == "mysql" else postgresql_pages_read
+    try:
+        with connect(running) as client:
+            assert pages_read(running, client) > 0
+        running.kill()
+        running = start(process_kind, dirs, starter)
+        running.preload()
+        with connect(running) as client:
+            assert pages_read(running, client) == 0
+    finally:
+        running.kill()
+
+
+def mysql_pages_read(running: Running, client: Client) -> float:
+    """Look at every row, and return how many pages had to be read for that."""
+    before = running.status().counters["Innodb_buffer_pool_reads"]
+    for table in range(1, Images.TABLES + 1):
+        assert client.run(f"SELECT COUNT(c) FROM sbtest{table}") == [(Images.ROWS,)]
+    return running.status().counters["Innodb_buffer_pool_reads"] - before
+
+
+def postgresql_pages_read(running: Running, client: Client) -> float:
+    """Look at every row; a plan tells of `read` only where pages had to be read."""
+    del running
+    plans = [
+        str(client.run(f"EXPLAIN (ANALYZE, BUFFERS) SELECT COUNT(c) FROM sbtest{table}"))
+        for table in range(1, Images.TABLES + 1)
+    ]
+    assert all("Seq Scan" in plan for plan in plans)
+    return sum(" read=" in plan.split("Planning")[0] for plan in plans)
+
+
+def test_sqlite_cannot_preload(root: Path, starter: Starter, images: Images) -> None:
+    kind = SqliteServer("sqlite", "unknown")
+    running = start(kind, images.restore(kind, root), starter)
+    with pytest.raises(ServerFailedError, match="leave `preload` out"):
+        running.preload()

@@ -81,6 +81,27 @@ def test_every_server_has_the_same_redo_log_in_its_own_words(
     assert {name: value for name, value in common.items() if "log_file" in name or "redo" in name} == redo
 
 
+@pytest.mark.parametrize(
+    ("server", "redo"),
+    [
+        ("5.6", {"innodb_log_file_size": str(5 * MIB), "innodb_log_files_in_group": "2"}),
+        ("9", {"innodb_redo_log_capacity": str(10 * MIB)}),
+        ("mariadb", {"innodb_log_file_size": str(10 * MIB)}),
+    ],
+)
+def test_a_trial_may_have_another_redo_log(server: str, redo: dict[str, str], dirs: Dirs) -> None:
+    common = mysql.settings(
+        SERVERS[server],
+        dirs,
+        level="fast",
+        memory_bytes=GIB,
+        max_clients=8,
+        variables={},
+        redo_bytes=10 * MIB,
+    ).common
+    assert {name: value for name, value in common.items() if "log_file" in name or "redo" in name} == redo
+
+
 def test_a_buffer_pool_has_exactly_the_size_asked_for(dirs: Dirs) -> None:
     large = mysql_settings(SERVERS["9"], dirs, memory=3 * GIB).common
     assert large["innodb_buffer_pool_size"] == str(3 * GIB)
@@ -189,10 +210,34 @@ def test_a_value_cannot_leave_its_line(dirs: Dirs) -> None:
     assert text.splitlines()[-1] == r'init_connect = "SET @a = \"#1\"\n"'
 
 
+def test_a_client_that_connects_anew_finds_room_before_its_last_session_has_gone(dirs: Dirs) -> None:
+    mariadb = installation("MariaDB", (10, 11, 19), MARIADB | {"max_connections": "151"})
+    for_eight = [
+        mysql_settings(mariadb, dirs),
+        postgresql.settings(
+            PostgresqlInstallation(Path("/x"), (15, 1), "15.1"),
+            dirs,
+            level="safest",
+            memory_bytes=GIB,
+            max_clients=8,
+            variables={},
+        ),
+    ]
+    assert [int(settings.common["max_connections"]) for settings in for_eight] == [2 * 8 + 10] * 2
+
+
 def test_sqlite_shares_the_memory_among_its_connections(dirs: Dirs) -> None:
     server = SqliteServer("sqlite", "unknown")
     settings = server.settings(dirs, level="fast", memory_bytes=64 * MIB, max_clients=8, variables={})
     assert settings.common["cache_size_kib"] == str(8 * 1024)
+
+
+def test_sqlite_has_no_redo_log_of_a_set_size(dirs: Dirs) -> None:
+    server = SqliteServer("sqlite", "unknown")
+    with pytest.raises(ServerError, match="no set size"):
+        server.settings(
+            dirs, level="fast", memory_bytes=64 * MIB, max_clients=8, variables={}, redo_bytes=10 * MIB
+        )
 
 
 def test_sqlite_refuses_a_log_elsewhere(tmp_path: Path) -> None:

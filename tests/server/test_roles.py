@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.results.records import Role
+from diskproof.results.record import Role
 from diskproof.server.mysql.roles import role_of as mysql_role
 from diskproof.server.postgresql.cluster import role_of as postgresql_role
 from support.servers import make_dirs

@@ -85,7 +85,7 @@ def test_a_server_that_hangs_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dirs = images.restore(process_kind, root)
-    monkeypatch.setattr(f"diskproof.server.{process_kind.facts.family}.server.ANSWER_LIMIT_S", 1.0)
+    monkeypatch.setattr(f"diskproof.server.{process_kind.facts.family}.running.ANSWER_LIMIT_S", 1.0)
     running = start(process_kind, dirs, starter)
     try:
         for pid in running.pids:

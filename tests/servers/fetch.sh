@@ -15,7 +15,7 @@ cache=$(cd "$cache" && pwd)
 
 main() {
     provide mysql56 bin/mysqld DISKPROOF_TEST_MYSQL56_BASEDIR "MySQL 5.6"
-    provide mysql9 bin/mysqld DISKPROOF_TEST_MYSQL9_BASEDIR "MySQL 9"
+    provide mysql9 bin/mysqlbinlog DISKPROOF_TEST_MYSQL9_BASEDIR "MySQL 9"
     provide mariadb_plugins auth_ed25519.so DISKPROOF_TEST_MARIADB_PLUGINS "MariaDB ed25519"
 }
 
@@ -45,7 +45,7 @@ fetch_mysql56() {
     mv package/server/share share
     mv package/server/mysqld package/server/libaio.so.1 lib/
     rm -r package
-    launcher 'exec env LD_LIBRARY_PATH="$base/lib" "$base/lib/mysqld" "$@"'
+    launcher mysqld 'exec env LD_LIBRARY_PATH="$base/lib" "$base/lib/mysqld" "$@"'
 }
 
 # MySQL 9 from Debian unstable, with every library it needs: nothing of it is installed here, and
@@ -71,8 +71,10 @@ fetch_mysql9() {
     rm -r apt tree/usr/share/doc tree/usr/share/man tree/usr/share/locale
     ln -s tree/usr/share/mysql share
     ln -s ../tree/usr/lib/mysql/plugin lib/plugin
-    launcher 'lib="$base/tree/usr/lib/x86_64-linux-gnu"
-exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib" "$base/tree/usr/sbin/mysqld" "$@"'
+    for program in bin/mysqlbinlog sbin/mysqld; do
+        launcher "${program#*/}" 'lib="$base/tree/usr/lib/x86_64-linux-gnu"
+exec "$lib/ld-linux-x86-64.so.2" --library-path "$lib" "$base/tree/usr/'$program'" "$@"'
+    done
 }
 
 # What the distribution's mariadb-server has beyond its core, for the server that is installed.
@@ -107,11 +109,11 @@ Debug::NoLocking "true";
 CONF
 }
 
-# launcher COMMAND: bin/mysqld, which finds its own basedir wherever the cache lies.
+# launcher PROGRAM COMMAND: bin/PROGRAM, which finds its own basedir wherever the cache lies.
 launcher() {
-    printf '#!/bin/sh\nbase=$(dirname "$(dirname "$(readlink -f "$0")")")\n%s\n' "$1" >bin/mysqld
-    chmod +x bin/mysqld
-    bin/mysqld --no-defaults --version
+    printf '#!/bin/sh\nbase=$(dirname "$(dirname "$(readlink -f "$0")")")\n%s\n' "$2" >"bin/$1"
+    chmod +x "bin/$1"
+    "bin/$1" --no-defaults --version
 }
 
 main

@@ -2,12 +2,12 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from diskproof.results.records import ROLES
+from diskproof.results.record import ROLES
 from diskproof.storage import loops
 from diskproof.storage.disks import check_disk, describe_disk, signatures
 from diskproof.storage.kinds.base import StorageError
@@ -18,14 +18,6 @@ from diskproof.system.mounts import is_mounted
 from support.disks import MIB, loop_device, needs, needs_root, storage
 
 pytestmark = needs_root
-
-
-@pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    journal = Journal.begin("test")
-    yield journal
-    assert all(item.done for item in journal.finish())
 
 
 @pytest.fixture

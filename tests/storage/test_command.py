@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from diskproof.results.records import ROLES
+from diskproof.results.record import ROLES
 from diskproof.storage.kinds import command as kind
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout

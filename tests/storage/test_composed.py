@@ -44,12 +44,10 @@ def test_a_composed_disk_is_attached_and_holds_files(
     assert left_of(journal.mark) == []
 
 
-@pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    journal = Journal.begin("test")
-    yield journal
-    assert all(item.done for item in journal.finish())
+@pytest.fixture(autouse=True)
+def no_device_file_is_left(tmp_path: Path) -> Iterator[None]:
+    """Set up before the journal, and so looks after it was undone."""
+    yield
     assert list((tmp_path / "state").rglob("*.toml")) == [], "the device files go with the run"
 
 

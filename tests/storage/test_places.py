@@ -3,18 +3,18 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from diskproof.results.records import Place, Role
+from diskproof.results.machine import Place
+from diskproof.results.record import Role
 from diskproof.storage.copy import copy_tree, settle
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
 from diskproof.storage.proof import prove_placement
-from diskproof.study.model import StorageChoice
+from diskproof.study.storages import StorageChoice
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import mount_of
 
@@ -28,14 +28,6 @@ def needs(data: int) -> dict[Role, int]:
 
 def storage(**fields: object) -> StorageChoice:
     return StorageChoice.model_validate(fields)
-
-
-@pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    journal = Journal.begin("test")
-    yield journal
-    assert all(item.done for item in journal.finish())
 
 
 def test_a_directory_that_holds_something_is_refused(tmp_path: Path) -> None:

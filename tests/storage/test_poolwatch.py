@@ -1,6 +1,7 @@
 """What `zpool iostat -v` prints is added up by disk, whatever its names and units look like."""
 
-from diskproof.results.records import PoolPart, PoolUse
+from diskproof.results.machine import PoolPart
+from diskproof.results.usage import PoolUse
 from diskproof.storage.poolwatch import read_uses
 
 PARTS: dict[str, PoolPart] = {"loop0": "data", "loop1": "data", "loop2": "log", "loop3": "cache"}

@@ -19,14 +19,6 @@ pytestmark = needs_root
 needs_zfs = pytest.mark.skipif(zfs.flavour() is None, reason="there is no ZFS here: install zfs-fuse")
 
 
-@pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    journal = Journal.begin("test")
-    yield journal
-    assert all(item.done for item in journal.finish())
-
-
 def run(*argv: str | Path) -> str:
     words = [str(word) for word in argv]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout

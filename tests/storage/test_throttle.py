@@ -2,7 +2,6 @@
 
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,14 +31,6 @@ disk = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
 for number in range({READS}):
     os.preadv(disk, [page], number * 4096)
 """
-
-
-@pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    journal = Journal.begin("test")
-    yield journal
-    assert all(item.done for item in journal.finish())
 
 
 def seconds_to_read(device: Path, group: ThrottledGroup | None) -> float:

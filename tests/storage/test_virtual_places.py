@@ -1,13 +1,13 @@
 """Virtual disks as places: refused early, put back in a moment, and gone after any end."""
 
 import os
+import platform
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,14 @@ import pytest
 
 from diskproof import disk
 from diskproof.refusal import RefusalError
-from diskproof.results.records import RestoredBy, Role
-from diskproof.storage import filesystem, kinds, virtual
+from diskproof.results.record import Role
+from diskproof.results.trial import RestoredBy
+from diskproof.storage import filesystem, kinds, virtual, way
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
-from diskproof.study.model import StorageChoice
+from diskproof.study.places import FileSystem
+from diskproof.study.storages import StorageChoice
 from diskproof.system.journal import Journal, clean, processes_of
 from diskproof.system.mounts import describe
 from support.virtual import VOLUME, left_of, needs_virtual_disks
@@ -37,16 +39,6 @@ def needs(data: int) -> dict[Role, int]:
 
 def storage(**fields: object) -> StorageChoice:
     return StorageChoice.model_validate({"virtual": "null", "size": "400 MiB", **fields})
-
-
-@pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    journal = Journal.begin("test")
-    yield journal
-    assert all(item.done for item in journal.finish())
-    assert left_of(journal.mark) == []
-    assert not list(Path("/tmp").glob(f"diskproof-{journal.mark}*"))
 
 
 class Filled:
@@ -65,7 +57,7 @@ class Filled:
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
 @pytest.mark.usefixtures("no_dead_mounts")
-def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: str) -> None:
+def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: FileSystem) -> None:
     places = Places(journal)
     layout = Layout("v", storage(filesystem=kind, mount_options="noatime"), places)
     fill = Filled(layout)
@@ -74,6 +66,9 @@ def test_a_data_set_is_put_back_as_it_was_in_a_moment(journal: Journal, kind: st
     described = layout.places()[0]
     assert described.filesystem == kind
     assert "noatime" in described.mount_options
+    assert (described.asked_options, described.barriers_off) == ("noatime", None)
+    told = (filesystem.blank_options(kind, None) or "").split(",")
+    assert all(option in described.mount_options for option in told)
     assert described.virtual is not None
     assert described.device is not None
     assert described.device.model == "virtual: Null"
@@ -137,6 +132,19 @@ def test_disks_of_one_device_that_differ_in_anything_have_names_of_their_own(jou
     again = Layout("same", StorageChoice.model_validate(null), places)
     assert [disk.facts.name for disk in again.disks()] == ["null"], "one and the same place"
     places.close()
+
+
+def test_barriers_that_a_study_turns_off_are_told_as_the_kernel_and_as_the_study_words_them(
+    journal: Journal,
+) -> None:
+    places = Places(journal)
+    null = {"virtual": "null", "size": "64 MiB", "below_floor": True}
+    roles = {"data": {**null, "mount_options": "barrier=0"}, "tmp": {**null, "label": "with"}}
+    layout = Layout("two", StorageChoice.model_validate(roles), places)
+    told = {place.role: (place.barriers_off, place.asks_for_no_barriers) for place in layout.places()}
+    places.close()
+    off = ("nobarrier", True)
+    assert told == {"data": off, "redo": off, "binlog": off, "tmp": (None, False)}
 
 
 def drawn(layout: Layout) -> list[float]:
@@ -239,9 +247,9 @@ def test_time_is_taken_and_counted_as_told(journal: Journal) -> None:
 
 
 def test_the_way_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
-    measured = virtual.path_us(journal, below_floor=True)
-    assert 3 < measured <= virtual.LONGEST_US
-    assert virtual.path_us(journal, below_floor=True) == measured
+    measured = way.path_us(journal, below_floor=True)
+    assert 3 < measured <= way.LONGEST_US
+    assert way.path_us(journal, below_floor=True) == measured
     assert left_of(journal.mark) == []
     attached = virtual.attach(virtual.Wanted("null", size_bytes=MIB, path_us=measured), journal)
     assert attached.facts.path_us == pytest.approx(measured, abs=0.1)
@@ -411,7 +419,7 @@ KILLED_RUN = """
     import sys
     from diskproof.storage.layout import Layout
     from diskproof.storage.places import Places
-    from diskproof.study.model import StorageChoice
+    from diskproof.study.storages import StorageChoice
     from diskproof.system.journal import Journal
     journal = Journal.begin("doomed")
     for kind in ("ext4", "xfs"):
@@ -478,7 +486,42 @@ def test_a_way_that_no_machine_at_rest_has_is_refused(
     found_us: float, floor_us: float, *, believed: bool
 ) -> None:
     if believed:
-        virtual.check_plausible(found_us, floor_us)
+        way.check_plausible(found_us, floor_us)
     else:
         with pytest.raises(disk.DiskError, match=rf"{found_us} us here.*taken off every latency; end what"):
-            virtual.check_plausible(found_us, floor_us)
+            way.check_plausible(found_us, floor_us)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind", "options"),
+    [
+        ("6.1.0-31-amd64", "ext4", "noinit_itable,no_prefetch_block_bitmaps,noatime"),
+        ("5.13.0", "ext4", "noinit_itable,no_prefetch_block_bitmaps,noatime"),
+        ("5.4.0-200-generic", "ext4", "noinit_itable,noatime"),
+        ("unheard of", "ext4", "noinit_itable,noatime"),
+        ("6.1.0-31-amd64", "xfs", "noatime"),
+    ],
+)
+def test_a_kernel_is_told_to_be_quiet_in_words_that_it_knows(
+    kernel: str, kind: FileSystem, options: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "release", lambda: kernel)
+    assert filesystem.blank_options(kind, "noatime") == options
+
+
+@pytest.mark.parametrize(
+    ("device", "one_at_a_time"),
+    [
+        ("desktop-7200", True),
+        ("wd-my-passport-ultra", True),
+        ("kexin-240", True),  # flash, behind a bridge of one command at a time
+        ("raid10-desktop-7200", False),
+        ("samsung-970-pro", False),
+        ("ebs-gp3", False),
+        ("ssd-cache-over-disk", False),
+    ],
+)
+def test_a_disk_of_one_arm_or_one_command_is_told_from_those_that_serve_in_parallel(
+    device: str, one_at_a_time: bool
+) -> None:
+    assert virtual.serves_one_at_a_time(disk.show(device)["device"]) is one_at_a_time

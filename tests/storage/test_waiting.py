@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from diskproof.results.records import DeviceUsage, Waiting
+from diskproof.results.usage import DeviceUsage, Waiting
 from diskproof.storage import virtual
 from diskproof.storage.waiting import LEAST_REQUESTS, compare, watched
 from diskproof.system.counters import device_counters, usage_between

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.results.records import ROLES, RestoredBy, Role
+from diskproof.results.record import ROLES, Role
+from diskproof.results.trial import RestoredBy
 from diskproof.server.lifecycle import is_on_zfs
 from diskproof.storage import zfs
 from diskproof.storage.kinds.base import StorageError
@@ -34,14 +35,6 @@ def alone() -> Iterator[None]:
     """One zfs-fuse daemon serves a machine: tests beside each other would end each other's."""
     with only_one_zfs():
         yield
-
-
-@pytest.fixture
-def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
-    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    journal = Journal.begin("test")
-    yield journal
-    assert all(item.done for item in journal.finish())
 
 
 def file_disk(path: Path, mib: int = 256) -> dict[str, object]:
@@ -198,7 +191,7 @@ def test_a_stated_record_is_kept_and_its_price_said(tmp_path: Path, journal: Jou
     layout.suit(16 * 1024)
     layout.fresh()
     (note,) = layout.notes()
-    assert "to write one page ZFS reads and writes a whole record" in note
+    assert "to write one of them ZFS reads and writes a whole record" in note
     values = command_lines(
         "zfs", "get", "-H", "-o", "value", "recordsize,compression", pool_of(layout) + "/roles-2"
     )
@@ -338,7 +331,7 @@ from diskproof.storage.kinds.zpool import PoolPlace
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
 from diskproof.storage.virtual import ServedDisk, missing_means
-from diskproof.study.model import StorageChoice
+from diskproof.study.storages import StorageChoice
 from diskproof.system.journal import Journal
 
 journal = Journal.begin("to be killed")

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from diskproof import disk as program
-from diskproof.results.records import ROLES, Role
+from diskproof.results.record import ROLES, Role
 from diskproof.storage.kinds.composed import device_file
-from diskproof.study.model import StorageChoice
 from diskproof.study.placements import PLACEMENTS
 from diskproof.study.places import Composed, PlaceChoice
+from diskproof.study.storages import StorageChoice
 
 DISK = {"virtual": "seagate", "size": "2 GiB"}
 SSD = {"virtual": "ocz", "size": "1 GiB", "label": "fast"}

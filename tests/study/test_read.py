@@ -23,6 +23,12 @@ def changed(old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+def test_the_redo_log_is_the_mysql_familys() -> None:
+    text = changed("blocks = 5", 'redo_log = "10 MiB"').replace('family = "mysql"', 'family = "postgresql"')
+    said = complaint(text)
+    assert "`design.redo_log` is the MySQL family's, which server `mariadb` is not of: leave it out" in said
+
+
 @pytest.mark.parametrize("path", sorted(QUICKSTART.parent.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_shipped_study_is_read(path: Path) -> None:
     assert read_study(path).study.question
@@ -57,6 +63,11 @@ def test_every_shipped_study_is_read(path: Path) -> None:
         ('ram = "1 GiB"', 'virtual = "a"\nsize = "1 MiB"', "greater than or equal to 32 MiB"),
         ('ram = "1 GiB"', 'data = { virtual = "a" }\nsize = "1 GiB"', "belongs to a place: write it within"),
         ('ram = "1 GiB"', 'data = { virtual = "a", ram = "1 GiB" }', "a place is of exactly one kind"),
+        (
+            "blocks = 5",
+            'redo_log = "1 MiB"',
+            "`design.redo_log`: input should be greater than or equal to 8 MiB",
+        ),
         ("clients = [1, 8]", "clients = [8, 8]", "`design.clients`: a level stands here twice"),
         ("clients = [1, 8]", "clients = []", "`design.clients`: list should have at least 1 item"),
         ("clients = [1, 8]", "clients = [1, 0]", "`design.clients.1`"),
@@ -148,9 +159,10 @@ WORKLOAD = '[workloads.complex]\nkind = "oltp"\nmix = "complex"\ntables = 4\nrow
     [
         (
             'kind = "slpa"',
-            "`workloads.w.kind`: input should be 'oltp', 'slap', 'sqlbench', 'conditions' or 'script'",
+            "`workloads.w.kind`: input should be 'oltp', 'slap', 'sqlbench', 'conditions', 'script', "
+            "'ledger' or 'fileio'",
         ),
-        ('kind = "slap"', "`workloads.w.queries` is missing"),
+        ('kind = "slap"', "the number of statements is said once: `queries`, or `queries_per_client`"),
         (
             'kind = "slap"\nqueries = 1\nquerys = 1',
             "unknown key `workloads.w.querys`; did you mean `queries`?",

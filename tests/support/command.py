@@ -28,3 +28,10 @@ def diskproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     process = begin(folder, *arguments)
     out, err = process.communicate()
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def open_for_others(folder: Path) -> None:
+    """Let PostgreSQL's own user reach a folder that pytest keeps private."""
+    for path in (folder, *folder.parents):
+        if path.owner() == "root" and path != Path("/"):
+            path.chmod(path.stat().st_mode | 0o011)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.results.records import Role
+from diskproof.results.record import Role
 from diskproof.storage import loops
-from diskproof.study.model import StorageChoice
+from diskproof.study.storages import StorageChoice
 from diskproof.system.journal import Journal
 
 MIB = 2**20

@@ -8,7 +8,9 @@ import numpy as np
 
 from diskproof.analysis.answers import Analysis
 from diskproof.results.folder import RunFolder
-from diskproof.results.records import Finding, Machine, Plan, Trial
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Finding, Trial
 from support.trials import change, make_machine, make_plan, make_trials
 
 Run = tuple[RunFolder, Analysis]

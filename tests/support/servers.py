@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import psutil
 import psycopg
 import pymysql
 
@@ -58,6 +59,11 @@ def start(
         dirs, level=level, memory_bytes=200 * 2**20, max_clients=8, variables=variables or {}
     )
     return kind.start(dirs, settings, starter)
+
+
+def is_gone(pid: int) -> bool:
+    """Tell whether a process has ended; init may take a second to collect it."""
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 class Images:

@@ -13,29 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from diskproof.results.records import (
-    ROLES,
-    BlockDevice,
-    Cell,
-    ClientAccount,
-    DataFacts,
-    DeviceUsage,
-    Latency,
-    LoadResult,
-    Machine,
-    OpenFile,
-    Place,
-    Plan,
-    PlannedTrial,
-    Record,
-    ServerFacts,
-    Setting,
-    StatementType,
-    Timings,
-    Trial,
-    Usage,
-    format_bytes,
-)
+from diskproof.results.load import ClientAccount, Latency, LoadResult, StatementType
+from diskproof.results.machine import BlockDevice, Machine, Place, ServerFacts
+from diskproof.results.plan import Cell, Plan, PlannedTrial
+from diskproof.results.record import ROLES, Record, format_bytes
+from diskproof.results.trial import DataFacts, OpenFile, Setting, Timings, Trial
+from diskproof.results.usage import DeviceUsage, Usage
 
 MIB = 2**20
 NORMAL = NormalDist()

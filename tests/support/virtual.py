@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from diskproof.results.records import RequestsServed, Spread, VirtualFacts, VirtualUse
+from diskproof.results.machine import VirtualFacts
+from diskproof.results.usage import RequestsServed, Spread, VirtualUse
 from diskproof.storage.virtual import missing_means
 from diskproof.system.loops import BLOCKS
 from diskproof.system.mounts import mounts

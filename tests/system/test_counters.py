@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -111,10 +112,29 @@ def test_open_files_are_those_open_for_writing(tmp_path: Path) -> None:
     process.stdout.readline()
     names["deleted"].unlink()
     found = dict(open_files([process.pid]))
+    with_read = dict(open_files([process.pid], read_too=lambda path: path.endswith("/only read")))
     process.communicate()
     device = names["written"].stat().st_dev
     number = f"{os.major(device)}:{os.minor(device)}"
     assert found == {str(names["written"]): number, f"{names['deleted']} (deleted)": number}
+    assert with_read == {**found, str(names["only read"]): number}
+
+
+def test_a_file_that_many_threads_hold_is_looked_at_once(tmp_path: Path) -> None:
+    looked: list[str] = []
+
+    def read_too(path: str) -> bool:
+        looked.append(path)
+        return True
+
+    file = tmp_path / "file"
+    file.write_text("x")
+    with ExitStack() as stack:
+        for _ in range(20):
+            stack.enter_context(file.open())
+        found = dict(open_files([os.getpid()], read_too=read_too))
+    assert str(file) in found
+    assert looked.count(str(file)) == 1
 
 
 def test_a_device_that_is_not_there_has_no_counters() -> None:

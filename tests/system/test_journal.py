@@ -33,6 +33,10 @@ def test_a_run_that_ends_leaves_nothing(tmp_path: Path) -> None:
     folder = journal.directory(tmp_path / "work")
     (folder / "file").write_text("x")
     process = Starter(journal).start(["sleep", "60"])
+    deadline = time.monotonic() + 10
+    while not processes_of(journal.mark):  # amid its exec a process shows no environment
+        assert time.monotonic() < deadline, "it never showed its mark"
+        time.sleep(0.01)
     assert [found.pid for found in processes_of(journal.mark)] == [process.pid]
     assert all(item.done for item in journal.finish())
     assert not psutil.pid_exists(process.pid)
@@ -69,7 +73,7 @@ def test_a_second_run_is_refused_and_told_of_the_first() -> None:
     journal = Journal.begin("study alpha")
     with pytest.raises(AnotherRunError, match=f"process {os.getpid()}, study alpha"):
         Journal.begin("study beta")
-    with pytest.raises(AnotherRunError, match="cleans up by itself"):
+    with pytest.raises(AnotherRunError, match=r"wait for it; .* set DISKPROOF_STATE"):
         clean()
     journal.finish()
     Journal.begin("study beta").finish()
@@ -230,3 +234,26 @@ def test_processes_on_a_mount_of_ours_are_ended_before_it_goes(tmp_path: Path) -
     assert all(item.done for item in journal.finish())
     assert not process.is_running()
     assert not ram.exists()
+
+
+def test_an_adopted_list_takes_what_it_names_along_and_nothing_else(tmp_path: Path) -> None:
+    journal = Journal.begin("test")
+    control, named, other = (tmp_path / f"Segment.{number}" for number in (7, 4_000_000_000, 8))
+    control.write_bytes(b"".join(word.to_bytes(4, sys.byteorder) for word in (7, 4_000_000_000, 9)))
+    for segment in (named, other):
+        segment.write_text("x")
+    journal.adopt(control, handles="Segment.")
+    assert {item.what for item in journal.finish()} == {f"file {control}", f"file {named}"}
+    assert list(tmp_path.glob("Segment.*")) == [other]
+
+
+def test_an_adopted_file_that_was_made_anew_stays_with_what_it_names(tmp_path: Path) -> None:
+    journal = Journal.begin("test")
+    control, named = tmp_path / "Segment.1", tmp_path / "Segment.2"
+    control.write_bytes((2).to_bytes(4, sys.byteorder))
+    journal.adopt(control, handles="Segment.")
+    control.write_bytes((2).to_bytes(4, sys.byteorder) * 2)
+    named.write_text("x")
+    assert journal.finish() == []
+    assert control.exists()
+    assert named.exists()

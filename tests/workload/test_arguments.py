@@ -7,18 +7,21 @@ from pathlib import Path
 import pytest
 
 from diskproof import load
+from diskproof.results.plan import Phases
 from diskproof.study.loads import KINDS
 from diskproof.study.loads.base import Load, Option, Verb
 from diskproof.study.loads.script import SqlFile
-from diskproof.study.model import Design
 from diskproof.study.read import parse_study
 from diskproof.workload.arguments import interval_s, prepare_arguments, run_arguments
 
 OF_THE_LAB = {
     "url", "password-file", "clients", "workers", "seconds", "transactions", "warm-up", "report-interval",
     "percentiles", "json", "lockstep", "seed", "threads", "help", "histogram", "retry",
+    "acknowledgements",
 }  # fmt: skip
 """Options that no workload has for itself: the lab gives them, or no study needs them."""
+
+PHASES = Phases(warm_up_s=10, measure_s=60)
 
 HEAD = 'question = "x"\n[servers.db]\nfamily = "mysql"\n[storages.d]\nram = "1 GiB"\n[workloads.w]\n'
 
@@ -27,6 +30,7 @@ SMALLEST = {
     "slap": "queries = 100\n",
     "sqlbench": "",
     "conditions": "",
+    "ledger": "",
     "script": (
         'files = ["hot.sql@9", "cold.sql"]\nprepare = "tables.sql"\nvariables = { rows = 10, share = 0.5 }\n'
     ),
@@ -60,7 +64,7 @@ def keys(verb: Verb, kind: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind].needs_server])
 def test_every_option_is_a_key_and_every_key_an_option(kind: str) -> None:
     assert keys("run", kind) == program_options("run", kind)
     if keys("prepare", kind):
@@ -70,7 +74,7 @@ def test_every_option_is_a_key_and_every_key_an_option(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind].rehearses])
 def test_the_load_generator_understands_what_the_lab_types(folder: Path, kind: str) -> None:
     chosen = workload(folder, kind)
-    ready = load.rehearse(chosen.kind, run_arguments(chosen, Design(), 3, 1))
+    ready = load.rehearse(chosen.kind, run_arguments(chosen, PHASES, 3, 1))
     assert (ready["workload"], ready["clients"]) == (kind, 3)
     assert ready["statements"]
 
@@ -78,12 +82,12 @@ def test_the_load_generator_understands_what_the_lab_types(folder: Path, kind: s
 def test_what_the_load_generator_refuses_is_said_in_its_words(folder: Path) -> None:
     (folder / "hot.sql").write_text("SELECT :nobody_set_this;\n")
     with pytest.raises(load.LoadFailedError, match=r"hot\.sql:1: nothing has set nobody_set_this"):
-        load.rehearse("script", run_arguments(workload(folder, "script"), Design(), 1, 1))
+        load.rehearse("script", run_arguments(workload(folder, "script"), PHASES, 1, 1))
 
 
 def test_a_script_is_run_from_the_copy(folder: Path) -> None:
     chosen = workload(folder, "script")
-    arguments = run_arguments(chosen, Design(), 1, 1, Path("/run/scripts/w"))
+    arguments = run_arguments(chosen, PHASES, 1, 1, Path("/run/scripts/w"))
     files = [arguments[at + 1] for at, word in enumerate(arguments) if word == "--file"]
     assert files == ["/run/scripts/w/hot.sql@9", "/run/scripts/w/cold.sql"]
     variables = [arguments[at + 1] for at, word in enumerate(arguments) if word == "--variable"]
@@ -112,7 +116,7 @@ def test_a_weight_is_told_from_a_name_with_an_at_sign(folder: Path) -> None:
 def test_a_job_has_no_clock_and_makes_its_own_tables(folder: Path) -> None:
     for kind in ("slap", "sqlbench"):
         chosen = workload(folder, kind)
-        arguments = run_arguments(chosen, Design(), 1, 1)
+        arguments = run_arguments(chosen, PHASES, 1, 1)
         assert "--seconds" not in arguments
         assert "--warm-up" not in arguments
         assert prepare_arguments(chosen, 1) == []
@@ -122,7 +126,7 @@ def test_a_job_has_no_clock_and_makes_its_own_tables(folder: Path) -> None:
 def test_a_rate_makes_latency_what_the_verdict_is_about(folder: Path) -> None:
     chosen = workload(folder, "oltp", 'rate = 500\narrivals = "even"\n')
     assert chosen.metric == "latency_mean_us"
-    arguments = run_arguments(chosen, Design(), 1, 1)
+    arguments = run_arguments(chosen, PHASES, 1, 1)
     assert arguments[arguments.index("--rate") + 1] == "500"
 
 

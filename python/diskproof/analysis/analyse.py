@@ -4,11 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis, LevelDifference
 from diskproof.analysis.cells import answer_cell
+from diskproof.analysis.efficiency import answer_efficiency
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.operations import answer_operations
+from diskproof.analysis.prices.answer import answer_prices
+from diskproof.analysis.published.beside import answer_published
+from diskproof.analysis.safety.answer import answer_safety
 from diskproof.analysis.verdicts import make_verdicts, varying_factors
 from diskproof.audit.levels import observed_by_level
-from diskproof.results.records import Machine, Plan, Trial
+from diskproof.results.cut import CutTrial
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Trial
 
 
 def analyse(
@@ -16,8 +23,9 @@ def analyse(
     machine: Machine | None,
     trials: Sequence[Trial],
     series: Mapping[str, Sequence[float]],
+    cuts: Sequence[CutTrial] = (),
 ) -> Analysis:
-    """Return everything that the recorded trials of one run say.
+    """Return everything that the recorded trials of one run say, and its cuts.
 
     `series` maps a trial's id to its transactions per second in each interval of the measured phase;
     a trial without one is not asked whether it was steady. Every trial is audited here, so that a
@@ -26,18 +34,25 @@ def analyse(
     gathered = Gathered(plan, machine, trials, series)
     audited = gathered.all()
     run = {one.trial.id for one in audited}
+    cells = [answer_cell(gathered, cell) for cell in plan.cells]
+    verdicts = make_verdicts(gathered)
+    safety = answer_safety(plan, cuts, cells, verdicts)
     return Analysis(
         plan=plan,
         machine=machine,
-        complete=all(planned.id in run for planned in plan.trials),
+        complete=all(planned.id in run for planned in plan.trials) and (safety is None or safety.complete),
         trials_run=len(audited),
         trials_valid=sum(one.valid for one in audited),
-        varying=varying_factors(plan),
-        cells=[answer_cell(gathered, cell) for cell in plan.cells],
-        verdicts=make_verdicts(gathered),
+        varying=varying_factors(plan.cells),
+        cells=cells,
+        verdicts=verdicts,
         findings=gathered.findings(),
         operations=answer_operations(gathered),
+        beside=answer_published(gathered),
         level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
+        efficiency=answer_efficiency(gathered),
+        prices=answer_prices(gathered, machine),
+        safety=safety,
     )
 
 

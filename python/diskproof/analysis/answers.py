@@ -4,18 +4,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.results.records import (
-    Cell,
-    DataFacts,
-    Factor,
-    Finding,
-    Iterations,
-    Machine,
-    Metric,
-    Plan,
-    Record,
-    Setting,
-)
+from diskproof.analysis.prices.shapes import Prices
+from diskproof.analysis.published.shapes import Beside
+from diskproof.analysis.safety.shapes import CutComparison, Safety
+from diskproof.results.factor import Factor
+from diskproof.results.load import Iterations
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Cell, Metric, Plan
+from diskproof.results.record import Record
+from diskproof.results.trial import DataFacts, Finding, Setting
 from diskproof.stats.intervals import Interval
 
 __all__ = [
@@ -24,6 +21,7 @@ __all__ = [
     "CellComparison",
     "Comparison",
     "Cost",
+    "Efficiency",
     "FactDifference",
     "Interval",
     "LevelDifference",
@@ -36,8 +34,9 @@ __all__ = [
 
 
 class Cost(Record):
-    """What one transaction costs, as the median over the cell's valid trials; None: not observed.
+    """What one transaction takes of the machine, as the median over the cell's valid trials.
 
+    None: not observed. What speed costs to buy is another matter: `prices`.
     Reads, writes and flushes are those of the block devices below the storage; where the kernel shows
     none (tmpfs, ZFS), the KiB are those that the server's processes sent to storage and the counts None.
     """
@@ -67,7 +66,9 @@ class CellAnswer(Record):
     extrapolated: bool = False
     """Whether a job's seconds hold some that are extrapolated, in one trial at least."""
     throughput_per_s: Interval | None
-    """Transactions per second, in the same way; None for a job."""
+    """Transactions per second, in the same way; None for a job, and for bare files."""
+    megabytes_per_s: Interval | None = None
+    """Of a load on bare files: 10^6 bytes read and written a second."""
     latency_mean_us: Interval | None
     latency_us: dict[str, Interval]
     """By percentile as text (``"95"``): geometric mean over blocks of each trial's percentile.
@@ -86,6 +87,8 @@ class CellAnswer(Record):
     """A job's iterations over all valid trials: their mean, the shortest and the longest."""
     data: DataFacts | None = None
     """The data set, as the first valid trial had it."""
+    sizes: dict[str, int] = Field(default_factory=dict)
+    """How large its data and its work were to be, as the first valid trial had them, by what is counted."""
     settings: list[Setting] = Field(default_factory=list)
     """Every requested variable as the first valid trial read it back."""
 
@@ -126,6 +129,8 @@ class RunFinding(Record):
 class OperationFigure(Record):
     """One operation of a job in one cell."""
 
+    planned: int
+    """Statements, or what else is counted; jobs of another scale have other numbers."""
     seconds: Interval | None
     """Geometric mean over the valid trials, extrapolated ones included; None where it was not run."""
     extrapolated: bool = False
@@ -139,13 +144,24 @@ class OperationAnswer(Record):
 
     test: str
     name: str
-    planned: int
-    """Statements, or what else is counted."""
     cells: dict[str, OperationFigure]
     """By the id of each cell that knows it."""
     ratio: Interval | None = None
     """Speed of the second cell over the first, paired by block, where exactly two cells are jobs of
     operations and both ran it."""
+
+
+class Efficiency(Record):
+    """What part of its storage's raw peak a cell made use of."""
+
+    cell: Cell
+    peak_cell: str
+    """The fastest sequential pass over files of the same storage."""
+    moved_mb_per_s: Interval
+    """10^6 bytes a second that reached the disks below the storage, in both directions."""
+    peak_mb_per_s: Interval
+    share: Interval
+    """Moved over peak, paired by block."""
 
 
 class LevelDifference(Record):
@@ -165,7 +181,7 @@ class Analysis(Record):
     plan: Plan
     machine: Machine | None
     complete: bool
-    """True where every planned trial was run."""
+    """True where every planned trial was run, and every planned cut made."""
     trials_run: int
     trials_valid: int
     varying: list[Factor]
@@ -176,6 +192,14 @@ class Analysis(Record):
     operations: list[OperationAnswer] = Field(default_factory=list)
     """The operations of jobs, in the order in which they were run."""
     level_differences: list[LevelDifference]
+    beside: Beside | None = None
+    """The figures that the study's experiment published, with what was measured; None: it has none."""
+    efficiency: list[Efficiency] = Field(default_factory=list)
+    """Of the cells whose storage's raw peak was measured as well."""
+    prices: Prices | None = None
+    """What the storages and their speed cost to buy; None where the study gives no prices."""
+    safety: Safety | None = None
+    """What the cuts say; None where the study asks for none."""
 
 
 class FactDifference(Record):
@@ -218,5 +242,7 @@ class Comparison(Record):
     only_a: list[str]
     """Ids of the cells that only the first run has."""
     only_b: list[str]
+    cuts: list[CutComparison] = Field(default_factory=list)
+    """Every cell and way that was cut in both runs."""
     differences: list[FactDifference]
     """What else changed between the runs: each may be the cause of a difference in speed."""

@@ -5,7 +5,9 @@ from statistics import median
 
 from diskproof.analysis.answers import CellAnswer, Cost
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.results.records import Cell, DeviceUsage, Iterations, Latency, Usage
+from diskproof.results.load import Iterations, Latency
+from diskproof.results.plan import Cell
+from diskproof.results.usage import DeviceUsage, Usage
 from diskproof.stats.intervals import Interval, geometric_mean_interval
 from diskproof.stats.quantiles import known_percentiles
 
@@ -28,8 +30,9 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
         figure=_interval(figures),
         extrapolated=any(one.load.rests_on_estimates() for one in valid),
         throughput_per_s=None
-        if metric == "seconds"
+        if metric in ("seconds", "requests_per_s")
         else _interval([one.load.transactions_per_s for one in valid]),
+        megabytes_per_s=_interval([one.load.megabytes_per_s or 0.0 for one in valid]),
         latency_mean_us=_interval([latency.mean for latency in latencies]),
         latency_us=_percentiles(latencies),
         cost=_cost(valid),
@@ -38,8 +41,26 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
         operations_run=sorted(gathered.parts(cell)),
         iterations=_iterations([one.load.iterations for one in valid if one.load.iterations]),
         data=valid[0].trial.data if valid else None,
+        sizes=_sizes(valid[0]) if valid else {},
         settings=valid[0].trial.settings if valid else [],
     )
+
+
+def _sizes(one: Audited) -> dict[str, int]:
+    """Return what tells a trial from the same cell at another scale, as far as it was recorded.
+
+    The bytes of a database are not among it: another version of a server lays the same rows out anew.
+    """
+    data, load = one.trial.data, one.load
+    sizes: dict[str, int] = {}
+    if data and data.rows is not None:
+        sizes["rows"] = data.rows
+    if load.file_requests:
+        sizes |= {"files": load.file_requests.files, "bytes a request": load.file_requests.block_bytes}
+        sizes |= {"bytes of files": data.data_bytes} if data else {}
+    if load.iterations:
+        return {**sizes, "queries a client": load.iterations.queries_per_client}
+    return sizes | {f"of `{one.key}` planned": one.planned for one in load.operations}
 
 
 def _iterations(trials: Sequence[Iterations]) -> Iterations | None:

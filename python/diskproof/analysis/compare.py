@@ -1,6 +1,6 @@
 """The same cells of two runs: what became faster, what slower, and what else changed in between."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from diskproof.analysis import words
@@ -12,12 +12,23 @@ from diskproof.analysis.answers import (
     FactDifference,
     Outcome,
 )
+from diskproof.analysis.safety.compare import compare_cuts
 from diskproof.analysis.verdicts import decide, fewest_valid, say
 from diskproof.audit.registry import bars_comparison
 from diskproof.refusal import RefusalError
-from diskproof.results.records import Machine, ServerFacts, format_bytes
+from diskproof.results.machine import Machine, ServerFacts
+from diskproof.results.plan import Phases, Plan
+from diskproof.results.record import format_bytes
 from diskproof.stats.intervals import RatioTest, independent_ratio
 from diskproof.stats.multiple import holm
+
+MOST_SIZES = 3
+"""Sizes that are told where they differ; a job has dozens of operations."""
+
+PHASES: dict[str, Callable[[Phases], float]] = {
+    "warm-up": lambda phases: phases.warm_up_s,
+    "measured phase": lambda phases: phases.measure_s,
+}
 
 
 class ComparisonError(RefusalError):
@@ -47,10 +58,11 @@ def compare(
     of_a = {answer.cell.id: answer for answer in a.cells}
     of_b = {answer.cell.id: answer for answer in b.cells}
     common = [cell_id for cell_id in of_a if cell_id in of_b]
-    if not common:
+    cuts = compare_cuts((a.plan.crash, b.plan.crash), a.safety, b.safety)
+    if not common and not cuts:
         raise ComparisonError(
             "the two runs have no cell in common: the first has "
-            f"{words.listed(list(of_a), 3)}; the second {words.listed(list(of_b), 3)}"
+            f"{words.listed(_ids(a), 3)}; the second {words.listed(_ids(b), 3)}"
         )
     pairs = [_pair(a, b, of_a[cell_id], of_b[cell_id]) for cell_id in common]
     adjusted = iter(
@@ -64,13 +76,21 @@ def compare(
         ],
         only_a=[cell_id for cell_id in of_a if cell_id not in of_b],
         only_b=[cell_id for cell_id in of_b if cell_id not in of_a],
+        cuts=cuts,
         differences=list(_differences(a, b)),
     )
 
 
+def _ids(analysis: Analysis) -> list[str]:
+    """Return the cells of a run, those that are cut among them."""
+    cut = [cell.id for cell in analysis.plan.crash.cells] if analysis.plan.crash else []
+    return [*(answer.cell.id for answer in analysis.cells), *cut] or ["none"]
+
+
 def _pair(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Pair:
     """Test one cell in both runs, or say why that cannot be done."""
-    reasons = [
+    reasons = list(_other_sizes(a, b, one, two))
+    reasons += [
         f"only {answer.valid} valid {'trial' if answer.valid == 1 else 'trials'} of {planned} planned "
         f"in the {which} run; {fewest_valid(planned)} are the least"
         for which, answer, planned in (
@@ -87,15 +107,31 @@ def _pair(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Pair:
     ]
     if one.metric != two.metric:
         reasons.append("the two runs measured it in different ways")
-    rows = [answer.data.rows if answer.data else None for answer in (one, two)]
-    if None not in rows and rows[0] != rows[1]:
-        reasons.append(f"the data differs: {rows[0]} rows in the first run, {rows[1]} in the second")
     if set(one.operations_run) != set(two.operations_run):
         reasons.append("the two runs did not run the same operations")
     if reasons:
         return Pair(one, two, None, reasons)
     test = independent_ratio(list(two.block_speeds.values()), list(one.block_speeds.values()))
     return Pair(one, two, test, list(_setting_differences(one, two)))
+
+
+def _other_sizes(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Iterator[str]:
+    """Say that a cell's data or work is of another size in the second run, by its scale or as recorded."""
+    first, second = (_scale(analysis) for analysis in (a, b))
+    if first != second:
+        yield f"the runs are of different scales: {first} and {second}"
+    others = [
+        f"{one.sizes[what]} {what} in the first run, {two.sizes[what]} in the second"
+        for what in one.sizes
+        if what in two.sizes and one.sizes[what] != two.sizes[what]
+    ]
+    if others:
+        yield f"the size differs: {words.listed(others, MOST_SIZES)}"
+
+
+def _scale(analysis: Analysis) -> str:
+    scale = analysis.plan.scale
+    return f"`{scale.name}`" if scale else "the study as it stands"
 
 
 def _compare_cell(
@@ -152,8 +188,9 @@ def _facts(analysis: Analysis) -> dict[str, str]:
     """Return everything that may explain a difference besides the factors, by name."""
     plan, machine = analysis.plan, analysis.machine
     facts = {
-        "warm-up": f"{plan.warm_up_s:g} s",
-        "measured phase": f"{plan.measure_s:g} s",
+        "scale": _scale(analysis),
+        **_phase_facts(plan),
+        "CPUs of server and load": "all" if plan.cpus is None else str(plan.cpus),
     }
     if machine is None:
         return facts
@@ -168,10 +205,27 @@ def _facts(analysis: Analysis) -> dict[str, str]:
         "distribution": machine.distribution,
         "diskproof": machine.diskproof_version,
         "diskproof-load": machine.load_version,
+        "fio": machine.fio_version or "not used",
     }
     for server in machine.servers:
         facts[f"version of {server.name}"] = _version(server)
     return facts | _place_facts(machine)
+
+
+def _phase_facts(plan: Plan) -> dict[str, str]:
+    """Return how long was warmed up and measured, by workload where they differ; of jobs nothing."""
+    workloads = plan.workloads_by_phases()
+    return {
+        fact: _by_workload([(seconds(phases), names) for phases, names in workloads.items()])
+        for fact, seconds in PHASES.items()
+        if workloads
+    }
+
+
+def _by_workload(told: list[tuple[float, list[str]]]) -> str:
+    if len({seconds for seconds, _ in told}) == 1:
+        return f"{told[0][0]:g} s"
+    return words.listed([f"{seconds:g} s ({words.listed(names)})" for seconds, names in told])
 
 
 def _cpus(machine: Machine) -> str:

@@ -5,17 +5,19 @@ from diskproof.analysis.answers import Analysis
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.results.folder import RunFolder
-from diskproof.results.records import Finding, Trial
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Finding, Trial
 
 
 def analyse_folder(folder: RunFolder) -> Analysis:
     """Analyse a run from its folder alone."""
-    trials = folder.trials()
+    trials, plan = folder.trials(), folder.plan()
     return analyse(
-        folder.plan(),
+        plan,
         folder.machine(),
         trials,
-        {trial.id: _throughputs(folder, trial.id) for trial in trials},
+        {trial.id: _throughputs(folder, plan, trial) for trial in trials},
+        folder.cuts(),
     )
 
 
@@ -24,14 +26,14 @@ def invalidating(folder: RunFolder, trial: Trial) -> list[Finding]:
     found = list(trial.findings)
     if trial.finished:
         plan = folder.plan()
-        rates = _throughputs(folder, trial.id)
+        rates = _throughputs(folder, plan, trial)
         found += audit_trial(Evidence(trial, plan.cell(trial.cell), plan, folder.machine(), rates))
     return [finding for finding in found if finding.severity == "invalid"]
 
 
-def _throughputs(folder: RunFolder, trial_id: str) -> list[float]:
-    """Return the transactions per second of each interval of the measured phase, in order of time."""
-    table = folder.series(trial_id, source="load", metric="transactions_per_s")
+def _throughputs(folder: RunFolder, plan: Plan, trial: Trial) -> list[float]:
+    """Return what was done in a second of each interval of the measured phase, in order of time."""
+    table = folder.series(trial.id, source="load", metric=plan.throughput(trial.cell))
     if table is None:
         return []
     rows = sorted((row["t_s"], row["value"]) for row in table.to_pylist() if row["t_s"] > 0)

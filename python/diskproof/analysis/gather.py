@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from diskproof.analysis.answers import RunFinding
 from diskproof.audit.check import Evidence, Run
 from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS, audit_run, audit_trial, bars_comparison
-from diskproof.results.records import Cell, Finding, LoadResult, Machine, Plan, Severity, Trial
+from diskproof.results.load import LoadResult
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.trial import Finding, Severity, Trial
+from diskproof.stats.intervals import geometric_mean_interval
 
 SEVERITIES: tuple[Severity, ...] = ("invalid", "warning", "note")
 
@@ -43,13 +47,16 @@ class Gathered:
     ) -> None:
         """Audit every trial and the run as a whole; a trial of no planned cell is left aside."""
         self.plan = plan
+        self.machine = machine
         known = {cell.id: cell for cell in plan.cells}
         self._by_cell: dict[str, list[Audited]] = {cell.id: [] for cell in plan.cells}
         for trial in trials:
             if trial.cell in known:
                 evidence = Evidence(trial, known[trial.cell], plan, machine, series.get(trial.id, ()))
                 self._by_cell[trial.cell].append(Audited(trial, _merged(trial, audit_trial(evidence))))
-        self._of_run = audit_run(Run(plan, machine, [one.trial for one in self.all() if one.valid]))
+        valid = [one.trial for one in self.all() if one.valid]
+        # A run of cuts alone has no trials to be asked whether they are enough.
+        self._of_run = audit_run(Run(plan, machine, valid)) if plan.trials or plan.crash is None else []
 
     def all(self) -> list[Audited]:
         """Return every trial, by cell."""
@@ -80,7 +87,7 @@ class Gathered:
 
     def bars(self, cell: Cell, other: Cell) -> list[str]:
         """Return why two cells must not be compared though both have valid trials; empty where they may."""
-        reasons = [reason for side in (cell, other) for reason in self._bars_of(side)]
+        reasons = [reason for side in (cell, other) for reason in self.bars_of(side)]
         pair = {cell.id, other.id}
         reasons += [
             f"{finding.message}; {finding.remedy}"
@@ -89,22 +96,43 @@ class Gathered:
         ]
         return reasons
 
-    def _bars_of(self, cell: Cell) -> list[str]:
-        """Return a reason for each check that bars the cell from comparison: one trial is enough."""
-        found: dict[tuple[str, Severity], list[Finding]] = {}
+    def bars_of(self, cell: Cell) -> list[str]:
+        """Return a reason for each check that bars the cell from any comparison: one trial is enough.
+
+        Trials that failed a gate bar it where their being left out has a part in its figure.
+        """
+        tells = self._is_told_by_the_choice(cell)
+        found: dict[tuple[str, Severity], dict[str, Finding]] = {}
         for one in self.of(cell):
             for finding in one.findings:
                 # What an invalid trial is only warned of, no figure in use suffers from.
-                if bars_comparison(finding) and (one.valid or finding.severity == "invalid"):
-                    found.setdefault((finding.check, finding.severity), []).append(finding)
-        trials = len(self.of(cell))
+                if bars_comparison(finding) and (one.valid or (finding.severity == "invalid" and tells)):
+                    # A check may find several things in one trial: the first tells of it.
+                    by_trial = found.setdefault((finding.check, finding.severity), {})
+                    by_trial.setdefault(one.trial.id, finding)
         return [
-            f"{cell.id}: {findings[0].message}"
+            f"{cell.id}: {first.message}"
             if severity == "warning"
-            else f"{cell.id}: {len(findings)} of {trials} trials failed `{check}`, which a trial's own speed "
-            f"decides, so the others are a biased choice: {findings[0].message}"
-            for (check, severity), findings in found.items()
+            else f"{cell.id}: {_failed(check, len(by_trial), len(self.of(cell)))}: {first.message}"
+            for (check, severity), by_trial in found.items()
+            for first in [next(iter(by_trial.values()))]
         ]
+
+    def _is_told_by_the_choice(self, cell: Cell) -> bool:
+        """Tell whether the trials that were left out would have moved the cell's figure out of its interval.
+
+        A gate that a trial's own speed decides leaves a biased choice. How much that matters is seen by
+        taking the others in again (a sensitivity analysis): where the mean of all stays within the interval
+        of those that count, the bias is smaller than what chance is granted already.
+        """
+        metric = self.plan.metric(cell)
+        counted = list(self.speeds(cell).values())
+        ran = [one.trial.load for one in self.of(cell) if one.trial.finished and one.trial.load]
+        every = [speed for load in ran if (speed := load.speed(metric)) is not None]
+        interval = geometric_mean_interval(counted) if counted else None
+        if interval is None or interval.low is None or interval.high is None:
+            return True  # one trial has no interval
+        return not interval.low <= geometric_mean_interval(every).estimate <= interval.high
 
     def findings(self) -> list[RunFinding]:
         """Return all findings, the gravest first; those that differ only in their figures are one.
@@ -118,6 +146,16 @@ class Gathered:
         for finding, cells in self._of_run:
             _add(merged, finding, [], list(cells))
         return sorted(merged.values(), key=lambda one: _rank(one.finding))
+
+
+def _failed(check: str, failed: int, trials: int) -> str:
+    """Say that trials of a cell failed a gate, and what that makes of those that are left."""
+    if failed == trials:
+        return f"{'all trials' if trials > 1 else 'its one trial'} failed `{check}`, none is left to compare"
+    return (
+        f"{failed} of {trials} trials failed `{check}`, which a trial's own speed decides, "
+        "so the others are a biased choice"
+    )
 
 
 def _merged(trial: Trial, audited: list[Finding]) -> list[Finding]:

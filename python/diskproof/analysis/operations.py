@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import OperationAnswer, OperationFigure
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.results.records import Cell, Operation
+from diskproof.results.load import Operation
+from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval, geometric_mean_interval, paired_ratio
 
 
@@ -23,7 +24,6 @@ def _answer(gathered: Gathered, cells: Sequence[Cell], key: str, part: Operation
     return OperationAnswer(
         test=part.test,
         name=part.name,
-        planned=part.planned,
         cells={cell_id: _figure(list(parts.values())) for cell_id, parts in found.items() if parts},
         ratio=_ratio(*found.values()) if len(cells) == 2 else None,
     )
@@ -37,6 +37,7 @@ def _of_cell(gathered: Gathered, cell: Cell, key: str) -> dict[int, Operation]:
 def _figure(parts: Sequence[Operation]) -> OperationFigure:
     seconds = [part.whole_s for part in parts if part.whole_s]
     return OperationFigure(
+        planned=max(part.planned for part in parts),
         seconds=geometric_mean_interval(seconds) if seconds else None,
         extrapolated=any(part.estimated for part in parts),
         skipped=next((part.skipped for part in parts if part.skipped), None),

@@ -1,10 +1,10 @@
-"""Thresholds: claims of a study that its verdicts must prove."""
+"""Thresholds: claims of a study that its verdicts must prove, and controls that must do what they must."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.results.records import Factor
+from diskproof.results.factor import Factor
 
 
 class Claim(Protocol):
@@ -59,3 +59,21 @@ def _keeps_to(verdict: Verdict, claim: Claim) -> bool:
     above = claim.at_least is None or ratio.low >= claim.at_least
     below = claim.at_most is None or ratio.high <= claim.at_most
     return above and below
+
+
+def failed_controls(analysis: Analysis) -> list[str]:
+    """Return a sentence for every control of the cuts that did not do what it must; none without cuts.
+
+    Of a campaign that was interrupted only those that did what they must not: the rest may still come.
+    """
+    safety = analysis.safety
+    if safety is None:
+        return []
+    bad = {"failed", "too weak", "not tried"} if safety.complete else {"failed"}
+    return [control.sentence for control in safety.controls if control.outcome in bad]
+
+
+def is_control_broken(analysis: Analysis) -> bool:
+    """Tell whether a cell lost what it must keep: no trial that broke off can undo that."""
+    safety = analysis.safety
+    return safety is not None and any(control.outcome == "failed" for control in safety.controls)

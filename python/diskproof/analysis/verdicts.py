@@ -7,11 +7,14 @@ from diskproof.analysis import words
 from diskproof.analysis.answers import Outcome, Verdict
 from diskproof.analysis.gather import Gathered
 from diskproof.audit.run import compared_cells
-from diskproof.results.records import FACTORS, Cell, Factor, Metric, Plan
+from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.plan import NO_LEVEL, Cell, Metric, Plan
 from diskproof.stats.intervals import Interval, RatioTest, blocks_needed, paired_ratio
 from diskproof.stats.multiple import holm
 
 LEVEL_OF_SIGNIFICANCE = 0.05
+
+CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 
 FEWEST_PAIRS = 2
 """One ratio has no interval."""
@@ -37,22 +40,22 @@ class Pair:
     that were extrapolated."""
 
 
-def varying_factors(plan: Plan) -> list[Factor]:
-    """Return the factors with more than one level, in the order of FACTORS."""
-    return [factor for factor in FACTORS if len({cell.level(factor) for cell in plan.cells}) > 1]
+def varying_factors(cells: Sequence[Cell]) -> list[Factor]:
+    """Return the factors of which these cells have more than one level, in the order of FACTORS."""
+    return [factor for factor in FACTORS if len({cell.level(factor) for cell in cells} - {NO_LEVEL}) > 1]
 
 
 def make_verdicts(gathered: Gathered) -> list[Verdict]:
     """Return a verdict for every factor that varies, at every setting of the others.
 
-    The number of clients is a condition, not a question, unless it alone varies. Holm's adjustment
-    runs over all verdicts that have a p at all.
+    The number of clients and the workload are conditions, not questions, unless one of them alone varies.
+    Holm's adjustment runs over all verdicts that have a p at all.
     """
-    varying = varying_factors(gathered.plan)
+    varying = varying_factors(gathered.plan.cells)
     pairs = [
         _compare(gathered, factor, baseline, cell)
         for factor, baseline, cell in compared_cells(gathered.plan.cells)
-        if factor != "clients" or varying == ["clients"]
+        if factor not in CONDITIONS or varying == [factor]
     ]
     tested = [pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None]
     adjusted = iter(holm(tested))
@@ -86,7 +89,7 @@ def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> 
     parts = gathered.parts(baseline) & gathered.parts(cell)
     below, above = gathered.speeds(baseline, parts or None), gathered.speeds(cell, parts or None)
     blocks = sorted(below.keys() & above.keys())
-    reasons = list(_too_few_pairs(gathered, baseline, cell, len(blocks)))
+    reasons = list(too_few_pairs(gathered, baseline, cell, len(blocks)))
     reasons += gathered.bars(baseline, cell)
     if reasons:
         return Pair(factor, baseline, cell, None, reasons)
@@ -97,7 +100,7 @@ def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> 
     return Pair(factor, baseline, cell, test, [], basis)
 
 
-def _too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) -> Iterator[str]:
+def too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) -> Iterator[str]:
     """Say why two cells have too few blocks in common: invalid trials by name, or blocks not run."""
     planned = len(gathered.plan.blocks())
     if pairs >= fewest_valid(planned):

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Collection
 
-from diskproof.results.records import Cell, Factor, Metric
+from diskproof.results.factor import Factor
+from diskproof.results.plan import NO_LEVEL, Cell, Metric
 from diskproof.stats.intervals import Interval
 
 TIMES_FROM = 2.0
@@ -11,6 +12,9 @@ TIMES_FROM = 2.0
 
 WIDE_FROM = 1.25
 """Ratio of an interval's ends from which each number gets digits of its own."""
+
+BARE_FILES = "bare files"
+"""What stands where a cell has no server, and so neither tuning nor memory."""
 
 ORDER_OF_CONDITIONS: tuple[Factor, ...] = ("server", "workload", "storage", "tuning", "memory", "clients")
 
@@ -68,20 +72,28 @@ def figures(ratio: Interval) -> str:
 
 def conditions(held: dict[Factor, str]) -> str:
     """Say what was held equal: `` on disk at safest with 8 clients``; nothing where nothing else varies."""
-    said = [_condition(factor, held[factor]) for factor in ORDER_OF_CONDITIONS if factor in held]
+    said = [
+        _condition(factor, held[factor])
+        for factor in ORDER_OF_CONDITIONS
+        if held.get(factor, NO_LEVEL) != NO_LEVEL  # a load on bare files is at no tuning
+    ]
     return "".join(f" {one}" for one in said).replace("of memory with", "of memory and")
 
 
 def subject(factor: Factor, level: str) -> str:
     """Return a level as the subject of a sentence: ``disk``, ``8 clients``."""
+    if level == NO_LEVEL:
+        return BARE_FILES
     if factor == "clients":
         return clients(level)
     return f"{level} of memory" if factor == "memory" else level
 
 
 def cell_words(cell: Cell, varying: list[Factor]) -> str:
-    """Return a cell by what varies in its study: ``disk, safest, 8 clients``; its id where nothing does."""
-    return ", ".join(subject(factor, cell.level(factor)) for factor in varying) or cell.id
+    """Return a cell by what varies in its study: ``disk, safest, 8 clients``; its storage if nothing."""
+    levels = {factor: cell.level(factor) for factor in varying}
+    said = [subject(factor, level) for factor, level in levels.items() if level != NO_LEVEL]
+    return ", ".join(said) or cell.storage
 
 
 def clients(level: str) -> str:

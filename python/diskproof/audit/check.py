@@ -5,19 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from diskproof.results.records import (
-    Cell,
-    Finding,
-    LoadResult,
-    Machine,
-    Metric,
-    Place,
-    Plan,
-    Role,
-    ServerFacts,
-    Severity,
-    Trial,
-)
+from diskproof.results.load import LoadResult
+from diskproof.results.machine import Machine, Place, ServerFacts
+from diskproof.results.plan import Cell, Metric, Plan
+from diskproof.results.record import Role
+from diskproof.results.trial import Finding, Severity, Trial
 
 
 @dataclass(frozen=True)
@@ -57,6 +49,16 @@ class Evidence:
     def embedded(self) -> bool:
         """Whether the database runs inside the load generator."""
         return self.server is not None and self.server.family == "sqlite"
+
+    @property
+    def one_pass(self) -> bool:
+        """Whether the load ends by itself when its files have been gone through once."""
+        return self.load.file_requests is not None and self.load.file_requests.one_pass
+
+    @property
+    def work(self) -> str:
+        """What is counted: transactions, or the requests of a load on bare files."""
+        return "requests" if self.metric == "requests_per_s" else "transactions"
 
 
 @dataclass(frozen=True)

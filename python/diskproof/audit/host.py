@@ -23,18 +23,61 @@ def host_busy(evidence: Evidence) -> Iterator[Problem]:
         return
     # The kernel counts the time of every CPU of the host, whichever of them the run may use.
     host_cpus = machine.host_cpus or machine.cpus
-    capacity_s = usage.seconds * host_cpus
+    capacity_s = usage.host_seconds * host_cpus
     stolen = (usage.host_cpu_steal_s or 0) / capacity_s
     if stolen > STEAL_SHARE:
         yield Problem("warning", f"the hypervisor withheld {stolen:.0%} of the CPU time (steal)")
-    if usage.host_cpu_busy_s is None or (usage.server_cpu_s is None and not evidence.embedded):
+    if usage.server_cpu_s is None and evidence.cell.has_server and not evidence.embedded:
         return
-    if machine.cpus != host_cpus:
-        return  # what others do on the CPUs that are not ours takes nothing from the run
     account = evidence.load.client
     ours_s = (usage.server_cpu_s or 0) + account.cpu_user_s + account.cpu_system_s
-    other = (usage.host_cpu_busy_s - ours_s) / capacity_s
+    if usage.held_cpu_busy_s is not None and machine.held_cpus:
+        # What others do on the CPUs that are not theirs takes nothing from server and load.
+        busy_s, capacity_s = usage.held_cpu_busy_s, usage.host_seconds * len(machine.held_cpus)
+        whose = "the CPU time that server and load are held to"
+    elif usage.host_cpu_busy_s is not None and machine.cpus == host_cpus:
+        busy_s, whose = usage.host_cpu_busy_s, "the machine's CPU time"
+    else:
+        return  # what others do on the CPUs that are not ours takes nothing from the run
+    # Beyond a bare load's own seconds fio starts and ends, on one CPU at most: no work of others.
+    edges_s = max(usage.host_seconds - usage.seconds, 0)
+    other = (busy_s - ours_s - edges_s) / capacity_s
     if other > OTHER_SHARE:
+        yield Problem("warning", f"other work took {other:.0%} of {whose} while the trial was measured")
+
+
+@check(
+    "held-cpus",
+    reason="Where the server or its load ran on more or other CPUs than the study gives them, CPU time was "
+    "not what it was to be, and a comparison that is to be the disks' alone is not.",
+    remedy="see that nothing changes the affinity of running programs (`taskset --all-tasks --pid PID`, "
+    "cpusets), or leave `cpus` out of `[design]`",
+    source="the kernel's affinity of every thread of the server and its load (sched_getaffinity(2))",
+)
+def held_cpus(evidence: Evidence) -> Iterator[Problem]:
+    """Find a server or a load that was not held to the CPUs that the study gives them."""
+    wanted, held = evidence.plan.cpus, evidence.trial.held_cpus
+    if wanted is None:
+        return
+    if held is None:
         yield Problem(
-            "warning", f"other work took {other:.0%} of the machine's CPU time while the trial was measured"
+            "invalid", f"the study gives server and load {_cpus(wanted)}, and nothing tells which they had"
         )
+        return
+    if len(held.cpus) != wanted:
+        yield Problem(
+            "invalid",
+            f"the study gives server and load {_cpus(wanted)}, and they were held to {_numbers(held.cpus)}",
+        )
+    for program, allowed in (("server", held.server), ("load generator", held.load)):
+        if allowed is not None and allowed != held.cpus:
+            ran = f"might run on {_numbers(allowed)}" if allowed else "could not be asked: it was gone"
+            yield Problem("invalid", f"the {program} was to be held to {_numbers(held.cpus)}, and {ran}")
+
+
+def _cpus(count: int) -> str:
+    return "1 CPU" if count == 1 else f"{count} CPUs"
+
+
+def _numbers(cpus: list[int]) -> str:
+    return f"CPU {', '.join(map(str, cpus))}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, check
 from diskproof.audit.load import DELAY_NOTED, DELAY_WARNED
-from diskproof.results.records import Operation
+from diskproof.results.load import Operation
 
 
 @check(

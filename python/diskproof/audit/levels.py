@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diskproof.results.records import FACTORS, Cell, Plan, Trial
+from diskproof.results.factor import FACTORS
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.trial import Trial
 
 NOT_SET = "not set"
 

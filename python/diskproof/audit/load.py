@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, check
-from diskproof.results.records import LoadResult
+from diskproof.audit.files import busy_threads
+from diskproof.results.load import LoadResult
 from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
 
@@ -63,6 +64,8 @@ def littles_law(evidence: Evidence) -> Iterator[Problem]:
     single statements have far smaller ends: if they account for the clients, these were busy.
     """
     load = evidence.load
+    if evidence.metric == "requests_per_s":
+        yield from busy_threads(evidence)
     if load.latency_us is None or load.seconds <= 0 or evidence.metric != "transactions_per_s":
         return  # at a set rate clients rest between transactions, in a job between its parts
     in_service = load.transactions_per_s * load.latency_us.mean / 1e6
@@ -84,7 +87,7 @@ def littles_law(evidence: Evidence) -> Iterator[Problem]:
             f"{accounted}; transactions took up to {load.latency_us.max / 1e6:.2g} s of the "
             f"{load.seconds:.3g} s measured, and {ends}, while throughput stands",
             f"`measure_s = {math.ceil(max(2 * load.seconds, load.latency_us.max / 1e5))}` or more "
-            "in `[design]`, or fewer `clients`",
+            f"in `{_table(evidence)}`, or fewer `clients`",
         )
     else:
         yield Problem("invalid", f"{accounted}, but all were to be busy all the time")
@@ -110,6 +113,7 @@ def tail(evidence: Evidence) -> Iterator[Problem]:
     if (
         latency is None
         or evidence.metric == "seconds"
+        or evidence.one_pass
         or "95" not in known_percentiles(latency.count, latency.percentiles)
     ):
         return
@@ -126,7 +130,7 @@ def tail(evidence: Evidence) -> Iterator[Problem]:
 @check(
     "short",
     reason="A figure from few transactions is mostly chance.",
-    remedy="a longer `measure_s` in `[design]`",
+    remedy="a longer `measure_s`, in `[design]` or the workload's own",
     source="Poisson counting error; the rule of ten observations in the tail",
     bars_from="invalid",
 )
@@ -139,10 +143,12 @@ def short(evidence: Evidence) -> Iterator[Problem]:
     if load.transactions == 0:
         yield Problem(
             "invalid",
-            f"no transaction completed in {load.seconds:g} s",
-            "a longer `measure_s` in `[design]`; if that does not help, the server's log says more",
+            f"no {evidence.work[:-1]} completed in {load.seconds:g} s",
+            f"a longer `measure_s` in `{_table(evidence)}`, or see the server's log",
         )
         return
+    if evidence.one_pass:
+        return  # it asked for all that there is
     asked = list(load.latency_us.percentiles) if load.latency_us else []
     known = known_percentiles(load.transactions, asked)
     omitted = [f"p{name}" for name in asked if name not in known]
@@ -150,12 +156,12 @@ def short(evidence: Evidence) -> Iterator[Problem]:
         return
     highest = max((float(name) for name in asked if float(name) <= 99), default=99.0)
     seconds = math.ceil(observations_for(highest) / load.transactions_per_s)
-    remedy = f"`measure_s = {seconds}` or more in `[design]` would carry p{highest:g}"
+    remedy = f"`measure_s = {seconds}` or more in `{_table(evidence)}` would carry p{highest:g}"
     left_out = f"; {', '.join(omitted)} omitted" if omitted else ""
     if load.transactions < FEWEST_TRANSACTIONS:
-        yield Problem("warning", f"only {load.transactions} transactions were measured{left_out}", remedy)
+        yield Problem("warning", f"only {load.transactions} {evidence.work} were measured{left_out}", remedy)
     elif any(float(name) <= 99 for name in asked if name not in known):
-        yield Problem("note", f"{load.transactions} transactions were measured{left_out}", remedy)
+        yield Problem("note", f"{load.transactions} {evidence.work} were measured{left_out}", remedy)
 
 
 def _short_job(load: LoadResult) -> Iterator[Problem]:
@@ -197,7 +203,8 @@ def rows(evidence: Evidence) -> Iterator[Problem]:
     reason="A failed transaction costs less than one that succeeds, a retried one more: beyond a "
     "few, throughput is that of another load.",
     remedy="read the server's log; for deadlocks fewer `clients`, more `rows`, or `distribution = "
-    '"uniform"` in `[workloads.NAME]`',
+    '"uniform"` in `[workloads.NAME]`; for too many connections fewer `clients`, or a larger '
+    "`max_connections` in the tuning's `variables`",
     source="TPC-C, clause 5 (what counts as completed); threshold: 1 % of transactions",
     bars_from="invalid",
 )
@@ -245,8 +252,10 @@ def client(evidence: Evidence) -> Iterator[Problem]:
     if evidence.embedded:
         return  # the database's own work is in the load generator's account
     brief = evidence.metric == "seconds" and (load.figure("seconds") or 0.0) < SHORTEST_JOB_S
-    usable = min(account.workers, evidence.machine.cpus if evidence.machine else account.workers)
-    share = (account.cpu_user_s + account.cpu_system_s) / (load.seconds * max(usable, 1))
+    usable = min(account.workers, evidence.plan.cpus or _cpus_of(evidence) or account.workers)
+    # Of a load on bare files, what it does in the system is the storage's own work: file system, page cache.
+    own_s = account.cpu_user_s + (account.cpu_system_s if evidence.cell.has_server else 0.0)
+    share = own_s / (load.seconds * max(usable, 1))
     if share > CLIENT_CPU_SHARE:
         used = (
             f"the load generator used {share:.0%} of the {usable} {'CPU' if usable == 1 else 'CPUs'} "
@@ -276,16 +285,29 @@ def client(evidence: Evidence) -> Iterator[Problem]:
         )
 
 
+def _table(evidence: Evidence) -> str:
+    """Return the table of the study that decides how long the trial is warmed up and measured."""
+    own = evidence.cell.workload in evidence.plan.phases
+    return f"[workloads.{evidence.cell.workload}]" if own else "[design]"
+
+
+def _cpus_of(evidence: Evidence) -> int | None:
+    return evidence.machine.cpus if evidence.machine else None
+
+
 @check(
     "steady",
     reason="The mean of a series that still rises or falls depends on when one looked.",
-    remedy="a longer `warm_up_s`, then a longer `measure_s`, in `[design]`",
+    remedy="a longer `warm_up_s`, then a longer `measure_s`, in `[design]` or the workload's own",
     source="White, Cobb and Spratt, WSC 2000 (MSER-5); Barrett et al., OOPSLA 2017",
 )
 def steady(evidence: Evidence) -> Iterator[Problem]:
-    """Find throughput that had not settled when the measured phase began, or never did."""
+    """Find throughput that had not settled when the measured phase began, or never did.
+
+    One pass over files begins cold, as it is to, and its figure is of the whole of it.
+    """
     series = evidence.throughputs_per_s
-    if len(series) < SERIES_BINS or evidence.metric == "seconds":
+    if len(series) < SERIES_BINS or evidence.metric == "seconds" or evidence.one_pass:
         return
     cut = mser5(series)
     # MSER-5 always cuts somewhere; what counts is whether the two sides of the cut really differ.
@@ -296,7 +318,7 @@ def steady(evidence: Evidence) -> Iterator[Problem]:
     if before.mean <= 0 or after.mean <= 0:
         return
     apart = abs(after.mean - before.mean) > before.half_width + after.half_width
-    bin_s = evidence.load.seconds / len(series)
+    bin_s, warm_up_s = evidence.load.seconds / len(series), evidence.plan.phases_of(evidence.cell).warm_up_s
     if cut.steady:
         biased = abs(after.mean / evidence.load.transactions_per_s - 1) > evidence.plan.same_within
         if apart and biased:
@@ -304,7 +326,7 @@ def steady(evidence: Evidence) -> Iterator[Problem]:
                 "warning",
                 f"the first {at * bin_s:.2g} s of the measured phase still belong to the warm-up: "
                 f"throughput after them is {after.mean / before.mean - 1:+.0%}",
-                f"`warm_up_s = {evidence.plan.warm_up_s + at * bin_s:.3g}` or more in `[design]`",
+                f"`warm_up_s = {warm_up_s + at * bin_s:.3g}` or more in `{_table(evidence)}`",
             )
     elif apart and abs(after.mean / before.mean - 1) > evidence.plan.same_within:
         yield Problem(

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Problem, Run, check
 from diskproof.audit.run import compared_cells
-from diskproof.results.records import Machine, Place, Role
+from diskproof.results.machine import Machine, Place
+from diskproof.results.record import Role
 
 HELD_OPEN: tuple[Role, ...] = ("redo", "binlog")
 """Roles whose files a server holds open for as long as it writes them; temporary files come and go."""
@@ -46,6 +47,8 @@ def unused_place(run: Run) -> Iterator[Problem]:
     unused: dict[tuple[Role, str, str], list[str]] = {}
     for cell in run.plan.cells:
         held = {file.role for trial in run.trials_of(cell) for file in trial.open_files}
+        if not cell.has_server:
+            continue  # bare files lie with the data, and nowhere else
         if run.machine is None or not held - {None}:
             continue
         for role, place in _own_places(_places(run.machine, cell.storage)):
@@ -64,19 +67,14 @@ def _places(machine: Machine, storage: str) -> dict[Role, Place]:
 
 
 def _alike(one: Place, two: Place) -> bool:
-    return one.device_number == two.device_number or (_in_memory(one) and _in_memory(two))
-
-
-def _in_memory(place: Place) -> bool:
-    """Whether a place is memory: a tmpfs of ours, or a directory that turns out to lie on one."""
-    return place.kind == "ram" or place.filesystem in {"tmpfs", "ramfs"}
+    return one.device_number == two.device_number or (one.in_memory and two.in_memory)
 
 
 def _where(places: dict[Role, Place]) -> str:
     """Say where the roles lie: ``on device 254:1 (ext4 on vda, mounted at /)``, or ``in memory``."""
     said = dict.fromkeys(
         "in memory"
-        if _in_memory(place)
+        if place.in_memory
         else f"on device {place.device_number} ({place.filesystem}"
         f"{f' on {place.device.name}' if place.device else ''}, mounted at {place.mount_point})"
         for place in places.values()

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, check
-from diskproof.results.records import ROLES, PoolFacts, PoolMember, PoolPart, format_bytes
+from diskproof.results.machine import PoolFacts, PoolMember, PoolPart
+from diskproof.results.record import ROLES, format_bytes
 
 FEWEST_BYTES = 16 * 2**20
 """A transaction group of some megabytes falls into the one count and out of the other."""

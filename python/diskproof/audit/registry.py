@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from diskproof.audit import host, kinds, load, places, pools, run, server, storage, virtual
+from diskproof.audit import files, host, kinds, load, places, pools, run, server, storage, virtual
 from diskproof.audit.check import Check, Evidence, Run
-from diskproof.results.records import Finding, Severity
+from diskproof.results.trial import Finding, Severity
 
 TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.finished,
     server.settings,
     server.placement,
+    host.held_cpus,
     server.engine,
     load.rows,
     load.errors,
@@ -19,6 +20,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.client,
     storage.physics,
     storage.bytes_written,
+    files.arrived,
     pools.pool_devices,
     pools.pool_counters,
     virtual.lateness,
@@ -28,6 +30,8 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     load.steady,
     load.tail,
     load.short,
+    files.whole_phase,
+    files.rounds,
     storage.data_size,
 )
 

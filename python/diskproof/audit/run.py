@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Problem, Run, check
 from diskproof.audit.levels import observed_by_level
-from diskproof.results.records import FACTORS, Cell, Factor, Metric, Trial
+from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.plan import Cell, Metric
+from diskproof.results.trial import Trial
 from diskproof.stats.intervals import geometric_mean_interval
 from diskproof.stats.order import Observation, Trend, block_drift, position_effect
 
@@ -13,6 +15,7 @@ ENOUGH_BLOCKS = 5
 
 _MEASURES: dict[Metric, str] = {
     "transactions_per_s": "transactions per second",
+    "requests_per_s": "requests per second",
     "latency_mean_us": "mean latency at a set rate",
     "seconds": "a job's seconds",
 }
@@ -157,13 +160,13 @@ def levels(run: Run) -> Iterator[Problem]:
 
 
 def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
-    """Yield the pairs that differ in one factor alone: the factor's first level, and each other one."""
-    by_levels = {tuple(cell.level(factor) for factor in FACTORS): cell for cell in cells}
-    for at, factor in enumerate(FACTORS):
-        first = cells[0].level(factor) if cells else ""
-        for at_levels, cell in by_levels.items():
-            baseline = by_levels.get((*at_levels[:at], first, *at_levels[at + 1 :]))
-            if baseline is not None and baseline is not cell:
+    """Yield the pairs that differ in one factor alone: the first of its levels there, and each other one."""
+    for factor in FACTORS:
+        baselines: dict[tuple[str, ...], Cell] = {}
+        for cell in cells:
+            others = tuple(cell.level(other) for other in FACTORS if other != factor)
+            baseline = baselines.setdefault(others, cell)
+            if baseline is not cell:
                 yield factor, baseline, cell
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, check
-from diskproof.results.records import OpenFile
+from diskproof.results.trial import OpenFile
 
 
 @check(
@@ -42,7 +42,14 @@ def placement(evidence: Evidence) -> Iterator[Problem]:
     for file in evidence.trial.open_files:
         if not file.as_declared:
             yield Problem("invalid", _where_it_should_lie(evidence, file))
-    if not any(file.role for file in evidence.trial.open_files):
+    proved = any(file.role for file in evidence.trial.open_files)
+    if not proved and not evidence.cell.has_server:
+        yield Problem(
+            "warning",
+            "the placement is not proved: the load was over before its files could be looked at",
+            "a larger `total_size` in `[workloads.NAME]`",
+        )
+    elif not proved:
         yield Problem(
             "warning",
             "the placement is not proved: no open file of any role was recorded",

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, check
-from diskproof.results.records import ROLES, BlockDevice, Place, format_bytes
+from diskproof.results.machine import BlockDevice, Place
+from diskproof.results.record import ROLES, format_bytes
 from diskproof.server.durability import LOG_ROLE, commits_wait_for_flush
 
 FASTEST_SPINDLE_RPM = 15_000
 """No disk sold turns faster; the kernel does not tell a disk's real speed."""
-
-
-WITHOUT_BARRIERS = frozenset({"nobarrier", "barrier=0"})
-"""Mount options with which a file system sends no flushes."""
 
 
 WRITTEN_BACK_S = 60.0
@@ -83,6 +80,8 @@ def data_size(evidence: Evidence) -> Iterator[Problem]:
     data, pool_bytes = evidence.trial.data, evidence.cell.memory_bytes
     if data is None or data.data_bytes == 0 or evidence.metric == "seconds":
         return
+    if evidence.load.file_requests:
+        return  # whether its requests reached the device is counted: `arrived`
     compares_storages = len({cell.storage for cell in evidence.plan.cells}) > 1
     size = format_bytes(data.data_bytes)
     if data.data_bytes <= pool_bytes:
@@ -112,14 +111,23 @@ def data_size(evidence: Evidence) -> Iterator[Problem]:
     bars_from="warning",
 )
 def physics(evidence: Evidence) -> Iterator[Problem]:
-    """Find durable commits that are faster than the disk can be, or never reached it as flushes."""
+    """Find durable commits that are faster than the disk can be, or never reached it as flushes.
+
+    That a study itself asks for barriers off is a note: it measures what they cost, and promises nothing.
+    """
+    if (moved := evidence.load.file_requests) is not None:
+        data = evidence.place("data")
+        # A sync of a file that is clean already may cost nothing: they are not held against rotations.
+        if data is not None and data.device is not None and moved.syncs and moved.written_bytes:
+            yield from _no_flush(evidence, data, data.device, f"{moved.syncs} syncs of files")
+        return
     log = _flushed_place(evidence)
     writing = min(evidence.load.writes, evidence.load.transactions)
     if log is None or log.device is None or writing == 0:
         return
     if log.virtual is None:  # what a virtual one can do is said by its model, not guessed from its rpm
         yield from _too_fast_for_a_spindle(evidence, log.device, writing)
-    yield from _no_flush(evidence, log, log.device, writing)
+    yield from _no_flush(evidence, log, log.device, f"{writing} transactions that wait for a flush")
 
 
 def _flushed_place(evidence: Evidence) -> Place | None:
@@ -155,24 +163,19 @@ def _too_fast_for_a_spindle(evidence: Evidence, device: BlockDevice, writing: in
         yield Problem("invalid", f"a cache answered for {device.name}: {said}")
 
 
-def _no_flush(evidence: Evidence, log: Place, device: BlockDevice, writing: int) -> Iterator[Problem]:
+def _no_flush(evidence: Evidence, log: Place, device: BlockDevice, waiting: str) -> Iterator[Problem]:
     """Find durable commits without a flush, where the kernel is known to count flushes at all."""
+    if log.barriers_off:  # whatever was counted: another file system on the disk may have flushed
+        yield _barriers_off(log, device, waiting, log.barriers_off)
+        return
     if _flushes(evidence, device) != 0:
         return
-    disks = " or ".join(device.counted)
-    said = f"{writing} transactions that wait for a flush, and not one flush reached {disks}"
-    without_barriers = WITHOUT_BARRIERS & set(log.mount_options.split(","))
+    said = f"{waiting}, and not one flush reached {_disks(device)}"
     if device.write_cache == "write through":
         yield Problem(
             "note",
             f"{said}: it claims to have no volatile cache, and durability rests on that claim",
             "a power-cut experiment on this device would tell",
-        )
-    elif without_barriers:
-        yield Problem(
-            "warning",
-            f"{said}: the durability was not paid for",
-            f"mount {log.mount_point} without `{min(without_barriers)}`, and run again",
         )
     elif not device.counts_flushes:
         yield Problem(
@@ -194,6 +197,27 @@ def _no_flush(evidence: Evidence, log: Place, device: BlockDevice, writing: int)
             f"{said}, nor does it take writes that need none (FUA): the durability was not paid for",
             f"see that {log.mount_point} is not mounted with barriers off (now: {log.mount_options})",
         )
+
+
+def _barriers_off(log: Place, device: BlockDevice, waiting: str, option: str) -> Problem:
+    """Say that no flush is sent: a study may ask for that, and then it bars nothing."""
+    if log.asks_for_no_barriers:
+        return Problem(
+            "note",
+            f"{waiting}, and as the study asks (`{option}`) no flush reaches {_disks(device)}: "
+            "none of them is safe from a power cut",
+            "",
+        )
+    return Problem(
+        "warning",
+        f"{waiting}, and with `{option}` no flush reaches {_disks(device)}: the durability was not paid for",
+        f"mount {log.mount_point} without `{option}`, and run again; to measure just that, name the option "
+        "in `mount_options` of the storage",
+    )
+
+
+def _disks(device: BlockDevice) -> str:
+    return " or ".join(device.counted)
 
 
 def _flushes(evidence: Evidence, device: BlockDevice) -> int | None:

@@ -3,14 +3,9 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, Problem, Run, check
-from diskproof.results.records import (
-    ALLOWED_LATENESS_SHARE,
-    ROLES,
-    VirtualFacts,
-    VirtualUse,
-    Waiting,
-    format_bytes,
-)
+from diskproof.results.machine import PoolMember, PoolPart, VirtualFacts
+from diskproof.results.record import ROLES, format_bytes
+from diskproof.results.usage import ALLOWED_LATENESS_SHARE, VirtualUse, Waiting
 
 EDGE_BYTES = 4 * 2**20
 """What may be under way at either end of the measured phase, when one has counted it and the other not."""
@@ -35,14 +30,20 @@ MODELS_WITH_FUA = frozenset({"flash"})
     bars_from="invalid",
 )
 def lateness(evidence: Evidence) -> Iterator[Problem]:
-    """Find disks that were slower than their model by more than is allowed: by either account."""
+    """Find disks that were slower than their model by more than is allowed: by either account.
+
+    A pool fills its cache devices behind the database's back: no request of it waits for such a write.
+    """
     for disk in evidence.trial.virtual_disks:
+        only_cache = _parts(evidence, disk) == {"cache"}
         if disk.waiting and disk.waiting.late:
-            yield Problem("invalid", _waited(disk, disk.waiting))
+            unheeded = only_cache and disk.waiting.kinds == ["write"]
+            yield Problem("note" if unheeded else "invalid", _waited(disk, disk.waiting))
         if disk.late and disk.lateness_us and disk.lateness_share is not None:
             mean_us = disk.lateness_us.p99 / disk.lateness_share if disk.lateness_share else 0.0
+            unheeded = only_cache and not disk.read.requests
             yield Problem(
-                "invalid",
+                "note" if unheeded else "invalid",
                 f"the virtual disk {disk.name} was not itself: of its answers 1 in 100 left "
                 f"{disk.lateness_us.p99:.0f} us late or more, {disk.lateness_share:.0%} of the modelled "
                 f"latency ({mean_us:.0f} us in the mean); at most {ALLOWED_LATENESS_SHARE:.0%} is allowed",
@@ -111,12 +112,19 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
 
 def _stretches(evidence: Evidence, disk: VirtualUse) -> list[str]:
     """Return the loop devices through which a pool has a disk, whole or in stretches; empty without one."""
+    return list(dict.fromkeys(member.device.name for member in _members(evidence, disk)))
+
+
+def _parts(evidence: Evidence, disk: VirtualUse) -> set[PoolPart]:
+    """Return what a pool has a disk for; nothing where it is in none."""
+    return {member.part for member in _members(evidence, disk)}
+
+
+def _members(evidence: Evidence, disk: VirtualUse) -> list[PoolMember]:
     places = [evidence.place(role) for role in ROLES]
     pools = [place.pool for place in places if place and place.pool]
     members = [member for pool in pools for member in pool.members]
-    return list(
-        dict.fromkeys(one.device.name for one in members if one.virtual and one.virtual.name == disk.name)
-    )
+    return [member for member in members if member.virtual and member.virtual.name == disk.name]
 
 
 @check(

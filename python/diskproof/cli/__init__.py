@@ -19,6 +19,7 @@ from diskproof.system.endings import ignore_endings
 
 VERBS = {
     "run": "Run a study, show progress, print the verdict.",
+    "crash": "Cut the power again and again while clients commit, and count what was lost.",
     "plan": "Show the cells of a study, their order, the time and the bytes to be written.",
     "report": "Print the report of a run, from its folder alone.",
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",

@@ -12,8 +12,8 @@ from rich.table import Table
 from diskproof import disk, load
 from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import results
-from diskproof.profile import fio
-from diskproof.results.records import format_bytes
+from diskproof.fio import program as fio
+from diskproof.results.record import format_bytes
 from diskproof.server.registry import installed
 from diskproof.storage import zfs
 from diskproof.storage.filesystem import maker_missing

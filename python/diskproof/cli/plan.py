@@ -5,20 +5,30 @@ from pathlib import Path
 from rich.table import Table
 
 from diskproof import load
+from diskproof.analysis.safety.controls import unasked_controls
+from diskproof.cli.here import no_power_cuts, read_study_here
 from diskproof.cli.screen import results, say
 from diskproof.report.words import duration
-from diskproof.results.records import Plan, format_bytes
-from diskproof.run.rehearsal import rehearse
+from diskproof.results.crash_plan import WAYS, CrashPlan
+from diskproof.results.plan import Plan
+from diskproof.results.record import format_bytes
+from diskproof.run.cutcells import with_cut_cells
+from diskproof.run.rehearsal import check_fio, rehearse
+from diskproof.server.base import ServerNotFoundError
+from diskproof.server.choice import find_chosen
 from diskproof.storage.claims import check_claims
+from diskproof.study.model import Study
 from diskproof.study.plan import make_plan
-from diskproof.study.read import read_study
+from diskproof.system.cpus import divide
 
 
 def plan(
     study: Path,
     /,
     *,
+    scale: str | None = None,
     only: list[str] | None = None,
+    basedir: list[str] | None = None,
 ) -> None:
     """Show the cells of a study, their order, the time and the bytes to be written.
 
@@ -26,24 +36,103 @@ def plan(
     ----------
     study
         The study file.
+    scale
+        One of the study's scales; without it the one that the study takes by itself.
     only
         Only the cells whose id contains this text; may be given again.
+    basedir
+        Folder of one of the study's servers, as NAME=DIR; may be given again.
 
     """
-    file = read_study(study)
-    made = make_plan(file, only)
-    check_claims(file.study, made)
+    file = read_study_here(study, scale, basedir)
+    made = make_plan(file, only, no_power_cuts())
+    whole, with_cuts = with_cut_cells(file, made)
+    check_claims(whole.study, with_cuts)
+    check_fio(whole.study, with_cuts)
+    _look_at_machine(whole.study, with_cuts)
     if load.is_installed():
-        rehearse(file, made)  # what `run` would refuse is refused here
+        rehearse(whole, with_cuts)  # what `run` would refuse is refused here
     else:
         say("diskproof-load is not installed: the workloads could not be looked at")
     results.print(made.question, markup=False)
-    results.print(_cell_table(made))
-    results.print(
-        f"{len(made.cells)} cells x {len(made.blocks())} blocks = {len(made.trials)} trials; "
-        f"about {duration(made.estimated_s)}; about {format_bytes(made.estimated_bytes)} written to storage "
-        f"(order from seed {made.seed})"
-    )
+    if made.scale:
+        results.print(f"scale {made.scale.name}: {made.scale.shrinks}", markup=False)
+    said = ""
+    if made.cells:
+        results.print(_cell_table(made))
+        said = (
+            f"{len(made.cells)} cells x {len(made.blocks())} blocks = {len(made.trials)} trials; "
+            f"about {duration(made.estimated_s)}; "
+        )
+    if made.crash:
+        results.print(_cut_table(made.crash))
+        results.print(_cuts_in_words(made.crash), markup=False)
+    results.print(f"{said}{_written(whole.study, with_cuts)} (order from seed {made.seed})")
+
+
+def _cuts_in_words(crash: CrashPlan) -> str:
+    """Say how many cuts there are, what they take, and where the power is not cut."""
+    count, seconds = len(crash.trials), crash.estimated_s
+    said = [f"{crash.cuts} of each in each way = {count} cuts; about {duration(seconds)}"]
+    reasons: dict[str, list[str]] = {}
+    for cell in crash.cells:
+        if cell.unverified:
+            reasons.setdefault(cell.unverified, []).append(cell.id)
+    said += [f"only killed: {', '.join(cells)}: {reason}" for reason, cells in reasons.items()]
+    if unasked := unasked_controls(crash):
+        are = "control is" if len(unasked) == 1 else "controls are"
+        said.append(f"{len(unasked)} {are} not asked: {'; '.join(unasked)}")
+    return "\n".join(said)
+
+
+def _cut_table(crash: CrashPlan) -> Table:
+    """Return a table of the cells that are cut, and how often in which way."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("cell that is cut", overflow="fold")
+    ways = [way for way in WAYS if any(way in cell.ways for cell in crash.cells)]
+    for way in ways:
+        table.add_column(way, justify="right")
+    for cell in crash.cells:
+        table.add_row(cell.id, *(str(crash.cuts) if way in cell.ways else "-" for way in ways))
+    return table
+
+
+def _written(study: Study, made: Plan) -> str:
+    """Say what the user's disks get, and what is held in memory instead."""
+    used = dict.fromkeys(cell.storage for cell in made.cells)
+    choices = [choice for name in used for choice in study.storages[name].places().values()]
+    written = made.estimated_bytes + (made.crash.estimated_bytes if made.crash else 0)
+    if written or not all(choice.in_memory for choice in choices):
+        return f"about {format_bytes(written)} written to storage"
+    holder = "virtual disks" if any(choice.virtual_disks for choice in choices) else "storage in memory"
+    held = sum(_held_bytes(study, made, name) for name in used)
+    sets = {(cell.server, cell.workload) for cell in made.cells if cell.has_server}
+    images = sum(study.workloads[workload].data_bytes for _, workload in sets)
+    but = f" but data sets of about {format_bytes(images)}, once, below --out" if images else ""
+    if made.crash and any(cut.way != "kill" for cut in made.crash.trials):
+        but += ", and the log of what each cut's disks are asked, which is kept of failures alone"
+    return f"nothing written to your own disks{but}; {holder} will hold about {format_bytes(held)} in memory"
+
+
+def _held_bytes(study: Study, made: Plan, storage: str) -> int:
+    """Return what a storage in memory holds of data: every set where it keeps them, else the largest."""
+    sets = {(cell.server, cell.workload) for cell in made.cells if cell.storage == storage}
+    if study.storages[storage].places()["data"].keeps_data_sets:
+        return sum(study.workloads[workload].held_bytes for _, workload in sets)
+    return max(study.workloads[workload].data_bytes for _, workload in sets)
+
+
+def _look_at_machine(study: Study, made: Plan) -> None:
+    """Refuse CPUs and named folders that this machine has not; say which servers are yet to be installed."""
+    if made.cpus:
+        divide(made.cpus)
+    for name in dict.fromkeys(cell.server for cell in made.cells if cell.has_server):
+        try:
+            find_chosen(name, study.servers[name])
+        except ServerNotFoundError as error:
+            if study.servers[name].basedir is not None:
+                raise
+            say(f"server `{name}`: {error}")
 
 
 def _cell_table(made: Plan) -> Table:

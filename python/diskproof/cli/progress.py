@@ -9,8 +9,11 @@ from rich.text import Text
 from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import messages
 from diskproof.report import words
-from diskproof.results.records import Finding, Plan, PlannedTrial, Trial
-from diskproof.run.execute import Progress as Watcher
+from diskproof.results.crash_plan import PlannedCut
+from diskproof.results.cut import CutTrial
+from diskproof.results.plan import Plan, PlannedTrial
+from diskproof.results.trial import Finding, Trial
+from diskproof.run.session import Progress as Watcher
 
 
 @contextmanager
@@ -23,25 +26,54 @@ def progress_display(plan: Plan) -> Iterator[Watcher]:
         yield _Bar(plan, bar)
 
 
-class _TimeLeft:
-    """The time left: the estimate at first, then by the trials that were run."""
+class _Steps:
+    """Trials, or cuts: how many are left, and how long each takes; as estimated, until some were made."""
+
+    def __init__(self, ids: list[str], estimated_s: float) -> None:
+        self._numbers = {step: number for number, step in enumerate(ids, start=1)}
+        self._estimate_s = estimated_s / len(ids) if ids else 0.0
+        self._seconds: list[float] = []
+        self._left = len(ids)
+
+    @property
+    def count(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def seconds_left(self) -> float:
+        each = sum(self._seconds) / len(self._seconds) if self._seconds else self._estimate_s
+        return each * self._left
+
+    def begins(self, step: str) -> int:
+        """Return how many lie before a step; those before the first of a resumed run were made earlier."""
+        before = self._numbers[step] - 1
+        self._left = self.count - before
+        return before
+
+    def ends(self, step: str, seconds: float | None) -> None:
+        self._left = self.count - self._numbers[step]
+        if seconds is not None:
+            self._seconds.append(seconds)
+
+    def number(self, step: str) -> str:
+        return f"{self._numbers[step]}/{self.count}"
+
+
+class _Ahead:
+    """All that lies ahead: trials, then cuts."""
 
     def __init__(self, plan: Plan) -> None:
-        self._estimate_s = plan.estimated_s / len(plan.trials)
-        self._seconds: list[float] = []
-        self._left = len(plan.trials)
+        crash = plan.crash
+        self.trials = _Steps([planned.id for planned in plan.trials], plan.estimated_s)
+        cuts = [planned.id for planned in crash.trials] if crash else []
+        self.cuts = _Steps(cuts, crash.estimated_s if crash else 0.0)
 
-    def count(self, trial: Trial) -> None:
-        self._left -= 1
-        if trial.timings:
-            self._seconds.append(trial.timings.total_s)
+    def left(self) -> str:
+        return f"about {words.duration(self.trials.seconds_left + self.cuts.seconds_left)} left"
 
-    def skip(self, trials: int) -> None:
-        self._left -= trials
-
-    def text(self) -> str:
-        each = sum(self._seconds) / len(self._seconds) if self._seconds else self._estimate_s
-        return f"about {words.duration(each * self._left)} left"
+    def described(self) -> str:
+        parts = [(self.trials.count, "trials"), (self.cuts.count, "cuts")]
+        return ", ".join(f"{count} {what}" for count, what in parts if count)
 
 
 class _Bar:
@@ -49,35 +81,42 @@ class _Bar:
 
     def __init__(self, plan: Plan, bar: Progress) -> None:
         self._plan, self._bar = plan, bar
-        self._left = _TimeLeft(plan)
-        self._task = bar.add_task("getting ready", total=len(plan.trials), left=self._left.text())
-        self._begun = 0
+        self._ahead = _Ahead(plan)
+        total = self._ahead.trials.count + self._ahead.cuts.count
+        self._task = bar.add_task("getting ready", total=total, left=self._ahead.left())
 
     def note(self, text: str) -> None:
         self._bar.console.print(Text(text))
 
     def trial_begins(self, planned: PlannedTrial) -> None:
-        position = self._plan.trials.index(planned)
-        if not self._begun and position:
-            self._left.skip(position)
-            self._bar.update(self._task, completed=position)
-        self._begun += 1
-        self._bar.update(self._task, description=planned.cell, left=self._left.text())
+        self._show(planned.cell, self._ahead.trials.begins(planned.id))
 
     def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        self._left.count(trial)
-        self._bar.update(self._task, advance=1, left=self._left.text())
+        self._ahead.trials.ends(trial.id, trial.timings.total_s if trial.timings else None)
+        self._bar.update(self._task, advance=1, left=self._ahead.left())
         if invalid:
             self.note(_trial_line(self._plan, trial, invalid))
 
+    def cut_begins(self, planned: PlannedCut) -> None:
+        before = self._ahead.trials.count + self._ahead.cuts.begins(planned.id)
+        self._show(f"{planned.cell}, {planned.way}", before)
+
+    def cut_ends(self, cut: CutTrial) -> None:
+        self._ahead.cuts.ends(cut.id, cut.timings.total_s if cut.finished else None)
+        self._bar.update(self._task, advance=1, left=self._ahead.left())
+        if not cut.tells:
+            self.note(cut_line(cut))
+
+    def _show(self, what: str, before: int) -> None:
+        self._bar.update(self._task, description=what, completed=before, left=self._ahead.left())
+
 
 class _Lines:
-    """One line a trial."""
+    """One line a trial, or a cut."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._left = _TimeLeft(plan)
-        self._count = len(plan.trials)
+        self._ahead = _Ahead(plan)
         self._begun = False
 
     def note(self, text: str) -> None:
@@ -85,15 +124,28 @@ class _Lines:
 
     def trial_begins(self, planned: PlannedTrial) -> None:
         """Say what lies ahead before the first trial; a trial's own line comes with its result."""
-        if not self._begun:
-            self._begun = True
-            self._left.skip(self._plan.trials.index(planned))
-            self.note(f"{self._count} trials, {self._left.text()}")
+        self._ahead.trials.begins(planned.id)
+        self._begin()
 
     def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        self._left.count(trial)
-        number = [planned.id for planned in self._plan.trials].index(trial.id) + 1
-        self.note(f"[{number}/{self._count}] {_trial_line(self._plan, trial, invalid)}; {self._left.text()}")
+        self._ahead.trials.ends(trial.id, trial.timings.total_s if trial.timings else None)
+        number = self._ahead.trials.number(trial.id)
+        self.note(f"[{number}] {_trial_line(self._plan, trial, invalid)}; {self._ahead.left()}")
+
+    def cut_begins(self, planned: PlannedCut) -> None:
+        if self._ahead.trials.count:
+            self._ahead.trials.ends(self._plan.trials[-1].id, None)
+        self._ahead.cuts.begins(planned.id)
+        self._begin()
+
+    def cut_ends(self, cut: CutTrial) -> None:
+        self._ahead.cuts.ends(cut.id, cut.timings.total_s if cut.finished else None)
+        self.note(f"[cut {self._ahead.cuts.number(cut.id)}] {cut_line(cut)}; {self._ahead.left()}")
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self.note(f"{self._ahead.described()}, {self._ahead.left()}")
 
 
 def _trial_line(plan: Plan, trial: Trial, invalid: list[Finding]) -> str:
@@ -109,4 +161,29 @@ def _trial_line(plan: Plan, trial: Trial, invalid: list[Finding]) -> str:
             figure = f"{words.milliseconds(trial.load.figure(metric))} ms"
         case "transactions_per_s":
             figure = f"{trial.load.transactions_per_s:,.0f} transactions/s"
+        case "requests_per_s":
+            figure = f"{words.number(trial.load.figure(metric))} requests/s"
     return f"{trial.cell}: {figure}"
+
+
+def cut_line(cut: CutTrial) -> str:
+    """Say in a line what a cut left."""
+    return f"{cut.cell}, {cut.way}: {_came_out(cut)}"
+
+
+def _came_out(cut: CutTrial) -> str:
+    """Say in a few words what a cut left."""
+    if not cut.finished:
+        return f"broke off: {cut.findings[-1].message}"
+    if cut.silent_because:
+        return f"proves nothing: {cut.silent_because}"
+    if cut.recovery is not None and cut.recovery.refused:
+        return f"there is no database any more: {cut.recovery.refused.splitlines()[0]}"
+    if cut.ledger is None:
+        return "damaged: the ledger cannot be read any more"
+    damaged = ", and is damaged" if cut.is_damaged else ""
+    if cut.ledger.lost:
+        window_s = cut.ledger.first_lost_before_s
+        since = "" if window_s is None else f", the first {window_s:.2g} s before"
+        return f"lost {cut.ledger.lost:,} of {cut.ledger.acknowledged:,} acknowledged{since}{damaged}"
+    return f"kept all {cut.ledger.acknowledged:,} acknowledged{damaged}"

@@ -4,20 +4,22 @@ import random
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from diskproof.fio import replay
+from diskproof.fio.program import escaped
 from diskproof.results.profile import Probe
 
 FILEIO_REQUESTS_PER_SYNC = 100
 FILEIO_FILES = 128
-FILEIO_READS_PER_WRITE = 1.5
-"""sysbench's fileio: --file-fsync-freq, --file-num and --file-rw-ratio, by their defaults."""
+"""sysbench's fileio: --file-fsync-freq and --file-num, by their defaults."""
 
 READ_PERCENT = 60
-"""The same ratio of 1.5 for the mix without syncs."""
+"""sysbench's ratio of 1.5 reads to a write, for the mix without syncs."""
 
 FILEIO_MOST_ROUNDS = 5_000
-"""Rounds of 100 requests written into the log that fio replays; it begins again after the last. At a
+"""Rounds of 100 requests written into the log that fio replays once. At a
 round's 228 requests, enough for ten seconds of a device that answers each in 10 us."""
 
 FILEIO_REQUESTS_PER_S = 20_000
@@ -63,10 +65,10 @@ _ONE_AT_A_TIME = ("synced-write", "synced-append", "dsync-append", "fileio", "pa
 
 def job_text(probe: Probe, target: Target, length: Length, log: Path | None = None) -> str:
     """Return the job file of a probe. `log` is where :func:`fileio_log` was written, for that pattern."""
-    lines = [f"[{probe.name}]", f"filename={_escaped(target.file)}", f"size={_span(probe, target)}"]
+    lines = [f"[{probe.name}]", f"filename={escaped(target.file)}", f"size={_span(probe, target)}"]
     lines.append(f"bs={probe.block_bytes}")
     if probe.pattern == "fileio":
-        lines += [f"read_iolog={_escaped(log or Path('fileio.log'))}", "replay_no_stall=1"]
+        lines += [f"read_iolog={escaped(log or Path('fileio.log'))}", "replay_no_stall=1"]
     else:
         lines += _KINDS[probe.pattern]
     if probe.pattern in _ONE_AT_A_TIME:
@@ -93,20 +95,10 @@ def fileio_log(target: Target, probe: Probe, length: Length) -> Iterator[str]:
     one file or device, which is synced 128 times: for a disk these are 128 flushes in either case.
     """
     draw = random.Random(_seed(probe))  # noqa: S311 - a workload, no secret
-    blocks = max(1, _span(probe, target) // probe.block_bytes)
-    name = str(target.file)
-    yield "fio version 2 iolog"
-    yield f"{name} add"
-    yield f"{name} open"
-    reads = writes = 0
-    for _ in range(_rounds(length)):
-        for _ in range(FILEIO_REQUESTS_PER_SYNC):
-            offset = draw.randrange(blocks) * probe.block_bytes
-            reading = (reads + 1) / (writes + 1) < FILEIO_READS_PER_WRITE
-            reads, writes = reads + reading, writes + (not reading)
-            yield f"{name} {'read' if reading else 'write'} {offset} {probe.block_bytes}"
-        yield from [f"{name} sync 0 0"] * FILEIO_FILES
-    yield f"{name} close"
+    blocks, name = max(1, _span(probe, target) // probe.block_bytes), str(target.file)
+    verbs = islice(replay.reads_and_writes(), _rounds(length) * FILEIO_REQUESTS_PER_SYNC)
+    requests = replay.at_random(draw, [name], blocks, probe.block_bytes, verbs)
+    yield from replay.log([name], replay.synced(requests, FILEIO_REQUESTS_PER_SYNC, [name] * FILEIO_FILES))
 
 
 def _rounds(length: Length) -> int:
@@ -128,8 +120,3 @@ def _ms(seconds: float) -> str:
 
 def _seed(probe: Probe) -> int:
     return zlib.crc32(probe.name.encode())
-
-
-def _escaped(path: Path) -> str:
-    """Return a path for fio, to which a colon separates files."""
-    return str(path).replace(":", r"\:")

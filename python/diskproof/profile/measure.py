@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from diskproof import __version__
-from diskproof.profile import fio
+from diskproof.fio import program as fio
 from diskproof.profile.jobs import (
     FILEIO_FILES,
     FILEIO_MOST_ROUNDS,

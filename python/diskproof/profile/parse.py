@@ -1,14 +1,11 @@
 """From fio's JSON to a cell of a profile."""
 
-from collections import Counter
-from typing import Any
-
-from diskproof.profile.fio import Result
+from diskproof.fio.figures import Requests, reads_of, seconds_of, syncs_of, writes_of
+from diskproof.fio.program import Result
 from diskproof.results.profile import Probe, ProfileCell, Stream
 from diskproof.stats.quantiles import known_percentiles
 
 PERCENTILES = ("50", "90", "95", "99", "99.9")
-"""Taken from fio's histogram, which is true to 1 % (1/2^7, stat.h)."""
 
 _SYNCED = ("synced-write", "synced-append", "dsync-append")
 
@@ -26,19 +23,18 @@ def to_cell(probe: Probe, job: str, result: Result) -> ProfileCell:
     """Turn what fio said of one job into a cell."""
     if result["error"]:
         return ProfileCell(probe=probe, job=job, error=f"fio reports error {result['error']}")
-    seconds = max(result["read"]["runtime"], result["write"]["runtime"]) / 1000
-    reads = _direction(result["read"], probe.block_bytes)
-    writes = _direction(result["write"], probe.block_bytes)
-    flushes = _stream(_flushes(result), seconds, keep_bins=True)
-    requests = _stream(_merged(reads, writes), seconds, keep_bins=False)
+    seconds, block = seconds_of(result), probe.block_bytes
+    reads, writes = reads_of(result), writes_of(result)
+    flushes = _stream(syncs_of(result), 0, seconds, keep_bins=True)
+    requests = _stream(reads.with_(writes), block, seconds)
     keep = probe.pattern in _SYNCED
     return ProfileCell(
         probe=probe,
         job=job,
         seconds=seconds,
         requests=requests,
-        reads=_stream(reads, seconds, keep_bins=False),
-        writes=_stream(writes, seconds, keep_bins=keep),
+        reads=_stream(reads, block, seconds),
+        writes=_stream(writes, block, seconds, keep_bins=keep),
         flushes=flushes,
         cpu_share=(result["usr_cpu"] + result["sys_cpu"]) / 100,
         doubt=_doubt(probe, requests, seconds),
@@ -66,68 +62,19 @@ def _doubt(probe: Probe, requests: Stream | None, seconds: float) -> str | None:
     return None
 
 
-def _direction(told: dict[str, Any], block_bytes: int) -> dict[str, Any]:
-    # `total_ios` counts what was answered within the measured time, the histogram and `io_bytes` also what
-    # was under way at its end: at depth on a slow disk a good part of all.
-    requests = told["total_ios"]
-    return {**_latency(told["lat_ns"]), "requests": requests, "bytes": requests * block_bytes}
-
-
-def _flushes(result: Result) -> dict[str, Any]:
-    # fio resets its own counter of syncs after a ramp to nothing, but not the histogram's.
-    latency = _latency(result["sync"]["lat_ns"])
-    return {**latency, "requests": latency["count"], "bytes": 0}
-
-
-def _latency(told: dict[str, Any]) -> dict[str, Any]:
-    bins = Counter({int(ns): int(count) for ns, count in told.get("bins", {}).items()})
-    return {
-        "count": told["N"],
-        "sum_ns": told["mean"] * told["N"],
-        "min_ns": told["min"],
-        "max_ns": told["max"],
-        "bins": bins,
-    }
-
-
-def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Put two kinds of request together; either may be empty."""
-    minima = [part["min_ns"] for part in (one, other) if part["count"]]
-    return {
-        "count": one["count"] + other["count"],
-        "sum_ns": one["sum_ns"] + other["sum_ns"],
-        "min_ns": min(minima, default=0),
-        "max_ns": max(one["max_ns"], other["max_ns"]),
-        "bins": one["bins"] + other["bins"],
-        "requests": one["requests"] + other["requests"],
-        "bytes": one["bytes"] + other["bytes"],
-    }
-
-
-def _stream(told: dict[str, Any], seconds: float, *, keep_bins: bool) -> Stream | None:
-    if not told["count"] or not seconds:
+def _stream(told: Requests, block_bytes: int, seconds: float, *, keep_bins: bool = False) -> Stream | None:
+    if not told.count or not seconds:
         return None
-    bins = sorted(told["bins"].items())
-    names = known_percentiles(told["count"], PERCENTILES)
+    names = known_percentiles(told.count, PERCENTILES)
+    moved_bytes = told.requests * block_bytes
     return Stream(
-        requests=told["requests"],
-        bytes=told["bytes"],
-        per_s=told["requests"] / seconds,
-        megabytes_per_s=told["bytes"] / 1e6 / seconds,
-        mean_us=told["sum_ns"] / told["count"] / 1000,
-        min_us=told["min_ns"] / 1000,
-        max_us=told["max_ns"] / 1000,
-        percentiles_us={name: _percentile(bins, float(name), told["max_ns"]) for name in names},
-        bins_us=[(ns / 1000, count) for ns, count in bins] if keep_bins else [],
+        requests=told.requests,
+        bytes=moved_bytes,
+        per_s=told.requests / seconds,
+        megabytes_per_s=moved_bytes / 1e6 / seconds,
+        mean_us=told.mean_ns / 1000,
+        min_us=told.min_ns / 1000,
+        max_us=told.max_ns / 1000,
+        percentiles_us={name: told.percentile_ns(float(name)) / 1000 for name in names},
+        bins_us=[(ns / 1000, count) for ns, count in sorted(told.bins.items())] if keep_bins else [],
     )
-
-
-def _percentile(bins: list[tuple[int, int]], percentile: float, max_ns: int) -> float:
-    """Return a percentile of a histogram in microseconds: the bin in which it lies, at most the largest."""
-    wanted = sum(count for _, count in bins) * percentile / 100
-    seen = 0
-    for ns, count in bins:
-        seen += count
-        if seen >= wanted:
-            return min(ns, max_ns) / 1000
-    return max_ns / 1000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from diskproof.refusal import RefusalError
 from diskproof.results.profile import ProfilePlace
-from diskproof.results.records import format_bytes
+from diskproof.results.record import format_bytes
 from diskproof.storage.disks import check_disk, held
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import block_device, describe, mount_of

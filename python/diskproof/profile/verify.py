@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from diskproof import __version__, disk
-from diskproof.profile import fio
+from diskproof.fio import program as fio
 from diskproof.profile.jobs import Length, Target
 from diskproof.profile.measure import Bench, describe
 from diskproof.profile.plan import OVERHEAD_S
 from diskproof.refusal import RefusalError
+from diskproof.results.machine import VirtualFacts
 from diskproof.results.profile import Probe, ProfileCell, Stream
-from diskproof.results.records import VirtualFacts
 from diskproof.results.verification import (
     Lateness,
     MeasureName,
@@ -20,7 +20,7 @@ from diskproof.results.verification import (
     VerifiedFigure,
     VerifiedProbe,
 )
-from diskproof.storage import virtual
+from diskproof.storage import virtual, way
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.waiting import watched
 from diskproof.system.endings import ending_in_good_order, ignore_endings
@@ -170,7 +170,7 @@ def _one_by_one(
     wanted = virtual.Wanted(
         order.device,
         seed=order.seed,
-        path_us=virtual.path_us(journal, below_floor=order.below_floor),
+        path_us=way.path_us(journal, below_floor=order.below_floor),
         below_floor=order.below_floor,
     )
     measured = []

@@ -58,6 +58,24 @@ class Figure:
     """Whether shapes and dashes stand for the encoding's second factor."""
 
 
+@dataclass(frozen=True)
+class Key:
+    """One entry of a legend: a colour, or a dash and a shape."""
+
+    words: str
+    colour: str | None = None
+    dash: tuple[float, ...] | None = None
+    shape: str = ""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure with the legend that belongs to it."""
+
+    figure: Figure
+    keys: tuple[Key, ...]
+
+
 def identity(analysis: Analysis, answer: CellAnswer, encoding: Encoding) -> Row:
     """Return the fields that say which cell a row belongs to and how it is drawn."""
     row = {
@@ -74,10 +92,10 @@ def stacked() -> alt.Chart:
     return alt.Chart().encode(y=y)
 
 
-def row_names() -> alt.Chart:
+def row_names(offset_px: float = -7) -> alt.Chart:
     """Write each cell's name above its marks: a narrow screen has no room beside them."""
     named = stacked().transform_aggregate(name="min(name)", groupby=["cell"])
-    text = named.mark_text(align="left", baseline="middle", yOffset=-7)
+    text = named.mark_text(align="left", baseline="middle", yOffset=offset_px)
     chart: alt.Chart = text.encode(x=alt.value(0), text="name:N")
     return chart
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
-from diskproof.results.records import FACTORS, Cell, Factor
+from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.plan import NO_LEVEL, Cell
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C06A9B", "#B07A00", "#3E8FC4", "#7A6BD1", "#8A8A8A")
 """Okabe and Ito's colour-blind-safe palette ("Color Universal Design", 2008), its light colours darkened
@@ -91,7 +92,9 @@ class Encoding:
 def encode(cells: Sequence[Cell]) -> Encoding:
     """Choose how to tell cells apart: storage by colour and tuning by shape where both vary."""
     levels = {factor: list(dict.fromkeys(cell.level(factor) for cell in cells)) for factor in FACTORS}
-    varying = [factor for factor in FACTORS if factor != "clients" and len(levels[factor]) > 1]
+    varying = [
+        factor for factor in FACTORS if factor != "clients" and len({*levels[factor]} - {NO_LEVEL}) > 1
+    ]
     colour = (
         _first(("storage", "server", "tuning", "memory", "workload"), varying, levels, len(COLOURS))
         or "storage"

@@ -31,7 +31,7 @@ from diskproof.report.chart_parts import (
     tooltip,
 )
 from diskproof.report.chart_style import LIGHT, Encoding, Ink, config, encode
-from diskproof.results.records import Metric
+from diskproof.results.plan import NO_LEVEL, Metric
 
 PANEL_HEIGHT_PX = 260
 STILL_WIDTH_PX = 420
@@ -67,6 +67,7 @@ class Measure:
 THROUGHPUT = Measure(
     "transactions_per_s", "throughput", "Throughput", "transactions/s", "Transactions per second"
 )
+REQUESTS = Measure("requests_per_s", "requests", "Requests", "requests/s", "Requests per second")
 SECONDS = Measure("seconds", "seconds", "Seconds of the job", "seconds", "Seconds of the whole job")
 
 
@@ -96,7 +97,9 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT, *, legend: boo
     spec = _throughput_by_clients(encoding, figures, clients, measure, legend=legend)
     panels = tuple(
         Panel(
-            ", ".join(map(subject, encoding.panels, levels)),
+            ", ".join(
+                subject(*one) for one in zip(encoding.panels, levels, strict=True) if one[1] != NO_LEVEL
+            ),
             described(f"{measure.title} by clients", rows, "interval"),
             spec,
             rows,

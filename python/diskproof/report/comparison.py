@@ -1,16 +1,28 @@
 """The comparison of two runs, for a terminal and as Markdown."""
 
 from rich.console import Console
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from diskproof.analysis.answers import CellComparison, Comparison
 from diskproof.analysis.words import listed
 from diskproof.report import tables, words
-from diskproof.report.markdown import escape, table, verdict_item
-from diskproof.report.text import hanging, layout, mark, print_parts, shown
-from diskproof.results.records import FACTORS, Cell, Factor
+from diskproof.report.markdown import verdict_item
+from diskproof.report.pipes import escape, table
+from diskproof.report.tables.safety import levels_shown
+from diskproof.report.terminal import hanging, layout, mark, print_parts, shown
+from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.plan import NO_LEVEL, Cell
 
 MOST_CELLS_NAMED = 4
+
+CUTS_NOTE = (
+    "Cuts with a loss, damaged cuts, and the most transactions that one took, before and after. An outcome "
+    "is about how often: a cell suffers by a loss, by damage, or by both. Fisher's exact test, with Holm's "
+    "adjustment over all rows."
+)
+
+CUTS_COLUMNS = ("With loss", "after", "Damaged", "after", "Worst lost", "after")
 
 
 def render(comparison: Comparison, console: Console) -> None:
@@ -22,7 +34,7 @@ def render(comparison: Comparison, console: Console) -> None:
     verdicts = [_verdict(compared, console) for compared in comparison.cells]
     figures = [layout(figures_table(comparison), console)] if comparison.cells else []
     notes = [hanging(Text("!", style="bold yellow"), shown(note), console) for note in _notes(comparison)]
-    print_parts([heading, notes, verdicts, figures], console)
+    print_parts([heading, notes, verdicts, figures, _cuts(comparison, console)], console)
 
 
 def markdown(comparison: Comparison) -> str:
@@ -34,7 +46,46 @@ def markdown(comparison: Comparison) -> str:
     if comparison.cells:
         parts += ["## Verdicts", "\n".join(map(_item, comparison.cells))]
         parts += ["## Figures", table(figures_table(comparison))]
+    if comparison.cuts:
+        parts += ["## Cuts", escape(CUTS_NOTE), table(cuts_table(comparison))]
+        if barred := [f"- {escape(one.sentence)}" for one in comparison.cuts if one.reasons]:
+            parts.append("\n".join(barred))
     return "\n\n".join(parts) + "\n"
+
+
+def _cuts(comparison: Comparison, console: Console) -> list[Text | RichTable]:
+    if not comparison.cuts:
+        return []
+    barred = [
+        hanging(Text("!", style="bold yellow"), shown(one.sentence), console)
+        for one in comparison.cuts
+        if one.reasons
+    ]
+    note = Text(CUTS_NOTE, style="dim")
+    return [Text("Cuts", style="bold"), note, layout(cuts_table(comparison), console), *barred]
+
+
+def cuts_table(comparison: Comparison) -> tables.Table:
+    """Return a row a cell and way that was cut in both runs: cuts with a loss, damaged, the worst loss."""
+    levels = levels_shown([one.cell for one in comparison.cuts])
+    columns = [
+        *(tables.Column(level.capitalize()) for level in levels),
+        tables.Column("Dies by"),
+        *(tables.Column(title, figures=True) for title in CUTS_COLUMNS),
+        tables.Column("Outcome"),
+    ]
+    rows = [
+        (
+            *(str(getattr(one.cell, level)) for level in levels),
+            one.way,
+            *(f"{side.with_loss} of {side.telling}" for side in (one.a, one.b)),
+            *(f"{side.damaged}" if side.telling else words.NOT_OBSERVED for side in (one.a, one.b)),
+            *(f"{side.lost.worst:,.0f}" if side.lost else words.NOT_OBSERVED for side in (one.a, one.b)),
+            one.outcome,
+        )
+        for one in comparison.cuts
+    ]
+    return tables.Table(tuple(columns), tuple(rows))
 
 
 def figures_table(comparison: Comparison) -> tables.Table:
@@ -64,12 +115,15 @@ def figures_table(comparison: Comparison) -> tables.Table:
 
 def varying_factors(cells: list[Cell]) -> list[Factor]:
     """Return the factors that tell these cells apart; storage alone for a single cell."""
-    found = [factor for factor in FACTORS if len({cell.level(factor) for cell in cells}) > 1]
+    found = [factor for factor in FACTORS if len({cell.level(factor) for cell in cells} - {NO_LEVEL}) > 1]
     return found or ["storage"]
 
 
 def _summary(comparison: Comparison) -> str:
     text = f"{words.count(len(comparison.cells), 'cell')} compared"
+    if comparison.cuts:
+        cut = words.count(len({one.cell.id for one in comparison.cuts}), "cell")
+        text = f"{text}, {cut} cut in both" if comparison.cells else f"{cut} cut in both"
     for run, only in ((comparison.a, comparison.only_a), (comparison.b, comparison.only_b)):
         if only:
             text += f"; {words.count(len(only), 'cell')} only in {run}"

@@ -1,12 +1,18 @@
-"""The report as CSV: one row a trial, for a spreadsheet or a data frame."""
+"""The report as CSV: one row a trial and one a cut, for a spreadsheet or a data frame."""
 
 import csv
 import io
 
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.published.join import cells_of
+from diskproof.analysis.published.measures import trial_figure
+from diskproof.report.safety.csv import cut_rows
 from diskproof.report.validity import counting, findings_by_trial
 from diskproof.results.folder import RunFolder
-from diskproof.results.records import Cell, Latency, LoadResult, Trial, Usage
+from diskproof.results.load import Latency, LoadResult
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.trial import Trial
+from diskproof.results.usage import Usage
 
 Value = str | int | float | None
 Row = dict[str, Value]
@@ -15,27 +21,34 @@ PERCENTILES = ("50", "95", "99")
 
 
 def render(folder: RunFolder, analysis: Analysis) -> str:
-    """Return a heading and one row a trial that was run, in the order of the run.
+    """Return a heading and one row a trial that was run, in the order of the run, and one a cut after them.
 
     Columns name their units; what a trial cost is the total over its measured ``seconds``. A figure
     that was not observed is an empty field. Nothing is rounded; 1 stands for yes, 0 for no.
+    Prices are to own a storage, or of a month, as ``price_basis`` says.
     """
     trials = folder.trials()
     valid, findings = counting(analysis, trials), findings_by_trial(analysis)
-    rows = [
+    rows: list[Row] = [
         {
             **_place_in_run(trial),
             "valid": int(trial.id in valid),
             **_factors(analysis.plan.cell(trial.cell)),
+            **_price(analysis, analysis.plan.cell(trial.cell)),
+            **_scale(analysis.plan),
             **_load(trial.load),
             **_latency(trial.load.latency_us if trial.load else None),
             **_cost(trial.usage, trial.load),
+            **_published(analysis.plan, trial),
             "findings": "; ".join(f"{one.severity} {one.check}" for one in findings.get(trial.id, [])),
         }
         for trial in trials
     ]
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else ["trial"], lineterminator="\n")
+    if analysis.plan.crash:
+        rows += cut_rows(analysis.plan.crash, folder.cuts())
+    columns = dict.fromkeys(name for row in rows for name in row) or ["trial"]
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
@@ -63,11 +76,34 @@ def _factors(cell: Cell) -> Row:
     }
 
 
+def _price(analysis: Analysis, cell: Cell) -> Row:
+    """Return what a trial's storage costs, in the study's currency; no columns in a study without prices."""
+    prices = analysis.prices
+    if prices is None:
+        return {}
+    storage = next((one for one in prices.storages if one.storage == cell.storage), None)
+    return {
+        "currency": prices.currency,
+        "price_basis": prices.basis,
+        "storage_price": storage.amount if storage else None,
+        "storage_price_per_gb": storage.amount_per_gb if storage else None,
+    }
+
+
+def _scale(plan: Plan) -> Row:
+    return {"scale": plan.scale.name} if plan.scale else {}
+
+
 def _load(load: LoadResult | None) -> Row:
+    bare = load if load and load.file_requests else None
+    served = None if bare else load
     return {
         "seconds": load.seconds if load else None,
-        "transactions": load.transactions if load else None,
-        "transactions_per_s": load.transactions_per_s if load else None,
+        "transactions": served.transactions if served else None,
+        "transactions_per_s": served.transactions_per_s if served else None,
+        "requests": bare.transactions if bare else None,
+        "requests_per_s": bare.transactions_per_s if bare else None,
+        "megabytes_per_s": bare.megabytes_per_s if bare else None,
         "job_s": load.figure("seconds") if load else None,
         "rate_asked_per_s": load.rate.asked_per_s if load and load.rate else None,
         "waiting_at_end": load.rate.waiting if load and load.rate else None,
@@ -86,6 +122,23 @@ def _latency(latency: Latency | None) -> Row:
         **percentiles,
         "latency_max_us": latency.max if latency else None,
     }
+
+
+def _published(plan: Plan, trial: Trial) -> Row:
+    """Return each published measure of the trial's cell beside the trial's own figure, in the same unit.
+
+    Where two published figures tell the same of one cell, the first of them stands here.
+    """
+    columns: Row = {}
+    for figure in plan.published.figures if plan.published else []:
+        name = "_".join(filter(None, (figure.measure, figure.part)))
+        columns.setdefault(f"published_{name}", None)
+        columns.setdefault(f"measured_{name}", None)
+        is_of_cell = plan.cell(trial.cell) in cells_of(plan, figure)
+        if is_of_cell and columns[f"published_{name}"] is None:
+            columns[f"published_{name}"] = figure.value
+            columns[f"measured_{name}"] = trial_figure(trial.load, figure) if trial.load else None
+    return columns
 
 
 def _cost(usage: Usage | None, load: LoadResult | None) -> Row:

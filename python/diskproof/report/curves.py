@@ -13,7 +13,8 @@ from diskproof.report.chart_parts import Figure, Panel, Row, Spec, layered
 from diskproof.report.chart_style import INVALID_COLOUR, encode
 from diskproof.report.validity import counting
 from diskproof.results.folder import RunFolder
-from diskproof.results.records import Trial
+from diskproof.results.plan import Metric
+from diskproof.results.trial import Trial
 
 MOST_POINTS = 12_000
 """Points of all curves together: what a browser draws without a pause. Beyond it neighbouring
@@ -38,7 +39,8 @@ def over_time(folder: RunFolder, analysis: Analysis, trials: Sequence[Trial]) ->
     encoding = encode(analysis.plan.cells)
     panels, thinned = [], False
     for cell in (one for one in analysis.plan.cells if analysis.plan.metric(one) != "seconds"):
-        curves = [(trial, read_curve(folder, trial.id)) for trial in trials if trial.cell == cell.id]
+        metric = analysis.plan.throughput(cell.id)
+        curves = [(trial, read_curve(folder, trial.id, metric)) for trial in trials if trial.cell == cell.id]
         curves = [(trial, curve) for trial, curve in curves if curve]
         if not curves:
             continue
@@ -52,18 +54,25 @@ def over_time(folder: RunFolder, analysis: Analysis, trials: Sequence[Trial]) ->
         return None
     averaged = " Neighbouring intervals are averaged to keep the page light." if thinned else ""
     caption = (
-        "Transactions per second, a line a trial. The measured phase begins at 0; what lies before it is "
-        f"warm-up. A dashed line is a trial that does not count.{averaged}"
+        f"{_counted(analysis)} per second, a line a trial. The measured phase begins at 0; what lies before "
+        f"it is warm-up. A dashed line is a trial that does not count.{averaged}"
     )
     return Figure("time", "Throughput over time", caption, tuple(panels))
 
 
-def read_curve(folder: RunFolder, trial_id: str) -> Curve:
+def _counted(analysis: Analysis) -> str:
+    counted = {analysis.plan.throughput(cell.id) for cell in analysis.plan.cells}
+    if counted == {"requests_per_s"}:
+        return "Requests"
+    return "Transactions (on bare files: requests)" if "requests_per_s" in counted else "Transactions"
+
+
+def read_curve(folder: RunFolder, trial_id: str, metric: Metric = "transactions_per_s") -> Curve:
     """Read a trial's throughput in the order of time; empty where none was recorded."""
     series = folder.series(trial_id)
     if series is None:
         return []
-    is_throughput = (pc.field("source") == "load") & (pc.field("metric") == "transactions_per_s")
+    is_throughput = (pc.field("source") == "load") & (pc.field("metric") == metric)
     rows = series.filter(is_throughput & pc.field("value").is_valid()).to_pylist()
     return sorted((row["t_s"], row["value"]) for row in rows)
 

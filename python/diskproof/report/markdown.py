@@ -1,31 +1,31 @@
 """The report as Markdown: verdicts, tables and findings, to be pasted where people talk."""
 
-import re
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, Outcome, RunFinding, Verdict
-from diskproof.report import tables, words
-
-_CODE_SPAN = re.compile(r"(`[^`]+`)")
-_SPECIAL = re.compile(r"([\\`*\[<|~]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])|^[#>+=-])")
-"""What Markdown or HTML would read as markup; an underscore only at the edge of a word."""
+from diskproof.report import beside, headings, money, tables, words
+from diskproof.report.pipes import escape, table
+from diskproof.report.safety import markdown as safety
 
 
 def render(analysis: Analysis) -> str:
     """Return the whole report; text that came from the study or a server is escaped."""
-    parts = [*_heading(analysis), *_verdicts(analysis), *_prose(analysis), *_cells(analysis)]
-    parts += [*_differences(analysis), *_findings(analysis), *_machine(analysis), *_method(analysis)]
-    return "\n\n".join(parts) + "\n"
-
-
-def table(content: tables.Table) -> str:
-    """Return a table in the pipe notation."""
-    lines = [
-        _row(tuple(column.title for column in content.columns)),
-        _row(tuple("---:" if column.figures else "---" for column in content.columns), escaped=True),
-        *map(_row, content.rows),
+    parts = [
+        *_heading(analysis),
+        *(safety.alarms(analysis.safety) if analysis.safety else []),
+        *(_verdicts(analysis) if headings.has_speed(analysis.plan) else []),
+        *(safety.parts(analysis, analysis.safety) if analysis.safety else []),
+        *published(analysis),
+        *prose(analysis),
+        *_cells(analysis),
+        *efficiency(analysis),
+        *prices(analysis),
+        *_differences(analysis),
+        *_findings(analysis),
+        *_machine(analysis),
+        *_method(analysis),
     ]
-    return "\n".join(lines)
+    return "\n\n".join(parts) + "\n"
 
 
 def verdict_item(outcome: Outcome, sentence: str, reasons: Sequence[str]) -> str:
@@ -34,25 +34,13 @@ def verdict_item(outcome: Outcome, sentence: str, reasons: Sequence[str]) -> str
     return f"- **{outcome}**: {escape(sentence)}{''.join(further)}"
 
 
-def escape(text: str) -> str:
-    """Return one line of text that Markdown shows as it is; whole code spans stay code."""
-    parts = _CODE_SPAN.split(" ".join(text.split()))
-    return "".join(
-        part.replace("|", r"\|") if index % 2 else _SPECIAL.sub(r"\\\1", part)
-        for index, part in enumerate(parts)
-    )
-
-
-def _row(entries: tuple[str, ...], *, escaped: bool = False) -> str:
-    return "| " + " | ".join(entry if escaped else escape(entry) for entry in entries) + " |"
-
-
 def _heading(analysis: Analysis) -> list[str]:
     plan = analysis.plan
     state = "" if analysis.complete else "**Incomplete:** "
     return [
         f"# {escape(plan.question)}",
-        f"{state}{escape(plan.study)}: {words.progress(analysis)}; {words.design(plan)}.",
+        f"{state}{escape(plan.study)}: {headings.progress(analysis)}; {headings.design(plan)}.",
+        *([escape(words.scale(plan))] if plan.scale else []),
     ]
 
 
@@ -66,7 +54,30 @@ def _verdict(verdict: Verdict) -> str:
     return verdict_item(verdict.outcome, verdict.sentence, verdict.reasons)
 
 
-def _prose(analysis: Analysis) -> list[str]:
+def published(analysis: Analysis) -> list[str]:
+    """Return the parts about what was published; none where nothing was."""
+    if not analysis.beside:
+        return []
+    said = f"{escape(beside.source(analysis))}. {beside.summary(analysis)}."
+    parts = ["## Beside the published figures", said, escape(beside.note())]
+    for group in beside.groups(analysis):
+        parts += [f"### {escape(group.title)}", escape(group.place)]
+        if group.ratios:
+            parts.append(table(tables.published_ratios(group)))
+        if items := beside.reasons(group):
+            parts.append("\n".join(_reasons(whom, why) for whom, why in items))
+        if group.figures:
+            parts.append(table(tables.published_figures(group)))
+        parts += [f"n/a: {escape(why)}." for why in beside.missing(group)]
+    return parts
+
+
+def _reasons(whom: str, why: Sequence[str]) -> str:
+    return "\n  - ".join([f"- {escape(whom)}", *map(escape, why)])
+
+
+def prose(analysis: Analysis) -> list[str]:
+    """Return what the study's author wrote: what was expected, and how to read it."""
     parts = []
     if analysis.plan.expectation:
         parts += ["## What was expected", _paragraphs(analysis.plan.expectation)]
@@ -80,21 +91,46 @@ def _paragraphs(prose: str) -> str:
 
 
 def _cells(analysis: Analysis) -> list[str]:
-    if not analysis.cells:
+    if not analysis.cells or not headings.has_speed(analysis.plan):
         return []
     return [
         "## Cells",
         table(tables.cells(analysis)),
-        f"What one {words.work(analysis.plan)} costs (median over the valid trials; n/a: not observed):",
+        f"What one {words.work(analysis.plan)} takes (median over the valid trials; n/a: not observed):",
         table(tables.costs(analysis)),
         *_operations(analysis),
     ]
 
 
+def efficiency(analysis: Analysis) -> list[str]:
+    """Return the part about each cell's share of the raw peak; none where no peak was measured."""
+    if not analysis.efficiency:
+        return []
+    return ["## Efficiency", tables.EFFICIENCY_NOTE, table(tables.efficiency(analysis))]
+
+
+def prices(analysis: Analysis) -> list[str]:
+    """Return the parts about what the storages cost to buy; none where the study tells no price."""
+    known = analysis.prices
+    if known is None:
+        return []
+    parts = ["## Price", money.note(known), table(tables.storage_prices(known))]
+    speeds = tables.speed_prices(analysis, known)
+    if speeds.rows:
+        parts += [money.speed_note(known), table(speeds)]
+        if reasons := money.not_durable(known):
+            parts.append(escape(reasons))
+    return [*parts, "Where the prices come from:", table(tables.device_prices(known))]
+
+
 def _operations(analysis: Analysis) -> list[str]:
     if not analysis.operations:
         return []
-    return ["## Operations", words.operations_note(analysis), table(tables.operations(analysis))]
+    parts = ["## Operations", words.operations_note(analysis)]
+    for one in tables.operations(analysis):
+        parts += [f"### {escape(one.workload)}"] if one.workload else []
+        parts.append(table(one.table))
+    return parts
 
 
 def _differences(analysis: Analysis) -> list[str]:
@@ -138,4 +174,4 @@ def _machine(analysis: Analysis) -> list[str]:
 
 
 def _method(analysis: Analysis) -> list[str]:
-    return ["## How it was measured", words.method(analysis)]
+    return ["## How it was measured", *headings.method(analysis)]

@@ -1,19 +1,25 @@
 """The report for a terminal: the verdicts, the cells and the findings, on about one screen."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from diskproof.analysis.answers import Analysis, OperationAnswer, Outcome, RunFinding, Verdict
-from diskproof.report import tables, words
-from diskproof.results.records import Severity
+from diskproof.analysis.answers import Analysis, RunFinding, Verdict
+from diskproof.analysis.prices.shapes import Prices
+from diskproof.report import beside, headings, tables, words
+from diskproof.report.safety import text as safety
+from diskproof.report.terminal import hanging, layout, mark, print_parts, shown
+from diskproof.results.trial import Severity
 
 MOST_VERDICTS = 8
+MOST_PUBLISHED = 30
+MOST_PARTED = 6
+MOST_REASONS = 3
 MOST_CELLS = 16
 MOST_OPERATIONS = 12
+FEWEST_OPERATIONS = 4
 MOST_FINDINGS = 6
 """What a screen holds; the rest is counted, and stands in the other reports."""
 
@@ -21,88 +27,39 @@ _ELSEWHERE = "see report.html in the run folder, or --format markdown"
 
 _INTERVALS = "  the ratios' intervals, not adjusted for their number, stand in report.html"
 
-OUTCOME_STYLES: dict[Outcome, str] = {
-    "faster": "bold green",
-    "slower": "bold yellow",
-    "the same": "bold blue",
-    "inconclusive": "bold",
-    "not comparable": "bold magenta",
-}
 _SEVERITY_STYLES: dict[Severity, str] = {"invalid": "bold red", "warning": "bold yellow", "note": "bold"}
 
 
 def render(analysis: Analysis, console: Console) -> None:
     """Print the report; colour and marks follow what the console can show."""
-    parts: list[Sequence[Text | RichTable]] = [_heading(analysis), _verdicts(analysis, console)]
+    parts: list[Sequence[Text | RichTable]] = [_heading(analysis)]
+    if analysis.safety:
+        parts.append(safety.alarms(analysis.safety, console))
+    if headings.has_speed(analysis.plan):
+        parts.append(_verdicts(analysis, console))
+    if analysis.safety:
+        parts += safety.parts(analysis.safety, console)
+    if analysis.beside:
+        parts.append(_published(analysis, console))
     if analysis.trials_run:
         parts.append(_cells(analysis, console))
     if analysis.operations:
         parts.append(_operations(analysis, console))
+    if analysis.efficiency:
+        parts.append(_efficiency(analysis, console))
+    if analysis.prices:
+        parts.append(_prices(analysis, analysis.prices, console))
     if analysis.findings:
         parts.append(_findings(analysis, console))
     print_parts(parts, console)
 
 
-def print_parts(parts: Sequence[Sequence[Text | RichTable]], console: Console) -> None:
-    """Print the parts of a report with an empty line between them."""
-    for index, part in enumerate(part for part in parts if part):
-        if index:
-            console.print()
-        for block in part:
-            if isinstance(block, Text):
-                for line in block.wrap(console, console.width):
-                    line.rstrip()
-                    console.print(line, soft_wrap=True)
-            else:
-                console.print(block)
-
-
-def layout(table: tables.Table, console: Console) -> RichTable:
-    """Lay a table out for a console; where it does not fit, what matters least goes first."""
-    gap = 2
-    if _width(table, gap) > console.width:
-        table = table.renamed("Transactions/s", "TPS")
-    if _width(table, gap) > console.width:
-        gap = 1
-    for title in ("p50 ms", "p99 ms", "Valid"):
-        if _width(table, gap) > console.width:
-            table = table.without(title)
-    rich_table = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
-    for column in table.columns:
-        justify: Literal["left", "right"] = "right" if column.figures else "left"
-        rich_table.add_column(shown(column.title), justify=justify, overflow="fold")
-    for row in table.rows:
-        rich_table.add_row(*map(shown, row))
-    return rich_table
-
-
-def shown(text: str, style: str = "") -> Text:
-    """Return a text of the study's, a server's or the machine's, unable to steer the terminal."""
-    return Text(words.visible(text), style=style)
-
-
-def mark(outcome: Outcome, console: Console) -> Text:
-    """Return an outcome's mark in its colour, in ASCII where the console has no more."""
-    marks = words.OUTCOME_MARKS if console.encoding.lower().startswith("utf") else words.PLAIN_OUTCOME_MARKS
-    return Text(marks[outcome], style=OUTCOME_STYLES[outcome])
-
-
-def hanging(sign: Text, body: Text, console: Console) -> Text:
-    """Return a text wrapped to the console's width, its lines indented behind a sign of one character."""
-    lines = body.wrap(console, max(console.width - 2, 1))
-    return Text.assemble(sign, " ", Text("\n  ").join(lines))
-
-
-def _width(table: tables.Table, gap: int) -> int:
-    rows = (tuple(column.title for column in table.columns), *table.rows)
-    return sum(max(len(row[index]) for row in rows) + gap for index in range(len(table.columns))) - gap
-
-
 def _heading(analysis: Analysis) -> list[Text]:
     plan = analysis.plan
     state = "" if analysis.complete else "INCOMPLETE: "
-    line = f"{plan.study}: {state}{words.progress(analysis)}; {words.design(plan)}"
-    return [shown(plan.question, style="bold"), shown(line, style="dim")]
+    line = f"{plan.study}: {state}{headings.progress(analysis)}; {headings.design(plan)}"
+    scale = [shown(words.scale(plan), style="dim")] if plan.scale else []
+    return [shown(plan.question, style="bold"), shown(line, style="dim"), *scale]
 
 
 def _verdicts(analysis: Analysis, console: Console) -> list[Text]:
@@ -120,31 +77,86 @@ def _verdict(verdict: Verdict, console: Console) -> Text:
     return hanging(mark(verdict.outcome, console), body, console)
 
 
+def _published(analysis: Analysis, console: Console) -> list[Text | RichTable]:
+    """Return the first ratios of the published tables, and why those that do not agree do not.
+
+    Ratios that no two cells stand beside are only counted: at a small scale they are most.
+    """
+    whole = beside.groups(analysis)
+    groups = [group.in_short() for group in whole]
+    blocks: list[Text | RichTable] = [
+        shown(f"Beside {beside.source(analysis)}", style="bold"),
+        Text(f"{beside.summary(analysis)}."),
+    ]
+    if any(group.ratios for group in groups):
+        blocks.append(Text(beside.short_note(), style="dim"))
+    blocks += [shown(f"  {line}", style="dim") for line in beside.unlisted(groups)]
+    if others := sum(len(group.ratios) for group in whole) - sum(len(group.ratios) for group in groups):
+        said = words.count(others, "more ratio")
+        blocks.append(Text(f"  {said} of the same trials in other measures: {_ELSEWHERE}", style="dim"))
+    rows_left, reasons, rows_left_out = MOST_PUBLISHED, [], 0
+    for group in (one.with_cells() for one in groups):
+        table = tables.published_ratios(group, compact=True)
+        first = tables.Table(table.columns, table.rows[:rows_left])
+        rows_left -= len(first.rows)
+        rows_left_out += len(table.rows) - len(first.rows)
+        reasons += beside.reasons(group)
+        if first.rows:
+            blocks += [shown(group.title, style="dim"), layout(first, console)]
+    blocks += _rest(rows_left_out, "published ratio")
+    blocks += [_reasons(whom, why, console) for whom, why in reasons[:MOST_PARTED]]
+    return [*blocks, *_rest(len(reasons) - MOST_PARTED, "difference")]
+
+
+def _reasons(whom: str, why: Sequence[str], console: Console) -> Text:
+    body = shown(whom)
+    for reason in why[:MOST_REASONS]:
+        body.append(shown(f"\n{reason}", style="dim"))
+    return hanging(Text("!", style="bold yellow"), body, console)
+
+
 def _cells(analysis: Analysis, console: Console) -> list[Text | RichTable]:
-    table = tables.cells(analysis)
-    first = tables.Table(table.columns, table.rows[:MOST_CELLS])
-    return [layout(first, console), *_rest(len(table.rows) - MOST_CELLS, "cell")]
+    parts: list[Text | RichTable] = []
+    for table in tables.cells_by_kind(analysis):
+        first = tables.Table(table.columns, table.rows[:MOST_CELLS])
+        # An empty line between two tables, which have other columns.
+        parts += [*([Text()] if parts else []), layout(first, console)]
+        parts += _rest(len(table.rows) - MOST_CELLS, "cell")
+    return parts
 
 
 def _operations(analysis: Analysis, console: Console) -> list[Text | RichTable]:
     """Return the operations that took longest; all of them stand in the other reports."""
-    table = tables.operations(analysis, bounds=False)
-    longest = tables.Table(
-        table.columns,
-        tuple(
-            row
-            for _, row in sorted(
-                zip(map(_most_seconds, analysis.operations), table.rows, strict=True),
-                key=lambda pair: -pair[0],
-            )[:MOST_OPERATIONS]
-        ),
-    )
+    shares = tables.operations(analysis, bounds=False)
+    most = max(MOST_OPERATIONS // len(shares), FEWEST_OPERATIONS)
+    parts: list[Text | RichTable] = []
+    for share in shares:
+        parts += [shown(share.workload, style="dim")] if share.workload else []
+        parts += [layout(share.longest(most), console)]
+        parts += _rest(len(share.seconds) - most, "operation")
     intervals = [Text(_INTERVALS, style="dim")] if any(row.ratio for row in analysis.operations) else []
-    return [layout(longest, console), *_rest(len(table.rows) - MOST_OPERATIONS, "operation"), *intervals]
+    return [*parts, *intervals]
 
 
-def _most_seconds(operation: OperationAnswer) -> float:
-    return max((one.seconds.estimate for one in operation.cells.values() if one.seconds), default=0.0)
+def _efficiency(analysis: Analysis, console: Console) -> list[Text | RichTable]:
+    """Return what part of its storage's raw peak each cell moved, without intervals."""
+    table = tables.efficiency(analysis, bounds=False)
+    first = tables.Table(table.columns, table.rows[:MOST_CELLS])
+    heading = Text("Efficiency against the raw peak", style="bold")
+    return [heading, layout(first, console), *_rest(len(table.rows) - MOST_CELLS, "cell")]
+
+
+def _prices(analysis: Analysis, prices: Prices, console: Console) -> list[Text | RichTable]:
+    """Return what the storages and their speed cost, without intervals."""
+    parts: list[Text | RichTable] = [Text("Price of the storage", style="bold")]
+    for table, noun in (
+        (tables.storage_prices(prices, bounds=False), "storage"),
+        (tables.speed_prices(analysis, prices, bounds=False), "cell"),
+    ):
+        if table.rows:
+            first = tables.Table(table.columns, table.rows[:MOST_CELLS])
+            parts += [layout(first, console), *_rest(len(table.rows) - MOST_CELLS, noun)]
+    return parts
 
 
 def _findings(analysis: Analysis, console: Console) -> list[Text]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
-from diskproof.results.records import Finding, Trial
+from diskproof.results.trial import Finding, Trial
 
 
 def counting(analysis: Analysis, trials: Sequence[Trial]) -> set[str]:

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, CellAnswer, Interval, Outcome, RunFinding, Verdict
 from diskproof.analysis.words import listed, percent
-from diskproof.results.records import Plan, Severity, format_bytes
+from diskproof.results.plan import Phases, Plan
+from diskproof.results.record import format_bytes
+from diskproof.results.trial import Severity
 
 NOT_OBSERVED = "n/a"
 
@@ -63,6 +65,11 @@ def number(value: float | None) -> str:
     return f"{value:#.3g}" if size >= 1e-4 else f"{value:.1e}"
 
 
+def as_printed(value: float) -> str:
+    """Return a figure of a publication with the digits that stand there, and no more: ``0.057``."""
+    return f"{value:,.10g}"
+
+
 def count(value: int, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun: ``1 trial``, ``40 trials``."""
     return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
@@ -108,13 +115,7 @@ def bounds(interval: Interval | None) -> str:
 
 def in_milliseconds(interval_us: Interval) -> Interval:
     """Return an interval of microseconds in milliseconds."""
-    return interval_us.model_copy(
-        update={
-            end: None if figure is None else figure / 1000
-            for end in ("estimate", "low", "high")
-            for figure in (getattr(interval_us, end),)
-        }
-    )
+    return interval_us.scaled(1 / 1000)
 
 
 def estimate(interval: Interval | None) -> str:
@@ -162,9 +163,39 @@ def design(plan: Plan) -> str:
     """Return the experiment's shape: ``8 cells in 5 blocks, 10 s measured after 2 s of warm-up``."""
     shape = f"{count(len(plan.cells), 'cell')} in {count(len(plan.blocks()), 'block')}"
     if only_jobs(plan):
-        return f"{shape}, each a job that ends by itself"
-    warm_up = f" after {duration(plan.warm_up_s)} of warm-up" if plan.warm_up_s else ", no warm-up"
-    return f"{shape}, {duration(plan.measure_s)} measured{warm_up}"
+        return f"{shape}, each a job that ends by itself{_left_out(plan)}"
+    most, *others = (
+        (_measured(phases), workloads) for phases, workloads in plan.workloads_by_phases().items()
+    )
+    told = [most[0], *(f"{_named(workloads)} {measured}" for measured, workloads in others)]
+    return f"{shape}, {'; '.join(told)}{_left_out(plan)}"
+
+
+def _measured(phases: Phases) -> str:
+    warm_up = f" after {duration(phases.warm_up_s)} of warm-up" if phases.warm_up_s else ", no warm-up"
+    return f"{duration(phases.measure_s)} measured{warm_up}"
+
+
+def _named(workloads: list[str]) -> str:
+    return listed([f"`{workload}`" for workload in workloads], 3)
+
+
+def _left_out(plan: Plan) -> str:
+    """Tell of the study's servers that the machine did not have."""
+    if not plan.left_out:
+        return ""
+    noun = "server" if len(plan.left_out) == 1 else "servers"
+    return f"; without the optional {noun} {' and '.join(plan.left_out)}, which the machine did not have"
+
+
+def scale(plan: Plan) -> str:
+    """Say what the run's scale makes smaller and can still tell; nothing for the study as it stands."""
+    if plan.scale is None:
+        return ""
+    shrinks, carries = (
+        " ".join(text.split()).rstrip(".") for text in (plan.scale.shrinks, plan.scale.carries)
+    )
+    return f"Scale `{plan.scale.name}`: {shrinks}. What it can still tell: {carries}."
 
 
 def cells_note(analysis: Analysis) -> str:
@@ -172,6 +203,11 @@ def cells_note(analysis: Analysis) -> str:
     metrics = {answer.metric for answer in analysis.cells}
     if metrics <= {"transactions_per_s"}:
         first = "Throughput is the geometric mean over the blocks; latencies are of whole transactions."
+    elif metrics == {"requests_per_s"}:
+        first = (
+            "Requests are reads and writes, of which latencies are too; syncs take their time and are not "
+            "counted. Every figure is the geometric mean over the blocks."
+        )
     elif metrics == {"seconds"}:
         first = "Seconds of the whole job: the geometric mean over the blocks; latencies are of statements."
     else:
@@ -187,11 +223,15 @@ def operations_note(analysis: Analysis) -> str:
 
 
 def work(plan: Plan) -> str:
-    """Return what latencies and costs are of: a job has no transactions of its own."""
-    if only_jobs(plan):
+    """Return what latencies and costs are of: a job and a load on files have no transactions of their own."""
+    metrics = {plan.metric(cell) for cell in plan.cells}
+    if metrics == {"seconds"}:
         return "statement"
-    jobs = any(plan.metric(cell) == "seconds" for cell in plan.cells)
-    return "transaction (in a job: a statement)" if jobs else "transaction"
+    if metrics == {"requests_per_s"}:
+        return "request"
+    others = {"seconds": "in a job: a statement", "requests_per_s": "on bare files: a request"}
+    told = [words for metric, words in others.items() if metric in metrics]
+    return f"transaction ({', '.join(told)})" if told else "transaction"
 
 
 def ratio_axis(plan: Plan) -> str:
@@ -262,19 +302,36 @@ def method(analysis: Analysis) -> str:
     plan = analysis.plan
     blocks, cells = count(len(plan.blocks()), "block"), count(len(plan.cells), "cell")
     metrics = {plan.metric(cell) for cell in plan.cells}
-    warm_up = f"warmed up for {duration(plan.warm_up_s)} " if plan.warm_up_s else ""
-    measured = f"{warm_up}and measured for {duration(plan.measure_s)}"
-    if "seconds" in metrics:
-        measured = "and the job timed" if metrics == {"seconds"} else f"{measured} (a job: timed to its end)"
+    measured = "and the job timed" if metrics == {"seconds"} else _phases(plan)
     figure = "throughput" if metrics == {"transactions_per_s"} else "figure"
+    begun = "the data set is restored, the server started anew"
+    if "requests_per_s" in metrics:
+        bare = "the files are restored, and fio is started"
+        begun = f"{begun} (of a load on bare files: {bare})" if len(metrics) > 1 else bare
     return (
         f"{blocks}, each one pass over all {cells} in a fresh random order (seed {plan.seed}). In every "
-        f"trial the data set is restored, the server started anew, {measured}. "
+        f"trial {begun}, {measured}. "
         f"A cell's {figure} is the geometric mean over its blocks, with a "
         f"{confidence(analysis)} t-interval on the logarithms. A verdict pairs two cells block by block; "
         f"“the same” means that the whole interval of the ratio lies within ±{percent(plan.same_within)}, "
         f"and two cells are called different only after Holm's adjustment over all verdicts of the run."
     )
+
+
+def _phases(plan: Plan) -> str:
+    """Say how long is measured: what most workloads have, and in brackets what the others do."""
+    most, *others = plan.workloads_by_phases().items()
+    told = [f"{_named(workloads)}: {_warmed_and_measured(phases)}" for phases, workloads in others]
+    if any(plan.metric(cell) == "seconds" for cell in plan.cells):
+        told.append("a job: timed to its end")
+    first = _warmed_and_measured(most[0])
+    first = first if most[0].warm_up_s else f"and {first}"
+    return f"{first} ({'; '.join(told)})" if told else first
+
+
+def _warmed_and_measured(phases: Phases) -> str:
+    warm_up = f"warmed up for {duration(phases.warm_up_s)} and " if phases.warm_up_s else ""
+    return f"{warm_up}measured for {duration(phases.measure_s)}"
 
 
 def moment(iso_time: str) -> str:

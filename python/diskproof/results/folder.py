@@ -1,14 +1,21 @@
 """The run folder: the only code that knows where things lie in it and how they are written."""
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 
 from diskproof.refusal import RefusalError
+from diskproof.results.cut import CutTrial
 from diskproof.results.durable import append_line, make_folder, write_whole
-from diskproof.results.records import Machine, Plan, Trial
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Plan
 from diskproof.results.series import Row, SeriesWriter, read_series
+from diskproof.results.trial import Trial
+
+Kept = TypeVar("Kept", Trial, CutTrial)
 
 
 class RunFolderError(RefusalError):
@@ -58,8 +65,32 @@ class RunFolder:
 
     def append_trial(self, trial: Trial) -> None:
         """Append one finished trial and flush it to the disk: from then on no kill can take it."""
-        self._drop_torn_line()
-        append_line(self.path / "trials.jsonl", trial.model_dump_json())
+        self._append("trials.jsonl", trial.model_dump_json())
+
+    def append_cut(self, cut: CutTrial) -> None:
+        """Append one finished cut and flush it to the disk."""
+        self._append("cuts.jsonl", cut.model_dump_json())
+
+    def new_cut_folder(self, cut_id: str) -> Path:
+        """Make the empty folder of a cut: configuration, logs, ledger, log of requests."""
+        path = self.cut_folder(cut_id)
+        self.drop_cut_folder(cut_id)
+        path.mkdir(parents=True)
+        return path
+
+    def cut_folder(self, cut_id: str) -> Path:
+        """Return the folder of a cut, which is there where evidence of it was kept."""
+        return self.path / "cuts" / cut_id
+
+    def drop_cut_folder(self, cut_id: str) -> None:
+        """Keep nothing of a cut but its record."""
+        shutil.rmtree(self.cut_folder(cut_id), ignore_errors=True)
+
+    def images_folder(self) -> Path:
+        """Return the folder of the disks' bytes from which logs of requests begin, made if need be."""
+        path = self.path / "cuts" / "disks"
+        path.mkdir(parents=True, exist_ok=True)
+        return path
 
     def series_writer(self, trial_id: str) -> SeriesWriter:
         """Begin one trial's time series; it is there once the writer is closed."""
@@ -97,12 +128,11 @@ class RunFolder:
 
         Of a trial that was run again (``--resume`` after an invalid one) the last record counts.
         """
-        latest: dict[str, Trial] = {}
-        for line in self._lines():
-            trial = Trial.model_validate_json(line)
-            latest.pop(trial.id, None)
-            latest[trial.id] = trial
-        return list(latest.values())
+        return self._latest("trials.jsonl", Trial)
+
+    def cuts(self) -> list[CutTrial]:
+        """Read the cuts in the order they were made; of one that was made again the last record."""
+        return self._latest("cuts.jsonl", CutTrial)
 
     def series(
         self, trial_id: str, *, source: str | None = None, metric: str | None = None
@@ -116,20 +146,33 @@ class RunFolder:
     def _series_path(self, trial_id: str) -> Path:
         return self.path / "series" / f"{trial_id}.parquet"
 
-    # ------------------------------------------------------------ the append-only file
+    # ------------------------------------------------------------ the append-only files
 
-    def _lines(self) -> Iterator[bytes]:
-        """Yield the whole lines: one without its end was cut off by a kill, and is no trial.
+    def _append(self, name: str, line: str) -> None:
+        self._drop_torn_line(name)
+        append_line(self.path / name, line)
+
+    def _latest(self, name: str, record: type[Kept]) -> list[Kept]:
+        """Read a file's records in order; of those with one id the last."""
+        latest: dict[str, Kept] = {}
+        for line in self._lines(name):
+            one = record.model_validate_json(line)
+            latest.pop(one.id, None)
+            latest[one.id] = one
+        return list(latest.values())
+
+    def _lines(self, name: str) -> Iterator[bytes]:
+        """Yield the whole lines: one without its end was cut off by a kill, and is no record.
 
         A line ends with a newline and nothing else. Text inside JSON may hold what Unicode calls a
         line's end, such as U+2028.
         """
-        path = self.path / "trials.jsonl"
+        path = self.path / name
         if path.is_file():
             yield from path.read_bytes().split(b"\n")[:-1]
 
-    def _drop_torn_line(self) -> None:
-        path = self.path / "trials.jsonl"
+    def _drop_torn_line(self, name: str) -> None:
+        path = self.path / name
         if not path.is_file():
             return
         content = path.read_bytes()

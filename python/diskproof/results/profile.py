@@ -7,7 +7,8 @@ from pydantic import Field, ValidationError
 
 from diskproof.refusal import RefusalError
 from diskproof.results.durable import write_whole
-from diskproof.results.records import BlockDevice, Record
+from diskproof.results.machine import BlockDevice
+from diskproof.results.record import Record
 
 Pattern = Literal[
     "random-read",

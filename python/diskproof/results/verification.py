@@ -5,7 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from diskproof.results.profile import Probe, ProfileCell, ProfileMachine
-from diskproof.results.records import Record, Waiting
+from diskproof.results.record import Record
+from diskproof.results.usage import Waiting
 
 MeasureName = Literal[
     "iops", "megabytes_per_s", "mean_us", "median_us", "p95_us", "p99_us", "max_us", "flushes_per_s"

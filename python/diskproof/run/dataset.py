@@ -10,7 +10,7 @@ from pathlib import Path
 
 from diskproof import load
 from diskproof.refusal import RefusalError
-from diskproof.results.records import ROLES, Role
+from diskproof.results.record import ROLES, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes
 from diskproof.study.loads.base import Load
@@ -163,7 +163,10 @@ def _full(folder: Path) -> str | None:
     free = shutil.disk_usage(folder).free
     if free >= FULL_BYTES:
         return None
-    return f"the disk is full ({free / 2**20:.0f} MiB free on {folder}): free some space or lower `rows`"
+    return (
+        f"the disk is full ({free / 2**20:.0f} MiB free on {folder}): free some space, or lower `rows` or "
+        "`accounts`"
+    )
 
 
 def _key(server: ServerKind, workload: Load, seed: int) -> str:

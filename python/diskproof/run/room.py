@@ -1,14 +1,13 @@
 """Whether there is room for a run: on every storage, for the data sets, and in memory."""
 
-from pathlib import Path
-
 import psutil
 
 from diskproof.refusal import RefusalError
-from diskproof.results.records import Cell, Plan, Role, format_bytes
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.record import Role, format_bytes
 from diskproof.run.dataset import GoldenImages
 from diskproof.server.base import ServerKind
-from diskproof.storage.kinds.base import check_free, nearest
+from diskproof.storage.kinds.base import check_free, same_file_system
 from diskproof.storage.layout import LOG_BYTES, check_layout
 from diskproof.storage.members import CAPACITY_BYTES
 from diskproof.study.model import Study
@@ -30,7 +29,7 @@ def check_room(study: Study, plan: Plan, servers: dict[str, ServerKind], images:
     missing = {
         (cell.server, cell.workload)
         for cell in plan.cells
-        if not images.has(servers[cell.server], study.workloads[cell.workload], plan.seed)
+        if cell.has_server and not images.has(servers[cell.server], study.workloads[cell.workload], plan.seed)
     }
     image_bytes = sum(study.workloads[workload].data_bytes for _, workload in missing)
     check_free("--out", images.folder, image_bytes)
@@ -47,12 +46,14 @@ def _check_storage(
     """Check one storage for its largest trial, and for the data sets where they come to lie beside it."""
     workloads = {cell.workload: study.workloads[cell.workload] for cell in cells}
     data = max(workload.data_bytes for workload in workloads.values())
-    writing_s = [load_seconds(study, name) for name, workload in workloads.items() if workload.writes]
+    served = {name: workload for name, workload in workloads.items() if workload.needs_server}
+    writing_s = [load_seconds(study, name) for name, workload in served.items() if workload.writes]
     logged = round(max(writing_s, default=0.0) * LOGGED_BYTES_PER_S)
-    needs: dict[Role, int] = dict.fromkeys(("redo", "binlog", "tmp"), LOG_BYTES + logged)
+    log_bytes = LOG_BYTES + logged if served else 0  # bare files are written over, and nothing keeps a log
+    needs: dict[Role, int] = dict.fromkeys(("redo", "binlog", "tmp"), log_bytes)
     needs["data"] = data + logged
     place = study.storages[name].places()["data"]
-    if place.directory is not None and _same_file_system(place.directory.expanduser(), images.folder):
+    if place.directory is not None and same_file_system(place.directory.expanduser(), images.folder):
         needs["data"] += image_bytes
     check_layout(name, study.storages[name], needs)
 
@@ -66,7 +67,7 @@ def _check_memory(study: Study, plan: Plan) -> None:
             raise RefusalError(
                 f"{cell.id} needs about {format_bytes(need)} of memory, "
                 f"and {format_bytes(available)} are free: lower `memory` in [design]"
-                + (" or `rows`" if need > cell.memory_bytes else "")
+                + (", `rows` or `accounts`" if need > cell.memory_bytes else "")
             )
 
 
@@ -84,8 +85,8 @@ def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
     if need > room:
         raise RefusalError(
             f"the virtual disks of this study ({len(needs)}) will hold about {format_bytes(need)} in memory, "
-            f"and {format_bytes(max(room, 0))} can be had for them beside the servers: lower `rows` or "
-            "`memory`, or make two studies of the storages"
+            f"and {format_bytes(max(room, 0))} can be had for them beside the servers: lower `rows`, "
+            "`accounts` or `memory`, or make two studies of the storages"
         )
     return {key: room * one // need for key, one in needs.items()}
 
@@ -104,7 +105,7 @@ def _disk_needs(study: Study, plan: Plan) -> dict[str, int]:
     needs: dict[str, int] = {}
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         kept = {(cell.server, cell.workload) for cell in plan.cells if cell.storage == name}
-        sets = [study.workloads[workload].data_bytes for _, workload in kept]
+        sets = [study.workloads[workload].held_bytes for _, workload in kept]
         places = study.storages[name].places()
         for choice in {choice.key: choice for choice in places.values()}.values():
             holds = sum(sets) + max(sets) if choice.key == places["data"].key else 0
@@ -121,7 +122,3 @@ def _shares(choice: PlaceChoice) -> list[float]:
     whole = CAPACITY_BYTES[pool.redundancy]([1] * len(pool.data))
     striped = {disk.key for disk in pool.data}
     return [1 / whole if disk.key in striped else 1.0 for disk in pool.virtual]
-
-
-def _same_file_system(path: Path, other: Path) -> bool:
-    return nearest(path).stat().st_dev == nearest(other).stat().st_dev

@@ -3,12 +3,13 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
-from diskproof.results.records import DeviceUsage, Usage
 from diskproof.results.series import Row
-from diskproof.server.base import ANSWER_LIMIT_S, Running, ServerError, ServerFailedError, Status
+from diskproof.results.usage import DeviceUsage, Usage
+from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError, Status
 from diskproof.system.counters import (
     HostCounters,
     ProcessCounters,
@@ -24,6 +25,20 @@ PERIOD_S = 1.0
 
 END_LIMIT_S = ANSWER_LIMIT_S + 10
 """How long `end` waits for a sample under way: each question to the server has a limit of its own."""
+
+
+class Watched(Protocol):
+    """What is under test, as far as it keeps an account of itself: a server, or nothing but files."""
+
+    @property
+    def pids(self) -> list[int]:
+        """Its processes at this moment; none where it runs inside the load generator, or is no program."""
+
+    def status(self) -> Status:
+        """Return its own counters and levels; empty where it keeps none."""
+
+    def log_tail(self) -> str:
+        """Return its last words, for messages."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +60,20 @@ class Sampler:
     """
 
     def __init__(
-        self, server: Running, devices: list[str], series: Callable[[Iterable[Row]], object] | None = None
+        self,
+        server: Watched,
+        devices: list[str],
+        series: Callable[[Iterable[Row]], object] | None = None,
+        cpus: Collection[int] = (),
     ) -> None:
-        """Watch a server and the disks that its roles lie on (kernel names).
+        """Watch a server, the disks that its roles lie on (kernel names), and the CPUs that it is held to.
 
         `series` takes the rows as they come, a second's at a time and from another thread
         (`SeriesWriter.add`). Without it they are kept for `rows`.
         """
         self._server = server
         self._devices = devices
+        self._cpus = cpus
         self._rows: list[Row] = []
         self._series = series or self._rows.extend
         self._first: Sample | None = None
@@ -110,6 +130,7 @@ class Sampler:
                 last.processes.written_bytes, first.processes.written_bytes, embedded
             ),
             host_cpu_busy_s=last.host.busy_s - first.host.busy_s,
+            held_cpu_busy_s=_busy_between(first.host, last.host),
             host_cpu_iowait_s=last.host.iowait_s - first.host.iowait_s,
             host_cpu_steal_s=last.host.steal_s - first.host.steal_s,
             context_switches=last.host.context_switches - first.host.context_switches,
@@ -148,7 +169,7 @@ class Sampler:
         devices = {name: device_counters(name) for name in self._devices}
         return Sample(
             at_s=time.monotonic(),
-            host=host_counters(),
+            host=host_counters(self._cpus),
             processes=process_counters(self._server.pids),
             devices={name: usage for name, usage in devices.items() if usage is not None},
             server=self._server.status(),
@@ -165,6 +186,12 @@ def seconds_to_next(elapsed_s: float) -> float:
 
 def _minus(later: int | None, earlier: int | None, embedded: bool) -> int | None:
     return None if embedded or later is None or earlier is None else later - earlier
+
+
+def _busy_between(earlier: HostCounters, later: HostCounters) -> float | None:
+    if earlier.chosen_busy_s is None or later.chosen_busy_s is None:
+        return None
+    return later.chosen_busy_s - earlier.chosen_busy_s
 
 
 def _counters_minus(later: Status, earlier: Status) -> dict[str, float]:

@@ -4,13 +4,15 @@ A :class:`ServerKind` is one installation that was found; a :class:`Running` is 
 The rest of the lab knows no server's options, file names or counters: it asks here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from diskproof.refusal import RefusalError
-from diskproof.results.records import Role, ServerFacts, Setting
+from diskproof.results.machine import ServerFacts
+from diskproof.results.record import Role
+from diskproof.results.trial import Setting
 from diskproof.study.model import Level
 from diskproof.system.processes import Starter
 
@@ -22,6 +24,11 @@ ANSWER_LIMIT_S = 30.0
 
 SETTLE_LIMIT_S = 4 * 3600.0
 """How long a step of `settle` may take: it may read and rewrite all data, 400 GB at 30 MB/s."""
+
+CHECK_LIMIT_S = 600.0
+"""How long a question after a crash may take: it may read a whole table, of hundreds of MB, from a slow disk.
+
+Shorter than for a step of `settle`: what a crash has broken may as well hang for ever."""
 
 RUN_PATH_LIMIT = 90
 """Longest path of ``Dirs.run`` in bytes: a socket's address holds 107 (unix(7)), and servers add a name."""
@@ -37,6 +44,13 @@ class ServerNotFoundError(ServerError):
 
 class ServerFailedError(ServerError):
     """A server that did not do what was asked; the message ends with the last lines of its log."""
+
+    complaints: Sequence[str] = ()
+    """Lines of its log that tell of damage, as ``Running.complaints`` has them of a server that came up."""
+
+
+class ServerTooSlowError(ServerFailedError):
+    """A server that took longer than it was given: what would have come of it is not known."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +150,38 @@ class Running(Protocol):
         Without this a server would do it during somebody's measurement.
         """
 
+    def preload(self) -> None:
+        """Read all tables and indexes of the workload into the server's memory.
+
+        ServerError where the server has no memory that its clients share, or no means to fill it.
+        """
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return what one question to the workload's database brings (CHECK_LIMIT_S).
+
+        ServerFailedError where the server does not answer it, as over a page that cannot be read.
+        """
+
+    def damage(self) -> list[str]:
+        """Return what the server's own checks find wrong with the database's tables and indexes.
+
+        Empty: nothing. One line a finding, the table first; a server that cannot be asked, or that dies of
+        the question, is a finding: ask it for `rows` first.
+        """
+
+    def complaints(self) -> list[str]:
+        """Return the lines of this start's log that tell of damage: corruption, torn pages, a missing log.
+
+        The words of an ordinary crash recovery are not among them. Empty where a server keeps no log.
+        """
+
+    def logged_rows(self, table: str, columns: int) -> set[tuple[int, ...]] | None:
+        """Return what committed transactions inserted into a table, as the binary log has it.
+
+        Of each row the first `columns` columns, which must be integers; from all files of the log up to where
+        it can be read. None where there is no binary log, or no program beside the server that reads it.
+        """
+
     def log_tail(self, lines: int = 20) -> str:
         """Return the last lines of the server's error log, for messages."""
 
@@ -148,7 +194,8 @@ class Running(Protocol):
     def kill(self) -> None:
         """Kill every process of the server at once (SIGKILL) and wait until all are gone.
 
-        Also those that have outlived its main process; nothing happens where none is left.
+        Also those that have outlived its main process; nothing happens where none is left. One that waits
+        for a disk ends when that has answered or failed; ServerFailedError where it never does.
         """
 
 
@@ -177,8 +224,13 @@ class ServerKind(Protocol):
         memory_bytes: int,
         max_clients: int,
         variables: Mapping[str, str],
+        redo_bytes: int | None = None,
     ) -> Settings:
-        """Return the variables for one trial. ``memory_bytes`` is the buffer pool (or cache) alone."""
+        """Return the variables for one trial. ``memory_bytes`` is the buffer pool (or cache) alone.
+
+        ``redo_bytes`` is the size of the whole redo log; None: as every study has it. ServerError where the
+        server has no log of a set size.
+        """
 
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
         """Return the variables for filling a golden image: nothing synced, no binary log.
@@ -198,5 +250,7 @@ class ServerKind(Protocol):
     def start(self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0) -> Running:
         """Start the server and wait until it takes connections.
 
-        ServerFailedError, at once, where it dies at start-up or refuses a variable.
+        After a crash that includes its recovery, for which `deadline_s` must leave time; what the killed
+        server left to mark its place (pid files, sockets) is no hindrance. ServerFailedError, at once, where
+        it dies at start-up or refuses a variable; ServerTooSlowError after the deadline.
         """

@@ -1,8 +1,8 @@
-"""Which settings make a commit wait until its log is flushed, as data: what a durable commit costs."""
+"""Which settings make a commit wait until its log is flushed, and which make it last, as data."""
 
 from collections.abc import Mapping
 
-from diskproof.results.records import Role
+from diskproof.results.record import Role
 from diskproof.study.part import Family
 
 WAITS_FOR_FLUSH: dict[Family, dict[str, frozenset[str]]] = {
@@ -17,8 +17,11 @@ WAITS_FOR_FLUSH: dict[Family, dict[str, frozenset[str]]] = {
 
 InnoDB's 3 is MariaDB's name for 1 with a further flush at prepare. PostgreSQL's values but ``off``
 differ in what a standby must do; all flush here first. SQLite's ``normal`` flushes its write-ahead
-log at checkpoints alone.
+log at checkpoints alone, and a database without such a log at each commit.
 """
+
+WITHOUT_WRITE_AHEAD_LOG = frozenset({"delete", "truncate", "persist", "memory", "off"})
+"""SQLite's journal modes in which a commit goes to the database file itself."""
 
 LOG_ROLE: dict[Family, Role] = {"mysql": "redo", "postgresql": "redo", "sqlite": "data"}
 """The role whose place such a flush goes to; SQLite's write-ahead log lies beside its database."""
@@ -26,6 +29,76 @@ LOG_ROLE: dict[Family, Role] = {"mysql": "redo", "postgresql": "redo", "sqlite":
 
 def commits_wait_for_flush(family: Family, observed: Mapping[str, str | None]) -> bool:
     """Tell whether a running server's settings make each commit wait; False where they do not say so."""
-    return all(
-        (observed.get(name) or "").casefold() in values for name, values in WAITS_FOR_FLUSH[family].items()
-    )
+    if family == "sqlite" and _value(observed, "journal_mode") in WITHOUT_WRITE_AHEAD_LOG:
+        return _value(observed, "synchronous") in {"normal", "1", *WAITS_FOR_FLUSH["sqlite"]["synchronous"]}
+    return all(_value(observed, name) in values for name, values in WAITS_FOR_FLUSH[family].items())
+
+
+def _value(observed: Mapping[str, str | None], name: str) -> str:
+    return (observed.get(name) or "").casefold()
+
+
+NEEDED: dict[Family, dict[str, frozenset[str]]] = {
+    "mysql": {
+        **WAITS_FOR_FLUSH["mysql"],
+        "sync_binlog": frozenset({"1"}),
+        "innodb_doublewrite": frozenset({"on", "1", "detect_and_recover"}),
+    },
+    "postgresql": {**WAITS_FOR_FLUSH["postgresql"], "full_page_writes": frozenset({"on"})},
+    "sqlite": {
+        **WAITS_FOR_FLUSH["sqlite"],
+        "journal_mode": frozenset({"wal", "delete", "truncate", "persist"}),
+    },
+}
+"""For each family the values without which a power cut may take acknowledged commits, or the database.
+
+Where there is a binary log, recovery asks it which prepared transactions were committed, so it must be
+flushed at each commit too. A page that was half written is put right from the doublewrite buffer, or from
+its whole image in the WAL; without those the commits on it are lost with it. SQLite's journal must lie on
+the disk for a transaction that was half written to be taken back.
+"""
+
+UNFLUSHED = {"nosync", "littlesync", "o_direct_no_fsync"}
+"""InnoDB's flush methods that leave data files to the operating system, or the last of them to the disk's
+volatile cache; at a checkpoint the log is let go. O_DIRECT_NO_FSYNC is safe since MySQL 8.0.14 where data and
+log share a device, whose flush for the log takes the data along: neither is known from the settings."""
+
+
+def roles_needed(family: Family, observed: Mapping[str, str | None]) -> tuple[Role, ...]:
+    """Return the roles that a commit rests on; a binary log that is not known to be off is one of them."""
+    needed: tuple[Role, ...] = tuple(dict.fromkeys(("data", LOG_ROLE[family])))
+    if family == "mysql" and not _without_binary_log(observed):
+        needed += ("binlog",)
+    return needed
+
+
+def _without_binary_log(observed: Mapping[str, str | None]) -> bool:
+    return _value(observed, "log_bin") in {"off", "0"}
+
+
+def _may_undo_its_last_commit(observed: Mapping[str, str | None]) -> bool:
+    """Tell whether SQLite commits by removing its journal and leaves it to time when the removal lasts.
+
+    A journal that comes back takes the transaction back. ``extra`` flushes the folder; where the journal is
+    truncated or overwritten instead, ``full`` flushes that (https://sqlite.org/pragma.html#pragma_synchronous).
+    """
+    return _value(observed, "journal_mode") == "delete" and _value(observed, "synchronous") in {"full", "2"}
+
+
+def at_risk(family: Family, observed: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the variables of a running server that let a power cut take commits, with their values.
+
+    One that was not read back counts as such: what is not known to hold is not promised.
+    """
+    found = {}
+    for name, values in NEEDED[family].items():
+        value = observed.get(name)
+        if name == "sync_binlog" and _without_binary_log(observed):
+            continue
+        if (value or "").casefold() not in values:
+            found[name] = "not known" if value is None else value
+    if family == "sqlite" and _may_undo_its_last_commit(observed):
+        found["synchronous"] = str(observed["synchronous"])
+    if family == "mysql" and _value(observed, "innodb_flush_method") in UNFLUSHED:
+        found["innodb_flush_method"] = str(observed["innodb_flush_method"])
+    return found

@@ -1,6 +1,7 @@
 """Starting a program and waiting for it, ending it, and reading its log: the same for every server."""
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable
@@ -8,18 +9,77 @@ from pathlib import Path
 
 import psutil
 
-from diskproof.server.base import RUN_PATH_LIMIT, ServerError, ServerFailedError
+from diskproof.results.machine import ServerFacts
+from diskproof.server.base import RUN_PATH_LIMIT, ServerError, ServerFailedError, ServerTooSlowError, Settings
 from diskproof.system.journal import processes_in
 from diskproof.system.mounts import mount_of
 
 POLL_S = 0.01
 """Between two looks at a starting server: short against its start (0.2 s and more), cheap to do."""
 
-GRACE_S = 10.0
-"""How long killed processes may take to be gone; one that waits for a slow disk takes seconds."""
+KILL_LIMIT_S = 300.0
+"""How long killed processes may take to be gone: one that waits for its disk ends when that has answered.
+
+A disk that answers 50 times a second takes minutes over what the page cache holds for it."""
+
+DYING_S = 10.0
+"""How long a server that fails an assertion may take over its backtrace."""
 
 TAIL_BYTES = 64 * 1024
 """How much of a log's end is read for a message; a log may have grown to gigabytes."""
+
+
+class ServerLog:
+    """The log of one start of a server; what an earlier one wrote to the same file is none of it."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin where the file ends now."""
+        self.path = path
+        self._begins_at = path.stat().st_size if path.exists() else 0
+
+    def said(self) -> str:
+        """Return all that this start has written so far."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._begins_at)
+                return file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def tail(self, lines: int = 20) -> str:
+        """Return the last lines of the file, whoever wrote them."""
+        return log_tail(self.path, lines)
+
+
+def why_not_started(
+    facts: ServerFacts, settings: Settings, refused: re.Pattern[str], what: str, log: ServerLog
+) -> ServerFailedError:
+    """Return the error of a server that did not start: the refused variable first, where there is one.
+
+    `refused` is how such a server says that; one of its groups is the variable's name.
+    """
+    server = f"{facts.flavour} {facts.version}"
+    said = log.said()
+    for found in refused.finditer(said):
+        name = next(group for group in found.groups() if group).replace("-", "_").lower()
+        if name in settings.level:
+            return ServerFailedError(
+                f"{server} refuses {name} = {settings.level[name]}: {_line_of(said, found)}; "
+                "correct or remove the variable in the study's tuning"
+            )
+    tail = "\n".join(said.splitlines()[-20:]) or "(empty)"
+    error = _FIRST_ERROR.search(said)
+    why = f": {error[1].strip()}" if error else ""
+    return ServerFailedError(f"{server} {what}{why}\nlast lines of {log.path}:\n{tail}")
+
+
+_FIRST_ERROR = re.compile(r"(\[ERROR\].*|PANIC:.*|FATAL:(?!\s+the database system is ).*)")
+"""How servers begin what made them end; PostgreSQL tells its clients so, too, while it starts."""
+
+
+def _line_of(text: str, found: re.Match[str]) -> str:
+    start = text.rfind("\n", 0, found.start()) + 1
+    return text[start:].partition("\n")[0].strip()
 
 
 def log_tail(path: Path, lines: int = 20) -> str:
@@ -40,15 +100,19 @@ def wait_until(
     deadline_s: float,
     failure: Callable[[str], ServerFailedError],
 ) -> None:
-    """Wait until a started program is ready; `failure` words how it died or was too slow."""
+    """Wait until a started program is ready; `failure` words how it died or was too slow.
+
+    ServerTooSlowError in the latter case.
+    """
     end = time.monotonic() + deadline_s
     while not ready():
         if process.poll() is not None:
             raise failure(f"ended while it started ({describe_end(process.returncode)})")
         if time.monotonic() > end:
-            process.kill()
-            process.wait()
-            raise failure(f"took no connection within {deadline_s:g} s and was killed")
+            kill_tree(process)
+            raise ServerTooSlowError(
+                str(failure(f"took no connection within {deadline_s:g} s and was killed"))
+            )
         time.sleep(POLL_S)
 
 
@@ -62,6 +126,17 @@ def describe_silence(process: subprocess.Popen[bytes], waited_s: float, limit_s:
     if process.poll() is not None:
         return f" ({describe_end(process.returncode)})"
     return f" within {limit_s:g} s" if waited_s >= limit_s else ""
+
+
+def describe_death(process: subprocess.Popen[bytes]) -> str:
+    """Return how a server ended whose connection has just broken, in words; nothing where it lives on.
+
+    One that dies of what it has found writes a backtrace first, which takes seconds.
+    """
+    try:
+        return f"the server died ({describe_end(process.wait(DYING_S))}): "
+    except subprocess.TimeoutExpired:
+        return ""
 
 
 def process_tree(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
@@ -85,19 +160,28 @@ def wait_for_end(process: subprocess.Popen[bytes], deadline_s: float) -> bool:
     return True
 
 
-def kill_tree(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program and all that it started, and wait until every one of them is gone."""
+def kill_tree(process: subprocess.Popen[bytes], limit_s: float = KILL_LIMIT_S) -> None:
+    """Kill a program and all that it started, and wait until every one of them is gone.
+
+    ServerTooSlowError where one is still there after `limit_s`: it waits for a disk that does not answer.
+    """
     tree = process_tree(process)
     _kill(tree)
-    process.wait()
-    psutil.wait_procs(tree[1:], timeout=GRACE_S)
+    try:
+        process.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        raise _still_there(tree[:1], limit_s) from None
+    _wait_until_gone(tree[1:], limit_s)
 
 
-def kill_orphans(folder: Path) -> bool:
-    """Kill what a dead server left at work in its directory; tell whether there was anything."""
+def kill_orphans(folder: Path, limit_s: float = KILL_LIMIT_S) -> bool:
+    """Kill what a dead server left at work in its directory; tell whether there was anything.
+
+    ServerTooSlowError as with `kill_tree`.
+    """
     orphans = list(processes_in([folder]))
     _kill(orphans)
-    psutil.wait_procs(orphans, timeout=GRACE_S)
+    _wait_until_gone(orphans, limit_s)
     return bool(orphans)
 
 
@@ -107,6 +191,56 @@ def _kill(members: list[psutil.Process]) -> None:
             member.kill()
         except psutil.NoSuchProcess:
             continue
+
+
+def _wait_until_gone(members: list[psutil.Process], limit_s: float) -> None:
+    end = time.monotonic() + limit_s
+    while alive := [member for member in members if not _is_gone(member)]:
+        if time.monotonic() > end:
+            raise _still_there(alive, limit_s)
+        time.sleep(POLL_S)
+
+
+def _is_gone(process: psutil.Process) -> bool:
+    """Tell whether a process has let go of all that it held.
+
+    A zombie has, though init may take a second to collect it, unless a thread of it is still at work.
+    """
+    try:
+        if not process.is_running():
+            return True
+        threads = len(list(Path(f"/proc/{process.pid}/task").iterdir()))
+        return threads == 1 and process.status() == psutil.STATUS_ZOMBIE
+    except (psutil.NoSuchProcess, FileNotFoundError):
+        return True
+
+
+def _still_there(members: list[psutil.Process], limit_s: float) -> ServerTooSlowError:
+    who = ", ".join(_describe(member) for member in members)
+    return ServerTooSlowError(
+        f"killed {limit_s:g} s ago and still there: {who}; one that waits for its disk ends when the disk "
+        "answers or fails: look whether that is still served (`dmesg`, `mount`), and end what serves it"
+    )
+
+
+def _describe(process: psutil.Process) -> str:
+    """Return a process with its state and, where the kernel tells, the function in it that it waits in."""
+    try:
+        state, name = process.status(), process.name()
+        waits_in = Path(f"/proc/{process.pid}/wchan").read_text()
+    except (psutil.NoSuchProcess, OSError):
+        return f"process {process.pid}"
+    return f"process {process.pid} ({name}, {state}{f' in {waits_in}' if waits_in.strip('0') else ''})"
+
+
+def clear_run_folder(folder: Path) -> None:
+    """Remove the sockets, locks and pid files that a killed server left in its private folder.
+
+    Their pids may by now be other processes', and a server that finds such a one running refuses to start.
+    """
+    for file in folder.iterdir():
+        if not file.is_dir():
+            file.unlink()
 
 
 def check_socket_folder(folder: Path) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import assert_never
 
 from diskproof import load
-from diskproof.results.records import ServerFacts
+from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.mysql import MysqlServer, find_mysql
 from diskproof.server.postgresql import PostgresqlServer, find_postgresql
 from diskproof.server.sqlite import SqliteServer
-from diskproof.study.part import Family
+from diskproof.study.part import Family, Flavour
 
 FAMILIES: tuple[Family, ...] = ("mysql", "postgresql", "sqlite")
 
@@ -28,15 +28,22 @@ class Installed:
     """What to do where there is none."""
 
 
-def find(family: Family, basedir: Path | None = None, *, name: str | None = None) -> ServerKind:
+def find(
+    family: Family,
+    basedir: Path | None = None,
+    *,
+    name: str | None = None,
+    flavour: Flavour | None = None,
+) -> ServerKind:
     """Find a server: the system's own, or the one in `basedir`. `name` is the study's, else the family's.
 
-    ServerNotFoundError says where it looked and what to do.
+    `flavour` is the one that it must be, of the MySQL family. ServerNotFoundError says where it looked and
+    what to do.
     """
     name = name or family
     match family:
         case "mysql":
-            return MysqlServer(find_mysql(basedir), name)
+            return MysqlServer(find_mysql(basedir, flavour), name)
         case "postgresql":
             return PostgresqlServer(find_postgresql(basedir), name)
         case "sqlite":

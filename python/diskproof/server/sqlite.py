@@ -1,12 +1,25 @@
 """SQLite: a database inside the load generator. No process, no log; settings travel in the URL."""
 
 import sqlite3
+import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode
 
-from diskproof.results.records import Role, ServerFacts, Setting
-from diskproof.server.base import DATABASE, Dirs, ServerError, ServerFailedError, Settings, Status
+from diskproof.results.machine import ServerFacts
+from diskproof.results.record import Role
+from diskproof.results.trial import Setting
+from diskproof.server.base import (
+    CHECK_LIMIT_S,
+    DATABASE,
+    Dirs,
+    ServerError,
+    ServerFailedError,
+    ServerTooSlowError,
+    Settings,
+    Status,
+)
 from diskproof.server.tuning import tuned_variables, user_variables
 from diskproof.server.values import same
 from diskproof.study.model import Level
@@ -42,10 +55,19 @@ class SqliteServer:
             )
 
     def settings(
-        self, dirs: Dirs, *, level: Level, memory_bytes: int, max_clients: int, variables: Mapping[str, str]
+        self,
+        dirs: Dirs,
+        *,
+        level: Level,
+        memory_bytes: int,
+        max_clients: int,
+        variables: Mapping[str, str],
+        redo_bytes: int | None = None,
     ) -> Settings:
         """Return the PRAGMAs for one trial, named as the load generator's URL names them."""
         del dirs
+        if redo_bytes is not None:
+            raise ServerError("SQLite's write-ahead log has no set size: leave the redo log's size out")
         own = user_variables(variables, places=(), memory="cache_size_kib")
         return Settings(_common(memory_bytes, max_clients), tuned_variables("sqlite", level) | own)
 
@@ -69,14 +91,19 @@ class SqliteServer:
     def start(
         self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0
     ) -> "SqliteRunning":
-        """Look that the database is there; it runs in the load generator."""
-        del starter, deadline_s
+        """Open the database once: after a crash that recovers it. Later it runs in the load generator.
+
+        Recovery plays the write-ahead log back, or a rollback journal.
+        """
+        del starter
         self.check(dirs)
         if not _file(dirs).is_file():
             raise ServerFailedError(
                 f"there is no SQLite database at {_file(dirs)}; initialise or restore it first"
             )
-        return SqliteRunning(dirs, settings)
+        running = SqliteRunning(dirs, settings)
+        running.ask("SELECT count(*) FROM sqlite_master", deadline_s)
+        return running
 
 
 class SqliteRunning:
@@ -128,6 +155,56 @@ class SqliteRunning:
         finally:
             connection.close()
 
+    def preload(self) -> None:
+        """Refuse: every connection has a cache of its own, and none is there yet."""
+        raise ServerFailedError(
+            "SQLite has no memory that its connections share: leave `preload` out of the workload"
+        )
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return what one question to the database brings."""
+        return self.ask(sql, CHECK_LIMIT_S)
+
+    def damage(self) -> list[str]:
+        """Return what integrity_check and foreign_key_check find."""
+        try:
+            lines = [str(text) for (text,) in self.rows("PRAGMA integrity_check")]
+            orphans = self.rows("PRAGMA foreign_key_check")
+        except ServerFailedError as error:
+            return [str(error)]
+        found = [] if lines == ["ok"] else lines
+        return found + [
+            f"{row[0]}: row {row[1]} refers to a row of {row[2]} that is not there" for row in orphans
+        ]
+
+    def complaints(self) -> list[str]:
+        """Return nothing: SQLite keeps no log."""
+        return []
+
+    def logged_rows(self, table: str, columns: int) -> None:
+        """Return None: there is no binary log."""
+        del table, columns
+
+    def ask(self, sql: str, limit_s: float) -> list[tuple[Any, ...]]:
+        """Return the rows that a statement brings; ServerFailedError with SQLite's words.
+
+        ServerTooSlowError after `limit_s`.
+        """
+        connection = sqlite3.connect(_file(self._dirs), isolation_level=None)
+        watch = threading.Timer(limit_s, connection.interrupt)
+        watch.start()
+        try:
+            return connection.execute(sql).fetchall()
+        except sqlite3.Error as error:
+            interrupted = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+            raise (ServerTooSlowError if interrupted else ServerFailedError)(
+                f"SQLite did not answer {sql!r} on {_file(self._dirs)}: {error}"
+            ) from error
+        finally:
+            watch.cancel()
+            watch.join()
+            connection.close()
+
     def log_tail(self, lines: int = 20) -> str:
         """Return that there is no log."""
         del lines
@@ -144,7 +221,7 @@ class SqliteRunning:
         self.alive = False
 
     def _setting(self, name: str, value: str) -> Setting:
-        observed = self._journal_mode() if name == "journal_mode" else value
+        observed = self._journal_mode(value) if name == "journal_mode" else value
         return Setting(
             name=name,
             requested=value,
@@ -153,12 +230,17 @@ class SqliteRunning:
             level=name in self._settings.level,
         )
 
-    def _journal_mode(self) -> str:
+    def _journal_mode(self, requested: str) -> str:
+        """Return the mode of the database file, which remembers but one: that it has a write-ahead log.
+
+        Which of the others a connection uses is its own, and the load generator reads it back on each.
+        """
         connection = sqlite3.connect(f"file:{quote(str(_file(self._dirs)))}?mode=ro", uri=True)
         try:
-            return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+            found = str(connection.execute("PRAGMA journal_mode").fetchone()[0])
         finally:
             connection.close()
+        return found if "wal" in {found, requested.casefold()} else requested
 
 
 def _file(dirs: Dirs) -> Path:

@@ -40,6 +40,16 @@ class Interval(BaseModel):
         """Tell whether there is an interval and all of it lies from `low` to `high`."""
         return self.low is not None and self.high is not None and low <= self.low and self.high <= high
 
+    def excludes_all(self, low: float, high: float) -> bool:
+        """Tell whether there is an interval and none of it lies from `low` to `high`."""
+        return self.low is not None and self.high is not None and (self.high < low or self.low > high)
+
+    def scaled(self, factor: float) -> "Interval":
+        """Return the interval of the quantity times a factor that is known and above 0: another unit."""
+        ends = {end: getattr(self, end) for end in ("estimate", "low", "high")}
+        scaled = {end: None if value is None else value * factor for end, value in ends.items()}
+        return self.model_copy(update=scaled)
+
     @property
     def uncertainty(self) -> float | None:
         """How far the truth may be off, relatively: 0.04 is "4 % more or less", 1 is "twice or half"."""

@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from diskproof import disk
 from diskproof.results.durable import write_whole
-from diskproof.results.records import VirtualFacts, format_bytes
-from diskproof.storage import loops, virtual
+from diskproof.results.machine import VirtualFacts
+from diskproof.results.record import format_bytes
+from diskproof.storage import loops, virtual, way
 from diskproof.storage.filesystem import (
     blank_options,
     check_maker,
@@ -146,7 +147,7 @@ def _attach(wanted: Wanted, journal: Journal) -> Attachment:
         name=wanted.name,
         size_bytes=wanted.size_bytes,
         seed=wanted.seed,
-        path_us=virtual.path_us(journal, below_floor=wanted.below_floor),
+        path_us=way.path_us(journal, below_floor=wanted.below_floor),
         below_floor=wanted.below_floor,
         options=tuple(_options(wanted)),
         outlives=True,

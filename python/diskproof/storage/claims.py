@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from diskproof.results.records import Plan
+from diskproof.results.plan import Plan
 from diskproof.storage.kinds.base import StorageError
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice

@@ -1,11 +1,15 @@
 """Copying data sets: by reflink where the file system can, cold in the page cache afterwards."""
 
+import errno
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.kinds.base import StorageError, command
+
+PIECE_BYTES = 2**20
 
 
 def copy_tree(source: Path, target: Path) -> Literal["reflink", "copy"]:
@@ -65,3 +69,31 @@ def _clones(source: Path, target: Path) -> bool:
     )
     clone.unlink(missing_ok=True)
     return tried.returncode == 0
+
+
+def fill(device: Path, image: Path) -> None:
+    """Give a block device that nobody uses the bytes of a file, whose holes read as zeroes on it as well."""
+    command(["blkdiscard", "--force", str(device)])
+    with image.open("rb") as source, device.open("r+b") as target:
+        for offset, end in _data(source.fileno()):
+            for at in range(offset, end, PIECE_BYTES):
+                source.seek(at)
+                target.seek(at)
+                target.write(source.read(min(PIECE_BYTES, end - at)))
+        target.flush()
+        os.fsync(target.fileno())
+
+
+def _data(descriptor: int) -> Iterator[tuple[int, int]]:
+    """Yield where a sparse file has bytes: from and up to."""
+    end = 0
+    size = os.fstat(descriptor).st_size
+    while end < size:
+        try:
+            start = os.lseek(descriptor, end, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # nothing but a hole up to the end
+                return
+            raise
+        end = os.lseek(descriptor, start, os.SEEK_HOLE)
+        yield start, end

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from diskproof.results.records import BlockDevice
+from diskproof.results.machine import BlockDevice
 from diskproof.storage.filesystem import LABEL
 from diskproof.storage.kinds.base import StorageError, command
 from diskproof.system.loops import loops_on

@@ -2,12 +2,14 @@
 
 import fcntl
 import os
+import platform
+import re
 import shutil
 import time
 from pathlib import Path
 
-from diskproof.results.records import format_bytes
-from diskproof.storage.kinds.base import StorageError, command
+from diskproof.results.record import format_bytes
+from diskproof.storage.kinds.base import CommandFailedError, StorageError, command
 from diskproof.study.places import FileSystem
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import is_mounted_from
@@ -32,6 +34,17 @@ MAKE_ON_BLANK: dict[FileSystem, tuple[str, ...]] = {
 MOUNT_ON_BLANK: dict[FileSystem, tuple[str, ...]] = {"ext4": ("noinit_itable",), "xfs": (), "btrfs": ()}
 """ext4 would write those zeroes after all, in the background, and so into the measurement."""
 
+QUIET_SINCE: dict[FileSystem, tuple[tuple[int, int], str]] = {
+    "ext4": ((5, 13), "no_prefetch_block_bitmaps"),
+}
+"""A kernel from which on a file system must be told to be quiet after it was mounted, and how.
+
+ext4 reads the bitmaps of all its blocks ahead, some seconds after each mount: of 1 TB that is 467 reads,
+which keep a disk of 5,400 rpm busy for five seconds of whatever is measured then. A virtual disk is mounted
+anew for each trial; on a computer that has been at work for an hour they have long been read. ("ext4: make
+prefetch_block_bitmaps default", Linux 5.13; earlier kernels do not know the option.)
+"""
+
 PACKAGES: dict[FileSystem, str] = {"ext4": "e2fsprogs", "xfs": "xfsprogs", "btrfs": "btrfs-progs"}
 
 LEAST_BYTES: dict[FileSystem, int] = {"ext4": 16 * 2**20, "xfs": 300 * 2**20, "btrfs": 128 * 2**20}
@@ -43,8 +56,15 @@ USABLE_SHARE = 0.9
 UNMOUNT_S = 5.0
 """How long somebody who looks at every mount, as a desktop does, is waited for."""
 
+MOUNT_FAILURE = 32
+"""mount(8)'s exit code where the kernel did not take the file system; lower ones are troubles of its own."""
+
 FLUSH_BUFFERS = 0x1261
 """BLKFLSBUF of linux/fs.h: write back and forget what the kernel holds of a block device."""
+
+
+class NotMountedError(StorageError):
+    """A file system that the kernel does not mount as it is."""
 
 
 def check_maker(name: str, filesystem: FileSystem) -> None:
@@ -71,7 +91,7 @@ def check_size(name: str, filesystem: FileSystem, size_bytes: int, need_bytes: i
     if size_bytes * USABLE_SHARE < need_bytes:
         raise StorageError(
             f"storage `{name}`: the data set needs about {format_bytes(need_bytes)}, and a file system on "
-            f"{format_bytes(size_bytes)} leaves less; take a larger device or lower `rows`"
+            f"{format_bytes(size_bytes)} leaves less; take a larger device or lower `rows` or `accounts`"
         )
 
 
@@ -85,7 +105,17 @@ def make_filesystem(device: Path, filesystem: FileSystem, *, blank: bool = False
 
 def blank_options(filesystem: FileSystem, options: str | None) -> str | None:
     """Return the mount options of a file system that was made on a blank device, with the user's own."""
-    return ",".join([*MOUNT_ON_BLANK[filesystem], *([options] if options else [])]) or None
+    known = [*MOUNT_ON_BLANK[filesystem], *_quietness(filesystem, platform.release())]
+    return ",".join([*known, *([options] if options else [])]) or None
+
+
+def _quietness(filesystem: FileSystem, kernel: str) -> list[str]:
+    """Return the option that keeps a file system quiet, where it needs one on this kernel."""
+    since, option = QUIET_SINCE.get(filesystem, (None, ""))
+    release = re.match(r"(\d+)\.(\d+)", kernel)
+    if since is None or release is None:
+        return []
+    return [option] if (int(release[1]), int(release[2])) >= since else []
 
 
 def mount(device: Path, mount_point: Path, options: str | None, journal: Journal) -> None:
@@ -95,8 +125,13 @@ def mount(device: Path, mount_point: Path, options: str | None, journal: Journal
 
 
 def mount_again(device: Path, mount_point: Path, options: str | None) -> None:
-    """Mount a device where the journal has its mount point already."""
-    command(["mount", *(["-o", options] if options else []), str(device), str(mount_point)])
+    """Mount a device where the journal has its mount point already; NotMountedError if it is past that."""
+    try:
+        command(["mount", *(["-o", options] if options else []), str(device), str(mount_point)])
+    except CommandFailedError as error:
+        if error.code == MOUNT_FAILURE:
+            raise NotMountedError(str(error)) from error
+        raise
 
 
 def unmount(mount_point: Path, device: Path) -> None:
@@ -109,6 +144,18 @@ def unmount(mount_point: Path, device: Path) -> None:
             if time.monotonic() > until:
                 raise
             time.sleep(0.05)
+
+
+def unmount_dead(mount_point: Path, device: Path) -> None:
+    """Unmount a file system whose disk fails every request, so that it can write nothing any more.
+
+    Whoever is still in it (a process that was killed and is not yet gone) is waited for; then it goes from
+    sight, and away when they leave: taking the device away waits for that.
+    """
+    try:
+        unmount(mount_point, device)
+    except StorageError:
+        command(["umount", "--lazy", str(mount_point)])
 
 
 def forget_buffers(device: Path) -> None:

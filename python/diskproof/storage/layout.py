@@ -2,19 +2,24 @@
 
 import hashlib
 import json
+import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from diskproof.disk import Facts
 from diskproof.refusal import RefusalError
-from diskproof.results.records import ROLES, BlockDevice, Place, RestoredBy, Role, VirtualFacts
+from diskproof.results.machine import BlockDevice, Place, VirtualFacts
+from diskproof.results.record import ROLES, Role
+from diskproof.results.trial import RestoredBy
 from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.places import Places, check
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.throttle import check_throttle
-from diskproof.storage.virtual import ServedDisk
-from diskproof.study.model import StorageChoice
+from diskproof.storage.virtual import PowerCut, ServedDisk, Tracking, cut_at_once
 from diskproof.study.places import PlaceChoice
+from diskproof.study.storages import StorageChoice
 from diskproof.system.mounts import Mount, block_device, device_number, mount_of
 from diskproof.system.processes import Starter
 
@@ -73,7 +78,7 @@ class Layout:
         `copy` fills the empty directories of some roles. Places that can keep the outcome are filled
         once and put back from then on; `data_set` names it among all that the layout ever holds.
         """
-        kept_as = f"{self.name}-{data_set}"
+        kept_as = self.keeps_as(data_set)
         to_fill = [(place, roles) for place, roles in self._roles_by_place() if not place.put_back(kept_as)]
         if not to_fill:
             return "snapshot"
@@ -108,6 +113,7 @@ class Layout:
                     filesystem=mount.filesystem,
                     mount_point=mount.mount_point,
                     mount_options=mount.options,
+                    asked_options=self._choices[role].mount_options or "",
                     device_number=device_number(prepared.folder),
                     device=_device(mount, prepared.virtual),
                     virtual=prepared.virtual,
@@ -159,6 +165,81 @@ class Layout:
             PoolWatch(name, {member.device.name: member.part for member in pool.members}, log_folder, starter)
             for name, pool in pools.items()
         ]
+
+    # ------------------------------------------------------------ the power cut
+
+    def keeps_as(self, data_set: str) -> str:
+        """Return the name under which places keep a data set of that name."""
+        return f"{self.name}-{data_set}"
+
+    def cut_disks(self) -> list[ServedDisk]:
+        """Return the disks whose power can be cut."""
+        return [disk for place in self._cut_places() for disk in place.disks]
+
+    def cut_disks_of(self, role: Role) -> list[ServedDisk]:
+        """Return the disks with a role's files whose power can be cut."""
+        place = self._at[role]
+        return list(place.disks) if place.loses_power else []
+
+    def keeps(self, data_set: str) -> bool:
+        """Tell whether every disk keeps a data set of that name."""
+        return all(place.keeps(self.keeps_as(data_set)) for place in self._cut_places())
+
+    def track(self, log_of: Callable[[ServedDisk], Path] | None) -> None:
+        """Have the disks keep account, from the next restore on, of what a power cut can take.
+
+        `log_of` names the file that each writes its requests to; without it they write none.
+        """
+        for disk in self.cut_disks():
+            disk.tracking = Tracking(None if log_of is None else log_of(disk))
+
+    def track_no_longer(self) -> None:
+        """End all accounts."""
+        for disk in self.cut_disks():
+            disk.track_no_longer()
+
+    def cut(self, how: PowerCut) -> list[tuple[ServedDisk, Facts]]:
+        """Cut the power of all disks at once, and return what each was doing, the first one cut first.
+
+        The requests go out one right after the other, in an order of this cut's own. Each disk's answer has
+        its own moment (`at_monotonic_us`): what a later one still took was asked for by a server that could
+        not know of the first. The longer that lasts, the likelier it is that an acknowledged commit was
+        flushed meanwhile, which the cut would else have taken.
+        """
+        disks = self.cut_disks()
+        random.Random(how.seed).shuffle(disks)  # noqa: S311 - an order
+        cuts = [(disk, replace(how, seed=seed_of(how.seed, number))) for number, disk in enumerate(disks)]
+        answers = list(zip(disks, cut_at_once(cuts), strict=True))
+        return sorted(answers, key=lambda one: one[1]["at_monotonic_us"])
+
+    def power_returns(self) -> None:
+        """Let the power return to all disks, with nothing left of what the kernel held; none is mounted."""
+        for place in self._cut_places():
+            place.power_returns()
+
+    def mount_again(self) -> None:
+        """Mount what was cut; NotMountedError where a file system does not come up again."""
+        for place in self._cut_places():
+            place.mount_again()
+
+    def export(self, data_set: str, to: Callable[[ServedDisk], Path]) -> None:
+        """Copy each disk as it is kept with a data set to a sparse file; what lay there is given up."""
+        for place in self._cut_places():
+            for disk in place.disks:
+                place.export(self.keeps_as(data_set), to(disk))
+
+    def replay(self, files: Sequence[tuple[Path, Path]]) -> None:
+        """Bring each disk to what a cut left of it, by its bytes before and its log; none is mounted then.
+
+        DiskError where that is not what the log says.
+        """
+        disks = iter(files)
+        for place in self._cut_places():
+            for _ in place.disks:
+                place.replay(*next(disks))
+
+    def _cut_places(self) -> list[Prepared]:
+        return [place for place, _ in self._roles_by_place() if place.loses_power]
 
     def _roles_by_place(self) -> list[tuple[Prepared, list[Role]]]:
         """Return every place once, with the roles that lie there."""

@@ -29,6 +29,13 @@ def attach(
     through a cache that the study knows nothing of.
     """
     journal.looped(file)
+    return attach_again(file, offset_bytes=offset_bytes, size_bytes=size_bytes, sector_bytes=sector_bytes)
+
+
+def attach_again(
+    file: Path, *, offset_bytes: int = 0, size_bytes: int | None = None, sector_bytes: int = SECTOR_BYTES
+) -> Path:
+    """Give a file a loop device, maybe another than it had, where the journal has the file already."""
     stretch = ["--offset", str(offset_bytes)] if offset_bytes else []
     if size_bytes is not None:
         stretch += ["--sizelimit", str(size_bytes)]

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof import disk as program
-from diskproof.results.records import PoolPart, format_bytes
+from diskproof.results.machine import PoolPart
+from diskproof.results.record import format_bytes
 from diskproof.storage import loops
 from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, StorageError, check_free
-from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means, path_us
+from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means
+from diskproof.storage.way import path_us
 from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool, Redundancy
 from diskproof.system.journal import Journal
 
@@ -65,7 +67,7 @@ def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
         raise StorageError(
             f"{what}: the pool's data disks hold {format_bytes(capacity)} together, and about "
             f"{format_bytes(need_bytes)} are needed for the data set and what the load writes; "
-            "name larger ones, or lower `rows`"
+            "name larger ones, or lower `rows` or `accounts`"
         )
     for disk in pool.shared:
         if sizes[disk.key] < pool.log_size + SMALLEST_VDEV_BYTES:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from diskproof.results.records import PoolPart, PoolUse
+from diskproof.results.machine import PoolPart
+from diskproof.results.usage import PoolUse
 from diskproof.system.processes import Starter
 
 PERIOD_S = 1

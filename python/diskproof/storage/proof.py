@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from diskproof.results.records import OpenFile, Place, Role
+from diskproof.results.machine import Place
+from diskproof.results.record import Role
+from diskproof.results.trial import OpenFile
 
 
 def prove_placement(

@@ -1,22 +1,20 @@
 """Virtual disks as block devices: diskproof-disk serves a file, and a loop device lies on it."""
 
-import math
-import mmap
 import os
-import random
 import shutil
-import statistics
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import chain, count
 from pathlib import Path
 
 from diskproof import disk
-from diskproof.results.records import DeviceUsage, VirtualFacts, VirtualUse
+from diskproof.results.crash_plan import Keep
+from diskproof.results.machine import VirtualFacts
+from diskproof.results.usage import DeviceUsage, VirtualUse
 from diskproof.storage import loops
-from diskproof.storage.kinds.base import unused
+from diskproof.storage.kinds.base import StorageError, unused
 from diskproof.storage.waiting import compare
 from diskproof.system.journal import Journal
 from diskproof.system.loops import loops_on
@@ -34,35 +32,34 @@ SOURCE = "diskproof"
 AS_IT_IS = "as-it-is"
 """Snapshot that a disk has for a moment only."""
 
-PROBE = "probe"
-PROBE_BYTES = 64 * 2**20
-PROBE_BLOCK_BYTES = 4096
-PROBE_S = 0.3
-PROBE_ROUND = 20
-"""Reads a round: less than a millisecond, so that many rounds go by undisturbed on a busy machine too."""
-
-PROBE_TRIES = 6
-
-PATIENT_TRIES = 18
-"""So many where what was found cannot be: before a run is refused, a quiet moment is waited for."""
-
-PLAUSIBLE = 3.0
-"""A loop device less than trebles the way to the file below it. Where it seems to, other work was in the
-way, and another try may find a quieter moment."""
-
-LIKELY_US = 100.0
-"""A way that is no longer than this is believed: six processes wake each other on it, each within 10 us or so
-where cores are awake, and twice that where they sleep. A floor may have been measured in a luckier moment."""
-
-LONGEST_US = 250.0
-"""No machine at rest needs longer, whatever its floor was found to be: that had the same work in its way."""
-
+LET_GO_S = 20.0
+"""How long processes that were killed may take to leave a file system whose disk is dead."""
 
 _COUNTED = (
     *("seconds", "read", "write", "flush", "discard", "errors", "counters", "contents_bytes"),
     *("lateness_us", "lateness_share", "late"),
 )
 """What statistics and our record call by the same name."""
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """How a disk keeps account of what a power cut can take."""
+
+    log: Path | None
+    """File to be made, of every request with its bytes; None: no log."""
+
+
+@dataclass(frozen=True)
+class PowerCut:
+    """How the power of a disk fails."""
+
+    seed: int
+    """Of what survives."""
+    keep: Keep
+    """What does of that which a cut can take; ``all``: only the operating system stops."""
+    unreadable: bool = False
+    """Whether the sector under a spinning head may come to be unreadable."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +80,10 @@ class Wanted:
     """What its contents may take; None: the program decides as if it were the machine's only disk."""
     timing: bool = False
     """Whether answers take their time from the start."""
+    flushes: str | None = None
+    """``ignored``: its flushes do nothing; None: as its device file says."""
+    power_loss: str | None = None
+    """``protected``: what it has answered survives a power cut; None: as its device file says."""
     options: tuple[str, ...] = ()
     """Further options of `diskproof-disk serve`."""
     outlives: bool = False
@@ -99,6 +100,8 @@ class ServedDisk:
     facts: VirtualFacts
     seed: int | None = field(default=None, kw_only=True)
     """Seed of what its model draws from the next restore on; None: what it was attached with."""
+    tracking: Tracking | None = field(default=None, kw_only=True)
+    """How it keeps account, from the next restore on, of what a power cut can take; None: it does not."""
 
     @property
     def control(self) -> disk.Control:
@@ -115,8 +118,20 @@ class ServedDisk:
         self.control.ask("snapshot", name=name)
 
     def restore(self, name: str) -> None:
-        """Put back the bytes of that name, unmounted as it must be. Its model begins anew with its seed."""
+        """Put back the bytes of that name, unmounted as it must be. Its model begins anew with its seed.
+
+        Where it is tracked it is so from these very bytes on: with its log they are what a cut left.
+        """
         self.control.ask("restore", name=name, **({} if self.seed is None else {"seed": self.seed}))
+        if self.tracking is not None:
+            log = {} if self.tracking.log is None else {"log": str(self.tracking.log)}
+            self.control.ask("track", on=True, **log)
+
+    def track_no_longer(self) -> None:
+        """End the account of what a power cut can take: it costs copies of all that is written."""
+        if self.tracking is not None:
+            self.tracking = None
+            self.control.ask("track", on=False)
 
     def begin_anew(self) -> None:
         """Let its model begin anew with its seed, unmounted as it must be, and its bytes stay."""
@@ -163,6 +178,8 @@ class VirtualDisk(ServedDisk):
 
     block: Path
     """Its loop device."""
+    turns: bool = False
+    """Whether it is made of spinning disks and nothing faster."""
 
     @property
     def block_name(self) -> str:
@@ -185,10 +202,28 @@ class VirtualDisk(ServedDisk):
         """What it reads and writes whole, of its loop device too: nobody then writes a part of one."""
         return int(self.served.ready["sector_bytes"])
 
+    def power_returns(self) -> None:
+        """Let the power return with what survived, unmounted as it must be.
+
+        Its loop device is another: with the old one the kernel has forgotten all that it held of the disk.
+        """
+        _let_go(self.block, self.file)
+        self.control.ask("restore")
+        self.block = loops.attach_again(self.file, sector_bytes=self.sector_bytes)
+        _describe(self.block, turns=self.turns)
+
     def detach(self) -> None:
         """Give it back, unmounted as it must be: first the loop device, then the program and its mount."""
         loops.detach(self.block, self.file)
         self.served.end()
+
+
+def cut_at_once(cuts: Sequence[tuple[ServedDisk, PowerCut]]) -> list[disk.Facts]:
+    """Cut the power of disks at one instant and return what each was doing: every request fails from then on.
+
+    As near to one instant as the kernel lets us: see `disk.ask_at_once`.
+    """
+    return disk.ask_at_once("cut", [(served.control, asdict(how)) for served, how in cuts])
 
 
 def attach(wanted: Wanted, journal: Journal) -> VirtualDisk:
@@ -199,9 +234,27 @@ def attach(wanted: Wanted, journal: Journal) -> VirtualDisk:
     folder, served = _serve(wanted, journal, [])
     assert served.file is not None
     block = loops.attach(served.file, journal, sector_bytes=served.ready["sector_bytes"])
+    turns = _turns(disk.show(wanted.device)["device"])
+    _describe(block, turns=turns)
+    return VirtualDisk(served, folder, _facts(wanted, served.ready, journal), block, turns)
+
+
+def _describe(block: Path, *, turns: bool) -> None:
+    """Let a new loop device be like the disk that it stands for."""
     loops.set_largest_request(block)
-    loops.set_rotational(block, turns=_turns(disk.show(wanted.device)["device"]))
-    return VirtualDisk(served, folder, _facts(wanted, served.ready, journal), block)
+    loops.set_rotational(block, turns=turns)
+
+
+def _let_go(block: Path, file: Path) -> None:
+    """Take the loop device off a dead disk, once a file system that went from sight has let go of it."""
+    until = time.monotonic() + LET_GO_S
+    while True:
+        try:
+            return loops.detach(block, file)
+        except StorageError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
 
 
 def attach_directory(wanted: Wanted, journal: Journal) -> tuple[ServedDisk, Path]:
@@ -264,86 +317,18 @@ def _missing_mounter() -> str | None:
     return "an ordinary user mounts through fusermount3: install fuse3, or run as root"
 
 
-def path_us(journal: Journal, *, below_floor: bool = False) -> float:
-    """Return what the way to a virtual disk costs here, in microseconds: measured once a run.
-
-    DiskError where what was found cannot be: it would be taken off every latency. With `below_floor`, for who
-    takes figures that are not the disk's own, no more than can be is taken off.
-    """
-    found_us, floor_us = _way(journal)
-    if not below_floor:
-        check_plausible(found_us, floor_us)
-    return min(found_us, longest_us(floor_us))
-
-
-@cache
-def _way(journal: Journal) -> tuple[float, float]:
-    """Return what the way to a virtual disk was found to cost, and the program's part of it.
-
-    The median of 4 KiB reads at depth 1 through the loop device of a disk that takes no time itself. Of
-    many short rounds, one of the quickest: other work slows a round down, and never speeds one up.
-    """
-    probe = Wanted("null", PROBE, size_bytes=PROBE_BYTES, path_us=0.0, below_floor=True, timing=True)
-    attached = attach(probe, journal)
-    try:
-        floor_us = float(attached.served.ready["floor_us"])
-        found = math.inf
-        for tried in range(PATIENT_TRIES):
-            found = min(found, _read_us(attached.block))
-            enough = PLAUSIBLE * floor_us if tried < PROBE_TRIES - 1 else longest_us(floor_us)
-            if found <= enough:
-                break
-        return found, floor_us
-    finally:
-        attached.detach()
-
-
-def longest_us(floor_us: float) -> float:
-    """Return the longest way that is believed where the program's part of it was found to be `floor_us`."""
-    return min(max(PLAUSIBLE * floor_us, LIKELY_US), LONGEST_US)
-
-
-def check_plausible(found_us: float, floor_us: float) -> None:
-    """Refuse a measured way that a machine at rest cannot have; DiskError says what to do."""
-    if found_us > longest_us(floor_us):
-        raise disk.DiskError(
-            f"the way to a virtual disk seems to take {found_us:.0f} us here, and no more than "
-            f"{longest_us(floor_us):.0f} us are believed: other work was in the way for as long as it was "
-            "measured, and what was found would be taken off every latency; end what keeps this machine busy "
-            "(see `uptime`), and try again"
-        )
-
-
-def _read_us(block: Path) -> float:
-    """Return the first decile of the rounds' medians, in microseconds."""
-    medians: list[float] = []
-    descriptor = os.open(block, os.O_RDONLY | os.O_DIRECT)
-    try:
-        until = time.perf_counter() + PROBE_S
-        while not medians or time.perf_counter() < until:
-            medians.append(statistics.median(_reads_ns(descriptor)))
-    finally:
-        os.close(descriptor)
-    return round(sorted(medians)[len(medians) // 10] / 1000, 1)
-
-
-def _reads_ns(descriptor: int) -> list[int]:
-    """Return what the random reads of a round took, one after the other."""
-    buffer = mmap.mmap(-1, PROBE_BLOCK_BYTES)  # on a page of its own, as direct I/O asks
-    draw = random.Random(1)  # noqa: S311 - offsets of a probe
-    taken = []
-    for _ in range(PROBE_ROUND):
-        offset = draw.randrange(PROBE_BYTES // PROBE_BLOCK_BYTES) * PROBE_BLOCK_BYTES
-        began = time.perf_counter_ns()
-        os.preadv(descriptor, [buffer], offset)
-        taken.append(time.perf_counter_ns() - began)
-    return taken
-
-
 def _turns(device: object) -> bool:
     """Tell whether a device is made of spinning disks and nothing faster, as its file describes it."""
     kinds = set(_keys(device))
     return "spinning" in kinds and "flash" not in kinds
+
+
+def serves_one_at_a_time(device: disk.Facts) -> bool:
+    """Tell whether a device serves one request at a time: one arm, or what a bulk-only bridge leads to."""
+    [(kind, model)] = device.items()
+    if kind == "bridge":
+        return model["protocol"]["value"] == "bulk-only" or serves_one_at_a_time(model["disk"])
+    return kind == "spinning"
 
 
 def _keys(device: object) -> Iterator[str]:
@@ -364,6 +349,10 @@ def _options(wanted: Wanted) -> list[str]:
         options += ["--path-us", str(wanted.path_us)]
     if wanted.memory_limit_bytes is not None:
         options += ["--memory-limit", str(wanted.memory_limit_bytes)]
+    if wanted.flushes is not None:
+        options += ["--flushes", wanted.flushes]
+    if wanted.power_loss is not None:
+        options += ["--power-loss", wanted.power_loss]
     if wanted.below_floor:
         options.append("--below-floor")
     return options
@@ -397,4 +386,5 @@ def _facts(wanted: Wanted, ready: disk.Facts, journal: Journal) -> VirtualFacts:
         path_us=ready.get("path_us"),
         floor_us=ready.get("floor_us"),
         label=ready.get("label"),
+        one_at_a_time=serves_one_at_a_time(shown["device"]),
     )

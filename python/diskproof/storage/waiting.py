@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from diskproof.disk import Control, Facts
-from diskproof.results.records import DeviceUsage, Waiting
+from diskproof.results.usage import DeviceUsage, Waiting
 from diskproof.system.counters import device_counters, usage_between
 
 LEAST_REQUESTS = 50

@@ -1,16 +1,22 @@
 """The study file's declaration. Each option's name, type, limits, default and meaning stand here once."""
 
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import ByteSize, Field, field_validator, model_validator
 
-from diskproof.results.records import ROLES, Factor, Role, format_bytes
+from diskproof.results.factor import Factor
+from diskproof.results.plan import Phases
+from diskproof.results.record import format_bytes
+from diskproof.study.crash import CrashChoice
 from diskproof.study.loads import Workload
-from diskproof.study.part import DAY_S, MAX_CLIENTS, Family, Name, Part, Size
-from diskproof.study.placements import PLACEMENTS, Placement, expand
-from diskproof.study.places import PLACE_KINDS, PlaceChoice, PlaceKeys
-from diskproof.study.pools import PoolProperties
+from diskproof.study.loads.base import Timed
+from diskproof.study.part import DAY_S, DEFAULT_TUNINGS, MAX_CLIENTS, Distinct, Name, Part, Size, mistake
+from diskproof.study.prices import PriceChoice
+from diskproof.study.published import PublishedChoice
+from diskproof.study.scales import ScaleChoice
+from diskproof.study.servers import ServerChoice
+from diskproof.study.storages import StorageChoice
 
 Level = Literal["safest", "fast", "unsafe"]
 """The tuning levels that every server family has."""
@@ -18,74 +24,6 @@ Level = Literal["safest", "fast", "unsafe"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 MAX_BLOCKS = 1_000
-
-
-class ServerChoice(Part):
-    """A database server under test."""
-
-    family: Family = Field(
-        description="Server family: `mysql` (MariaDB, MySQL, Percona Server), `postgresql` or `sqlite`"
-    )
-    basedir: Path | None = Field(
-        None, description="Folder of an unpacked server; without it the one installed on the machine is used"
-    )
-
-
-class StorageChoice(PlaceKeys):
-    """A storage layout: one place for everything (its keys right here), or a place for each role."""
-
-    data: PlaceChoice | None = Field(
-        None, description="Tables and indexes; every role not named lies here too"
-    )
-    redo: PlaceChoice | None = Field(None, description="Redo log (InnoDB) or WAL (PostgreSQL)")
-    binlog: PlaceChoice | None = Field(None, description="Binary log (MySQL family)")
-    tmp: PlaceChoice | None = Field(None, description="Temporary files")
-    placement: Placement | None = Field(
-        None, description="An SSD's place beside a disk, by name; instead of `data`"
-    )
-    disk: PlaceChoice | None = Field(None, description="Of a `placement`: the disk")
-    ssd: PlaceChoice | None = Field(None, description="Of a `placement`: the SSD")
-    pool: PoolProperties | None = Field(
-        None, description="Of the `placement` ssd-as-cache: properties of its ZFS pool"
-    )
-
-    @model_validator(mode="after")
-    def _data_has_one_place(self) -> Self:
-        kinds = self.kinds()
-        if self.placement is not None:
-            if kinds or self.data is not None:
-                raise ValueError(f"`placement` says where the data lies: leave `{(*kinds, 'data')[0]}` out")
-            self._placed()
-            return self
-        for key in ("disk", "ssd", "pool"):
-            if key in self.model_fields_set:
-                raise ValueError(f"`{key}` belongs to a `placement`: {', '.join(PLACEMENTS)}")
-        if len(kinds) + (self.data is not None) != 1:
-            listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
-            raise ValueError(
-                f"a storage says once where its data lies: {listed}, `data = {{ directory = … }}`, "
-                "or a `placement`"
-            )
-        if kinds:
-            self.check_keys(kinds[0])
-        if not kinds and (given := [key for key in PlaceKeys.model_fields if key in self.model_fields_set]):
-            raise ValueError(f"`{given[0]}` belongs to a place: write it within `data = {{ … }}`")
-        return self
-
-    def places(self) -> dict[Role, PlaceChoice]:
-        """Return a place for every role; a role that is not named lies where the data lies."""
-        places = self._placed()
-        named = {"redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}
-        return {role: named.get(role) or places.get(role) or places["data"] for role in ROLES}
-
-    def _placed(self) -> dict[Role, PlaceChoice]:
-        """Return the data's place, and those of the roles that a placement names."""
-        if self.placement is not None:
-            return expand(self.placement, self.disk, self.ssd, self.pool)
-        if self.data is not None:
-            return {"data": self.data}
-        given = set(PlaceKeys.model_fields) & self.model_fields_set
-        return {"data": PlaceChoice(**{key: getattr(self, key) for key in given})}
 
 
 class Tuning(Part):
@@ -97,6 +35,13 @@ class Tuning(Part):
     variables: dict[str, str | int | float | bool] = Field(
         {}, description="Server variables on top of the base, as the server itself names them"
     )
+    servers: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Servers that it is for, where its variables are not every server's"
+    )
+
+    def is_for(self, server: str) -> bool:
+        """Tell whether a server is run at it."""
+        return self.servers is None or server in self.servers
 
     def variables_as_text(self) -> dict[str, str]:
         """Return the variables as a server's configuration writes them (booleans as ON and OFF)."""
@@ -126,10 +71,24 @@ class Design(Part):
         min_length=1,
         description="Buffer pool (shared buffers, page cache of SQLite), each a factor level",
     )
+    redo_log: Annotated[Size, Field(ge=8 * 2**20)] | None = Field(
+        None,
+        description="Size of InnoDB's whole redo log, in the words of whichever server of the MySQL family; "
+        "without it 96 MiB. For studies of that family alone",
+    )
     same_within: float = Field(
         0.03, gt=0, lt=0.5, description='A ratio whose whole interval lies within this of 1 is "the same"'
     )
     seed: int = Field(1, ge=0, lt=2**63, description="Seed of the random order, the data and the load")
+    cpus: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="CPUs that the server and its load may use, together, each a core of its own where the "
+        "machine has more cores; virtual disks and diskproof itself keep to the others where there are any, "
+        "while the kernel's own threads (of loop devices, of file systems) run where the kernel puts them. "
+        "Without it all that the run may use",
+    )
 
     @field_validator("clients", "memory")
     @classmethod
@@ -163,15 +122,36 @@ class Study(Part):
     expectation: str = Field("", description="What its author expects, and why, written before it is run")
     analysis: str = Field("", description="What to make of the outcome; printed in the report")
     design: Design = Field(default_factory=Design, description="How the experiment is made")
-    servers: dict[Name, ServerChoice] = Field(min_length=1, description="Servers under test, by name")
+    servers: dict[Name, ServerChoice] = Field(
+        {}, description="Servers under test, by name; a study of bare files alone (`fileio`) has none"
+    )
     storages: dict[Name, StorageChoice] = Field(min_length=1, description="Storage layouts, by name")
     tunings: dict[Name, Tuning] = Field(
-        default={"safest": Tuning(base=None, variables={}), "fast": Tuning(base=None, variables={})},
+        default={name: Tuning(base=None, variables={}) for name in DEFAULT_TUNINGS},
         min_length=1,
         description="Tuning levels: `safest`, `fast`, `unsafe`, or your own",
     )
-    workloads: dict[Name, Workload] = Field(min_length=1, description="Loads, by name")
-    thresholds: list[Threshold] = Field([], description="Claims that the run must prove")
+    workloads: dict[Name, Workload] = Field(
+        {}, description="Loads whose speed is measured, by name; a study of safety alone (`crash`) has none"
+    )
+    crash: CrashChoice | None = Field(
+        None, description="Cuts of the power while clients commit, and what is left after them"
+    )
+    thresholds: list[Threshold] = Field(
+        [], description="Claims that the run must prove, but for those about a server left out"
+    )
+    scale: Name | None = Field(
+        None, description="Scale that is taken where `--scale` names none; without it the study as it stands"
+    )
+    scales: dict[Name, ScaleChoice] = Field(
+        {}, description="The study in other sizes, by name; `--scale NAME` takes one"
+    )
+    published: PublishedChoice | None = Field(
+        None, description="The experiment that the study repeats, and its figures"
+    )
+    prices: dict[Name, PriceChoice] = Field(
+        {}, description="Prices of devices, by name; `bought` of a storage names them"
+    )
 
     @field_validator("tunings")
     @classmethod
@@ -184,8 +164,39 @@ class Study(Part):
         return tunings
 
     @model_validator(mode="after")
+    def _a_workload_has_its_server(self) -> Self:
+        served = [name for name, workload in self.workloads.items() if workload.needs_server]
+        if not self.workloads and self.crash is None:
+            raise mistake("a study has at least one load, or a `[crash]`", "workloads")
+        if self.crash is not None:
+            if not self.servers:
+                raise mistake(
+                    "`servers` is missing: only what a database has acknowledged can be lost", "crash"
+                )
+            return self
+        if served and not self.servers:
+            raise ValueError(f"`servers` is missing: workload `{served[0]}` is a database's")
+        if self.servers and not served:
+            raise ValueError("`servers`: every workload here is a load on bare files; leave the servers out")
+        if not served:
+            self._nothing_is_asked_of_a_server()
+        return self
+
+    def _nothing_is_asked_of_a_server(self) -> None:
+        """Refuse what only a server would heed; all workloads are loads on bare files."""
+        if "tunings" in self.model_fields_set:
+            raise mistake("every workload here is a load on bare files: leave it out", "tunings")
+        for key in ("memory", "redo_log"):
+            if key in self.design.model_fields_set:
+                raise mistake("every workload here is a load on bare files: leave it out", "design", key)
+
+    @model_validator(mode="after")
     def _thresholds_name_levels(self) -> Self:
         for number, claim in enumerate(self.thresholds, start=1):
+            if not self.servers and claim.factor in ("server", "tuning", "memory"):
+                raise mistake(
+                    f"a load on bare files has no {claim.factor} to compare", "thresholds", str(number - 1)
+                )
             first, *others = self.levels(claim.factor)
             if claim.baseline != first or claim.level not in others:
                 raise ValueError(
@@ -195,17 +206,110 @@ class Study(Part):
         return self
 
     @model_validator(mode="after")
+    def _workloads_are_crossed_with_known_levels(self) -> Self:
+        for name, workload in self.workloads.items():
+            for factor, known in (
+                ("servers", self.servers),
+                ("storages", self.storages),
+                ("tunings", self.tunings),
+            ):
+                for level in getattr(workload, factor) or []:
+                    if level not in known:
+                        raise mistake(
+                            f"this study has {', '.join(known)}, not `{level}`", "workloads", name, factor
+                        )
+        return self
+
+    @model_validator(mode="after")
+    def _tunings_are_for_known_servers(self) -> Self:
+        for name, tuning in self.tunings.items():
+            for server in tuning.servers or []:
+                if server not in self.servers:
+                    known = ", ".join(self.servers)
+                    raise mistake(f"this study has {known}, not `{server}`", "tunings", name, "servers")
+        return self
+
+    @model_validator(mode="after")
+    def _cuts_name_levels(self) -> Self:
+        if self.crash is None:
+            return self
+        known: dict[str, Iterable[str]] = {
+            "servers": self.servers,
+            "storages": self.storages,
+            "tunings": self.tunings,
+        }
+
+        parts = [
+            ((), self.crash),
+            *((("documented", str(n)), one) for n, one in enumerate(self.crash.documented)),
+            *((("controls", str(n)), one) for n, one in enumerate(self.crash.controls)),
+        ]
+        for keys, part in parts:
+            for factor, names in known.items():
+                for level in getattr(part, factor) or []:
+                    if level not in names:
+                        raise mistake(
+                            f"this study has {', '.join(names)}, not `{level}`", "crash", *keys, factor
+                        )
+        for way, storages in self.crash.ways.items() if isinstance(self.crash.ways, dict) else ():
+            for storage in storages:
+                if storage not in self.storages:
+                    known_names = ", ".join(self.storages)
+                    raise mistake(f"this study has {known_names}, not `{storage}`", "crash", "ways", way)
+                if way != "kill" and (why := self.storages[storage].why_never_cut()):
+                    raise mistake(f"`{storage}`: {why}; name it under `kill`", "crash", "ways", way)
+        return self
+
+    @model_validator(mode="after")
+    def _published_figures_name_levels(self) -> Self:
+        if self.published:
+            self.published.check(self.levels, self.workloads)
+        return self
+
+    @model_validator(mode="after")
+    def _prices_are_known(self) -> Self:
+        for name, storage in self.storages.items():
+            for device in storage.bought:
+                if device not in self.prices:
+                    known = ", ".join(self.prices) or "nothing"
+                    raise mistake(
+                        f"`{device}` is not in [prices], which has {known}", "storages", name, "bought"
+                    )
+        if len(currencies := sorted({price.currency for price in self.prices.values()})) > 1:
+            raise mistake(f"they are in {' and '.join(currencies)}: give them all in one currency", "prices")
+        return self
+
+    @model_validator(mode="after")
+    def _the_scale_is_known(self) -> Self:
+        if self.scale is not None and self.scale not in self.scales:
+            known = ", ".join(self.scales) or "nothing"
+            raise mistake(f"`{self.scale}` is not in [scales], which has {known}", "scale")
+        return self
+
+    @model_validator(mode="after")
     def _every_server_takes_every_workload(self) -> Self:
         for name, workload in self.workloads.items():
             for server, choice in self.servers.items():
+                if not workload.runs_on("servers", server):
+                    continue
                 if reason := workload.refusal(choice.family):
                     raise ValueError(f"workload `{name}` cannot run on server `{server}`: {reason}")
         return self
 
     @model_validator(mode="after")
+    def _only_innodb_has_a_redo_log_of_a_set_size(self) -> Self:
+        others = [name for name, choice in self.servers.items() if choice.family != "mysql"]
+        if self.design.redo_log is not None and others:
+            raise ValueError(
+                f"`design.redo_log` is the MySQL family's, which server `{others[0]}` is not of: "
+                "leave it out, or make two studies"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _a_job_has_no_measured_phase(self) -> Self:
         timed = [key for key in ("warm_up_s", "measure_s") if key in self.design.model_fields_set]
-        if timed and all(workload.is_job for workload in self.workloads.values()):
+        if timed and self.workloads and all(workload.is_job for workload in self.workloads.values()):
             keys = " and ".join(f"`design.{key}`" for key in timed)
             raise ValueError(
                 f"{keys}: every workload here is a job, which begins cold and ends by itself: leave it out"
@@ -220,8 +324,23 @@ class Study(Part):
             "tuning": list(self.tunings),
             "workload": list(self.workloads),
             "memory": [format_bytes(memory) for memory in self.design.memory],
-            "clients": [str(clients) for clients in self.design.clients],
+            "clients": list(
+                dict.fromkeys(
+                    str(clients)
+                    for workload in self.workloads.values()
+                    for clients in workload.clients or self.design.clients
+                )
+            ),
         }[factor]
+
+    def phases(self, workload: str) -> Phases:
+        """Return how long a steady workload is warmed up and measured: its own times, or the design's."""
+        chosen, warm_up_s, measure_s = self.workloads[workload], self.design.warm_up_s, self.design.measure_s
+        if isinstance(chosen, Timed):
+            warm_up_s = warm_up_s if chosen.warm_up_s is None else chosen.warm_up_s
+            warm_up_s = 0.0 if chosen.begins_cold else warm_up_s
+            measure_s = measure_s if chosen.measure_s is None else chosen.measure_s
+        return Phases(warm_up_s=warm_up_s, measure_s=measure_s)
 
     def tuning_level(self, name: str) -> Level:
         """Return the named level that a tuning starts from."""

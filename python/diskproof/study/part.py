@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +14,7 @@ from pydantic import (
     ValidationInfo,
     WithJsonSchema,
 )
+from pydantic_core import PydanticCustomError
 
 NAME_PATTERN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")
 
@@ -49,10 +50,36 @@ def _beside_the_study(device: str, info: ValidationInfo) -> str:
 Device = Annotated[str, StringConstraints(min_length=1), AfterValidator(_beside_the_study)]
 """A virtual disk: a name, or a device file, whose relative path starts at the study file's folder."""
 
+
+def mistake(message: str, *keys: str) -> PydanticCustomError:
+    """Return a mistake at keys below the part that raises it, for what only a whole part can find."""
+    return PydanticCustomError("mistake", "{message}", {"message": message, "keys": list(keys)})
+
+
+DEFAULT_TUNINGS = ("safest", "fast")
+"""Tuning levels of a study whose file names none."""
+
 Family = Literal["mysql", "postgresql", "sqlite"]
+
+Flavour = Literal["MariaDB", "MySQL", "Percona Server"]
+"""The servers of the MySQL family, as their own binaries call themselves."""
 
 MAX_CLIENTS = 10_000
 DAY_S = 86_400.0
+
+
+Item = TypeVar("Item", str, int)
+
+
+def _distinct(values: list[Item] | None) -> list[Item] | None:
+    for value in values or []:
+        if (values or []).count(value) > 1:
+            raise ValueError(f"`{value}` stands here twice")
+    return values
+
+
+Distinct = AfterValidator(_distinct)
+"""Of a list: nothing may stand in it twice."""
 
 
 class Part(BaseModel):

@@ -5,7 +5,7 @@ The six are those of Koltsidas and Viglas ("Data Management over Flash Memory", 
 
 from typing import Literal, get_args
 
-from diskproof.results.records import Role
+from diskproof.results.record import Role
 from diskproof.study.places import Composed, PlaceChoice
 from diskproof.study.pools import Disk, Pool, PoolProperties
 

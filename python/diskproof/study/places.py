@@ -19,8 +19,8 @@ PLACE_KINDS: tuple[PlaceKind, ...] = get_args(PlaceKind)
 KEYS_OF: dict[PlaceKind, tuple[str, ...]] = {
     "directory": ("throttle",),
     "ram": (),
-    "virtual": ("size", "filesystem", "mount_options", "label", "below_floor"),
-    "composed": ("size", "filesystem", "mount_options", "label", "below_floor"),
+    "virtual": ("size", "filesystem", "mount_options", "label", "below_floor", "flushes", "power_loss"),
+    "composed": ("size", "filesystem", "mount_options", "label", "below_floor", "flushes", "power_loss"),
     "block": ("format", "overwrite", "filesystem", "mount_options", "throttle"),
     "zpool": (),
     "command": ("throttle",),
@@ -121,6 +121,16 @@ class PlaceKeys(Part):
         False,
         description="Take a device that is faster than this machine can serve one; its figures are labelled",
     )
+    flushes: Literal["ignored"] | None = Field(
+        None,
+        description="`ignored`: the virtual disk answers each flush at once and does nothing; without it the "
+        "disk does what its device file says",
+    )
+    power_loss: Literal["protected"] | None = Field(
+        None,
+        description="`protected`: what the virtual disk has answered survives a power cut, so that a flush "
+        "has nothing to do; without it the disk does what its device file says",
+    )
 
     composed: Composed | None = Field(
         None, description="A virtual disk that is made of two: one before the other"
@@ -162,6 +172,10 @@ class PlaceKeys(Part):
         """Refuse keys that do not go together; ValueError says which."""
         if strange := self.strange_keys(kind):
             raise ValueError(f"`{strange[0]}` is no key of a place that is `{kind}`")
+        if self.flushes and self.power_loss:
+            raise ValueError(
+                "`flushes` and `power_loss`: a protected disk has nothing to ignore; leave one out"
+            )
         if self.block is not None:
             check_named_twice(self.block, self.format)
 
@@ -215,6 +229,11 @@ class PlaceChoice(PlaceKeys):
         if self.zpool is not None:
             return [f"{self.key} {disk.key}" for disk in self.zpool.virtual]
         return [self.key] if self.has_virtual_disks else []
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Whether its power can be cut: it lies on one virtual disk that is attached as a block device."""
+        return self.kind in ("virtual", "composed")
 
     @property
     def has_virtual_disks(self) -> bool:

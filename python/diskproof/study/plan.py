@@ -2,11 +2,15 @@
 
 import hashlib
 from collections import Counter
-from itertools import product
 
 import numpy as np
+from pydantic import ByteSize
 
-from diskproof.results.records import Cell, Plan, PlannedTrial, format_bytes
+from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan, PlannedTrial, Scale
+from diskproof.results.record import format_bytes
+from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
+from diskproof.study.cuts import plan_cuts
+from diskproof.study.loads.base import Load
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, StudyFile
@@ -14,20 +18,19 @@ from diskproof.study.read import StudyError, StudyFile
 TRIAL_OVERHEAD_S = 2.0
 """Restore, start and stop of a small data set, as measured on a small machine."""
 
-COPY_BYTES_PER_S = 250e6
-"""A cautious rate of copying a data set."""
 
-WRITE_BYTES_PER_S = 20e6
-"""An allowance for what a writing load itself puts on the disk."""
+def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str | None = None) -> Plan:
+    """Plan a study; `only` keeps the cells whose id contains one of the given texts.
 
-
-def make_plan(file: StudyFile, only: list[str] | None = None) -> Plan:
-    """Plan a study; `only` keeps the cells whose id contains one of the given texts."""
+    `no_power_cuts` says why nothing but processes can be killed here, where that is so.
+    """
     study, design = file.study, file.study.design
     cells = [cell for cell in _cells(study) if not only or any(text in cell.id for text in only)]
-    if not cells:
-        known = "\n  ".join(cell.id for cell in _cells(study))
-        raise StudyError(f"no cell matches {' or '.join(only or [])}; the cells are:\n  {known}")
+    crash = plan_cuts(study, only, no_power_cuts)
+    if not cells and crash is None:
+        asked, known = " or ".join(f"`{text}`" for text in only or []), "\n  ".join(_ids(study))
+        raise StudyError(f"no cell matches {asked}; the cells are:\n  {known}")
+    default = Phases(warm_up_s=design.warm_up_s, measure_s=design.measure_s)
     trials = _order(cells, design.blocks, design.seed)
     return Plan(
         study=file.name,
@@ -36,6 +39,20 @@ def make_plan(file: StudyFile, only: list[str] | None = None) -> Plan:
         analysis=study.analysis.strip(),
         seed=design.seed,
         same_within=design.same_within,
+        phases={
+            name: phases
+            for name in dict.fromkeys(cell.workload for cell in cells)
+            if not study.workloads[name].is_job and (phases := study.phases(name)) != default
+        },
+        cpus=design.cpus,
+        scale=_scale(file),
+        left_out=list(file.left_out),
+        published=study.published.record(study.levels) if study.published else None,
+        prices={
+            name: [study.prices[device].record(device) for device in storage.bought]
+            for name, storage in study.storages.items()
+            if storage.bought
+        },
         warm_up_s=design.warm_up_s,
         measure_s=design.measure_s,
         metrics={
@@ -48,6 +65,7 @@ def make_plan(file: StudyFile, only: list[str] | None = None) -> Plan:
         },
         cells=cells,
         trials=trials,
+        crash=crash,
         estimated_s=sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, cells) / COPY_BYTES_PER_S,
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
@@ -55,34 +73,89 @@ def make_plan(file: StudyFile, only: list[str] | None = None) -> Plan:
     )
 
 
+def only_cuts(plan: Plan) -> Plan:
+    """Return the plan without its trials: the cuts alone. StudyError where there are none."""
+    if plan.crash is None:
+        raise StudyError(
+            "no cell that is cut matches; those that are measured are not cut by `diskproof crash`:\n  "
+            + "\n  ".join(cell.id for cell in plan.cells)
+        )
+    without = {
+        "cells": [],
+        "trials": [],
+        "estimated_s": 0.0,
+        "estimated_bytes": 0,
+        "phases": {},
+        "metrics": {},
+        "prices": {},
+        "published": None,
+    }
+    return plan.model_copy(update=without)
+
+
+def _ids(study: Study) -> list[str]:
+    """Return the ids of all cells, measured and cut."""
+    cuts = plan_cuts(study)
+    return [cell.id for cell in _cells(study)] + [cell.id for cell in (cuts.cells if cuts else [])]
+
+
+def _scale(file: StudyFile) -> Scale | None:
+    if file.scale is None:
+        return None
+    chosen = file.study.scales[file.scale]
+    return Scale(name=file.scale, shrinks=chosen.shrinks.strip(), carries=chosen.carries.strip())
+
+
 def load_seconds(study: Study, workload: str) -> float:
     """Return how long a trial's clients are at work: as the design says, or as a job probably takes."""
     chosen = study.workloads[workload]
-    return chosen.expected_s if chosen.is_job else study.design.warm_up_s + study.design.measure_s
+    if chosen.is_job:
+        return chosen.expected_s
+    phases = study.phases(workload)
+    return phases.warm_up_s + phases.measure_s
 
 
 def _cells(study: Study) -> list[Cell]:
     """Return every combination of the factors, in the order in which the study names their levels."""
-    combinations = product(
-        study.servers,
-        study.storages,
-        study.tunings,
-        study.workloads,
-        study.design.memory,
-        study.design.clients,
-    )
     return [
-        Cell(
-            id="/".join([server, storage, tuning, workload, _compact_bytes(memory), f"{clients}c"]),
-            server=server,
-            storage=storage,
-            tuning=tuning,
-            workload=workload,
-            memory_bytes=int(memory),
-            clients=clients,
-        )
-        for server, storage, tuning, workload, memory, clients in combinations
+        cell
+        for server in (*study.servers, NO_LEVEL)
+        for storage in study.storages
+        for tuning in (*study.tunings, NO_LEVEL)
+        for name, workload in study.workloads.items()
+        if _is_run(study, workload, server, storage, tuning)
+        for memory in (study.design.memory if workload.needs_server else [ByteSize(0)])
+        for clients in workload.clients or study.design.clients
+        for cell in [_cell(server, storage, tuning, name, memory, clients)]
     ]
+
+
+def _is_run(study: Study, workload: Load, server: str, storage: str, tuning: str) -> bool:
+    """Tell whether a workload is run at these levels; one without a server has none of it, nor a tuning."""
+    if not workload.runs_on("storages", storage):
+        return False
+    if not workload.needs_server:
+        return server == tuning == NO_LEVEL
+    if NO_LEVEL in (server, tuning):
+        return False
+    if not study.tunings[tuning].is_for(server):
+        return False
+    return workload.runs_on("servers", server) and workload.runs_on("tunings", tuning)
+
+
+def _cell(server: str, storage: str, tuning: str, workload: str, memory: ByteSize, clients: int) -> Cell:
+    levels = [server, storage, tuning, workload, _compact_bytes(memory), f"{clients}c"]
+    if server == NO_LEVEL:
+        levels = [storage, workload, f"{clients}c"]
+    return Cell(
+        id="/".join(levels),
+        server=server,
+        storage=storage,
+        tuning=tuning,
+        workload=workload,
+        memory_bytes=int(memory),
+        clients=clients,
+    )
 
 
 def _order(cells: list[Cell], blocks: int, seed: int) -> list[PlannedTrial]:
@@ -101,17 +174,20 @@ def _trial_seconds(study: Study, cell: Cell) -> float:
 
 def _trial_bytes(study: Study, cell: Cell) -> int:
     """Estimate what a trial's load writes to storage that wears: nothing where the data lies in memory."""
-    if _data_place(study, cell).in_memory or not study.workloads[cell.workload].writes:
+    if not study.workloads[cell.workload].writes:
         return 0
-    return round(load_seconds(study, cell.workload) * WRITE_BYTES_PER_S)
+    return written_bytes(_data_place(study, cell), load_seconds(study, cell.workload))
 
 
 def _copied_bytes(study: Study, cells: list[Cell]) -> int:
     """Estimate what is copied before trials: each time, but once where a place keeps the data set."""
     copies = Counter((cell.storage, cell.server, cell.workload) for cell in cells)
     return sum(
-        study.workloads[workload].data_bytes
-        * (1 if study.storages[storage].places()["data"].keeps_data_sets else trials * study.design.blocks)
+        copied_bytes(
+            study.storages[storage].places()["data"],
+            study.workloads[workload].data_bytes,
+            trials * study.design.blocks,
+        )
         for (storage, _, workload), trials in copies.items()
     )
 

@@ -5,21 +5,30 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from diskproof.refusal import RefusalError
-from diskproof.results.records import format_bytes
+from diskproof.results.record import format_bytes
+from diskproof.study.crash import LIST, TABLE
 from diskproof.study.loads import KINDS
 from diskproof.study.model import Study
 from diskproof.study.part import FOLDER
+from diskproof.study.scales import scaled, unknown_names
 
 MAX_STUDY_BYTES = 1_000_000
 """A study file is written by a person; a larger file was named by mistake."""
 
 MIB = 2**20
+
+TABLES = {"dict_type", "model_type", "model_attributes_type"}
+"""pydantic's names for what should be a table and is none."""
+
+
+NO_KEYS = {"[key]", LIST, TABLE}
+"""What pydantic names on the way to a mistake, and nobody wrote."""
 
 
 class StudyError(RefusalError):
@@ -33,10 +42,15 @@ class StudyFile:
     name: str
     text: str
     study: Study
+    """At its scale."""
+    scale: str | None = None
+    """None: the study as it stands."""
+    left_out: tuple[str, ...] = ()
+    """Optional servers that this machine does not have; they are no longer in `study`."""
 
 
-def read_study(path: Path) -> StudyFile:
-    """Read and check a study file; StudyError lists every mistake."""
+def read_study(path: Path, scale: str | None = None) -> StudyFile:
+    """Read and check a study file at a scale, or at its own default; StudyError lists every mistake."""
     try:
         if path.stat().st_size > MAX_STUDY_BYTES:
             raise StudyError(f"{path} has more than {MAX_STUDY_BYTES:,} bytes; is it a study file?")
@@ -45,35 +59,67 @@ def read_study(path: Path) -> StudyFile:
         raise StudyError(f"there is no file {path}{_similar_files(path)}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"{path} cannot be read: {error}") from None
-    return StudyFile(name=path.stem, text=text, study=parse_study(text, str(path)))
+    study = parse_study(text, str(path))
+    chosen = study.scale if scale is None else scale
+    if chosen is None:
+        return StudyFile(name=path.stem, text=text, study=study)
+    if chosen not in study.scales:
+        known = f"it has {', '.join(study.scales)}" if study.scales else "it has none"
+        raise StudyError(f"{path} has no scale `{chosen}`; {known}")
+    return StudyFile(name=path.stem, text=text, study=parse_study(text, str(path), chosen), scale=chosen)
 
 
-def parse_study(text: str, source: str) -> Study:
-    """Check the text of a study; `source` names it in errors; scripts are looked for beside it."""
+def parse_study(text: str, source: str, scale: str | None = None) -> Study:
+    """Check the text of a study at all of its scales, and return it at one of them, or as it stands.
+
+    `source` names it in errors; scripts are looked for beside it.
+    """
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"{source} is not valid TOML: {error}") from None
+    study = _checked(content, text, source, None)
+    sizes = {name: _checked(content, text, source, name) for name in study.scales}
+    return study if scale is None else sizes[scale]
+
+
+def _checked(content: dict[str, Any], text: str, source: str, scale: str | None) -> Study:
+    changes = content["scales"][scale] if scale else {}
+    if unknown := list(unknown_names(content, changes)):
+        raise StudyError("\n".join(_unknown_name(scale, *one, text, source) for one in unknown))
     try:
-        return Study.model_validate(content, context={FOLDER: Path(source).parent})
+        return Study.model_validate(scaled(content, changes), context={FOLDER: Path(source).parent})
     except ValidationError as error:
-        lines = dict.fromkeys(_explain(mistake, text, source) for mistake in error.errors())
+        mistakes = error.errors()
+        published = content.get("published")
+        lines = dict.fromkeys(
+            _with_title(_explain(mistake, text, source, scale, changes), published) for mistake in mistakes
+        )
         raise StudyError("\n".join(lines)) from None
 
 
-def _explain(mistake: ErrorDetails, text: str, source: str) -> str:
-    keys, kind = _keys(mistake)
+def _explain(
+    mistake: ErrorDetails, text: str, source: str, scale: str | None = None, changes: object = None
+) -> str:
+    given_keys, kind = _keys(mistake)
+    keys = given_keys
+    if scale and keys and _reaches(changes, keys):
+        keys = ["scales", scale, *keys]
     place = f"{source}:{_line_of(keys, text)}"
+    if scale and keys == given_keys:  # what stands there is in order, but not with what the scale changes
+        place += f": at scale `{scale}`"
     shown = ".".join(keys) or "the study"
     if mistake["type"] == "extra_forbidden":
-        return f"{place}: unknown key `{shown}`{_similar_key(keys, kind)}"
+        return f"{place}: unknown key `{shown}`{_similar_key(given_keys, kind)}"
     if mistake["type"] == "union_tag_invalid":
         return f"{place}: `{shown}.kind`: input should be {_choice(list(KINDS))}, not {mistake['ctx']['tag']}"
     if mistake["type"] == "missing":
         return f"{place}: `{shown}` is missing"
     if mistake["type"] == "string_pattern_mismatch" and mistake["loc"][-1] == "[key]":
         return f"{place}: `{shown}`: a name has letters, digits, `.`, `-`, `_`, and at most 40 of them"
-    message = mistake["msg"].removeprefix("Value error, ")
+    message = mistake["msg"].removeprefix("Value error, ").replace(" after validation", "")
+    if mistake["type"] in TABLES:
+        message = "input should be a table"
     bound = mistake.get("ctx", {}).get("ge")
     if isinstance(bound, int) and bound >= MIB:  # nothing but a size has such a bound
         message = message.replace(str(bound), format_bytes(bound))
@@ -81,12 +127,48 @@ def _explain(mistake: ErrorDetails, text: str, source: str) -> str:
     return f"{place}: `{shown}`: {message[:1].lower()}{message[1:]}{given}"
 
 
+def _with_title(said: str, published: object) -> str:
+    """Return a complaint with a published table or ratio by its title, and not by a number from 0."""
+
+    def titled(found: re.Match[str]) -> str:
+        part, number, rest = found.groups()
+        told = published.get(part) if isinstance(published, dict) else None
+        one = told[int(number)] if isinstance(told, list) else None
+        title = one.get("title") if isinstance(one, dict) else None
+        which = f"“{title}”" if isinstance(title, str) and title else f"number {int(number) + 1}"
+        if row := re.match(r"\.rows\.(\d+)", rest or ""):
+            return f"`published.{part}.rows` of {which}, row {int(row[1]) + 1}"
+        return f"`published.{part}{rest}` of {which}" if rest else f"`published.{part}` {which}"
+
+    return re.sub(r"`published\.(tables|ratios)\.(\d+)(\.[^`]*)?`", titled, said, count=1)
+
+
+def _unknown_name(scale: str | None, part: str, name: str, known: list[str], text: str, source: str) -> str:
+    keys = ["scales", str(scale), part, name]
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    there = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known) or 'nothing'}"
+    return f"{source}:{_line_of(keys, text)}: `{'.'.join(keys)}`: the file has no `[{part}.{name}]`; {there}"
+
+
 def _keys(mistake: ErrorDetails) -> tuple[list[str], str | None]:
     """Return the keys that lead to a mistake as the user wrote them, and the kind of a workload's."""
-    keys = [str(part) for part in mistake["loc"] if part != "[key]"]
+    keys = [str(part) for part in mistake["loc"] if part not in NO_KEYS]
+    if mistake["type"] == "mistake":
+        keys += mistake["ctx"]["keys"]
     if keys[:1] == ["workloads"] and len(keys) > 2 and keys[2] in KINDS:
         return keys[:2] + keys[3:], keys[2]
     return keys, None
+
+
+def _reaches(changes: object, keys: list[str]) -> bool:
+    """Tell whether a scale says something at these keys, or above them."""
+    for key in keys:
+        if not isinstance(changes, dict):
+            return True
+        if key not in changes:
+            return False
+        changes = changes[key]
+    return True
 
 
 def _choice(words: list[str]) -> str:
@@ -124,12 +206,16 @@ def _part_within(annotation: object) -> type[BaseModel] | None:
 def _line_of(keys: list[str], text: str) -> int:
     """Return the line on which a key stands, or the nearest table above it, counted from 1."""
     table: list[str] = []
+    tables_in: dict[tuple[str, ...], int] = {}
     best, best_depth = 1, 0
     for number, line in enumerate(text.splitlines(), start=1):
-        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$", line)
+        header = re.match(r"\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$", line)
         entry = re.match(r"\s*([A-Za-z0-9_.\"'-]+?)\s*=", line)
         if header:
-            table = _split_key(header.group(1))
+            named = tuple(_split_key(header.group(2)))
+            if header.group(1) == "[[":
+                tables_in[named] = tables_in.get(named, -1) + 1
+            table = _numbered(named, tables_in)
             path = table
         elif entry:
             path = table + _split_key(entry.group(1))
@@ -139,6 +225,16 @@ def _line_of(keys: list[str], text: str) -> int:
         if depth > best_depth and keys[:depth] == path[:depth]:
             best, best_depth = number, depth
     return best
+
+
+def _numbered(named: tuple[str, ...], tables_in: dict[tuple[str, ...], int]) -> list[str]:
+    """Return the keys of a table's heading, with the number of each list of tables that it stands in."""
+    keys: list[str] = []
+    for depth, key in enumerate(named, start=1):
+        keys.append(key)
+        if named[:depth] in tables_in:
+            keys.append(str(tables_in[named[:depth]]))
+    return keys
 
 
 def _split_key(dotted: str) -> list[str]:

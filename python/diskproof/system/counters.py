@@ -1,10 +1,11 @@
 """The kernel's counters: CPU, disks, and what a set of processes used. Reading them costs a millisecond."""
 
 import os
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof.results.records import DeviceUsage
+from diskproof.results.usage import DeviceUsage
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 SECTOR_BYTES = 512
@@ -19,6 +20,8 @@ class HostCounters:
     iowait_s: float
     steal_s: float
     context_switches: int
+    chosen_busy_s: float | None = None
+    """Of some CPUs alone, where any were named."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +33,29 @@ class ProcessCounters:
     written_bytes: int | None
 
 
-def host_counters() -> HostCounters:
-    """Read /proc/stat."""
+def host_counters(cpus: Collection[int] = ()) -> HostCounters:
+    """Read /proc/stat; `cpus` are those that are asked for in particular."""
     lines = Path("/proc/stat").read_text().splitlines()
-    ticks = [int(field) for field in lines[0].split()[1:9]]
-    user, nice, system, _idle, iowait, irq, softirq, steal = ticks
+    _user, _nice, _system, _idle, iowait, _irq, _softirq, steal = _ticks(lines[0])
+    chosen = [line for line in lines if line.split()[0] in {f"cpu{cpu}" for cpu in cpus}]
     switches = next(int(line.split()[1]) for line in lines if line.startswith("ctxt "))
     return HostCounters(
-        busy_s=(user + nice + system + irq + softirq) / TICKS_PER_S,
+        busy_s=_busy_s(lines[0]),
         iowait_s=iowait / TICKS_PER_S,
         steal_s=steal / TICKS_PER_S,
         context_switches=switches,
+        chosen_busy_s=sum(map(_busy_s, chosen)) if chosen else None,
     )
+
+
+def _busy_s(line: str) -> float:
+    user, nice, system, _idle, _iowait, irq, softirq, _steal = _ticks(line)
+    return (user + nice + system + irq + softirq) / TICKS_PER_S
+
+
+def _ticks(line: str) -> list[int]:
+    """Return what a line of /proc/stat tells of a CPU, or of all; guests' time is in the users' already."""
+    return [int(field) for field in line.split()[1:9]]
 
 
 def device_counters(name: str) -> DeviceUsage | None:
@@ -106,34 +120,44 @@ def process_counters(pids: list[int]) -> ProcessCounters:
     return ProcessCounters(cpu_s, read_bytes, written_bytes)
 
 
-def open_files(pids: list[int]) -> list[tuple[str, str]]:
+def open_files(
+    pids: list[int], *, read_too: Callable[[str], bool] = lambda _path: False
+) -> list[tuple[str, str]]:
     """List the regular files that processes hold open for writing, as (path, ``major:minor``), once each.
 
     Libraries and other files that are only read say nothing about where data lies, except those of
-    the server itself, which it opens for writing anyway.
+    the server itself, which it opens for writing anyway. A load on bare files may open them for no more
+    than reading: `read_too` tells of which paths that is enough.
     """
     found: dict[str, str] = {}
     for pid in pids:
         try:
-            descriptors = list(Path(f"/proc/{pid}/fd").iterdir())
+            descriptors = os.listdir(f"/proc/{pid}/fd")  # noqa: PTH208 - of thousands, names alone
         except OSError:
             continue
         for descriptor in descriptors:
-            entry = _open_for_writing(pid, descriptor)
-            if entry:
-                found[entry[0]] = entry[1]
+            link = f"/proc/{pid}/fd/{descriptor}"
+            try:
+                path = os.readlink(link)  # noqa: PTH115 - likewise
+                # Threads that share a process each hold every file: one descriptor of each will do.
+                if path in found or not path.startswith("/") or path.startswith("/memfd:"):
+                    continue
+                if (number := _device_number(link)) and (read_too(path) or _is_written(pid, descriptor)):
+                    found[path] = number
+            except OSError:
+                continue  # closed meanwhile
     return sorted(found.items())
 
 
-def _open_for_writing(pid: int, descriptor: Path) -> tuple[str, str] | None:
-    try:
-        stat = descriptor.stat()  # of the file behind it, even where it has been deleted
-        path = str(descriptor.readlink())
-        info = Path(f"/proc/{pid}/fdinfo/{descriptor.name}").read_text()
-    except OSError:
-        return None  # closed meanwhile
-    regular = path.startswith("/") and (stat.st_mode & 0o170000) == 0o100000
-    flags = int(next(line.split()[1] for line in info.splitlines() if line.startswith("flags:")), 8)
-    if not regular or flags & os.O_ACCMODE == os.O_RDONLY or path.startswith("/memfd:"):
+def _device_number(link: str) -> str | None:
+    """Return where the file behind a descriptor lies, even where it has been deleted; None of no file."""
+    stat = os.stat(link)  # noqa: PTH116 - one of thousands
+    if (stat.st_mode & 0o170000) != 0o100000:
         return None
-    return path, f"{os.major(stat.st_dev)}:{os.minor(stat.st_dev)}"
+    return f"{os.major(stat.st_dev)}:{os.minor(stat.st_dev)}"
+
+
+def _is_written(pid: int, descriptor: str) -> bool:
+    info = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text()
+    flags = int(next(line.split()[1] for line in info.splitlines() if line.startswith("flags:")), 8)
+    return flags & os.O_ACCMODE != os.O_RDONLY

@@ -15,6 +15,7 @@ import os
 import secrets
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -159,6 +160,15 @@ class Journal:
             raise
         return descriptor
 
+    def adopt(self, path: Path, *, handles: str = "") -> None:
+        """Write down a file that a process of this run has made and keeps at its size; nothing if it is gone.
+
+        It goes with the run where the process could not remove it. So do those beside it whose names are
+        `handles` and a number that stands in it, as in a list of segments of shared memory.
+        """
+        with suppress(FileNotFoundError):
+            self._write({"file": str(path), "identity": identity(path.lstat()), "handles": handles})
+
     def pool(self, name: str) -> None:
         """Write down a ZFS pool that this run may destroy, before it is made."""
         self._write({"pool": name})
@@ -200,7 +210,8 @@ def clean() -> list[Undone]:
         except BlockingIOError:
             lock.seek(0)
             raise AnotherRunError(
-                f"a run is under way here: {lock.read().strip()}; it cleans up by itself"
+                f"a run is under way here: {lock.read().strip()}. It cleans up by itself: wait for it; "
+                "for what was left by a run with another state folder, set DISKPROOF_STATE to that"
             ) from None
         return [undone for path in sorted(folder.glob("*.jsonl")) for undone in undo(path)]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import psutil
 
 from diskproof import __version__
-from diskproof.results.records import Machine, Place, ServerFacts
+from diskproof.results.machine import Machine, Place, ServerFacts
+from diskproof.system.cpus import Division
 
 
 def describe_machine(
@@ -15,24 +16,30 @@ def describe_machine(
     servers: list[ServerFacts],
     load_version: str,
     idle_wake_up_us: int | None = None,
+    division: Division | None = None,
+    fio_version: str | None = None,
 ) -> Machine:
     """Gather the facts of this machine together with the places and servers of a study.
 
-    `idle_wake_up_us` is what the run asked the kernel for.
+    `idle_wake_up_us` is what the run asked the kernel for, `division` how it divided its CPUs; `fio_version`
+    is None where fio makes no load.
     """
     return Machine(
         host=platform.node(),
         kernel=f"{platform.system()} {platform.release()}",
         distribution=_distribution(),
         cpu_model=_cpu_model(),
-        cpus=usable_cpus(),
+        cpus=len({*division.held, *division.others, *division.idle}) if division else usable_cpus(),
         host_cpus=os.cpu_count(),
+        held_cpus=list(division.held) if division else [],
+        idle_cpus=list(division.idle) if division else [],
         memory_bytes=psutil.virtual_memory().total,
         virtualised=_hypervisor(),
         governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         idle_wake_up_us=idle_wake_up_us,
         diskproof_version=__version__,
         load_version=load_version,
+        fio_version=fio_version,
         privileged=os.geteuid() == 0,
         places=places,
         servers=servers,

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof.results.records import BlockDevice
+from diskproof.results.machine import BlockDevice
 
 SYS = Path("/sys")
 

@@ -4,20 +4,23 @@ import os
 import pwd
 import shutil
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO
 
 import psutil
 
+from diskproof.system.cpus import starting_on
 from diskproof.system.journal import Journal
 
 
 class Starter:
     """Starts the programs of one run."""
 
-    def __init__(self, journal: Journal) -> None:
-        """Start programs for the run that `journal` belongs to."""
+    def __init__(self, journal: Journal, cpus: Collection[int] | None = None) -> None:
+        """Start programs for the run that `journal` belongs to: on some CPUs alone, or on the lab's."""
         self._journal = journal
+        self._cpus = cpus
 
     def start(
         self,
@@ -39,7 +42,10 @@ class Starter:
         process has them. The kernel kills it when the lab's main thread ends, however it ends, unless
         it is one that `outlives` the lab. What one that is not `marked` leaves at work is not ours to end.
         """
-        with open(log_file or os.devnull, "ab") as log:  # noqa: PTH123 - devnull is no Path's business
+        with (
+            open(log_file or os.devnull, "ab") as log,  # noqa: PTH123 - devnull is no Path's business
+            starting_on(self._cpus),
+        ):
             return subprocess.Popen(
                 [*_wrapper(user, tied=not outlives), *argv],
                 stdin=stdin,
@@ -49,6 +55,24 @@ class Starter:
                 env={**self._journal.environment(marked=marked), **(env or {})},
                 start_new_session=True,
             )
+
+    def adopt(self, file: Path, *, handles: str = "") -> None:
+        """Let a file that a started program has made go with the run, where the program cannot remove it.
+
+        So do those that it lists: `handles` is how their names begin.
+        """
+        self._journal.adopt(file, handles=handles)
+
+
+def mapped_files(pid: int) -> set[Path]:
+    """Return the files that a process has mapped and that still have a name; empty where it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    except OSError:
+        return set()
+    # Address, rights, offset, device, inode, and the path where there is one: proc(5).
+    paths = [fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5]
+    return {Path(path) for path in paths if path.startswith("/") and not path.endswith(" (deleted)")}
 
 
 def children(pid: int) -> list[int]:

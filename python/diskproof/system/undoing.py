@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from array import array
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -106,15 +107,25 @@ def identity(status: os.stat_result) -> str:
 
 
 def remove_file(entry: Entry) -> list[Undone]:
-    """Remove a file, if it is still the one that was made."""
+    """Remove a file, if it is still the one that was made, after those that it is the list of."""
     path = Path(entry["file"])
     try:
         if identity(path.lstat()) != entry.get("identity"):
             return []
     except FileNotFoundError:
         return []
-    path.unlink()
-    return [Undone(f"file {path}", done=True)]
+    files = [*(_listed(path, entry["handles"]) if entry.get("handles") else []), path]
+    for file in files:
+        file.unlink(missing_ok=True)
+    return [Undone(f"file {file}", done=True) for file in files]
+
+
+def _listed(control: Path, prefix: str) -> list[Path]:
+    """Return the files beside a list of 32-bit handles that it names, its owner's alone."""
+    content = control.read_bytes()
+    words = array("I", content[: len(content) // 4 * 4])
+    beside = {control.with_name(f"{prefix}{word}") for word in words} - {control}
+    return sorted(file for file in beside if file.is_file() and file.lstat().st_uid == control.stat().st_uid)
 
 
 def destroy_pool(entry: Entry) -> list[Undone]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from diskproof.results.plan import Phases
 from diskproof.study.loads.base import Load, Verb
 from diskproof.study.loads.script import SqlFile
-from diskproof.study.model import Design
 
 PERCENTILES = (50, 75, 90, 95, 99, 99.9)
 
@@ -20,17 +20,17 @@ def prepare_arguments(workload: Load, seed: int, copies: Path | None = None) -> 
 
 
 def run_arguments(
-    workload: Load, design: Design, clients: int, seed: int, copies: Path | None = None
+    workload: Load, phases: Phases, clients: int, seed: int, copies: Path | None = None
 ) -> list[str]:
     """Return the arguments of `run` for one trial.
 
     `copies` is the folder of the run's own copies of the workload's files; without it they are named
     where the user has them.
     """
-    arguments = [*_options(workload, "run", copies), "--clients", str(clients)]
+    arguments = [*_options(workload.for_clients(clients), "run", copies), "--clients", str(clients)]
     if not workload.is_job:
-        arguments += ["--warm-up", f"{design.warm_up_s:g}", "--seconds", f"{design.measure_s:g}"]
-    arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(design.measure_s):g}"]
+        arguments += ["--warm-up", f"{phases.warm_up_s:g}", "--seconds", f"{phases.measure_s:g}"]
+    arguments += ["--report-interval", f"{1 if workload.is_job else interval_s(phases.measure_s):g}"]
     arguments += ["--percentiles", ",".join(f"{percentile:g}" for percentile in PERCENTILES)]
     return [*arguments, "--seed", str(seed)] if workload.takes_seed else arguments
 

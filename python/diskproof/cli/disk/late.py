@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from diskproof import disk
 from diskproof.report import words
-from diskproof.results.records import Waiting
+from diskproof.results.usage import Waiting
 from diskproof.storage.attached import Attachment
 from diskproof.storage.waiting import watched
 

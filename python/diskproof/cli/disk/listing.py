@@ -13,7 +13,7 @@ from diskproof.cli.exits import DONE
 from diskproof.cli.screen import results, say
 from diskproof.report import words
 from diskproof.report.tables import Column, Table
-from diskproof.report.text import layout, print_parts, shown
+from diskproof.report.terminal import layout, print_parts, shown
 from diskproof.storage.attached import Attachment, attachments
 
 NARROW = 140

@@ -13,7 +13,7 @@ from diskproof.cli.exits import DONE
 from diskproof.cli.screen import results
 from diskproof.report import words
 from diskproof.report.profile import device as told
-from diskproof.report.text import layout, print_parts, shown
+from diskproof.report.terminal import layout, print_parts, shown
 
 
 def show(device: str, /, *, as_json: Annotated[bool, Parameter(name="--json")] = False) -> int:

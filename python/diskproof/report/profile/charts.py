@@ -1,13 +1,24 @@
 """The pictures of a profile: throughput and latency against queue depth, and how long a flush takes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import altair as alt
 
 from diskproof.report import words
-from diskproof.report.chart_parts import Figure, Panel, Row, Spec, axis, described, layered, log_ticks, scale
+from diskproof.report.chart_parts import (
+    Drawing,
+    Figure,
+    Key,
+    Panel,
+    Row,
+    Spec,
+    axis,
+    described,
+    layered,
+    log_ticks,
+    scale,
+)
 from diskproof.report.chart_style import COLOURS, DASHES, SHAPES
 from diskproof.report.profile.words import PATTERNS, RANDOM, SEQUENTIAL, SYNCED
 from diskproof.results.profile import Pattern, Profile, ProfileCell, Stream
@@ -18,24 +29,6 @@ MOST_STEPS = 300
 
 DIRECTIONS = ("read", "write")
 SIZES = ("4 KiB, or 256 KiB where sequential", "16 KiB, or 1 MiB where sequential")
-
-
-@dataclass(frozen=True)
-class Key:
-    """One entry of a legend: a colour, or a dash and a shape."""
-
-    words: str
-    colour: str | None = None
-    dash: tuple[float, ...] | None = None
-    shape: str = ""
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure with the legend that belongs to it."""
-
-    figure: Figure
-    keys: tuple[Key, ...]
 
 
 def drawings(profile: Profile, *, legend: bool = False) -> list[Drawing]:

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from diskproof.report.profile import tables
 from diskproof.report.profile.words import effort, lies_on, title
-from diskproof.report.text import hanging, layout, print_parts, shown
+from diskproof.report.terminal import hanging, layout, print_parts, shown
 from diskproof.results.profile import Profile
 
 

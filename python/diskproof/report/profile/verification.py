@@ -10,7 +10,7 @@ from diskproof.report import words
 from diskproof.report.profile.device import MEASURES
 from diskproof.report.profile.words import probe as named
 from diskproof.report.tables import Column, Table
-from diskproof.report.text import hanging, layout, print_parts, shown
+from diskproof.report.terminal import hanging, layout, print_parts, shown
 from diskproof.results.verification import Verification, VerifiedFigure, VerifiedProbe
 
 MOST_WAY_SHARE = 0.10

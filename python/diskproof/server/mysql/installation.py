@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.server.base import ServerNotFoundError
+from diskproof.study.part import Flavour
 
 PROGRAMS = ("mariadbd", "mysqld")
+BINLOG_READERS = ("mariadb-binlog", "mysqlbinlog")
 FOLDERS = ("bin", "sbin", "libexec")
 """Where the distributions of fifteen years put the server inside their basedir."""
 
@@ -55,12 +57,36 @@ class Installation:
         candidates = [self.basedir / "lib" / name for name in ("plugin", "mysql/plugin", "mariadb/plugin")]
         return next((path for path in candidates if path.is_dir()), None)
 
+    def binlog_reader(self) -> Path | None:
+        """Return the program that prints this server's binary log; None where there is none.
 
-def find_mysql(basedir: Path | None = None) -> Installation:
-    """Find the system's server, or the one in a basedir; ServerNotFoundError says where it looked."""
-    binary = _system_binary() if basedir is None else _binary_in(basedir)
-    version_line = _ask(binary, "--version")
-    flavour, version_text = parse_version(version_line)
+        The server's own, or the system's for a basedir that came without and whose server is older than
+        MySQL 8: the events of rows have been the same since 5.6, and 8 began to compress and tag some.
+        """
+        places = [self.binary.parent] if self.basedir is None else []
+        places += [self.basedir / folder for folder in FOLDERS] if self.basedir else []
+        own = os.pathsep.join(str(place) for place in places)
+        readable = self.basedir is None or not self.mysql_since(8)
+        path = os.pathsep.join([own, os.environ.get("PATH", "")]) if readable else own
+        found = (shutil.which(program, path=path) for program in BINLOG_READERS)
+        return next((Path(file) for file in found if file), None)
+
+
+def find_mysql(basedir: Path | None = None, wanted: Flavour | None = None) -> Installation:
+    """Find the system's server, or the one in a basedir; ServerNotFoundError says where it looked.
+
+    A system may have two: the first of the flavour that is `wanted` is taken.
+    """
+    others = []
+    for binary in _system_binaries() if basedir is None else [_binary_in(basedir)]:
+        flavour, version_text = parse_version(_ask(binary, "--version"))
+        if wanted in (None, flavour):
+            return _installation(binary, basedir, flavour, version_text)
+        others.append(f"{binary} is {flavour} {version_text}")
+    raise ServerNotFoundError(f"{' and '.join(others)}, not {wanted}; name the basedir of a {wanted}")
+
+
+def _installation(binary: Path, basedir: Path | None, flavour: str, version_text: str) -> Installation:
     numbers = [int(number) for number in re.findall(r"\d+", version_text)[:3]]
     known = parse_options(_ask(binary, "--user=root", "--verbose", "--help", may_fail=True))
     if "datadir" not in known:
@@ -100,11 +126,12 @@ def parse_options(help_text: str) -> dict[str, str]:
     return options
 
 
-def _system_binary() -> Path:
+def _system_binaries() -> list[Path]:
+    """Return the system's servers: one, or one of each name where these are not the same program."""
     path = os.pathsep.join([os.environ.get("PATH", ""), *SYSTEM_FOLDERS])
-    for program in PROGRAMS:
-        if found := shutil.which(program, path=path):
-            return Path(found)
+    found = [Path(file) for program in PROGRAMS if (file := shutil.which(program, path=path))]
+    if found:
+        return list({file.resolve(): file for file in reversed(found)}.values())[::-1]
     raise ServerNotFoundError(
         f"no {' or '.join(PROGRAMS)} on PATH or in {', '.join(SYSTEM_FOLDERS)}; install one "
         "(apt-get install mariadb-server) or name a basedir"

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from diskproof.results.records import format_bytes
+from diskproof.results.record import format_bytes
 from diskproof.server.base import Dirs, ServerError, Settings
 from diskproof.server.lifecycle import is_on_zfs, takes_direct_io
 from diskproof.server.mysql.installation import Installation
@@ -32,6 +32,9 @@ PAGE_BYTES = 16 * 2**10
 SEVERAL_POOLS_BYTES = 2**30
 POOLS = 8
 """MySQL 5.6 to 8.0 split a buffer pool of 1 GiB and more into 8; stated, since later defaults differ."""
+
+SESSIONS_PER_CLIENT = 2
+"""A client that connects anew does so before the server has done with its last session."""
 
 RESERVED_CONNECTIONS = 10
 """Beside the clients: the lab's own, and room for a person who looks in."""
@@ -74,9 +77,11 @@ def settings(
     memory_bytes: int,
     max_clients: int,
     variables: Mapping[str, str],
+    redo_bytes: int = REDO_BYTES,
 ) -> Settings:
     """Return the variables for one trial; ServerError for one that is not the user's to set."""
     common, notes = _common(server, dirs, memory_bytes, max_clients)
+    common |= _redo_log(server, redo_bytes)  # a clean log of another size is made anew at the start
     # The data are thrown away after a trial: a stop need not write back every dirty page.
     common["innodb_fast_shutdown"] = "2"
     own = user_variables(variables, places=PLACES, memory="innodb_buffer_pool_size")
@@ -108,14 +113,14 @@ def _common(
     )
     wanted = {
         **_buffer_pool(server, memory_bytes),
-        **_redo_log(server),
+        **_redo_log(server, REDO_BYTES),
         "innodb_log_buffer_size": str(16 * MIB),
         "innodb_flush_method": "O_DIRECT" if direct else "fsync",
         "innodb_file_per_table": "ON",
         # What an earlier life of the server had in memory must not speed up this trial's start.
         "innodb_buffer_pool_dump_at_shutdown": "OFF",
         "innodb_buffer_pool_load_at_startup": "OFF",
-        "max_connections": str(max_clients + RESERVED_CONNECTIONS),
+        "max_connections": str(max_clients * SESSIONS_PER_CLIENT + RESERVED_CONNECTIONS),
         "max_prepared_stmt_count": str(PREPARED_STATEMENTS),
         # A repeated query must be run again, not looked up.
         "query_cache_type": "OFF",
@@ -169,12 +174,12 @@ def _buffer_pool(server: Installation, memory_bytes: int) -> dict[str, str]:
     return wanted
 
 
-def _redo_log(server: Installation) -> dict[str, str]:
+def _redo_log(server: Installation, size_bytes: int) -> dict[str, str]:
     if "innodb_redo_log_capacity" in server.known:
-        return {"innodb_redo_log_capacity": str(REDO_BYTES)}
+        return {"innodb_redo_log_capacity": str(size_bytes)}
     if "innodb_log_files_in_group" in server.known:
-        return {"innodb_log_file_size": str(REDO_BYTES // 2), "innodb_log_files_in_group": "2"}
-    return {"innodb_log_file_size": str(REDO_BYTES)}
+        return {"innodb_log_file_size": str(size_bytes // 2), "innodb_log_files_in_group": "2"}
+    return {"innodb_log_file_size": str(size_bytes)}
 
 
 def _character_set(server: Installation) -> dict[str, str]:

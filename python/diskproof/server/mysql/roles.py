@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from diskproof.results.records import Role
+from diskproof.results.record import Role
 from diskproof.server.base import Dirs
 
 BY_NAME: tuple[tuple[str, Role], ...] = (

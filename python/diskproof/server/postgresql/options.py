@@ -5,8 +5,9 @@ stays at the server's default.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from diskproof.results.records import format_bytes
+from diskproof.results.record import format_bytes
 from diskproof.server.base import Dirs, ServerError, Settings
 from diskproof.server.lifecycle import is_on_zfs
 from diskproof.server.postgresql.installation import Installation
@@ -16,6 +17,9 @@ from diskproof.study.model import Level
 KIB = 2**10
 MIB = 2**20
 
+SESSIONS_PER_CLIENT = 2
+"""A client that connects anew does so before the server has done with its last session."""
+
 RESERVED_CONNECTIONS = 10
 """Beside the clients: the lab's own, the server's reserve for its superuser, and a person who looks in."""
 
@@ -24,6 +28,15 @@ PAGE_BYTES = 8 * KIB
 
 TMP_TABLESPACE = "diskproof_tmp"
 """Temporary tables and sort files go to this tablespace, which lies in the tmp role's directory."""
+
+SHARED_MEMORY = Path("/dev/shm/PostgreSQL.")  # noqa: S108 - named to be recognised
+"""How the names of its segments of shared memory begin (src/backend/storage/ipc/dsm_impl.c).
+
+A number follows. The main process has one from its start, which lists the numbers of all others (dsm.c).
+
+``dynamic_shared_memory_type = mmap`` would keep them in the data directory, where they are written to
+the device under test.
+"""
 
 PLACES = {
     "config_file",
@@ -78,7 +91,7 @@ def _common(server: Installation, memory_bytes: int, max_clients: int) -> dict[s
         )
     common = {
         "shared_buffers": f"{memory_bytes // (8 * KIB) * 8}kB",
-        "max_connections": str(max_clients + RESERVED_CONNECTIONS),
+        "max_connections": str(max_clients * SESSIONS_PER_CLIENT + RESERVED_CONNECTIONS),
         # The server's own defaults, stated: a checkpoint every 5 minutes or 1 GB of WAL.
         "checkpoint_timeout": "5min",
         "max_wal_size": "1GB",

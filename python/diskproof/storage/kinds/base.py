@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from diskproof.refusal import RefusalError
-from diskproof.results.records import PoolFacts, Role, VirtualFacts, format_bytes
+from diskproof.results.machine import PoolFacts, VirtualFacts
+from diskproof.results.record import Role, format_bytes
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
 from diskproof.system.undoing import COMMAND_LIMIT_S
@@ -30,6 +31,15 @@ NO_LIMITS: MemoryLimits = MappingProxyType({})
 
 class StorageError(RefusalError):
     """A place that cannot be used as the study asks; the message says what to do."""
+
+
+class CommandFailedError(StorageError):
+    """A program of the system that did its work and failed at it."""
+
+    def __init__(self, message: str, code: int) -> None:
+        """Keep its exit code."""
+        super().__init__(message)
+        self.code = code
 
 
 class Prepared:
@@ -60,6 +70,11 @@ class Prepared:
     def keep(self, name: str) -> None:
         """Keep what lies here now under a name, if this kind can."""
 
+    def keeps(self, name: str) -> bool:
+        """Tell whether something is kept under a name."""
+        del name
+        return False
+
     def put_back(self, name: str) -> bool:
         """Put back what was kept under a name; False where nothing was, or this kind cannot."""
         del name
@@ -85,6 +100,32 @@ class Prepared:
 
     def suit(self, page_bytes: int) -> None:
         """Suit the place to a server that reads and writes pages of this size, before it is filled."""
+
+    loses_power = False
+    """Whether its power can be cut; a place of another kind has none of the verbs below."""
+
+    def power_returns(self) -> None:
+        """Let the power return to disks that were cut. The kernel has forgotten all that it held of them.
+
+        Nothing is mounted then.
+        """
+        raise StorageError(f"{self.folder} lies on no virtual disk, and only the power of one can be cut")
+
+    def mount_again(self) -> None:
+        """Mount what the power's return left unmounted, its journal replayed.
+
+        NotMountedError (storage.filesystem) where the file system is such that it cannot be.
+        """
+
+    def export(self, name: str, to: Path) -> None:
+        """Copy the bytes that are kept under a name to a sparse file, unmounted as they were never used.
+
+        What lay here is given up.
+        """
+
+    def replay(self, image: Path, log: Path) -> None:
+        """Bring the disk to what a logged cut left of these bytes, unmounted."""
+        del image, log
 
     def close(self) -> None:
         """Give the place back in good order; what cannot be is left to the journal."""
@@ -125,8 +166,13 @@ def check_free(what: str, path: Path, need_bytes: int) -> None:
     if free < need_bytes:
         raise StorageError(
             f"{what}: {nearest(path)} has {format_bytes(free)} free, and about {format_bytes(need_bytes)} "
-            "are needed for the data set and what the load writes; free some, or lower `rows`"
+            "are needed for the data set and what the load writes; free some, or lower `rows` or `accounts`"
         )
+
+
+def same_file_system(path: Path, other: Path) -> bool:
+    """Tell whether two paths, which need not be there yet, lie on one file system."""
+    return nearest(path).stat().st_dev == nearest(other).stat().st_dev
 
 
 def nearest(path: Path) -> Path:
@@ -141,7 +187,10 @@ def free_bytes(path: Path) -> int:
 
 
 def command(argv: Sequence[str]) -> str:
-    """Run a program of the system and return what it said; StorageError with its own words if it fails."""
+    """Run a program of the system and return what it said; CommandFailedError with its own words if it fails.
+
+    StorageError where it is missing, or still at work after its time.
+    """
     try:
         result = subprocess.run(
             argv, capture_output=True, text=True, check=False, env=_plain(), timeout=COMMAND_LIMIT_S
@@ -152,7 +201,7 @@ def command(argv: Sequence[str]) -> str:
         raise StorageError(f"`{argv[0]}` is missing: install the package that has it") from None
     if result.returncode != 0:
         said = (result.stderr or result.stdout).strip() or f"exit code {result.returncode}"
-        raise StorageError(f"`{' '.join(argv)}` failed: {said}")
+        raise CommandFailedError(f"`{' '.join(argv)}` failed: {said}", result.returncode)
     return result.stdout
 
 

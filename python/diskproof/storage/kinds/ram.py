@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from diskproof.results.records import format_bytes
+from diskproof.results.record import format_bytes
 from diskproof.storage.kinds.base import Prepared, StorageError, command, free_bytes, unused
 from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
@@ -23,7 +23,7 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     if size_bytes < need_bytes:
         raise StorageError(
             f"storage `{name}`: the data set needs about {format_bytes(need_bytes)}, "
-            f"but its tmpfs holds {format_bytes(size_bytes)}; raise `ram` or lower `rows`"
+            f"but its tmpfs holds {format_bytes(size_bytes)}; raise `ram` or lower `rows` or `accounts`"
         )
     memory = psutil.virtual_memory()
     if size_bytes > memory.total:
@@ -34,7 +34,7 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     if memory.available < need_bytes:
         raise StorageError(
             f"storage `{name}`: {format_bytes(memory.available)} of memory are free, and the data set needs "
-            f"about {format_bytes(need_bytes)} of it; lower `rows`"
+            f"about {format_bytes(need_bytes)} of it; lower `rows` or `accounts`"
         )
     if not can_mount() and (not SHARED_MEMORY.is_dir() or free_bytes(SHARED_MEMORY) < need_bytes):
         raise StorageError(

@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from diskproof import disk
-from diskproof.results.records import Role, VirtualFacts, format_bytes
+from diskproof.results.machine import VirtualFacts
+from diskproof.results.record import Role, format_bytes
+from diskproof.storage.copy import fill
 from diskproof.storage.filesystem import (
     blank_options,
     check_maker,
@@ -17,8 +19,9 @@ from diskproof.storage.filesystem import (
     mount,
     mount_again,
     unmount,
+    unmount_dead,
 )
-from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, Prepared, StorageError, unused
+from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, Prepared, StorageError, command, unused
 from diskproof.storage.virtual import (
     ServedDisk,
     VirtualDisk,
@@ -26,8 +29,8 @@ from diskproof.storage.virtual import (
     attach,
     attach_directory,
     missing_means,
-    path_us,
 )
+from diskproof.storage.way import path_us
 from diskproof.study.places import FileSystem, PlaceChoice
 from diskproof.system.journal import Journal
 
@@ -75,6 +78,8 @@ def prepare(
         size_bytes=None if choice.size is None else int(choice.size),
         memory_limit_bytes=limits.get(choice.key),
         below_floor=choice.below_floor,
+        flushes=choice.flushes,
+        power_loss=choice.power_loss,
     )
     try:
         if as_directory():
@@ -97,6 +102,8 @@ class VirtualPlace(Prepared):
         super().__init__("virtual", journal.directory(unused(Path(f"{attached.folder}-files"))))
         self.disks = (attached,)
         self._disk = attached
+        self._journal = journal
+        self._mounted_from = attached.block
         filesystem = choice.filesystem or DEFAULT_FILESYSTEM
         self._mount_options = blank_options(filesystem, choice.mount_options)
         self._kept = {EMPTY}
@@ -131,12 +138,45 @@ class VirtualPlace(Prepared):
         self._kept.add(name)
         self._mount()
 
+    def keeps(self, name: str) -> bool:
+        """Tell whether something is kept under a name."""
+        return name in self._kept
+
     def put_back(self, name: str) -> bool:
         """Put back the disk as it was kept; False where nothing was under that name."""
         if name not in self._kept:
             return False
         self._go_back(name)
         return True
+
+    loses_power = True
+
+    def power_returns(self) -> None:
+        """Unmount while the disk is dead, then let its power return.
+
+        In this order, and with the loop device gone in between: what the kernel had not written by the cut
+        (dirty pages, the file system's journal in memory) fails against the dead disk and is dropped with the
+        device. Nothing of it can reach the disk that comes back.
+        """
+        unmount_dead(self.folder, self._disk.block)
+        self._disk.power_returns()
+
+    def mount_again(self) -> None:
+        """Mount the disk as the power's return left it."""
+        self._mount()
+
+    def export(self, name: str, to: Path) -> None:
+        """Copy the disk as it was kept under a name."""
+        self._leave()
+        self._disk.restore(name)
+        command(["cp", "--sparse=always", str(self._disk.file), str(to)])
+
+    def replay(self, image: Path, log: Path) -> None:
+        """Give the disk these bytes, then what a logged cut made of them."""
+        self._leave()
+        fill(self._disk.block, image)
+        forget_buffers(self._disk.block)
+        self._disk.control.ask("replay", log=str(log))
 
     def close(self) -> None:
         """Unmount and detach; where that cannot be, the journal's undo goes further."""
@@ -156,7 +196,11 @@ class VirtualPlace(Prepared):
         forget_buffers(self._disk.block)
 
     def _mount(self) -> None:
-        mount_again(self._disk.block, self.folder, self._mount_options)
+        if self._disk.block == self._mounted_from:
+            mount_again(self._disk.block, self.folder, self._mount_options)
+        else:  # after a power cut it may have another loop device, which the journal is to know
+            mount(self._disk.block, self.folder, self._mount_options, self._journal)
+            self._mounted_from = self._disk.block
 
 
 class VirtualDirectory(Prepared):

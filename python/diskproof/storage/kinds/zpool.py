@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from diskproof.refusal import RefusalError
-from diskproof.results.records import PoolFacts, PoolMember, Role, format_bytes
+from diskproof.results.machine import PoolFacts, PoolMember
+from diskproof.results.record import Role, format_bytes
 from diskproof.storage import zfs
 from diskproof.storage.disks import OUR_POOL, describe_disk
 from diskproof.storage.filesystem import forget_buffers
@@ -126,15 +127,16 @@ class PoolPlace(Prepared):
         page, record = self._page_bytes, self._record_bytes
         if page is None:
             return ()
-        shown = f"the pool's records are {format_bytes(record)} and the server's pages {format_bytes(page)}"
+        asked = format_bytes(page)
+        shown = f"the pool's records are {format_bytes(record)} and its load's pages or blocks {asked}"
         if self._wanted.record_size is None:
-            return (f"{shown}: chosen alike, so that a page is read and written as one record",)
+            return (f"{shown}: chosen alike, so that each is read and written as one record",)
         if record > page:
-            return (f"{shown}: to write one page ZFS reads and writes a whole record",)
+            return (f"{shown}: to write one of them ZFS reads and writes a whole record",)
         return (shown,)
 
     def suit(self, page_bytes: int) -> None:
-        """Take records of the size of the server's pages, unless the study says a size."""
+        """Take records of the size of a server's pages or a load's blocks, unless the study says a size."""
         self._page_bytes = page_bytes
 
     def fresh(self, roles: Iterable[Role]) -> None:

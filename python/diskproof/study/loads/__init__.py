@@ -6,6 +6,8 @@ from pydantic import BeforeValidator, Field
 
 from diskproof.study.loads.base import Load
 from diskproof.study.loads.conditions import Conditions
+from diskproof.study.loads.fileio import Fileio
+from diskproof.study.loads.ledger import Ledger
 from diskproof.study.loads.oltp import Oltp
 from diskproof.study.loads.script import Script
 from diskproof.study.loads.slap import Slap
@@ -17,6 +19,8 @@ KINDS: dict[str, type[Load]] = {
     "sqlbench": SqlBench,
     "conditions": Conditions,
     "script": Script,
+    "ledger": Ledger,
+    "fileio": Fileio,
 }
 DEFAULT_KIND = "oltp"
 
@@ -27,5 +31,7 @@ def _with_kind(value: object) -> object:
 
 
 Workload = Annotated[
-    Oltp | Slap | SqlBench | Conditions | Script, Field(discriminator="kind"), BeforeValidator(_with_kind)
+    Oltp | Slap | SqlBench | Conditions | Script | Ledger | Fileio,
+    Field(discriminator="kind"),
+    BeforeValidator(_with_kind),
 ]

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from diskproof.results.records import Metric
-from diskproof.study.part import Family, Part
+from diskproof.results.plan import Metric
+from diskproof.study.part import DAY_S, MAX_CLIENTS, Distinct, Family, Name, Part
 
 Verb = Literal["prepare", "run"]
 
@@ -33,15 +33,38 @@ BOTH = Option(("prepare", "run"))
 
 
 class Load(Part):
-    """What is asked of the database. A key left out is left to diskproof-load."""
+    """What is asked of the database. A key left out is left to the program that makes the load."""
 
     kind: str
+    servers: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Servers that it is run on; without it all"
+    )
+    storages: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Storages that it is run on; without it all"
+    )
+    tunings: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Tuning levels that it is run at; without it all"
+    )
+    clients: Annotated[list[Annotated[int, Field(ge=1, le=MAX_CLIENTS)]] | None, Distinct] = Field(
+        None, min_length=1, description="Concurrent clients, instead of the design's"
+    )
+    needs_server: ClassVar[bool] = True
+    """False: it works on files of the storage, and no server is started."""
     takes_seed: ClassVar[bool] = True
     """Whether the clients' statements are drawn."""
     rehearses: ClassVar[bool] = True
     """Whether it can be looked at on the null driver, which has no rows to count."""
     is_job: ClassVar[bool] = False
     """True: it ends by itself and is judged by its seconds; False: it is measured for `measure_s`."""
+
+    def runs_on(self, factor: Literal["servers", "storages", "tunings"], level: str) -> bool:
+        """Tell whether it is run at a level of a factor."""
+        levels: list[str] | None = getattr(self, factor)
+        return levels is None or level in levels
+
+    def for_clients(self, clients: int) -> Self:  # noqa: ARG002 - for those whose size depends on it
+        """Return what that many clients run."""
+        return self
 
     def options(self, verb: Verb) -> dict[str, object]:
         """Return the options of one verb that have a value, by their names on the command line."""
@@ -64,6 +87,11 @@ class Load(Part):
         return "seconds" if self.is_job else "transactions_per_s"
 
     @property
+    def preloads(self) -> bool:
+        """Whether the data are read into the server's memory before the clients come."""
+        return False
+
+    @property
     def data_identity(self) -> list[str]:
         """Return what makes the data set differ from others beside the arguments of `prepare`."""
         return []
@@ -82,6 +110,11 @@ class Load(Part):
     def data_bytes(self) -> int:
         """Size of the data on disk, logs included, at its largest: an estimate."""
         return FIXED_BYTES
+
+    @property
+    def held_bytes(self) -> int:
+        """What a virtual disk keeps of the data in memory."""
+        return self.data_bytes
 
     @property
     def writes(self) -> bool:
@@ -114,8 +147,24 @@ def _is_given(value: object) -> bool:
     return not (value is None or value is False or value in ([], {}))
 
 
-class Steady(Load):
+class Timed(Load):
     """A load that goes on until it has been measured."""
+
+    warm_up_s: float | None = Field(
+        None, ge=0, le=DAY_S, description="Seconds of warm-up, instead of the design's"
+    )
+    measure_s: float | None = Field(
+        None, ge=0.5, le=DAY_S, description="Seconds that are measured, instead of the design's"
+    )
+
+    @property
+    def begins_cold(self) -> bool:
+        """Whether it has no warm-up, whatever the design says."""
+        return False
+
+
+class Steady(Timed):
+    """Transactions of a database, as fast as they are answered or at a rate of their own."""
 
     rate: Annotated[float | None, RUN] = Field(
         None,

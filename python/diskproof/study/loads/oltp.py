@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Option, Steady
+from diskproof.study.part import Family
 
 ROW_BYTES = 230
 """One row on disk with its indexes: 5 million rows are 1.15 GB in InnoDB."""
@@ -68,6 +69,12 @@ class Oltp(Steady):
     zipfian_exponent: Annotated[float | None, BOTH] = Field(
         None, ge=0, description="`zipfian`: the exponent; without it 0.8"
     )
+    preload: bool = Field(
+        False,
+        description="Read all tables and indexes into the server's memory before the clients come, as after "
+        "hours of work; without it a trial begins with an empty buffer pool. Virtual disks take no time "
+        "for it; not on SQLite",
+    )
     engine: Annotated[str | None, PREPARE] = Field(
         None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
     )
@@ -119,6 +126,17 @@ class Oltp(Steady):
         False,
         description='One more UPDATE: the 21 statements of sysbench 0.4.12 and older (`schema = "sbtest"`)',
     )
+
+    @property
+    def preloads(self) -> bool:
+        """Whether the data are read into the server's memory first."""
+        return self.preload
+
+    def refusal(self, family: Family) -> str | None:
+        """Return why it cannot run on a family of servers; None where it can."""
+        if self.preload and family == "sqlite":
+            return "`preload` needs a memory that all connections share, which SQLite does not have"
+        return super().refusal(family)
 
     @property
     def data_name(self) -> str:

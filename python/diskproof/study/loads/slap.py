@@ -1,13 +1,16 @@
 """mysqlslap's generated load."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from diskproof.study.loads.base import FIXED_BYTES, RUN, Load
 
 ROW_BYTES = 200
 """One row of the default columns on disk."""
+
+USUAL_CLIENTS = 100
+"""For an estimate where only the design tells how many clients there are."""
 
 STATEMENT_S = 1e-3
 """A statement on a small table, a scan of it included, on a small machine."""
@@ -21,8 +24,14 @@ class Slap(Load):
     load_type: Annotated[Literal["mixed", "read", "key", "write", "update"], RUN] = Field(
         "mixed", description="What the statements are; `mixed`: INSERT and a full scan in turn"
     )
-    queries: Annotated[int, RUN] = Field(
-        ge=1, le=1_000_000_000, description="Statements of one iteration, shared among the clients"
+    queries: Annotated[int | None, RUN] = Field(
+        None, ge=1, le=1_000_000_000, description="Statements of one iteration, shared among the clients"
+    )
+    queries_per_client: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Instead of `queries`: statements of a client in one iteration",
     )
     iterations: Annotated[int, RUN] = Field(
         1, ge=1, le=1_000, description="Times that the table is made anew and the load is run in a trial"
@@ -62,10 +71,28 @@ class Slap(Load):
         None, description="Storage engine of the table (MySQL family), such as `InnoDB`"
     )
 
+    @model_validator(mode="after")
+    def _statements_are_said_once(self) -> Self:
+        if (self.queries is None) == (self.queries_per_client is None):
+            raise ValueError("the number of statements is said once: `queries`, or `queries_per_client`")
+        return self
+
+    def for_clients(self, clients: int) -> Self:
+        """Return the load with the statements of all clients counted."""
+        if self.queries_per_client is None:
+            return self
+        counted = {"queries": self.queries_per_client * clients, "queries_per_client": None}
+        return self.model_copy(update=counted)
+
+    @property
+    def _most_queries(self) -> int:
+        """Statements of an iteration, at its most clients."""
+        return self.queries or (self.queries_per_client or 1) * max(self.clients or [USUAL_CLIENTS])
+
     @property
     def data_bytes(self) -> int:
         """Size of the table at the end of an iteration, were every statement an INSERT."""
-        return (self.queries + (self.write_number or 100)) * ROW_BYTES + FIXED_BYTES
+        return (self._most_queries + (self.write_number or 100)) * ROW_BYTES + FIXED_BYTES
 
     @property
     def writes(self) -> bool:
@@ -75,4 +102,4 @@ class Slap(Load):
     @property
     def expected_s(self) -> float:
         """Seconds of all iterations, roughly."""
-        return self.iterations * self.queries * STATEMENT_S
+        return self.iterations * self._most_queries * STATEMENT_S

@@ -7,8 +7,9 @@ from statistics import fmean
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.words import cell_words
 from diskproof.report import words
-from diskproof.report.tables import Column, Table
-from diskproof.results.records import RequestsServed, Trial, VirtualUse
+from diskproof.report.tables.table import Column, Table
+from diskproof.results.trial import Trial
+from diskproof.results.usage import RequestsServed, VirtualUse
 
 KINDS = {"read": "Reads", "write": "Writes", "flush": "Flushes"}
 

@@ -1,0 +1,80 @@
+"""The shapes of what speed costs to buy: storages and cells with their prices."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from diskproof.results.plan import Cell, Metric
+from diskproof.results.prices import Price
+from diskproof.results.record import Record
+from diskproof.stats.intervals import Interval
+
+Basis = Literal["purchase", "month"]
+"""What an amount is for: ``purchase``, to own it; ``month``, to have it for a month."""
+
+
+class RequestPrice(Record):
+    """What one random request a second costs on a storage, by the fastest cell of a load on its files."""
+
+    workload: str
+    cell: str
+    clients: int
+    block_bytes: int
+    """Size of a request."""
+    direct: bool
+    """False: through the page cache, which may have answered instead of the storage."""
+    amount: Interval
+    """Price of the storage over its requests a second."""
+
+
+class StoragePrice(Record):
+    """What a storage costs, and what it holds."""
+
+    storage: str
+    bought: list[str]
+    """Its devices, by the study's names."""
+    amount: float
+    usable_bytes: int
+    """Size as sold of the devices that hold the data: of the one named first, and those alike."""
+    amount_per_gb: float
+    """Of 10**9 of those bytes."""
+    requests: list[RequestPrice]
+    """One for each load of random requests that was measured on it; empty: none, but see `barred`."""
+    barred: list[str] = Field(default_factory=list)
+    """Loads of random requests that were measured on it and must not be compared at any number of clients."""
+
+
+class CellPrice(Record):
+    """What the speed of one cell costs: its storage, and nothing else of the machine."""
+
+    cell: Cell
+    metric: Metric
+    amount: float
+    """Price of the storage."""
+    speed: Interval
+    """Transactions or requests a second; of a job, runs an hour."""
+    per_1000_per_s: Interval | None
+    """Price over thousands of transactions a second; None where it has no transactions, or `bars`."""
+    per_million: Interval | None
+    """Price of a million transactions that a power cut does not take back; None: see `why_not` and `bars`."""
+    why_not: str | None = None
+    """Why no transaction of the cell is known to be durable."""
+    bars: list[str] = Field(default_factory=list)
+    """Why it must not be compared, as for verdicts."""
+    fastest: bool = False
+    """Whether no other number of clients was faster, all else equal; of cells that may be compared."""
+    on_front: bool = False
+    """Whether no other of the fastest was faster for as much or less (Pareto), all but the storage equal."""
+
+
+class Prices(Record):
+    """What the storages of a run cost, and what their speed does; all amounts in one currency."""
+
+    currency: str
+    basis: Basis
+    devices: list[Price]
+    """Every device that was bought, once."""
+    storages: list[StoragePrice]
+    unpriced: list[str]
+    """The storages that the study gives no price for."""
+    cells: list[CellPrice]

@@ -1,0 +1,103 @@
+"""A published ratio that was not met: which side is the slower, and by more or by less than was published."""
+
+import math
+from dataclasses import dataclass
+
+from diskproof.analysis.answers import RunFinding
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.published.evidence import Side
+from diskproof.analysis.published.marks import TIE
+from diskproof.analysis.published.shapes import Agreement
+from diskproof.results.published import PublishedRatio
+from diskproof.stats.intervals import Interval
+
+
+@dataclass(frozen=True)
+class Case:
+    """A published ratio that was not met, and all that may say why."""
+
+    gathered: Gathered
+    published: PublishedRatio
+    level: Side
+    baseline: Side
+    measured: Interval | None = None
+    """None: there is no ratio to speak of."""
+    order: Agreement | None = None
+    size: Agreement | None = None
+    """None: neither is asked for."""
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The level and its baseline."""
+        return self.level, self.baseline
+
+    @property
+    def of_published(self) -> Interval | None:
+        """The measured ratio over the published one."""
+        return self.measured.scaled(1 / self.published.ratio) if self.measured else None
+
+    @property
+    def slower(self) -> Side:
+        """The side that was measured to be the slower; where none was, the one that was published to be."""
+        decided = self.measured is not None and self.measured.excludes(1)
+        ratio = self.measured.estimate if self.measured and decided else self.published.ratio
+        return self.baseline if ratio >= 1 else self.level
+
+    @property
+    def differs(self) -> bool:
+        """Whether the order or the size is shown to be another; where both are open there is no gap."""
+        return "differs" in (self.order, self.size)
+
+    @property
+    def reversed(self) -> bool:
+        """Whether the other side is the faster one."""
+        if self.measured is None or not self.measured.excludes(1):
+            return False
+        return (self.measured.estimate > 1) != (self.published.ratio > 1)
+
+    @property
+    def gap_is_smaller(self) -> bool:
+        """Whether the two differ by less than was published, in the same order or none."""
+        if self.measured is None or not self.differs or self.reversed:
+            return False
+        return abs(math.log(self.measured.estimate)) < self.published_gap
+
+    @property
+    def gap_is_larger(self) -> bool:
+        """Whether they differ by more than was published, in the same order or where it was none."""
+        if self.measured is None or not self.differs:
+            return False
+        return abs(math.log(self.measured.estimate)) > self.published_gap and (
+            not self.reversed or self.published_gap <= math.log(TIE)
+        )
+
+    @property
+    def published_gap(self) -> float:
+        """The logarithm of how many times as fast the faster side was published to be."""
+        return abs(math.log(self.published.ratio))
+
+    @property
+    def of_whole_job(self) -> bool:
+        """Whether what was counted is of a whole job, and the ratio of a test or of its iterations alone."""
+        iterated = any(one.load.iterations for side in self.sides for one in side.trials)
+        return self.published.part is not None or iterated
+
+    @property
+    def work(self) -> str:
+        """Return what counts are divided by: a job's statements and a disk's requests count as such."""
+        metric = self.gathered.plan.metric(self.level.cell)
+        return {"seconds": "statement", "requests_per_s": "request"}.get(metric, "transaction")
+
+    @property
+    def faster(self) -> Side:
+        """The other side."""
+        return self.level if self.slower is self.baseline else self.baseline
+
+    def name(self, side: Side) -> str:
+        """Return a side by the level that it stands for."""
+        return f"`{side.cell.level(self.published.factor)}`"
+
+    def findings(self) -> list[RunFinding]:
+        """Return what the checks found about either side."""
+        ids = {side.cell.id for side in self.sides}
+        return [found for found in self.gathered.findings() if ids & set(found.cells)]

@@ -1,0 +1,76 @@
+"""The measures that publications print, from what the load generator recorded, in the publications' units."""
+
+from collections.abc import Collection
+
+from diskproof.results.load import Latency, LoadResult
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.published import RATES, PublishedFigure, PublishedMeasure, can_have
+from diskproof.stats.quantiles import known_percentiles
+
+
+def can_measure(plan: Plan, cell: Cell, measure: PublishedMeasure) -> bool:
+    """Tell whether a cell's kind of load has such a figure.
+
+    A published table that names no workload is held against the cells that can have its figures.
+    """
+    return can_have(measure, served=cell.has_server, job=plan.metric(cell) == "seconds")
+
+
+def measured(
+    load: LoadResult, measure: PublishedMeasure, parts: Collection[str] | None = None
+) -> float | None:
+    """Return a trial's figure in the unit of the measure; None where there is none above 0.
+
+    `parts` limits a job's seconds to the operations with these keys.
+    """
+    match measure:
+        case "transactions_per_s" | "requests_per_s":
+            found: float | None = load.transactions_per_s
+        case "statements_per_s":
+            found = load.statements / load.seconds if load.seconds else None
+        case "megabytes_per_s":
+            found = load.megabytes_per_s
+        case "seconds":
+            found = load.figure("seconds", parts)
+        case _:
+            found = _latency_ms(load, measure)
+    return found or None
+
+
+def trial_figure(load: LoadResult, figure: PublishedFigure) -> float | None:
+    """Return one trial's own figure beside a published one: of all operations of its test that it ran."""
+    if figure.part is None:
+        return measured(load, figure.measure)
+    return measured(load, figure.measure, of_test(figure.part, load.parts))
+
+
+def of_test(test: str, keys: Collection[str]) -> frozenset[str]:
+    """Return the keys of the operations that belong to one test of a job."""
+    return frozenset(key for key in keys if key.startswith(f"{test}/"))
+
+
+def speed(load: LoadResult, measure: PublishedMeasure, parts: Collection[str] | None = None) -> float | None:
+    """Return a figure that is the larger the faster: a rate, or a time turned over."""
+    figure = measured(load, measure, parts)
+    return figure if figure is None or measure in RATES else 1 / figure
+
+
+def _latency_ms(load: LoadResult, measure: PublishedMeasure) -> float | None:
+    # Of a job of many operations, one distribution of all latencies says nothing.
+    if load.latency_us is None or (load.operations and not load.iterations):
+        return None
+    latency_us = _latency_us(load.latency_us, measure)
+    return None if latency_us is None else latency_us / 1000
+
+
+def _latency_us(latency: Latency, measure: PublishedMeasure) -> float | None:
+    match measure:
+        case "latency_mean_ms":
+            return latency.mean
+        case "latency_min_ms":
+            return latency.min
+        case "latency_max_ms":
+            return latency.max
+        case _:
+            known = known_percentiles(latency.count, latency.percentiles)
+            return latency.percentiles.get("95") if "95" in known else None

@@ -1,0 +1,182 @@
+"""The cuts of one cell in one way, counted."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from statistics import fmean, median
+
+from diskproof.analysis.safety.shapes import Binlog, CutAnswer, Damage, Gravest, Kept, Moments, Spread
+from diskproof.results.crash_plan import CrashCell, Keep, Way
+from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
+from diskproof.stats.proportions import share
+
+
+def count(cell: CrashCell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAnswer:
+    """Return what the cuts of one cell in one way say together."""
+    telling = [cut for cut in cuts if why_silent(cut) is None and cut.finished]
+    with_loss = sum(cut.has_loss for cut in telling)
+    damaged = sum(cut.is_damaged for cut in telling)
+    losses = [cut.lost for cut in telling if cut.lost is not None]
+    return CutAnswer(
+        cell=cell,
+        way=way,
+        planned=planned,
+        made=len(cuts),
+        telling=len(telling),
+        silent=_by_reason(why_silent(cut) for cut in cuts if cut.finished),
+        unfinished=_by_reason(why_unfinished(cut) for cut in cuts if not cut.finished),
+        with_loss=with_loss,
+        loss_share=share(with_loss, len(telling)) if telling else None,
+        gone=sum(cut.is_gone for cut in telling),
+        damaged=damaged,
+        damage_share=share(damaged, len(telling)) if telling else None,
+        damage=_damage(telling),
+        harmed=sum(cut.has_harm for cut in telling),
+        at_risk=None if way == "kill" else sum(cut.had_something_at_risk(cell.clients) for cut in telling),
+        damage_told=list(dict.fromkeys(said for cut in telling if (said := _first_words(cut.recovery)))),
+        lost=spread(losses),
+        losses=losses,
+        acknowledged=sum(_acknowledged(cut) for cut in telling),
+        unacknowledged_present=sum(cut.ledger.unacknowledged_present for cut in telling if cut.ledger),
+        window_s=spread([window for cut in telling if (window := window_s(cut)) is not None]),
+        open_windows=sum(cut.ledger is not None and _has_lost_all(cut.ledger) for cut in telling),
+        recovery_s=spread([time for cut in telling if (time := _recovery_s(cut.recovery)) is not None]),
+        binlog=_binlog([cut.recovery for cut in telling if cut.recovery]),
+        torn_writes=sum(disk.torn_writes for cut in telling for disk in cut.disks),
+        lost_bytes=sum(disk.lost_bytes for cut in telling for disk in cut.disks),
+        kept=_kept(telling) if way == "power" else {},
+        worst=_worst(telling),
+        gravest=_gravest(telling),
+    )
+
+
+def why_silent(cut: CutTrial) -> str | None:
+    """Return why a finished cut proves nothing of its cell; None where it does.
+
+    A server that ran with another value than the level's is another level.
+    """
+    if cut.silent_because:
+        return cut.silent_because
+    for setting in cut.settings:
+        if not setting.holds:
+            return f"`{setting.name}` did not hold"
+    return None
+
+
+def why_unfinished(cut: CutTrial) -> str:
+    """Return what a cut says of its breaking off."""
+    return cut.findings[-1].message if cut.findings else "it does not say why"
+
+
+def window_s(cut: CutTrial) -> float | None:
+    """Return the seconds before the cut of which commits are missing: 0 where none is.
+
+    None where nothing can be read: all that it ever held is gone, and that has no window.
+    """
+    if cut.ledger is None:
+        return None
+    return cut.ledger.first_lost_before_s or 0.0
+
+
+def _has_lost_all(ledger: LedgerOutcome) -> bool:
+    return bool(ledger.lost) and ledger.last_kept_before_s is None
+
+
+def spread(values: Sequence[float]) -> Spread | None:
+    """Return the middle, the mean and the largest of some values; None of none."""
+    if not values:
+        return None
+    return Spread(median=median(values), mean=fmean(values), worst=max(values), n=len(values))
+
+
+def _by_reason(reasons: Iterable[str | None]) -> dict[str, int]:
+    return dict(Counter(reason for reason in reasons if reason is not None).most_common())
+
+
+def _acknowledged(cut: CutTrial) -> int:
+    return cut.ledger.acknowledged if cut.ledger else cut.acknowledged or 0
+
+
+def _recovery_s(recovery: Recovery | None) -> float | None:
+    if recovery is None or recovery.server_s is None:
+        return None
+    return (recovery.mount_s or 0.0) + recovery.server_s
+
+
+def _damage(telling: Sequence[CutTrial]) -> Damage:
+    recoveries = [cut.recovery for cut in telling if cut.recovery]
+    ledgers = [cut.ledger for cut in telling if cut.ledger]
+    return Damage(
+        refused=sum(bool(one.refused) for one in recoveries),
+        complaints=sum(bool(one.complaints) for one in recoveries),
+        damaged_tables=sum(bool(one.damaged_tables) for one in recoveries),
+        half_applied=sum(bool(one.half_applied or one.invariant_off_by) for one in ledgers),
+        duplicated=sum(bool(one.duplicated) for one in ledgers),
+        never_sent=sum(bool(one.never_sent) for one in ledgers),
+    )
+
+
+def _first_words(recovery: Recovery | None) -> str | None:
+    if recovery is None:
+        return None
+    # The log's own words first: a refusal only says that the server ended, and where its log lies.
+    told = [*recovery.complaints, recovery.refused, *recovery.damaged_tables]
+    return next((one for one in told if one), None)
+
+
+def _binlog(recoveries: Sequence[Recovery]) -> Binlog | None:
+    asked = [one for one in recoveries if one.binlog_only is not None and one.engine_only is not None]
+    if not asked:
+        return None
+    of_log = [one.binlog_only or 0 for one in asked]
+    of_engine = [one.engine_only or 0 for one in asked]
+    return Binlog(
+        asked=len(asked),
+        cuts_binlog_only=sum(map(bool, of_log)),
+        worst_binlog_only=max(of_log),
+        cuts_engine_only=sum(map(bool, of_engine)),
+        worst_engine_only=max(of_engine),
+    )
+
+
+def _kept(telling: Sequence[CutTrial]) -> dict[Keep, Kept]:
+    drawn: dict[Keep, list[CutTrial]] = {}
+    for cut in telling:
+        for keep in dict.fromkeys(disk.kept for disk in cut.disks):
+            drawn.setdefault(keep, []).append(cut)
+    return {
+        keep: Kept(cuts=len(cuts), with_loss=sum(cut.has_loss for cut in cuts))
+        for keep, cuts in sorted(drawn.items())
+    }
+
+
+def _worst(telling: Sequence[CutTrial]) -> Moments | None:
+    """Return the cut with most lost, of those whose moments are known; None where none lost any."""
+    candidates = [cut for cut in telling if cut.ledger is not None and cut.ledger.lost]
+    if not candidates:
+        return None
+    return moments(max(candidates, key=lambda cut: (cut.lost or 0, window_s(cut) or 0.0)))
+
+
+def _gravest(telling: Sequence[CutTrial]) -> Gravest | None:
+    """Return the cut that harmed most; no amount of lost transactions outweighs a damaged database."""
+    harmed = [cut for cut in telling if cut.has_harm]
+    if not harmed:
+        return None
+    cut = max(harmed, key=lambda cut: (cut.is_gone, cut.is_damaged, cut.lost or 0, window_s(cut) or 0.0))
+    return Gravest(id=cut.id, evidence=cut.evidence)
+
+
+def moments(cut: CutTrial) -> Moments:
+    """Return a cut as a line of time; it must have a ledger."""
+    assert cut.ledger is not None
+    return Moments(
+        id=cut.id,
+        cell=cut.cell,
+        way=cut.way,
+        last_flush_before_s={disk.name: disk.last_flush_before_s for disk in cut.disks},
+        last_kept_before_s=cut.ledger.last_kept_before_s,
+        first_lost_before_s=cut.ledger.first_lost_before_s,
+        last_acknowledged_before_s=cut.ledger.last_acknowledged_before_s,
+        lost=cut.ledger.lost,
+        evidence=cut.evidence,
+    )

@@ -1,0 +1,272 @@
+"""The shapes of what cuts say, ready to be shown."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from diskproof.results.crash_plan import CrashCell, Documented, Keep, Must, Way
+from diskproof.results.plan import Cell
+from diskproof.results.record import Record
+from diskproof.results.trial import Finding
+from diskproof.stats.intervals import Interval
+from diskproof.stats.proportions import Share
+
+
+class Spread(Record):
+    """A figure over several cuts."""
+
+    median: float
+    mean: float
+    worst: float
+    """The largest."""
+    n: int
+
+
+class Damage(Record):
+    """Telling cuts after which the database was worse than incomplete, by kind; a cut may be of several."""
+
+    refused: int = 0
+    """A file system could not be mounted, or the server did not start."""
+    complaints: int = 0
+    """The server's log told of damage."""
+    damaged_tables: int = 0
+    """The server's own checks found it."""
+    half_applied: int = 0
+    """Accounts did not hold what the transactions that were there made of them, or their sum was off."""
+    duplicated: int = 0
+    never_sent: int = 0
+
+
+class Binlog(Record):
+    """The binary log held against the tables, over the telling cuts that could be asked."""
+
+    asked: int
+    cuts_binlog_only: int
+    """Cuts after which the log held transactions that the tables had not."""
+    worst_binlog_only: int
+    cuts_engine_only: int
+    """Cuts after which the tables held transactions that the log had not."""
+    worst_engine_only: int
+
+
+class Kept(Record):
+    """The power cuts in which a disk drew one policy of what it kept."""
+
+    cuts: int
+    with_loss: int
+
+
+class Moments(Record):
+    """One cut as a line of time, in seconds before it."""
+
+    id: str
+    cell: str
+    way: Way
+    last_flush_before_s: dict[str, float | None]
+    """By disk; None: it answered no flush since the load began."""
+    last_kept_before_s: float | None
+    first_lost_before_s: float | None
+    last_acknowledged_before_s: float | None
+    lost: int
+    evidence: str | None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether nothing that was acknowledged survived: then its window is as long as the load was."""
+        return self.last_kept_before_s is None
+
+
+class Gravest(Record):
+    """The cut to look at first."""
+
+    id: str
+    evidence: str | None
+
+
+class CutAnswer(Record):
+    """One cell dying in one way, over all its cuts."""
+
+    cell: CrashCell
+    way: Way
+    planned: int
+    made: int
+    telling: int
+    """Cuts that are evidence; all other figures are of these."""
+    silent: dict[str, int] = Field(default_factory=dict)
+    """Finished cuts that prove nothing, by reason."""
+    unfinished: dict[str, int] = Field(default_factory=dict)
+    """Cuts that broke off, by reason."""
+    with_loss: int
+    """Cuts that took acknowledged transactions; all are gone where there is no database any more."""
+    loss_share: Share | None
+    gone: int
+    """Those among them after which nothing could be read: no database came back, or its tables did not."""
+    damaged: int
+    damage_share: Share | None
+    damage: Damage
+    damage_told: list[str] = Field(default_factory=list)
+    """The first words of each damaged cut: a refusal, a line of the log, what a check found; each once."""
+    harmed: int
+    """Cuts with a loss, or damage, or both."""
+    at_risk: int | None
+    """Cuts in which it is known that there was something to take (``CutTrial.had_something_at_risk``). None
+    for kills: no disk tells."""
+    lost: Spread | None
+    """Acknowledged transactions lost, 0 of cuts without a loss; None where no telling cut knows."""
+    losses: list[int] = Field(default_factory=list)
+    """The same, of each telling cut that knows, in the order in which they were made."""
+    acknowledged: int
+    """Transactions acknowledged in all telling cuts together."""
+    unacknowledged_present: int
+    window_s: Spread | None
+    """From the acknowledgement of the first that is lost to the cut; 0 of cuts without a loss."""
+    open_windows: int = 0
+    """Cuts after which nothing that was acknowledged was there: their windows end where the load began, so
+    that the figures of `window_s` are lower bounds."""
+    recovery_s: Spread | None
+    """Mounting and the server's own recovery, of cuts after which it came up."""
+    binlog: Binlog | None
+    torn_writes: int
+    """In all cuts together."""
+    lost_bytes: int
+    """Of writes that disks held and had not made safe, in all cuts together."""
+    kept: dict[Keep, Kept] = Field(default_factory=dict)
+    """What the power cuts drew, by policy; a cut of several disks may be among several."""
+    worst: Moments | None = None
+    """The cut with most transactions lost, of those after which the ledger could be read; None where none
+    was."""
+    gravest: Gravest | None = None
+    """A lost database before a damaged one, and that before a loss; None where nothing was harmed."""
+
+    @property
+    def key(self) -> tuple[str, Way]:
+        """What tells it from the others of a run."""
+        return self.cell.id, self.way
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is evidence, and all of it shows a database that kept its word."""
+        return self.telling > 0 and not self.with_loss and not self.damaged
+
+
+ControlOutcome = Literal["holds", "failed", "too weak", "not tried"]
+
+
+class ControlAnswer(Record):
+    """A cell that must keep all, or must lose something, and whether it did."""
+
+    cell: str
+    ways: list[Way]
+    must: Must
+    outcome: ControlOutcome
+    sentence: str
+
+
+Agreement = Literal["agrees", "contradicts", "not seen", "not tried"]
+
+
+class DocumentedAnswer(Record):
+    """What documentation says of a cell that dies in a way, beside what was observed."""
+
+    cell: CrashCell
+    way: Way
+    documented: Documented
+    outcome: Agreement
+    observed: str
+    """In words, with bounds."""
+
+
+SafetyOutcome = Literal["kept", "lost", "damaged", "unverified", "not known"]
+"""``unverified``: what was tried took nothing, and the power was not cut; ``not known``: no cut tells."""
+
+
+class SafetyVerdict(Record):
+    """One tuning level on one storage: what it gains, and what it loses."""
+
+    cell: str
+    way: Way
+    """The one that took most, of those tried."""
+    cuts: int
+    """Telling ones that it rests on."""
+    outcome: SafetyOutcome
+    sentence: str
+    reasons: list[str] = Field(default_factory=list)
+
+
+class SpeedBeside(Record):
+    """The speed of a cell whose server, storage and tuning were cut as well."""
+
+    cell: Cell
+    crash_cell: str
+    throughput_per_s: Interval | None
+    """None: no valid trial."""
+    ratio: Interval | None
+    """Speed over that of the first level, everything else held equal, paired by block; None for the first
+    level itself, and where the two cannot be compared."""
+    baseline: str | None
+    """The first level; None where this is it, or it was not measured."""
+    is_first: bool = False
+    """Whether others are held against it."""
+
+
+class CutFinding(Record):
+    """A finding together with the cuts in which it arose."""
+
+    finding: Finding
+    cuts: list[str]
+    cells: list[str]
+
+
+class Safety(Record):
+    """Everything that the cuts of a run say."""
+
+    made: int
+    planned: int
+    telling: int
+    answers: list[CutAnswer]
+    """By way and cell, in the order of the plan: the power cut first, and the kill last."""
+    controls: list[ControlAnswer]
+    unasked: list[str]
+    """Controls of the study that no cell and way of the campaign fits, in words."""
+    documented: list[DocumentedAnswer]
+    verdicts: list[SafetyVerdict]
+    speeds: list[SpeedBeside]
+    findings: list[CutFinding]
+    keep: Keep
+    unreadable: bool
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned cut was made."""
+        return self.made >= self.planned
+
+    def answer(self, cell: str, way: Way) -> CutAnswer | None:
+        """Return what the cuts of a cell in a way say; None where it is not cut so."""
+        return next((one for one in self.answers if one.key == (cell, way)), None)
+
+
+LossOutcome = Literal[
+    "damaged more often",
+    "damaged less often",
+    "suffers more often",
+    "suffers less often",
+    "no difference seen",
+    "not comparable",
+]
+"""Of the second run against the first; to suffer is to lose something or to be damaged."""
+
+
+class CutComparison(Record):
+    """One cell and way in two runs."""
+
+    cell: CrashCell
+    way: Way
+    a: CutAnswer
+    b: CutAnswer
+    p_adjusted: float | None
+    """Two-sided p of "as many cuts do" by Fisher's exact test, after Holm, of the outcome; the smallest of
+    the row where no difference is seen; None: not comparable."""
+    outcome: LossOutcome
+    sentence: str
+    reasons: list[str] = Field(default_factory=list)
+    """Why the two are not comparable."""

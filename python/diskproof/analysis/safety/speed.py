@@ -1,0 +1,55 @@
+"""Speed beside safety: the cells of the run's speed trials whose setting was cut as well."""
+
+from collections.abc import Sequence
+
+from diskproof.analysis.answers import CellAnswer, Verdict
+from diskproof.analysis.safety.shapes import SpeedBeside
+from diskproof.results.crash_plan import CrashCell, CrashPlan
+from diskproof.results.plan import Metric
+
+OF_TRANSACTIONS: tuple[Metric, ...] = ("transactions_per_s", "latency_mean_us")
+"""What a cell is judged by that has a throughput of transactions: neither a job nor bare files have one."""
+
+
+def speeds_beside(
+    plan: CrashPlan, cells: Sequence[CellAnswer], verdicts: Sequence[Verdict]
+) -> list[SpeedBeside]:
+    """Return the throughput of every cell of a server, storage and tuning that were cut.
+
+    Its ratio to the first level is the one of the run's verdict on the two, which keeps to all gates.
+    """
+    of_level = {verdict.cell: verdict for verdict in verdicts if verdict.factor == "tuning"}
+    first = {verdict.baseline_cell for verdict in of_level.values()}
+    return [
+        SpeedBeside(
+            cell=answer.cell,
+            crash_cell=crash_cell.id,
+            throughput_per_s=answer.throughput_per_s,
+            ratio=verdict.ratio if verdict else None,
+            baseline=verdict.baseline if verdict else None,
+            is_first=answer.cell.id in first,
+        )
+        for crash_cell in plan.cells
+        for answer in cells
+        if _is_of(answer, crash_cell) and answer.metric in OF_TRANSACTIONS
+        for verdict in [of_level.get(answer.cell.id)]
+    ]
+
+
+def _is_of(answer: CellAnswer, crash_cell: CrashCell) -> bool:
+    cell = answer.cell
+    return (cell.server, cell.storage, cell.tuning) == (
+        crash_cell.server,
+        crash_cell.storage,
+        crash_cell.tuning,
+    )
+
+
+def typical(speeds: Sequence[SpeedBeside], crash_cell: CrashCell) -> SpeedBeside | None:
+    """Return the speed that stands for a cell in a sentence; None where it was not measured.
+
+    That of the first workload, with the clients nearest in number to those of the cuts.
+    """
+    own = [one for one in speeds if one.crash_cell == crash_cell.id]
+    of_workload = [one for one in own if one.cell.workload == own[0].cell.workload]
+    return min(of_workload, key=lambda one: abs(one.cell.clients - crash_cell.clients), default=None)

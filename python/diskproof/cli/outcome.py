@@ -1,0 +1,111 @@
+"""What `run` and `crash` share: the words that go on with a run, its reports, its exit code."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.folder import analyse_folder
+from diskproof.analysis.thresholds import failed_controls, failed_thresholds, is_control_broken
+from diskproof.cli.exits import DONE, INTERRUPTED, REFUSED, THRESHOLD_FAILED, TRIAL_INVALID
+from diskproof.cli.progress import progress_display
+from diskproof.cli.screen import complain, results, say
+from diskproof.crash.campaign import StoppedError, execute
+from diskproof.report import html, markdown, text
+from diskproof.results.folder import RunFolder
+from diskproof.run.session import Request
+from diskproof.study.model import Threshold
+from diskproof.study.read import StudyFile
+
+OUT = Path("runs")
+
+
+def resuming(
+    verb: str,
+    study: Path,
+    scale: str | None,
+    only: list[str] | None,
+    basedir: list[str] | None,
+    out: Path,
+    further: Sequence[str] = (),
+) -> str:
+    """Return the command that goes on with a run: only the same cells on the same servers will do."""
+    words = ["diskproof", verb, str(study), *further]
+    words += ["--scale", scale] if scale else []
+    words += [word for part in only or [] for word in ("--only", part)]
+    words += [word for part in basedir or [] for word in ("--basedir", part)]
+    words += ["--out", str(out)] if out != OUT else []
+    return shlex.join([*words, "--resume"])
+
+
+def see_through(request: Request, what: str, going_on: str) -> int:
+    """Make a run, report what there is of it, and return the exit code.
+
+    `what` it makes: trials or cuts; `going_on` is the command that goes on with it. One that a refusal ends
+    is reported as far as it came.
+    """
+    refusal: StoppedError | None = None
+    with progress_display(request.plan) as progress:
+        try:
+            folder = execute(request, progress)
+        except KeyboardInterrupt:
+            say(f"interrupted; the finished {what} are kept: `{going_on}` goes on")
+            return INTERRUPTED
+        except StoppedError as stopped:
+            if not _is_anything_finished(stopped.folder):
+                raise
+            refusal, folder = stopped, stopped.folder
+    analysis = analyse_folder(folder)
+    write_reports(folder, analysis)
+    text.render(analysis, results)
+    say(f"\nreport: {folder.path / 'report.html'}")
+    if refusal is not None:
+        complain(str(refusal))
+        say(f"it ended before its time; the finished {what} are kept: `{going_on}` goes on, the cause mended")
+        return REFUSED
+    return exit_code(request.file, analysis, folder)
+
+
+def _is_anything_finished(folder: RunFolder) -> bool:
+    return any(trial.finished for trial in folder.trials()) or any(cut.finished for cut in folder.cuts())
+
+
+def write_reports(folder: RunFolder, analysis: Analysis) -> None:
+    """Write the reports that a run folder holds."""
+    (folder.path / "report.html").write_text(html.render(folder, analysis))
+    (folder.path / "report.md").write_text(markdown.render(analysis))
+
+
+def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:
+    """Say what was not proved, and return the exit code that tells of it.
+
+    A control that lost what it must keep comes before trials that say nothing; what was merely not proved
+    comes after them, for they may be why.
+    """
+    asked = [claim for claim in file.study.thresholds if _is_there(file, claim)]
+    for claim in file.study.thresholds:
+        if claim not in asked:
+            say(
+                f"threshold not asked: {claim.level} against {claim.baseline} ({claim.factor}), since the "
+                f"machine does not have the optional {' and '.join(file.left_out)}"
+            )
+    failed = failed_thresholds(asked, analysis)
+    for sentence in failed:
+        complain(f"threshold not proved: {sentence}")
+    controls = failed_controls(analysis)
+    if controls:
+        what = "a control" if len(controls) == 1 else f"{len(controls)} controls"
+        complain(f"{what} failed, as the report above says first")
+    unfinished = [cut for cut in folder.cuts() if not cut.finished]
+    if unfinished:
+        complain(f"{len(unfinished)} cuts broke off, the last one: {unfinished[-1].findings[-1].message}")
+    if is_control_broken(analysis):
+        return THRESHOLD_FAILED
+    if unfinished or analysis.trials_valid < analysis.trials_run:
+        return TRIAL_INVALID
+    return THRESHOLD_FAILED if failed or controls else DONE
+
+
+def _is_there(file: StudyFile, claim: Threshold) -> bool:
+    """Tell whether the study still has a claim's levels: with an optional server some may be left out."""
+    return {claim.level, claim.baseline} <= set(file.study.levels(claim.factor))

@@ -1,0 +1,158 @@
+"""The database held to its acknowledgements: what was promised, beside what is there after recovery. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from diskproof.refusal import RefusalError
+from diskproof.results.cut import LedgerOutcome
+
+BALANCE = 1_000_000
+"""What `diskproof-load prepare ledger` gives every account."""
+
+ENTRIES = "SELECT client, number, source, target, amount FROM ledger_entries"
+ACCOUNTS = "SELECT id, balance, transfers FROM ledger_accounts"
+
+ENTRIES_TABLE = "ledger_entries"
+ENTRY_KEY_COLUMNS = 2
+"""Client and number come first in an entry, and tell it from every other."""
+
+Key = tuple[int, int]
+"""A transaction: its client, and its number among that client's, from 1."""
+
+Rows = Sequence[tuple[object, ...]]
+
+
+class LedgerError(RefusalError):
+    """A file of acknowledgements that the load cannot have written: the trial proves nothing."""
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """A commit that a client was told of."""
+
+    client: int
+    number: int
+    at_us: int
+    """When the reply was read, on CLOCK_MONOTONIC."""
+
+    @property
+    def key(self) -> Key:
+        """The transaction."""
+        return self.client, self.number
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The tables as they were read after recovery."""
+
+    entries: Rows
+    """Of client, number, source, target, amount."""
+    accounts: Rows
+    """Of id, balance, transfers."""
+
+    @property
+    def keys(self) -> set[Key]:
+        """The transactions that are there."""
+        return {(_whole(client), _whole(number)) for client, number, *_ in self.entries}
+
+
+def read_acknowledgements(text: str) -> list[Acknowledgement]:
+    """Read what the clients wrote, in the order in which they were told; LedgerError if they cannot have.
+
+    A line without its end was cut off with the program that wrote it: its client had gone on to nothing.
+    """
+    found = [_acknowledgement(number, line) for number, line in enumerate(text.split("\n")[:-1], start=1)]
+    last: Counter[int] = Counter()
+    for one in found:
+        if one.number != last[one.client] + 1:
+            raise LedgerError(
+                f"client {one.client} was told of its transaction {one.number} after {last[one.client]}: "
+                "its numbers have a gap, so that its file of acknowledgements is not to be trusted"
+            )
+        last[one.client] = one.number
+    return sorted(found, key=lambda one: one.at_us)
+
+
+def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_us: int) -> LedgerOutcome:
+    """Hold a recovered database to what it acknowledged until a moment.
+
+    `told` has also what was acknowledged after that, while the disks were dead already: no promise of a
+    database that has power, but the client went on to its next number all the same. `accounts` is how many
+    there are to be.
+    """
+    promised = [one for one in told if one.at_us <= cut_us]
+    there = Counter((_whole(client), _whole(number)) for client, number, *_ in ledger.entries)
+    lost = [one for one in promised if one.key not in there]
+    kept = [one for one in promised if one.key in there]
+    keys = {one.key for one in promised}
+    return LedgerOutcome(
+        acknowledged=len(promised),
+        present=len(there),
+        lost=len(lost),
+        unacknowledged_present=sum(key not in keys for key in there),
+        never_sent=sum(1 for _ in _never_sent(told, there)),
+        duplicated=sum(times > 1 for times in there.values()),
+        half_applied=_half_applied(ledger, accounts),
+        invariant_off_by=sum(_whole(balance) for _, balance, _ in ledger.accounts) - accounts * BALANCE,
+        first_lost_before_s=_before_s(lost[:1], cut_us),
+        last_kept_before_s=_before_s(kept[-1:], cut_us),
+        last_acknowledged_before_s=_before_s(promised[-1:], cut_us),
+    )
+
+
+def lost_of(told: Sequence[Acknowledgement], ledger: Ledger, cut_us: int) -> list[Acknowledgement]:
+    """Return the acknowledged transactions that are not there."""
+    there = ledger.keys
+    return [one for one in told if one.at_us <= cut_us and one.key not in there]
+
+
+def told_since(told: Sequence[Acknowledgement], since_us: int, cut_us: int) -> int:
+    """Return how many were acknowledged after a moment, and until the cut."""
+    return sum(since_us < one.at_us <= cut_us for one in told)
+
+
+def _never_sent(told: Sequence[Acknowledgement], there: Iterable[Key]) -> Iterator[Key]:
+    """Yield what no client can have sent: each has sent one transaction at most beyond its last told one.
+
+    A client that was never told of anything may have sent its first.
+    """
+    last: dict[int, int] = {}
+    for one in told:
+        last[one.client] = max(one.number, last.get(one.client, 0))
+    for client, number in there:
+        if client < 0 or not 1 <= number <= last.get(client, 0) + 1:
+            yield client, number
+
+
+def _half_applied(ledger: Ledger, accounts: int) -> int:
+    """Count the accounts that do not hold what the entries make of them, missing and strange ones too."""
+    balance: Counter[int] = Counter(dict.fromkeys(range(1, accounts + 1), BALANCE))
+    transfers: Counter[int] = Counter(dict.fromkeys(range(1, accounts + 1), 0))
+    for _, _, source, target, amount in ledger.entries:
+        balance[_whole(source)] -= _whole(amount)
+        balance[_whole(target)] += _whole(amount)
+        transfers[_whole(source)] += 1
+        transfers[_whole(target)] += 1
+    expected = {(account, balance[account], transfers[account]) for account in balance}
+    found = Counter(tuple(_whole(value) for value in row) for row in ledger.accounts)
+    wrong = {row[0] for row in expected ^ set(found)} | {row[0] for row, times in found.items() if times > 1}
+    return len(wrong)
+
+
+def _before_s(ones: Sequence[Acknowledgement], cut_us: int) -> float | None:
+    return (cut_us - ones[0].at_us) / 1e6 if ones else None
+
+
+def _acknowledgement(number: int, line: str) -> Acknowledgement:
+    fields = line.split(" ")
+    if len(fields) != 3 or not all(field.isascii() and field.isdigit() for field in fields):
+        raise LedgerError(
+            f"line {number} of the acknowledgements is {line!r}, and not a client, a number and a moment"
+        )
+    return Acknowledgement(*(int(field) for field in fields))
+
+
+def _whole(value: object) -> int:
+    """Return a figure of a row; what is none (a damaged row) is told apart from every real one."""
+    return int(value) if isinstance(value, int) else -1

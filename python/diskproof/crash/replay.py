@@ -1,0 +1,211 @@
+"""A cut made again from its evidence: the same bytes on the disk, the same server, the same question."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from diskproof.crash import evidence
+from diskproof.crash.clients import ACKNOWLEDGEMENTS
+from diskproof.crash.ledger import compare, read_acknowledgements
+from diskproof.crash.recovery import look, recover
+from diskproof.refusal import RefusalError
+from diskproof.results.crash_plan import CrashCell, CrashPlan
+from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
+from diskproof.results.folder import RunFolder, RunFolderError
+from diskproof.results.plan import Plan
+from diskproof.results.record import Role
+from diskproof.run.bench import Bench
+from diskproof.run.outfit import settings_of
+from diskproof.run.session import Progress, Request, session
+from diskproof.server.base import Dirs
+from diskproof.study.crash import CrashChoice
+from diskproof.study.read import StudyFile
+
+LOGS = "replay"
+"""Folder beside the evidence for the server's logs of a replay."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The evidence of one cut, as it lies in its run."""
+
+    folder: Path
+    run: RunFolder
+    cut: CutTrial
+    to_replay: evidence.ToReplay
+
+    @property
+    def plan(self) -> CrashPlan:
+        """The plan that the cut was made by."""
+        crash = self.run.plan().crash
+        assert crash is not None
+        return crash
+
+    @property
+    def cell(self) -> CrashCell:
+        """What was cut."""
+        return self.plan.cell(self.cut.cell)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came out when a cut was made again."""
+
+    recovery: Recovery
+    ledger: LedgerOutcome | None
+    differences: list[str]
+    """In what it differs from the record; empty: the same comes out."""
+
+
+def open_evidence(folder: Path) -> Evidence:
+    """Open what was kept of a cut; RefusalError says what is missing."""
+    if not (folder / evidence.RECORD).is_file():
+        raise RefusalError(
+            f"{folder} is not the evidence of a cut: it has no {evidence.RECORD}; name RUN/cuts/ID"
+        )
+    run = _run_of(folder.absolute())
+    try:
+        cut = CutTrial.model_validate_json((folder / evidence.RECORD).read_bytes())
+        if not (folder / evidence.REPLAY).is_file():
+            raise RefusalError(
+                f"{folder} cannot be replayed: {_why_not(cut)}; its logs and its ledger are what there is"
+            )
+        to_replay = evidence.ToReplay.model_validate_json((folder / evidence.REPLAY).read_bytes())
+    except ValidationError as error:
+        raise RefusalError(f"{folder} cannot be read: {str(error).splitlines()[0]}") from None
+    for disk in to_replay.disks:
+        for file in (disk.log, disk.image):
+            if not (folder / file).is_file():
+                raise RefusalError(f"{folder} cannot be replayed: {folder / file} is missing")
+    return Evidence(folder.absolute(), run, cut, to_replay)
+
+
+def _run_of(folder: Path) -> RunFolder:
+    """Return the run that a cut's folder lies in; a folder that was copied out of it is of no use alone."""
+    path = folder.parent.parent
+    try:
+        run = RunFolder.open(path)
+    except RunFolderError as error:
+        raise RefusalError(
+            f"{folder} does not lie in its run ({error}): a replay needs the study, the plan and the "
+            "disks' bytes from there; copy the whole RUN folder, and name RUN/cuts/ID within it"
+        ) from None
+    if run.plan().crash is None:
+        raise RefusalError(f"{folder} does not lie in its run: the plan in {path} has no cuts")
+    return run
+
+
+def replay(found: Evidence, file: StudyFile, progress: Progress) -> Replayed:
+    """Bring disks to what the cut left, recover, verify, and compare with the record.
+
+    `file` is the study that the run was made of, read again.
+    """
+    plan = _of_one_cell(found)
+    study = file.study.model_copy(update={"crash": file.study.crash or CrashChoice()})
+    request = Request(file=replace(file, study=study), plan=plan, out=found.run.path.parent.parent)
+    with session(request, progress, within=found.run) as bench:
+        progress.note("bringing the disks to what the cut left")
+        return _replay(found, bench)
+
+
+def _replay(found: Evidence, bench: Bench) -> Replayed:
+    layout, kind = bench.layouts[found.cell.storage], bench.servers[found.cell.server]
+    files = [(found.folder / disk.image, found.folder / disk.log) for disk in found.to_replay.disks]
+    logs = found.folder / LOGS
+    logs.mkdir(exist_ok=True)
+    try:
+        layout.replay(files)
+        with _where_they_lay(found.to_replay.folders, layout.folders(), bench) as folders:
+            dirs = Dirs(**folders, run=bench.sockets, log=logs)
+            recovered = recover(
+                layout.mount_again,
+                lambda limit_s: kind.start(
+                    dirs, settings_of(bench, found.cell, dirs), bench.starter, deadline_s=limit_s
+                ),
+                [*layout.folders().values(), *folders.values()],
+            )
+            try:
+                recovery, verified = look(recovered)
+            finally:
+                if recovered.running is not None:
+                    recovered.running.kill()
+    finally:
+        layout.clear()
+    ledger = None
+    if verified.ledger is not None:
+        told = read_acknowledgements((found.folder / ACKNOWLEDGEMENTS).read_text(encoding="ascii"))
+        ledger = compare(told, verified.ledger, found.plan.accounts, found.to_replay.cut_us)
+    return Replayed(recovery, ledger, differences(found.cut, recovery, ledger))
+
+
+@contextmanager
+def _where_they_lay(
+    before: Mapping[Role, str], now: Mapping[Role, Path], bench: Bench
+) -> Iterator[dict[Role, Path]]:
+    """Let the roles' directories be found where they were: servers write whole paths into their files.
+
+    The folder of a place that is gone becomes a link to that of today.
+    """
+    links = {Path(before[role]).parent: folder.parent for role, folder in now.items()}
+    made = []
+    try:
+        for link, folder in links.items():
+            if link.exists() or link.is_symlink():
+                raise RefusalError(f"{link} is there: the run that the cut is of is still under way")
+            link.symlink_to(folder)
+            bench.starter.adopt(link)
+            made.append(link)
+        yield {role: Path(path) for role, path in before.items()}
+    finally:
+        for link in made:
+            link.unlink(missing_ok=True)
+
+
+def differences(cut: CutTrial, recovery: Recovery, ledger: LedgerOutcome | None) -> list[str]:
+    """Say in what a replay differs from the record, in what must be the same."""
+    before = cut.recovery
+    assert before is not None  # only finished cuts leave evidence
+    pairs = {
+        "whether the database came up": (before.refused is None, recovery.refused is None),
+        "damaged tables": (len(before.damaged_tables), len(recovery.damaged_tables)),
+        "transactions in the binary log alone": (before.binlog_only, recovery.binlog_only),
+        "transactions in the tables alone": (before.engine_only, recovery.engine_only),
+        "whether the ledger can be read": (cut.ledger is not None, ledger is not None),
+    }
+    if cut.ledger is not None and ledger is not None:
+        pairs |= {
+            name.replace("_", " "): (getattr(cut.ledger, name), getattr(ledger, name))
+            for name in LedgerOutcome.model_fields
+        }
+    return [
+        f"{what}: {_said(then)} then, {_said(now)} now" for what, (then, now) in pairs.items() if then != now
+    ]
+
+
+def _said(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _of_one_cell(found: Evidence) -> Plan:
+    """Return the run's plan with nothing in it but the cell that was cut."""
+    plan = found.run.plan()
+    crash = found.plan.model_copy(update={"cells": [found.cell], "trials": []})
+    return plan.model_copy(update={"cells": [], "trials": [], "crash": crash})
+
+
+def check_study(found: Evidence, file: StudyFile) -> None:
+    """Refuse a study that is not the one that the run was made of."""
+    if file.text != found.run.study_text():
+        raise RefusalError(
+            f"{file.name} is not the study that {found.run.path} was made of; the run's own copy, which is "
+            "taken without it, cannot name device files by paths that began at the folder of the study"
+        )
+
+
+def _why_not(cut: CutTrial) -> str:
+    if not cut.disks:
+        return "the death of a process leaves no log of requests"
+    return f"it has no {evidence.REPLAY}"

@@ -1,0 +1,99 @@
+"""What fio tells of the requests of one kind: their number and how long they took."""
+
+from collections import Counter
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from diskproof.fio.program import Result
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Requests of one kind, or of several together."""
+
+    requests: int
+    """Answered within the measured time."""
+    count: int
+    """Observations of latency: with those that were under way at the end."""
+    sum_ns: float
+    squares_ns2: float
+    """Sum of the squares."""
+    min_ns: float
+    max_ns: float
+    bins: Counter[int]
+    """fio's histogram, true to 1 % (1/2^7, stat.h): observations by the upper end of their bin in ns."""
+
+    @property
+    def mean_ns(self) -> float:
+        """Mean latency; only where there is an observation."""
+        return self.sum_ns / self.count
+
+    @property
+    def stdev_ns(self) -> float:
+        """Standard deviation of latency."""
+        return sqrt(max(self.squares_ns2 / self.count - self.mean_ns**2, 0.0))
+
+    def percentile_ns(self, percentile: float) -> float:
+        """Return a percentile: the bin in which it lies, at most the largest."""
+        wanted = self.count * percentile / 100
+        seen = 0
+        for ns, count in sorted(self.bins.items()):
+            seen += count
+            if seen >= wanted:
+                return min(ns, self.max_ns)
+        return self.max_ns
+
+    def with_(self, other: "Requests") -> "Requests":
+        """Return two kinds together; either may be empty."""
+        minima = [one.min_ns for one in (self, other) if one.count]
+        return Requests(
+            requests=self.requests + other.requests,
+            count=self.count + other.count,
+            sum_ns=self.sum_ns + other.sum_ns,
+            squares_ns2=self.squares_ns2 + other.squares_ns2,
+            min_ns=min(minima, default=0.0),
+            max_ns=max(self.max_ns, other.max_ns),
+            bins=self.bins + other.bins,
+        )
+
+
+def reads_of(result: Result) -> Requests:
+    """Return a job's reads."""
+    return _direction(result["read"])
+
+
+def writes_of(result: Result) -> Requests:
+    """Return a job's writes."""
+    return _direction(result["write"])
+
+
+def syncs_of(result: Result) -> Requests:
+    """Return a job's syncs."""
+    # fio resets its own counter of syncs after a ramp to nothing, but not the histogram's.
+    told = result["sync"]["lat_ns"]
+    return _requests(told, told["N"])
+
+
+def seconds_of(result: Result) -> float:
+    """Return how long reads and writes went on."""
+    return float(max(result["read"]["runtime"], result["write"]["runtime"])) / 1000
+
+
+def _direction(told: dict[str, Any]) -> Requests:
+    # `total_ios` counts what was answered within the measured time, the histogram and `io_bytes` also what
+    # was under way at its end: at depth on a slow disk a good part of all.
+    return _requests(told["lat_ns"], told["total_ios"])
+
+
+def _requests(latency: dict[str, Any], requests: int) -> Requests:
+    count, mean = latency["N"], latency["mean"]
+    return Requests(
+        requests=requests,
+        count=count,
+        sum_ns=mean * count,
+        squares_ns2=count * (latency.get("stddev", 0.0) ** 2 + mean**2),
+        min_ns=latency["min"],
+        max_ns=latency["max"],
+        bins=Counter({int(ns): int(seen) for ns, seen in latency.get("bins", {}).items()}),
+    )

@@ -1,0 +1,178 @@
+"""The program: found, started, and its answer taken."""
+
+import json
+import re
+import resource
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from diskproof.refusal import RefusalError
+from diskproof.system.processes import Starter
+
+OLDEST = (3, 24)
+"""The first with `sync=dsync`."""
+
+ENGINES = ("libaio", "io_uring")
+"""In the order of preference: libaio is what servers of all ages use, and needs no new kernel."""
+
+SILENCE_S = 60.0
+"""A job that ends this much later than it should has hung."""
+
+MOST_THREADS = 2_000
+"""fio's own table holds some 4,000, and half of that where it gets no memory for so many (init.c)."""
+
+FEW_DESCRIPTORS = 64
+"""What fio opens beside the files of a load, with room to spare."""
+
+Result = dict[str, Any]
+
+
+class FioError(RefusalError):
+    """fio is missing, too old, or could not do a job; the message says what to do."""
+
+
+def version() -> str:
+    """Return fio's version; FioError with the remedy where there is none, or one that is too old."""
+    program = shutil.which("fio")
+    if program is None:
+        raise FioError("fio is not installed; as root on Debian or Ubuntu: apt-get install fio")
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    oldest = ".".join(map(str, OLDEST))
+    number = re.match(r"fio-(\d+)\.(\d+)", said)
+    if number is None:
+        raise FioError(f"{program} does not say its version but `{said}`; install fio {oldest} or newer")
+    if (int(number[1]), int(number[2])) < OLDEST:
+        raise FioError(f"{program} is {said}; install fio {oldest} or newer")
+    return said.removeprefix("fio-")
+
+
+@cache
+def engine() -> str:
+    """Return the engine for many requests at a time; FioError where this fio was built without one."""
+    said = subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=False).stdout.split()
+    for name in ENGINES:
+        if name in said:
+            return name
+    raise FioError("this fio has neither libaio nor io_uring; install your distribution's fio")
+
+
+class Job:
+    """One job file at work."""
+
+    def __init__(
+        self,
+        starter: Starter,
+        job_file: Path,
+        *,
+        cwd: Path | None = None,
+        descriptors: int = FEW_DESCRIPTORS,
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        """Start fio in `cwd`, or beside the job file; it may hold `descriptors` files open at a time."""
+        self._log, self._out = job_file.with_suffix(".err"), job_file.with_suffix(".json")
+        self._log.unlink(missing_ok=True)
+        argv = ["fio", "--output-format=json+", f"--output={self._out}", str(job_file)]
+        self._process = starter.start(
+            [*_allowing(descriptors), *argv],
+            log_file=self._log,
+            cwd=cwd or job_file.parent,
+            env=environment,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The program's process id."""
+        return self._process.pid
+
+    def ended(self, within_s: float) -> bool:
+        """Wait so long for its end; tell whether it has ended."""
+        try:
+            self._process.wait(timeout=within_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def result(self, longest_s: float) -> Result:
+        """Wait for its end and return its JSON; FioError says in fio's words what went wrong."""
+        if not self.ended(longest_s + SILENCE_S):
+            raise FioError(f"fio did not end within {longest_s + SILENCE_S:.0f} s")
+        if self._process.returncode != 0:
+            raise FioError(_complaint(self._log, self._out) or f"fio ended with {self._process.returncode}")
+        return _parsed(self._out)
+
+    def end(self) -> None:
+        """End it where it is still at work."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+
+
+def run(starter: Starter, job_file: Path, longest_s: float) -> Result:
+    """Run one job file to its end and return its JSON; FioError says in fio's words what went wrong.
+
+    The process is ended if this function is left in any way.
+    """
+    job = Job(starter, job_file)
+    try:
+        return job.result(longest_s)
+    finally:
+        job.end()
+
+
+def escaped(path: Path) -> str:
+    """Return a path for a job file, in which a colon separates files."""
+    return str(path).replace(":", r"\:")
+
+
+def check_descriptors(descriptors: int) -> None:
+    """Refuse a load for which fio would hold more files open than this user may; FioError says what to do."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and descriptors > hard:
+        raise FioError(
+            f"fio would hold {descriptors:,} files open, and {hard:,} are allowed (`ulimit -Hn`): "
+            "fewer `files` or `clients`, or a higher limit"
+        )
+
+
+def check_threads(threads: int) -> None:
+    """Refuse a load of more threads than fio is sure to take; FioError says what to do."""
+    if threads > MOST_THREADS:
+        raise FioError(f"fio is sure to take {MOST_THREADS:,} threads, and not {threads:,}: fewer `clients`")
+
+
+def _allowing(descriptors: int) -> list[str]:
+    """Return the prlimit call that lets a program hold so many files open; nothing where it may anyway.
+
+    Raised for fio alone: a server under test takes its own limits from what it finds.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    check_descriptors(descriptors)
+    if soft == resource.RLIM_INFINITY or descriptors <= soft:
+        return []
+    highest = "unlimited" if hard == resource.RLIM_INFINITY else str(hard)
+    return ["prlimit", f"--nofile={descriptors}:{highest}", "--"]
+
+
+def _parsed(out: Path) -> Result:
+    text = out.read_text(errors="replace")
+    try:
+        # A warning may stand before it.
+        result: Result = json.loads(text[text.index("{") :])["jobs"][0]
+    except (ValueError, KeyError, IndexError):
+        raise FioError(f"fio's answer cannot be read: {text[:200]!r}") from None
+    return result
+
+
+def _complaint(log: Path, out: Path) -> str:
+    """Return what fio said last that is no figure."""
+    said = [
+        line
+        for path in (log, out)
+        if path.is_file()
+        for line in path.read_text(errors="replace").splitlines()
+        if line.startswith(("fio:", "error:"))
+    ]
+    return said[0].removeprefix("fio:").removeprefix("error:").strip() if said else ""

@@ -1,0 +1,187 @@
+"""A trial of safety: the power was cut (or the system stopped, or the server killed), and what was left.
+
+Moments of a cut are told in seconds before it: 0 is the cut itself, 0.9 lies 0.9 s before it.
+"""
+
+from diskproof.results.crash_plan import Keep, Way
+from diskproof.results.record import Record
+from diskproof.results.trial import Finding, Setting
+
+
+class DiskAtCut(Record):
+    """What a virtual disk was doing when it was cut."""
+
+    name: str
+    """As in the run's other records: its label, or its device's name."""
+    device: str
+    under_way: int
+    """Requests that had no answer yet."""
+    at_risk_writes: int
+    """Writes, answered or not, of which a part was not yet safe: what the cut chose from."""
+    at_risk_bytes: int
+    answered_at_risk_writes: int
+    """Those among them that had been answered: an honest disk has them until the next flush."""
+    kept: Keep
+    """Drawn for this disk; never `random`."""
+    kept_bytes: int
+    lost_bytes: int
+    torn_writes: int
+    """Writes of which some sectors were kept and some lost."""
+    unreadable_sectors: int
+    last_flush_before_s: float | None
+    """When its last flush was answered; None: no flush since the load began."""
+    after_first_s: float = 0.0
+    """How much later it was cut than the first disk of its layout: meanwhile it took what it was sent."""
+
+
+class LedgerOutcome(Record):
+    """The database held to its acknowledgements. A transaction is one numbered transfer of one client."""
+
+    acknowledged: int
+    """Transactions whose commit was acknowledged before the cut, since the load began."""
+    present: int
+    """Transactions that the database holds after recovery."""
+    lost: int
+    """Acknowledged, and not there."""
+    unacknowledged_present: int
+    """There, and not acknowledged: their answers were on the way. Nothing is wrong with that."""
+    never_sent: int
+    """There, and no client can have sent them: a number beyond its client's next."""
+    duplicated: int
+    """There more than once."""
+    half_applied: int
+    """Accounts that do not hold what the transactions that are there make of them."""
+    invariant_off_by: int
+    """By how much the sum over all accounts differs from what it was at the start."""
+    first_lost_before_s: float | None
+    """When the first of the lost was acknowledged; None where none was lost. All from then on is the window
+    of loss, though some of it may have been kept."""
+    last_kept_before_s: float | None
+    """When the last of the kept was acknowledged."""
+    last_acknowledged_before_s: float | None
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether what is there contradicts itself: worse than a loss."""
+        return bool(self.never_sent or self.duplicated or self.half_applied or self.invariant_off_by)
+
+
+class Recovery(Record):
+    """How the database came up again."""
+
+    mount_s: float | None
+    """Mounting all file systems, their journals replayed; None where nothing had been unmounted, or one could
+    not be mounted."""
+    server_s: float | None
+    """From the server's start until it took connections; None where it did not."""
+    refused: str | None = None
+    """Why there is no database: a file system could not be mounted, or the server did not start."""
+    complaints: list[str] = []
+    """Lines of the server's log that tell of damage."""
+    damaged_tables: list[str] = []
+    """What the server's own checks of all tables found."""
+    binlog_only: int | None = None
+    """Transactions in the binary log that the tables have not: a replica has more than its source. None
+    where there is no binary log."""
+    engine_only: int | None = None
+    """Transactions in the tables that the binary log has not: a replica never gets them."""
+
+
+class CutTimings(Record):
+    """Where the seconds of a trial went."""
+
+    restore_s: float = 0.0
+    start_s: float = 0.0
+    load_s: float = 0.0
+    cut_s: float = 0.0
+    """From the cut until the disks are there again, unmounted and with what survived."""
+    recover_s: float = 0.0
+    """Mounting and the server's own recovery."""
+    verify_s: float = 0.0
+    stop_s: float = 0.0
+    total_s: float = 0.0
+
+
+class CutTrial(Record):
+    """One cut of one cell."""
+
+    id: str
+    cell: str
+    way: Way
+    block: int
+    position: int
+    seed: int
+    started_at: str
+    finished: bool
+    """False: it broke off, as the last finding says; it is no evidence of anything."""
+    silent_because: str | None = None
+    """Why the cut proves nothing: nobody was being acknowledged, for instance. None: it tells something."""
+    put_off_s: float = 0.0
+    """By how much it came later than at the moment that was drawn, in which nobody was being acknowledged."""
+    disks: list[DiskAtCut] = []
+    """Empty where only the server was killed."""
+    unflushed_acknowledgements: int | None = None
+    """Transactions acknowledged after the last flush that the disk with the redo log (or WAL) had answered.
+
+    Where each commit waits for its flush they are those of that very flush, told of a moment later, and not
+    at risk. Elsewhere they are what an honest disk may lose. None: no disk tells.
+    """
+    acknowledged: int | None = None
+    """Transactions whose commit was acknowledged before the cut: known where there is no ledger, too."""
+    ledger: LedgerOutcome | None = None
+    """None where there is no database any more, or it cannot be read, or the trial broke off."""
+    recovery: Recovery | None = None
+    settings: list[Setting] = []
+    timings: CutTimings
+    evidence: str | None = None
+    """Folder of what was kept of it, from the run folder's own; None: nothing was."""
+    findings: list[Finding] = []
+
+    @property
+    def tells(self) -> bool:
+        """Whether it is evidence of what a setting keeps or loses."""
+        return self.finished and self.silent_because is None
+
+    @property
+    def lost(self) -> int | None:
+        """Return the acknowledged transactions that are gone; all of them where none can be read.
+
+        None where it is not known: the trial broke off.
+        """
+        if self.ledger is not None:
+            return self.ledger.lost
+        return self.acknowledged if self.is_gone else None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nothing can be read any more: no file system, no server, or a server without the ledger."""
+        return self.finished and self.ledger is None
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether acknowledged transactions are gone, be it with the whole database."""
+        return self.is_gone or bool(self.lost)
+
+    @property
+    def has_harm(self) -> bool:
+        """Whether it took acknowledged transactions, or damaged the database."""
+        return self.has_loss or self.is_damaged
+
+    def had_something_at_risk(self, clients: int) -> bool:
+        """Tell whether it could take something from so many clients, as far as is known.
+
+        Where the power was cut, writes had reached a disk, answered or not, and were not safe yet (a stop of
+        the operating system leaves them); more commits had been acknowledged since the last flush than there
+        are clients (one of each may have been told of that very flush); or it took something: of what only a
+        page cache held no disk tells. Requests under way that are no writes are no risk.
+        """
+        cached = self.way == "power" and any(disk.at_risk_writes for disk in self.disks)
+        return cached or (self.unflushed_acknowledgements or 0) > clients or self.has_harm
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether the database is worse than incomplete: it contradicts itself, complains or is no more."""
+        recovery = self.recovery
+        if recovery is not None and (recovery.refused or recovery.complaints or recovery.damaged_tables):
+            return True
+        return self.ledger is not None and self.ledger.is_broken

@@ -1,0 +1,240 @@
+"""What the load generator measured in a trial."""
+
+from collections.abc import Collection
+from typing import Literal
+
+from diskproof.results.plan import THROUGHPUTS, Metric
+from diskproof.results.record import Record
+
+
+class Latency(Record):
+    """Latencies of completed transactions or statements, in microseconds."""
+
+    count: int
+    mean: float
+    stdev: float
+    min: float
+    max: float
+    percentiles: dict[str, float]
+    """Keyed by the percentile as text: ``"50"``, ``"99.9"``."""
+    histogram: str | None = None
+    """HDR histogram (V2, deflated, base64), values in nanoseconds."""
+
+
+class StatementType(Record):
+    """One statement of the workload, over the measured phase."""
+
+    name: str
+    kind: Literal["read", "write", "other"]
+    count: int
+    rows: int
+    affected: int
+    errors: int
+    latency_us: Latency | None
+
+
+class LoadError(Record):
+    """An error that clients met, counted by the server's own code and the statement."""
+
+    code: str
+    statement: str | None
+    """None for an error of the connection itself."""
+    message: str
+    transient: bool
+    count: int
+
+
+class ClientAccount(Record):
+    """The load generator's own cost over the measured phase."""
+
+    workers: int
+    cpu_user_s: float
+    cpu_system_s: float
+    max_rss_bytes: int | None
+    """None where it was not observed."""
+    delay_mean_us: float | None
+    """Mean time from a worker's waking up until a reply that was announced had been read and understood.
+
+    None where the kernel announces none: a client that blocks, or a database inside the load generator.
+    """
+    delay_max_us: float | None
+    waited_for_cpu_s: float | None = None
+    """How long the workers, all together, were ready to run and had no core.
+
+    None where the kernel keeps no account of it.
+    """
+
+
+class Operation(Record):
+    """One part of a job, as it went."""
+
+    test: str
+    """The group of operations that it belongs to."""
+    name: str
+    clients: int
+    planned: int
+    count: int
+    """What completed of what was planned."""
+    seconds: float | None
+    """None where it was skipped."""
+    extrapolated_s: float | None = None
+    """Where a time limit cut it short: what all that was planned would have taken at the same pace."""
+    cut: bool = False
+    """Whether a time limit cut it short, even where nothing can be extrapolated from what was done."""
+    skipped: str | None = None
+    """Why it was not run."""
+    errors: int = 0
+    rows: int = 0
+    affected: int = 0
+    latency_us: Latency | None = None
+
+    @property
+    def key(self) -> str:
+        """Test and name: the same name in two tests is two operations."""
+        return f"{self.test}/{self.name}"
+
+    @property
+    def estimated(self) -> bool:
+        """Whether its seconds are not those that all that was planned really took."""
+        return self.cut or self.extrapolated_s is not None
+
+    @property
+    def whole_s(self) -> float | None:
+        """Seconds of all that was planned, extrapolated where need be; None where it was skipped."""
+        return self.seconds if self.extrapolated_s is None else self.extrapolated_s
+
+
+class Iterations(Record):
+    """A job that is the same thing again and again, as mysqlslap tells it."""
+
+    count: int
+    mean_s: float
+    min_s: float
+    max_s: float
+    queries_per_client: int
+
+
+class Rate(Record):
+    """An open loop: transactions that came at a rate of their own, whether a client was idle or not."""
+
+    asked_per_s: float
+    arrivals: str
+    achieved_per_s: float
+    """Transactions that completed."""
+    arrived: int
+    waiting: int
+    """Transactions that had arrived and were not begun at the end of the phase."""
+    behind_s: float
+    """How long the first of those had waited."""
+    most_waiting: int
+    most_behind_s: float
+    """The largest that either was at any moment of the phase while no client was idle."""
+    held: bool
+    """Whether latencies tell of the server and not of a backlog; docs/protocol.md has the bounds."""
+    start_delay_mean_us: float | None
+    """From a transaction's arrival to its first statement where a client was idle."""
+
+
+class FileRequests(Record):
+    """A load on bare files: what was read and written, and how."""
+
+    files: int
+    block_bytes: int
+    direct: bool
+    """Whether it passed the page cache by."""
+    sync_every: int = 0
+    """Requests of all clients after which every file was synced; 0: never."""
+    one_pass: bool
+    """Whether it was to end when the files had been gone through once, and synced where it wrote them."""
+    read_bytes: int
+    written_bytes: int
+    syncs: int
+    """Of single files; after its requests each of them waits for as many as there are files."""
+
+
+class LoadResult(Record):
+    """What the load generator measured. Transactions count when they complete within ``seconds``.
+
+    Of a job that has no transactions of its own, statements count as such; of a load on bare files its
+    reads and writes do, while syncs are statements too, of kind ``other``.
+    """
+
+    workload: str
+    mix: str | None = None
+    clients: int
+    seconds: float
+    transactions: int
+    transactions_per_s: float
+    statements: int
+    reads: int
+    writes: int
+    others: int
+    latency_us: Latency | None
+    statement_types: list[StatementType]
+    errors: list[LoadError]
+    failed_transactions: int
+    retries: int
+    reconnects: int
+    client: ClientAccount
+    operations: list[Operation] = []
+    """The parts of a job, in their order; a steady load has none."""
+    iterations: Iterations | None = None
+    rate: Rate | None = None
+    """None in a closed loop."""
+    file_requests: FileRequests | None = None
+    """None of a database's load."""
+
+    def figure(self, metric: Metric, parts: Collection[str] | None = None) -> float | None:
+        """Return the figure that a verdict is about, in its own unit; None where there is none above 0.
+
+        `parts` limits a job's seconds to the operations with these keys.
+        """
+        match metric:
+            case "transactions_per_s" | "requests_per_s":
+                found: float | None = self.transactions_per_s
+            case "latency_mean_us":
+                found = self.latency_us.mean if self.latency_us else None
+            case "seconds":
+                found = self._job_s(parts)
+        return found or None
+
+    def speed(self, metric: Metric, parts: Collection[str] | None = None) -> float | None:
+        """Return a figure that is the larger the faster: a rate, or a time turned over."""
+        figure = self.figure(metric, parts)
+        return figure if figure is None or metric in THROUGHPUTS else 1 / figure
+
+    @property
+    def asks_files(self) -> Literal["at random", "in sequence"] | None:
+        """How a load on bare files goes through them, by sysbench's name of its mode; None of any other."""
+        if self.file_requests is None:
+            return None
+        return "at random" if (self.mix or "").startswith("rnd") else "in sequence"
+
+    @property
+    def megabytes_per_s(self) -> float | None:
+        """Return what a load on bare files read and wrote together, in 10^6 bytes a second."""
+        moved = self.file_requests
+        if moved is None or not self.seconds:
+            return None
+        return (moved.read_bytes + moved.written_bytes) / 1e6 / self.seconds
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The keys of the operations that were run; iterations are no operations."""
+        if self.iterations:
+            return frozenset()
+        return frozenset(operation.key for operation in self.operations if operation.whole_s is not None)
+
+    def rests_on_estimates(self, parts: Collection[str] | None = None) -> bool:
+        """Tell whether a job's seconds hold some of an operation that was cut short."""
+        return any(one.estimated for one in self.operations if parts is None or one.key in parts)
+
+    def _job_s(self, parts: Collection[str] | None) -> float | None:
+        """Return an iteration's seconds, or those of the operations that were run."""
+        if self.iterations:
+            return self.iterations.mean_s
+        return sum(
+            operation.whole_s or 0.0
+            for operation in self.operations
+            if parts is None or operation.key in parts
+        )

@@ -1,0 +1,141 @@
+"""The plan: the cells of a study, and the order of their trials."""
+
+from typing import Literal
+
+from diskproof.results.crash_plan import CrashPlan
+from diskproof.results.factor import Factor
+from diskproof.results.prices import Price
+from diskproof.results.published import Published
+from diskproof.results.record import Record, format_bytes
+
+Metric = Literal["transactions_per_s", "requests_per_s", "latency_mean_us", "seconds"]
+"""What a verdict is about: throughput, of a database or of a disk; at a rate that the study sets, latency; of
+a job, its seconds."""
+
+THROUGHPUTS: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s")
+"""The metrics that are larger where it is faster; the others are times."""
+
+NO_LEVEL = "-"
+"""Level of a factor that does not apply to a cell: a load on bare files has no server and no tuning."""
+
+
+class Cell(Record):
+    """One combination of the factors. ``id`` is unique in a study and stable between runs of it."""
+
+    id: str
+    server: str
+    """``NO_LEVEL`` where the load works on files, without any server; so is its tuning."""
+    storage: str
+    tuning: str
+    workload: str
+    memory_bytes: int
+    """Buffer pool; 0 where there is no server."""
+    clients: int
+
+    @property
+    def has_server(self) -> bool:
+        """Whether a database server is under test; else it is the storage alone."""
+        return self.server != NO_LEVEL
+
+    def level(self, factor: Factor) -> str:
+        """Return the level of one factor, as a person reads it."""
+        if factor == "memory":
+            return format_bytes(self.memory_bytes) if self.has_server else NO_LEVEL
+        return str(getattr(self, factor))
+
+
+class PlannedTrial(Record):
+    """One execution of one cell in one block; ``id`` is ``b02-t07-<cell>``'s short form ``b02-t07``."""
+
+    id: str
+    block: int
+    position: int
+    cell: str
+
+
+class Scale(Record):
+    """A size of a study other than its own: what it shrinks, and what it can still tell."""
+
+    name: str
+    shrinks: str
+    carries: str
+    """The conclusions that it can still carry."""
+
+
+class Phases(Record):
+    """How long a steady load is warmed up, and then measured."""
+
+    warm_up_s: float
+    measure_s: float
+
+
+class Plan(Record):
+    """The cells of a study and the random order of their trials, fixed before the first one starts."""
+
+    study: str
+    question: str
+    expectation: str = ""
+    analysis: str = ""
+    seed: int
+    same_within: float
+    """Half-width of the band that counts as "the same": 0.03 is 3 percent."""
+    warm_up_s: float
+    measure_s: float
+    phases: dict[str, Phases] = {}
+    """Of the workloads that have phases of their own; `phases_of` knows them all."""
+    cpus: int | None = None
+    """How many CPUs the server and its load were held to; None: all that the run may use."""
+    scale: Scale | None = None
+    """None: the study as it stands."""
+    left_out: list[str] = []
+    """Optional servers of the study that the machine did not have."""
+    published: Published | None = None
+    """The experiment that the study repeats."""
+    prices: dict[str, list[Price]] = {}
+    """What each storage is made of and costs, where the study tells it."""
+    metrics: dict[str, Metric] = {}
+    """What a verdict on each workload is about; transactions per second where it is not said."""
+    scripts: dict[str, str] = {}
+    """SHA-256 of every script that the run keeps a copy of, by ``WORKLOAD/FILE``."""
+    cells: list[Cell]
+    trials: list[PlannedTrial]
+    crash: CrashPlan | None = None
+    """The cuts; None: the study asks for none."""
+    estimated_s: float
+    estimated_bytes: int
+    """Bytes that the whole run will write: restores and an allowance for the load."""
+
+    def cell(self, cell_id: str) -> Cell:
+        """Return the cell of that id; KeyError if the plan has none."""
+        for cell in self.cells:
+            if cell.id == cell_id:
+                return cell
+        raise KeyError(cell_id)
+
+    def metric(self, cell: Cell) -> Metric:
+        """Return what a verdict on a cell is about."""
+        return self.metrics.get(cell.workload, "transactions_per_s")
+
+    def phases_of(self, cell: Cell) -> Phases:
+        """Return how long a cell is warmed up and measured; a job ends by itself and has no phases."""
+        return self.phases.get(cell.workload, Phases(warm_up_s=self.warm_up_s, measure_s=self.measure_s))
+
+    def workloads_by_phases(self) -> dict[Phases, list[str]]:
+        """Return the steady workloads by their phases: first those that most workloads have."""
+        steady = {
+            cell.workload: self.phases_of(cell) for cell in self.cells if self.metric(cell) != "seconds"
+        }
+        found: dict[Phases, list[str]] = {}
+        for workload, phases in steady.items():
+            found.setdefault(phases, []).append(workload)
+        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+    def throughput(self, cell_id: str) -> Metric:
+        """Return what is counted in a second in a cell's series, whatever its verdict is about."""
+        known = {cell.id: cell for cell in self.cells}
+        bare = cell_id in known and not known[cell_id].has_server
+        return "requests_per_s" if bare else "transactions_per_s"
+
+    def blocks(self) -> list[int]:
+        """Return the block numbers, ascending."""
+        return sorted({trial.block for trial in self.trials})

@@ -1,0 +1,89 @@
+"""What an experiment published, to be laid beside what a run measured."""
+
+from typing import Literal
+
+from diskproof.results.factor import Factor
+from diskproof.results.record import Record
+
+PublishedMeasure = Literal[
+    "transactions_per_s",
+    "statements_per_s",
+    "requests_per_s",
+    "megabytes_per_s",
+    "seconds",
+    "latency_mean_ms",
+    "latency_min_ms",
+    "latency_max_ms",
+    "latency_p95_ms",
+]
+"""What a published figure tells. ``seconds`` are a job's: of one iteration, of one of sql-bench's tests
+(``part``), or of all that was run."""
+
+RATES: tuple[PublishedMeasure, ...] = (
+    "transactions_per_s",
+    "statements_per_s",
+    "requests_per_s",
+    "megabytes_per_s",
+)
+"""The measures that are larger where it is faster; the others are times."""
+
+
+def can_have(measure: PublishedMeasure, *, served: bool, job: bool) -> bool:
+    """Tell whether a kind of load has such a figure: `served` is a database's, a `job` ends by itself.
+
+    Transactions and statements are a server's, requests and megabytes those of a load on bare files, seconds
+    a job's.
+    """
+    match measure:
+        case "transactions_per_s" | "statements_per_s":
+            return served
+        case "requests_per_s" | "megabytes_per_s":
+            return not served
+        case "seconds":
+            return job
+        case _:
+            return True
+
+
+class PublishedFigure(Record):
+    """One figure as it was printed, in the unit of its measure."""
+
+    table: str
+    """What it stands in, in a few words: ``Table 4.1``."""
+    place: str
+    """Where in the publication that is."""
+    at: dict[Factor, str]
+    """The levels that it was measured at. A factor that is not named here was not told, or does not matter:
+    every cell with these levels is held against it."""
+    part: str | None = None
+    """Of a job of several tests: the test that it tells of."""
+    measure: PublishedMeasure
+    value: float
+
+
+class PublishedRatio(Record):
+    """How much faster one level was than another: of two figures, or as it was printed.
+
+    Above 1 where `level` is the faster: a ratio of rates, or of times turned over.
+    """
+
+    table: str
+    place: str
+    at: dict[Factor, str]
+    """The levels that both have in common."""
+    part: str | None = None
+    measure: PublishedMeasure
+    factor: Factor
+    level: str
+    baseline: str
+    ratio: float
+
+
+class Published(Record):
+    """An experiment's published figures."""
+
+    title: str
+    by: str
+    """Who published it, where and when."""
+    figures: list[PublishedFigure]
+    ratios: list[PublishedRatio]

@@ -1,0 +1,33 @@
+"""What every record of a run is: complete when it is made, and never changed.
+
+Everything that a report or an audit says is derived from records. A figure that was not observed is
+``None``, never 0.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Role = Literal["data", "redo", "binlog", "tmp"]
+"""What a server stores where; ``redo`` is PostgreSQL's WAL."""
+
+
+ROLES: tuple[Role, ...] = ("data", "redo", "binlog", "tmp")
+
+
+Percent = Annotated[float, Field(gt=0, lt=100)]
+
+
+class Record(BaseModel):
+    """A record is complete when it is made and never changes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def format_bytes(size_bytes: float) -> str:
+    """Return a size as people write it in a study file: ``256 MiB``."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size_bytes < 1024:
+            return f"{size_bytes:.4g} {unit}"
+        size_bytes /= 1024
+    return f"{size_bytes:.4g} TiB"

@@ -1,0 +1,117 @@
+"""One trial: one line of trials.jsonl."""
+
+from typing import Literal
+
+from diskproof.results.load import LoadResult
+from diskproof.results.machine import Place
+from diskproof.results.record import Record, Role
+from diskproof.results.usage import PoolUse, Usage, VirtualUse
+
+
+class Setting(Record):
+    """A server variable that the study asked for, and what the running server answered."""
+
+    name: str
+    requested: str
+    observed: str | None
+    """None: the server has no such variable."""
+    holds: bool
+    level: bool = False
+    """True: part of the tuning level (or the user's own variables), not of the common configuration."""
+
+
+class OpenFile(Record):
+    """A file that the server held open while it was measured."""
+
+    path: str
+    role: Role | None
+    """The role that the file's name and place say it has; None for what is no role's (error log)."""
+    device_number: str
+    as_declared: bool
+
+
+class HeldCpus(Record):
+    """The CPUs that the server and its load were held to, and those that the kernel let them use.
+
+    Each a list of CPU numbers: those on which any thread of the program may run, read back from the kernel
+    right after the load, while all of them are still there.
+    """
+
+    cpus: list[int]
+    """As they were held."""
+    server: list[int] | None
+    """None where no server has processes of its own."""
+    load: list[int]
+
+
+class Timings(Record):
+    """How long the parts of a trial took, in seconds."""
+
+    restore_s: float
+    start_s: float
+    preload_s: float = 0.0
+    """Reading the data into the server's memory, where the workload asks for that."""
+    warm_up_s: float
+    measure_s: float
+    stop_s: float
+    total_s: float
+
+
+RestoredBy = Literal["reflink", "copy", "snapshot", "written"]
+"""How the loaded data set came back: cloned or copied by the file system, or as a virtual disk keeps it; bare
+files are written anew where the place keeps none."""
+
+
+class DataFacts(Record):
+    """The data set at the start of the trial."""
+
+    data_bytes: int
+    """Size of all restored files but the logs."""
+    rows: int | None = None
+    engine: str | None = None
+    """Storage engine that the server reports for the tables (MySQL family)."""
+    declared_engine: str | None = None
+    restored_by: RestoredBy = "copy"
+
+
+Severity = Literal["invalid", "warning", "note"]
+
+
+class Finding(Record):
+    """What a check says. ``invalid``: the trial's figures are not used."""
+
+    check: str
+    severity: Severity
+    message: str
+    remedy: str = ""
+
+
+class Trial(Record):
+    """One measured execution of one cell: one line of trials.jsonl."""
+
+    id: str
+    cell: str
+    block: int
+    position: int
+    started_at: str
+    """ISO 8601, UTC."""
+    finished: bool
+    """False: the trial broke off; ``findings`` says why and ``load`` is None."""
+    load: LoadResult | None = None
+    usage: Usage | None = None
+    virtual_disks: list[VirtualUse] = []
+    """The virtual disks that its storage lies on."""
+    pools: list[PoolUse] = []
+    """The disks of the ZFS pools that its storage lies on."""
+    places: list[Place] = []
+    """Where its roles lay. A run that was resumed has other loop devices than the machine's first facts."""
+    timings: Timings | None = None
+    data: DataFacts | None = None
+    settings: list[Setting] = []
+    open_files: list[OpenFile] = []
+    held_cpus: HeldCpus | None = None
+    """None where the study holds them to none."""
+    load_command: str = ""
+    """The command that makes this load by hand against the same server."""
+    findings: list[Finding] = []
+    """What went wrong or was noted while it ran. Whether the trial counts is for the audit to say."""

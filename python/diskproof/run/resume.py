@@ -1,0 +1,94 @@
+"""Going on with a run that was broken off: which folder it is, and whether the machine is still the same."""
+
+from pathlib import Path
+
+from diskproof.results.folder import RunFolder, RunFolderError
+from diskproof.results.machine import Machine, Place, ServerFacts
+from diskproof.results.plan import Plan
+from diskproof.study.read import StudyError, StudyFile
+
+
+def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
+    """Return the newest run of this very study and plan: runs at other scales lie in the same folder.
+
+    RunFolderError where there is no run at all, StudyError where there is none of these cells.
+    """
+    root = out / file.name
+    runs = sorted(path for path in root.glob("*-*") if (path / "plan.json").is_file())
+    if not runs:
+        raise RunFolderError(f"there is no run under {root} to go on with; start one without --resume")
+    differences = []
+    for path in reversed(runs):
+        folder = RunFolder.open(path)
+        difference = _difference(folder, file, plan)
+        if difference is None:
+            return folder
+        differences.append(difference)
+    raise StudyError(
+        f"no run under {root} is of these cells of this study, {_size(plan)}: the newest, {runs[-1].name}, "
+        f"{differences[0]}; start a new run without --resume"
+    )
+
+
+def _difference(folder: RunFolder, file: StudyFile, plan: Plan) -> str | None:
+    """Return what sets a run apart from what is to be gone on with; None where it is the same."""
+    try:
+        text, planned = folder.study_text(), folder.plan()
+    except (OSError, ValueError) as error:  # a record of another version of diskproof, or a damaged one
+        return f"cannot be read ({str(error).splitlines()[0]})"
+    if text != file.text or planned.scripts != plan.scripts:
+        return "was made from another version of this study"
+    if _size(planned) != _size(plan):
+        return f"is {_size(planned)}"
+    return None if planned == plan else "has other cells"
+
+
+def _size(plan: Plan) -> str:
+    return f"at scale `{plan.scale.name}`" if plan.scale else "as it stands, at no scale"
+
+
+def check_same_machine(folder: RunFolder, now: Machine) -> None:
+    """Refuse to go on with a run on what is no longer the same machine: its blocks would not compare."""
+    before = folder.machine()
+    if before is None:
+        folder.write_machine(now)
+        return
+    then, today = _identity(before), _identity(now)
+    changed = [f"{what}: {then[what]} then, {today[what]} now" for what in then if then[what] != today[what]]
+    if changed:
+        raise RunFolderError(
+            f"{folder.path} was made on what is no longer the same machine ({'; '.join(changed)}); "
+            "start a new run without --resume"
+        )
+
+
+def _identity(machine: Machine) -> dict[str, object]:
+    """Return what must not change between the trials of a run."""
+    return {
+        "host": machine.host,
+        "kernel": machine.kernel,
+        "CPU": f"{machine.cpus} x {machine.cpu_model}",
+        "CPUs of server and load": machine.held_cpus,
+        "load generator": machine.load_version,
+        "fio": machine.fio_version or "not used",
+        "servers": [_server_identity(server) for server in machine.servers],
+        "storage": [
+            f"{place.storage}/{place.role}: {place.filesystem} on {_device_identity(place)}"
+            for place in machine.places
+        ],
+    }
+
+
+def _server_identity(server: ServerFacts) -> str:
+    """Return which server it is: another build of the same version is another server."""
+    where = f" ({server.binary})" if server.binary else ""
+    return f"{server.name}: {server.flavour} {server.version}{where}"
+
+
+def _device_identity(place: Place) -> str:
+    """Return what a place lies on; a virtual disk is the same on whatever loop device."""
+    if place.virtual:
+        return f"virtual {place.virtual.device} of {place.virtual.size_bytes} bytes"
+    if place.pool:
+        return f"a pool of {', '.join(f'{member.part} {member.disk}' for member in place.pool.members)}"
+    return place.device.name if place.device else place.kind

@@ -1,0 +1,77 @@
+"""The rows that committed transactions inserted, as the binary log has them."""
+
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from diskproof.server.base import CHECK_LIMIT_S, DATABASE, ServerFailedError
+
+OPTIONS = ("--no-defaults", "--base64-output=DECODE-ROWS", "--verbose", "--verify-binlog-checksum")
+"""Rows as comments with a value a line, and an end at the first event that is torn."""
+
+_STATEMENT = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `(.+)`\.`(.+)`")
+_VALUE = re.compile(r"###   @(\d+)=(-?\d+)\b")
+"""A negative number is followed by what it would be without its sign, in parentheses."""
+
+
+def inserted_rows(program: Path, folder: Path, table: str, columns: int) -> set[tuple[int, ...]] | None:
+    """Return the first columns of all rows that were inserted into a table of the workload's database.
+
+    From all files in the folder of the log, whatever their index says: a power cut may have emptied it. None
+    where there are no files. `program` is the reader; ServerFailedError where it does not work.
+    """
+    files = sorted(folder.glob("binlog.[0-9]*"))
+    if not files:
+        return None
+    return {row for file in files for row in committed_rows(_read(program, file), table, columns)}
+
+
+def committed_rows(lines: Iterable[str], table: str, columns: int) -> Iterator[tuple[int, ...]]:
+    """Yield the rows of transactions whose commit is there from what the reader prints of one file.
+
+    A transaction that the torn end of a file cuts off has none, and its rows are left out.
+    """
+    pending: list[dict[int, int]] = []
+    inserting = False
+    for line in lines:
+        if line.startswith("###"):
+            if statement := _STATEMENT.match(line):
+                inserting = statement.groups() == ("INSERT INTO", DATABASE, table)
+                if inserting:
+                    pending.append({})
+            elif inserting and (value := _VALUE.match(line)) and int(value[1]) <= columns:
+                pending[-1][int(value[1])] = int(value[2])
+        elif line.startswith("COMMIT"):
+            yield from (_whole(row, table, columns) for row in pending)
+            pending = []
+        elif line.startswith("ROLLBACK"):
+            pending = []
+
+
+def _whole(row: dict[int, int], table: str, columns: int) -> tuple[int, ...]:
+    if len(row) < columns:
+        raise ServerFailedError(
+            f"the binary log has a row of {table} without integers in its first {columns} columns: {row}"
+        )
+    return tuple(row[column] for column in range(1, columns + 1))
+
+
+def _read(program: Path, file: Path) -> list[str]:
+    """Return what the reader prints of a file, as far as the file can be read."""
+    try:
+        done = subprocess.run(
+            [str(program), *OPTIONS, str(file)],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=CHECK_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ServerFailedError(f"{program} does not read {file}: {error}") from error
+    # It prints its preamble before it opens the file: without that it is the program that failed.
+    if not done.stdout.strip():
+        said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
+        raise ServerFailedError(f"{program} does not read {file}: {said}")
+    return done.stdout.splitlines()

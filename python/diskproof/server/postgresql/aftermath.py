@@ -1,0 +1,130 @@
+"""After a crash: what PostgreSQL says of its tables and indexes, and of its start."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import psycopg
+
+from diskproof.server.base import DATABASE
+from diskproof.server.complaints import Sign, telling_lines
+
+MOST_FINDINGS = 5
+"""Of one table: a torn page makes each of its rows one."""
+
+
+class Ask(Protocol):
+    """One question to the workload's database; psycopg.Error where it is not answered."""
+
+    def __call__(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
+        """Return the answer's rows."""
+
+
+RELATIONS = """
+    SELECT c.oid, c.oid::regclass::text, c.relkind::text, coalesce(a.amname, '')
+    FROM pg_class c LEFT JOIN pg_am a ON a.oid = c.relam LEFT JOIN pg_index i ON i.indexrelid = c.oid
+    WHERE c.relkind IN ('r', 'm', 't', 'i') AND c.relpersistence <> 't' AND coalesce(i.indisvalid, true)
+    ORDER BY c.relnamespace = 'public'::regnamespace DESC, 2
+"""
+"""All tables and indexes with pages of their own: the workload's first, then the catalogue."""
+
+HAS_VERIFY_HEAPAM = "SELECT count(*) FROM pg_proc WHERE proname = 'verify_heapam'"
+
+
+def damage(ask: Ask, how_it_died: Callable[[], str]) -> list[str]:
+    """Return what amcheck finds in all tables and B-trees, and reading every table from end to end.
+
+    Reading compares the checksum of every page that was not in memory, as ``pg_checksums --check`` does, for
+    which the server must be down. Where amcheck is not installed, reading is all.
+    """
+    found: list[str] = []
+    name = DATABASE
+    try:
+        can_check = _has_amcheck(ask)
+        verifies_tables = can_check and bool(ask(HAS_VERIFY_HEAPAM)[0][0])
+        for oid, name, kind, method in ask(RELATIONS):
+            if kind != "i":
+                found += _check_table(ask, oid, name, verifies=verifies_tables)
+            elif method == "btree" and can_check:
+                found += _check_index(ask, oid, name)
+    except psycopg.Error as error:
+        found.append(f"{name}: {how_it_died()}{_words(error)}")
+    return found
+
+
+def _has_amcheck(ask: Ask) -> bool:
+    """Make amcheck's functions where the installation has them."""
+    if not ask("SELECT 1 FROM pg_available_extensions WHERE name = 'amcheck'"):
+        return False
+    ask("CREATE EXTENSION IF NOT EXISTS amcheck")
+    return True
+
+
+def _check_table(ask: Ask, oid: int, name: str, *, verifies: bool) -> list[str]:
+    found = _try(ask, name, f"SELECT count(*) FROM ONLY {name}")  # noqa: S608 - quoted by regclass
+    if verifies:
+        found += _try(
+            ask,
+            name,
+            "SELECT format('block %%s, row %%s: %%s', blkno, offnum, msg) "
+            "FROM verify_heapam(%s::oid::regclass, check_toast => true) LIMIT %s",
+            oid,
+            MOST_FINDINGS,
+            rows_are_findings=True,
+        )
+    return found
+
+
+def _check_index(ask: Ask, oid: int, name: str) -> list[str]:
+    """Compare an index with itself, level by level, and with its table: every row must be in it."""
+    return _try(ask, name, "SELECT bt_index_parent_check(%s::oid::regclass, true)", oid)
+
+
+def _try(ask: Ask, name: str, sql: str, *arguments: object, rows_are_findings: bool = False) -> list[str]:
+    try:
+        rows = ask(sql, *arguments)
+    except psycopg.OperationalError as error:
+        if error.sqlstate is None:  # the connection is gone
+            raise
+        return [f"{name}: {_words(error)}"]
+    except psycopg.Error as error:
+        return [f"{name}: {_words(error)}"]
+    return [f"{name}: {text}" for (text,) in rows] if rows_are_findings else []
+
+
+def _words(error: psycopg.Error) -> str:
+    return " ".join(str(error).split())
+
+
+DAMAGE = (
+    Sign(r"\bPANIC:", "the server gave up"),
+    Sign(r"page verification failed", "the checksum of a page is wrong: it is torn, or was changed"),
+    Sign(r"invalid page in block", "the header of a page is wrong"),
+    Sign(r"(unexpected|uninitialized) zero page|is uninitialized", "a page was never written"),
+    Sign(
+        r"could not (read|write|fsync|open|access|extend|truncate)", "a file is missing, short or unreadable"
+    ),
+    Sign(r"references to invalid pages", "the WAL speaks of pages that are not there"),
+    Sign(
+        r"xlog flush request .* is not satisfied", "a page is younger than the WAL: a part of it is missing"
+    ),
+    Sign(
+        r"(invalid|could not locate a valid) .*checkpoint record", "the WAL lacks what recovery begins with"
+    ),
+    Sign(r"was terminated by signal", "a process died of what it read"),
+    Sign(r"corrupt|missing chunk number|unexpected chunk", "a row or an index contradicts itself"),
+    Sign(r"wrong tuple length|right sibling|failed to re-find parent", "an index contradicts itself"),
+)
+"""What tells of damage in a log. Where the WAL ends (``invalid record length``, ``unexpected pageaddr``,
+``incorrect resource manager data checksum``) a recovery ends in good order, and is no sign."""
+
+HARMLESS = (
+    Sign(
+        r'could not open statistics file|statistics file "[^"]*" is corrupt', "figures for the planner alone"
+    ),
+)
+"""What looks like damage and loses nothing."""
+
+
+def complaints(said: str) -> list[str]:
+    """Return the lines of a log that tell of damage."""
+    return telling_lines(said, DAMAGE, HARMLESS)

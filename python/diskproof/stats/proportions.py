@@ -1,0 +1,74 @@
+"""How often something happens, from how often it was seen: bounds that hold for few and for no cases."""
+
+import math
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+from scipy import stats
+
+CONFIDENCE = 0.95
+
+Kind = Literal["interval", "at most", "at least"]
+"""Two-sided, or a one-sided bound of what was never, or always, seen."""
+
+
+class Share(BaseModel):
+    """A share of independent trials, 0 to 1, with its two-sided interval or its one-sided bound."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seen: int
+    n: int
+    kind: Kind
+    low: float
+    high: float
+    confidence: float = CONFIDENCE
+
+    @property
+    def estimate(self) -> float:
+        """The share that was seen."""
+        return self.seen / self.n
+
+
+def share(seen: int, n: int, confidence: float = CONFIDENCE) -> Share:
+    """Return the share of `n` trials in which something was seen, with its exact interval or bound.
+
+    Between none and all: the two-sided interval of Clopper and Pearson, "The use of confidence or
+    fiducial limits illustrated in the case of the binomial", Biometrika 26, 1934, with half of the doubt
+    at each end. Where nothing, or everything, was seen: the one-sided bound, with all of the doubt at its
+    only end; after no case in n the share is at most 1 - 0.05**(1/n), for which 3/n is the rule of thumb
+    (Hanley and Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
+
+    Whoever always asks for the interval, or always for the bound, is right with at least the confidence,
+    for any n. Whoever takes whichever of them this returns is not: the doubts of both kinds add up, so that
+    of 95 % at least 92.5 % are left. ValueError where there is no trial, or more cases than trials.
+    """
+    if not 0 <= seen <= n or n == 0:
+        raise ValueError(f"a share of trials is asked for, and {seen} of {n} is none")
+    doubt = 1 - confidence
+    kind: Kind = "interval"
+    if seen == 0:
+        kind, low, high = "at most", 0.0, 1 - doubt ** (1 / n)
+    elif seen == n:
+        kind, low, high = "at least", doubt ** (1 / n), 1.0
+    else:
+        low = float(stats.beta.ppf(doubt / 2, seen, n - seen + 1))
+        high = float(stats.beta.ppf(1 - doubt / 2, seen + 1, n - seen))
+    return Share(seen=seen, n=n, kind=kind, low=low, high=high, confidence=confidence)
+
+
+def trials_to_see(share_at_least: float, confidence: float = CONFIDENCE) -> int:
+    """Return how many trials show at least one case of what happens in that share of them (0 to 1).
+
+    With that confidence: the smallest n with 1 - (1 - share)**n >= confidence.
+    """
+    if not 0 < share_at_least < 1:
+        raise ValueError(f"a share between 0 and 1 is asked for, not {share_at_least}")
+    return math.ceil(math.log(1 - confidence) / math.log(1 - share_at_least))
+
+
+def same_share_p(seen: int, n: int, other_seen: int, other_n: int) -> float:
+    """Return the two-sided p of "both shares are the same" (Fisher's exact test, 1922)."""
+    table = np.array([[seen, n - seen], [other_seen, other_n - other_seen]])
+    return float(stats.fisher_exact(table).pvalue)

@@ -1,0 +1,147 @@
+"""From a study to the plan of its cuts: which cells, in which ways, in what random order."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from diskproof.results.crash_plan import Control, CrashCell, CrashPlan, Documented, PlannedCut, Way
+from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
+from diskproof.study.crash import CrashChoice, OfCellsChoice
+from diskproof.study.model import Study
+from diskproof.study.places import PlaceChoice
+from diskproof.study.storages import StorageChoice
+
+CUT_OVERHEAD_S = 4.0
+"""Restore, start, recovery and verification of a small database, as measured on a small machine."""
+
+
+def plan_cuts(
+    study: Study, only: list[str] | None = None, no_power_cuts: str | None = None
+) -> CrashPlan | None:
+    """Plan the cuts of a study; None where it asks for none, or `only` leaves none.
+
+    `only` keeps the cells whose id contains one of the given texts. `no_power_cuts` says why nothing but
+    processes can be killed here.
+    """
+    crash = study.crash
+    if crash is None:
+        return None
+    cells = [
+        cell
+        for cell in _cells(study, crash, no_power_cuts)
+        if not only or any(text in cell.id for text in only)
+    ]
+    if not cells:
+        return None
+    trials = _order(cells, crash.cuts, study.design.seed)
+    load_s = (crash.cut_after_s + crash.cut_before_s) / 2
+    copied = _copied_bytes(study, crash, cells)
+    return CrashPlan(
+        cells=cells,
+        cuts=crash.cuts,
+        keep=crash.keep,
+        unreadable=crash.unreadable,
+        accounts=crash.accounts,
+        filler_bytes=crash.filler_bytes,
+        cut_after_s=crash.cut_after_s,
+        cut_before_s=crash.cut_before_s,
+        controls=[Control(**_of_cells(study, one)) for one in crash.controls],
+        documented=[Documented(**_of_cells(study, one)) for one in crash.documented],
+        trials=trials,
+        estimated_s=len(trials) * (CUT_OVERHEAD_S + load_s) + sum(copied.values()) / COPY_BYTES_PER_S,
+        estimated_bytes=sum(
+            bytes_ for storage, bytes_ in copied.items() if not _data_place(study, storage).in_memory
+        )
+        + sum(
+            written_bytes(_data_place(study, cell.storage), crash.cuts * len(cell.ways) * load_s)
+            for cell in cells
+        ),
+    )
+
+
+def _cells(study: Study, crash: CrashChoice, no_power_cuts: str | None) -> list[CrashCell]:
+    return [
+        CrashCell(
+            id=f"{server}/{storage}/{tuning}",
+            server=server,
+            storage=storage,
+            tuning=tuning,
+            memory_bytes=int(study.design.memory[0]),
+            clients=crash.clients,
+            ways=ways,
+            unverified=_unverified(study.storages[storage]) or no_power_cuts,
+        )
+        for server in crash.servers or study.servers
+        for storage in crash.storages or study.storages
+        for tuning in crash.tunings or study.tunings
+        if study.tunings[tuning].is_for(server)
+        if (ways := _ways(storage, study.storages[storage], crash, no_power_cuts))
+    ]
+
+
+def _copied_bytes(study: Study, crash: CrashChoice, cells: list[CrashCell]) -> dict[str, int]:
+    """Estimate what is copied to each storage: the data set before each cut, but once where it is kept."""
+    cuts: Counter[tuple[str, str]] = Counter()
+    for cell in cells:
+        cuts[cell.storage, cell.server] += crash.cuts * len(cell.ways)
+    copied: Counter[str] = Counter()
+    for (storage, _), times in cuts.items():
+        copied[storage] += copied_bytes(_data_place(study, storage), crash.ledger.data_bytes, times)
+    return copied
+
+
+def _data_place(study: Study, storage: str) -> PlaceChoice:
+    return study.storages[storage].places()["data"]
+
+
+def _ways(name: str, storage: StorageChoice, crash: CrashChoice, no_power_cuts: str | None) -> list[Way]:
+    """Return the ways in which a database on a storage is to die; where it has no power to cut, by a kill."""
+    asked = crash.ways_on(name)
+    if asked and (_unverified(storage) or no_power_cuts) is not None:
+        return ["kill"]
+    return asked
+
+
+def _unverified(storage: StorageChoice) -> str | None:
+    why = storage.why_never_cut()
+    return why and f"{why}, so that what a power cut loses here is not verified"
+
+
+def _order(cells: list[CrashCell], cuts: int, seed: int) -> list[PlannedCut]:
+    """Return randomised complete blocks: in each, every cell dies once in each of its ways."""
+    pairs = [(cell.id, way) for cell in cells for way in cell.ways]
+    random = np.random.default_rng([seed, 0xC07])
+    return [
+        PlannedCut(
+            id=f"c{block:03}-{position:02}",
+            block=block,
+            position=position,
+            cell=pairs[index][0],
+            way=pairs[index][1],
+            seed=_seed_of(seed, block, *pairs[index]),
+        )
+        for block in range(1, cuts + 1)
+        for position, index in enumerate(random.permutation(len(pairs)), start=1)
+    ]
+
+
+def _seed_of(*parts: object) -> int:
+    """Return a seed of 53 bits, which every reader of JSON keeps, of a cut's own."""
+    digest = hashlib.sha256(json.dumps(parts).encode()).digest()
+    return int.from_bytes(digest[:8]) >> 11
+
+
+def _of_cells(study: Study, choice: OfCellsChoice) -> dict[str, Any]:
+    """Return a choice with all levels named that it leaves out."""
+    every: dict[str, Iterable[str]] = {
+        "servers": study.servers,
+        "storages": study.storages,
+        "tunings": study.tunings,
+    }
+    return choice.model_dump() | {
+        factor: getattr(choice, factor) or list(names) for factor, names in every.items()
+    }

@@ -1,0 +1,49 @@
+"""Prices in a study file: what the devices of a storage cost."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from diskproof.results.prices import Price
+from diskproof.study.part import Part, Size
+
+YEARS = 3.0
+"""How long a device is used where a study does not say: the three years of TPC's pricing."""
+
+
+class PriceChoice(Part):
+    """The price of a device, to be named in `bought` of a storage."""
+
+    currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")] = Field(
+        description="Currency, by its three letters, such as `USD`; one for the whole study"
+    )
+    amount: float = Field(gt=0, allow_inf_nan=False, description="Price of one device, or of one month of it")
+    per: Literal["device", "month"] = Field(
+        "device", description="What the price is of: the `device`, or a `month` of one that is rented"
+    )
+    size: Size = Field(gt=0, description="Its size as it is sold, such as `72 GB`")
+    years: float = Field(
+        YEARS,
+        gt=0,
+        le=100,
+        description="Years for which a device that was bought serves: its price is spread over them",
+    )
+    source: str = Field(min_length=1, description="Where the price comes from, and of when; or `assumed: …`")
+
+    @model_validator(mode="after")
+    def _what_is_rented_has_no_life(self) -> Self:
+        if self.per == "month" and "years" in self.model_fields_set:
+            raise ValueError("`years` is of a device that was bought; leave it out where `per` is a month")
+        return self
+
+    def record(self, device: str) -> Price:
+        """Return the price of a device of this name."""
+        return Price(
+            device=device,
+            currency=self.currency,
+            amount=self.amount,
+            per=self.per,
+            size_bytes=int(self.size),
+            years=self.years,
+            source=self.source,
+        )

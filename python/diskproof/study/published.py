@@ -1,0 +1,327 @@
+"""Published figures in a study file: tables as they were printed, joined to cells by the levels they name."""
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Self, get_args
+
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+
+from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.published import (
+    RATES,
+    Published,
+    PublishedFigure,
+    PublishedMeasure,
+    PublishedRatio,
+    can_have,
+)
+from diskproof.results.record import format_bytes
+from diskproof.study.loads.base import Load
+from diskproof.study.part import Part, Size, mistake
+
+MEASURES: tuple[PublishedMeasure, ...] = get_args(PublishedMeasure)
+
+PART = "part"
+"""A column of this name tells which test of a job a row is about."""
+
+COMPARED: tuple[PublishedMeasure, ...] = (*RATES, "seconds")
+"""What ratios are made of: how fast it was. Latencies stand beside as figures."""
+
+COMMON_WORDS: dict[str, PublishedMeasure | Factor] = {
+    "iops": "requests_per_s",
+    "rps": "requests_per_s",
+    "tps": "transactions_per_s",
+    "qps": "statements_per_s",
+    "queries_per_s": "statements_per_s",
+    "mbps": "megabytes_per_s",
+    "mb_s": "megabytes_per_s",
+    "p95": "latency_p95_ms",
+    "avg": "latency_mean_ms",
+    "mean": "latency_mean_ms",
+    "latency": "latency_mean_ms",
+    "latency_avg": "latency_mean_ms",
+    "min": "latency_min_ms",
+    "max": "latency_max_ms",
+    "time": "seconds",
+    "time_s": "seconds",
+    "threads": "clients",
+    "disk": "storage",
+}
+"""What publications call a column, and its name here."""
+
+OF_SERVER: tuple[Factor, ...] = ("server", "tuning", "memory")
+"""Factors that a load on bare files has not."""
+
+Level = str | Annotated[int, Field(strict=True)]
+Entry = str | Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
+Levels = dict[Factor, Level]
+LevelsOf = Callable[[Factor], list[str]]
+"""The levels of a factor in the order in which the study names them."""
+
+
+class PublishedTable(Part):
+    """A table of a publication, a row of it a list. Columns that name factors say what a row is of."""
+
+    title: str = Field(min_length=1, description="What the publication calls it, such as `Table 4.1`")
+    place: str = Field(min_length=1, description="Where it stands there")
+    at: Levels = Field({}, description="Levels that all its rows have, such as `{ storage = 'ssd' }`")
+    columns: list[str] = Field(
+        min_length=1,
+        description="Names of the columns: factors (`storage`, `clients` …), `part` (a test of a job), and "
+        f"measures: {', '.join(f'`{measure}`' for measure in MEASURES)}",
+    )
+    rows: list[list[Entry]] = Field(min_length=1, description="Its rows, an entry a column")
+    compare: list[Factor] = Field(
+        ["storage"], description="Factors whose levels are compared: ratios of rows that differ in one alone"
+    )
+
+    @model_validator(mode="after")
+    def _is_a_table(self) -> Self:
+        known = (*FACTORS, PART, *MEASURES)
+        for column in self.columns:
+            if column not in known:
+                raise ValueError(f"column `{column}` is none of {', '.join(known)}{_meant(column, known)}")
+        if len(set(self.columns)) != len(self.columns):
+            raise ValueError("a column stands here twice")
+        if both := [factor for factor in self.at if factor in self.columns]:
+            raise ValueError(f"`{both[0]}` stands both in `at` and among the columns")
+        if not any(column in MEASURES for column in self.columns):
+            raise ValueError(f"no column is a measure: {', '.join(MEASURES)}")
+        for number, row in enumerate(self.rows, start=1):
+            if len(row) != len(self.columns):
+                raise ValueError(f"row {number} has {len(row)} entries for {len(self.columns)} columns")
+            for column, entry in zip(self.columns, row, strict=True):
+                if column in MEASURES and not _is_figure(entry):
+                    raise ValueError(f"row {number}: {column} is {entry!r}, not a number above 0")
+                if column in FACTORS and isinstance(entry, float):
+                    raise ValueError(f"row {number}: {column} is {entry!r}, which is no level")
+        return self
+
+    @model_validator(mode="after")
+    def _compares_its_columns(self) -> Self:
+        """Refuse what is asked for and would give no ratio; what is compared by default may be no column."""
+        strays = [factor for factor in self.compare if factor not in self.columns]
+        if strays and "compare" in self.model_fields_set:
+            raise ValueError(f"`compare`: no column is `{strays[0]}`, so that no two rows differ in it")
+        return self
+
+    @model_validator(mode="after")
+    def _rows_are_of_different_things(self) -> Self:
+        seen: dict[tuple[Entry, ...], int] = {}
+        for number, row in enumerate(self.rows, start=1):
+            entries = zip(self.columns, row, strict=True)
+            about = tuple(entry for column, entry in entries if column not in MEASURES)
+            if (first := seen.setdefault(about, number)) != number:
+                raise ValueError(
+                    f"rows {first} and {number} are of the same levels: give a column that differs"
+                )
+        return self
+
+    def figures(self) -> Iterator[PublishedFigure]:
+        """Yield the table's figures, row by row."""
+        for row in self.rows:
+            entries = dict(zip(self.columns, row, strict=True))
+            at = dict(self.at) | {factor: entries[factor] for factor in FACTORS if factor in entries}
+            for measure in MEASURES:
+                if measure in entries:
+                    yield PublishedFigure(
+                        table=self.title,
+                        place=self.place,
+                        at={factor: _level(factor, level) for factor, level in at.items()},
+                        part=str(entries[PART]) if PART in entries else None,
+                        measure=measure,
+                        value=float(entries[measure]),
+                    )
+
+
+class PublishedClaim(Part):
+    """A ratio that was published without the figures it is of, such as "twice as fast"."""
+
+    title: str = Field(min_length=1, description="What the publication calls it")
+    place: str = Field(min_length=1, description="Where it stands there")
+    at: Levels = Field({}, description="Levels that both sides have")
+    part: str | None = Field(None, description="Test of a job that it is about")
+    measure: PublishedMeasure = Field(description="What it is a ratio of")
+    factor: Factor = Field(description="Factor whose levels it compares")
+    level: Level = Field(description="Level that it is about")
+    baseline: Level = Field(description="Level that it is compared with")
+    ratio: float = Field(
+        gt=0,
+        allow_inf_nan=False,
+        description="How many times as fast `level` is: above 1 where it is the faster",
+    )
+
+    @model_validator(mode="after")
+    def _compares_two_levels(self) -> Self:
+        if str(self.level) == str(self.baseline):
+            raise ValueError(f"`level` and `baseline` are both `{self.level}`")
+        if self.factor in self.at:
+            raise ValueError(f"`{self.factor}` is what it compares, and stands in `at` too")
+        return self
+
+
+class PublishedChoice(Part):
+    """The experiment that a study repeats: its figures, each with its place in the text."""
+
+    title: str = Field(min_length=1, description="Title of the publication")
+    by: str = Field(min_length=1, description="Who published it, where and when")
+    tables: list[PublishedTable] = Field([], description="Its tables")
+    ratios: list[PublishedClaim] = Field([], description="Ratios that it tells without their figures")
+
+    def check(self, levels: LevelsOf, workloads: Mapping[str, Load]) -> None:
+        """Refuse levels that the study does not have, and measures that no workload at these levels has.
+
+        How many clients and how much memory may differ.
+
+        Reports tell tables apart by their titles: no two may have the same.
+        """
+        titles: set[str] = set()
+        for number, table in enumerate(self.tables):
+            for figure in table.figures():
+                _check_levels(figure.at, levels, "tables", number)
+                _check_measure(figure.at, figure.measure, workloads, "tables", number)
+            if table.title in titles:
+                raise mistake(
+                    f"another table is called `{table.title}` too: say in the title what this one is of",
+                    "published",
+                    "tables",
+                    str(number),
+                    "title",
+                )
+            titles.add(table.title)
+        for number, claim in enumerate(self.ratios):
+            _check_levels(claim.at, levels, "ratios", number)
+            for level in (claim.level, claim.baseline):
+                _check_levels({claim.factor: level}, levels, "ratios", number)
+                at = {**claim.at, claim.factor: level}
+                _check_measure(at, claim.measure, workloads, "ratios", number)
+
+    def record(self, levels: LevelsOf) -> Published:
+        """Return the figures and all ratios between them."""
+        ratios = [ratio for table in self.tables for ratio in _ratios(table, levels)]
+        ratios += [
+            PublishedRatio(
+                **claim.model_dump(exclude={"title", "at", "level", "baseline"}),
+                table=claim.title,
+                level=_level(claim.factor, claim.level),
+                baseline=_level(claim.factor, claim.baseline),
+                at={factor: _level(factor, level) for factor, level in claim.at.items()},
+            )
+            for claim in self.ratios
+        ]
+        return Published(title=self.title, by=self.by, figures=list(self._figures()), ratios=ratios)
+
+    def _figures(self) -> Iterator[PublishedFigure]:
+        for table in self.tables:
+            yield from table.figures()
+
+
+def _meant(column: str, known: Sequence[str]) -> str:
+    """Suggest the column that is called by a common word, or nearly as it is."""
+    word = column.lower().replace("/", "_").removesuffix("_ms")
+    close = [COMMON_WORDS[word]] if word in COMMON_WORDS else difflib.get_close_matches(column, known, n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def _level(factor: Factor, level: Level | float) -> str:
+    """Return a level as cells have it: a size of memory may be written in several ways."""
+    size = _size(level) if factor == "memory" else None
+    return str(level) if size is None else format_bytes(size)
+
+
+def _size(level: Level | float) -> int | None:
+    try:
+        return TypeAdapter(Size).validate_python(level)
+    except ValidationError:
+        return None
+
+
+def _check_levels(
+    at: dict[Factor, Level] | dict[Factor, str], levels: LevelsOf, part: str, number: int
+) -> None:
+    for factor, level in at.items():
+        known, shown = levels(factor), _level(factor, level)
+        match factor:
+            case "clients":
+                wrong = None if re.fullmatch("[1-9][0-9]*", shown) else "is not a number from 1"
+            case "memory":
+                wrong = "is no size such as `2 GiB`" if _size(level) is None else None
+            case _:
+                wrong = None if shown in known else f"is not in this study, which has {', '.join(known)}"
+        if wrong:
+            raise mistake(f"{factor} `{level}` {wrong}", "published", part, str(number))
+
+
+def _check_measure(
+    at: Mapping[Factor, Level],
+    measure: PublishedMeasure,
+    workloads: Mapping[str, Load],
+    part: str,
+    number: int,
+) -> None:
+    """Refuse a figure that no workload can have, or not the one that is named."""
+    named = at.get("workload")
+    of_server = next((factor for factor in at if factor in OF_SERVER), None)
+    asked = [load for name, load in workloads.items() if named in (None, name)]
+    fitting = [load for load in asked if load.needs_server or not of_server]
+    if any(_can_have(load, measure) for load in fitting):
+        return
+    who = "no workload here" if named is None else f"workload `{named}`"
+    if not fitting:
+        wrong = f"{who} is a load on bare files, which has no {of_server}: leave `{of_server}` out"
+    else:
+        has = [f"`{one}`" for one in COMPARED if any(_can_have(load, one) for load in fitting)]
+        there = f" with a {of_server}" if of_server and named is None else ""
+        wrong = f"{who}{there} has{'' if named is None else ' no'} `{measure}`; known there: {', '.join(has)}"
+    raise mistake(wrong, "published", part, str(number))
+
+
+def _can_have(load: Load, measure: PublishedMeasure) -> bool:
+    return can_have(measure, served=load.needs_server, job=load.is_job)
+
+
+def _is_figure(entry: Entry) -> bool:
+    return not isinstance(entry, str) and math.isfinite(entry) and entry > 0
+
+
+def _ratios(table: PublishedTable, levels: LevelsOf) -> Iterator[PublishedRatio]:
+    """Yield each figure over that of the first level of a compared factor, all else equal."""
+    figures = [figure for figure in table.figures() if figure.measure in COMPARED]
+    for factor in table.compare:
+        order = levels(factor)
+        for figure in figures:
+            others = [one for one in figures if _differ_in(factor, one, figure)]
+            first = min([figure, *others], key=lambda one: _rank(one.at.get(factor), order))
+            if first is not figure:
+                yield _ratio(factor, figure, first)
+
+
+def _differ_in(factor: Factor, one: PublishedFigure, other: PublishedFigure) -> bool:
+    """Tell whether two figures are of the same, but for the level of one factor, which both name."""
+
+    def rest(figure: PublishedFigure) -> object:
+        return figure.measure, figure.part, {key: at for key, at in figure.at.items() if key != factor}
+
+    levels = one.at.get(factor), other.at.get(factor)
+    return None not in levels and levels[0] != levels[1] and rest(one) == rest(other)
+
+
+def _rank(level: str | None, order: list[str]) -> int:
+    return order.index(level) if level in order else len(order)
+
+
+def _ratio(factor: Factor, figure: PublishedFigure, baseline: PublishedFigure) -> PublishedRatio:
+    speed = figure.value / baseline.value
+    return PublishedRatio(
+        table=figure.table,
+        place=figure.place,
+        at={key: level for key, level in figure.at.items() if key != factor},
+        part=figure.part,
+        measure=figure.measure,
+        factor=factor,
+        level=figure.at[factor],
+        baseline=baseline.at[factor],
+        ratio=speed if figure.measure in RATES else 1 / speed,
+    )

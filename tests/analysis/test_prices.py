@@ -1,0 +1,415 @@
+"""What speed costs to buy: sums that can be done by hand, and no price of what is not known."""
+
+from collections.abc import Callable
+
+import pytest
+
+from diskproof.analysis.analyse import analyse
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.prices.answer import YEAR_S, amount, amount_per_s, price_over, usable_bytes
+from diskproof.analysis.prices.shapes import CellPrice, Prices, StoragePrice
+from diskproof.results.load import FileRequests, Iterations, Operation
+from diskproof.results.machine import Place, VirtualFacts
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.trial import Finding, Trial
+from diskproof.server.durability import at_risk
+from diskproof.stats.intervals import Interval
+from support.prices import GB, make_price, with_prices
+from support.trials import change, make_machine, make_plan, make_series, make_trials
+
+DISK, SSD = make_price("disk", 150.0), make_price("ssd", 300.0, size_bytes=30 * GB)
+RENTED = make_price("volume", 12.0, per="month")
+
+
+def answered(plan: Plan, trials: list[Trial] | None = None, **machine: object) -> Analysis:
+    trials = make_trials(plan) if trials is None else trials
+    return analyse(plan, make_machine(plan, **machine), trials, make_series(trials))
+
+
+def prices_of(plan: Plan, trials: list[Trial] | None = None, **machine: object) -> Prices:
+    prices = answered(plan, trials, **machine).prices
+    assert prices
+    return prices
+
+
+def priced_cells(plan: Plan, trials: list[Trial] | None = None, **machine: object) -> dict[str, CellPrice]:
+    return {one.cell.id: one for one in prices_of(plan, trials, **machine).cells}
+
+
+def only_cell(plan: Plan, change_trial: Callable[[Trial], Trial] = lambda trial: trial) -> CellPrice:
+    (cell,) = priced_cells(plan, [change_trial(trial) for trial in make_trials(plan)]).values()
+    return cell
+
+
+ONE = with_prices(make_plan(storages=("disk",), tunings=("safest",), clients=(8,)), disk=[DISK])
+
+
+# ---------------------------------------------------------------- sums
+
+
+def test_without_prices_nothing_is_said() -> None:
+    assert answered(make_plan()).prices is None
+
+
+def test_what_is_bought_is_summed_and_what_is_rented_makes_all_of_it_monthly() -> None:
+    assert amount([DISK, SSD, SSD], "purchase") == 750
+    assert amount([DISK, RENTED], "month") == pytest.approx(12 + 150 / 36)
+    assert amount([change(DISK, years=5.0)], "month") == pytest.approx(150 / 60)
+
+
+def test_a_second_costs_the_same_share_of_a_life_or_of_a_month() -> None:
+    assert amount_per_s([DISK]) == pytest.approx(150 / (3 * YEAR_S))
+    assert amount_per_s([RENTED]) == pytest.approx(12 * 12 / YEAR_S)
+    assert amount_per_s([DISK, RENTED]) == pytest.approx(amount_per_s([DISK]) + amount_per_s([RENTED]))
+
+
+def test_room_is_that_of_the_first_device_and_of_those_alike() -> None:
+    assert usable_bytes([DISK, SSD]) == 100 * GB
+    assert usable_bytes([SSD, DISK]) == 30 * GB
+    assert usable_bytes([SSD, SSD, DISK]) == 60 * GB
+
+
+def test_a_price_over_a_speed_turns_the_interval_over() -> None:
+    per = price_over(100.0, Interval(estimate=50, low=40, high=80, n=5))
+    assert (per.estimate, per.low, per.high, per.n) == (2.0, 1.25, 2.5, 5)
+    alone = price_over(100.0, Interval(estimate=50, low=None, high=None, n=1))
+    assert (alone.estimate, alone.low, alone.high) == (2.0, None, None)
+
+
+def test_one_rented_storage_makes_the_whole_run_monthly() -> None:
+    plan = with_prices(make_plan(clients=(8,)), disk=[DISK], dram=[RENTED])
+    prices = prices_of(plan)
+    assert prices.basis == "month"
+    assert {one.storage: one.amount for one in prices.storages} == {
+        "disk": pytest.approx(150 / 36),
+        "dram": 12.0,
+    }
+    assert prices_of(with_prices(make_plan(clients=(8,)), disk=[DISK])).basis == "purchase"
+
+
+def test_a_storage_without_a_price_is_named_and_its_cells_have_none() -> None:
+    prices = prices_of(with_prices(make_plan(), disk=[DISK, SSD]))
+    assert prices.unpriced == ["dram"]
+    assert {one.cell.storage for one in prices.cells} == {"disk"}
+    assert prices.storages[0].amount_per_gb == pytest.approx(450 / 100)
+    assert prices.storages[0].bought == ["disk", "ssd"]
+
+
+def test_prices_over_throughput() -> None:
+    cell = only_cell(ONE)
+    assert cell.per_1000_per_s
+    assert cell.per_million
+    assert cell.per_1000_per_s.estimate == pytest.approx(150 / cell.speed.estimate * 1000)
+    in_a_life = cell.speed.estimate * 3 * YEAR_S
+    assert cell.per_million.estimate == pytest.approx(150 / in_a_life * 1e6)
+    assert cell.speed.high
+    assert cell.per_1000_per_s.low == pytest.approx(150_000 / cell.speed.high)
+
+
+def test_a_cell_without_a_valid_trial_has_no_price() -> None:
+    broken = Finding(check="server", severity="invalid", message="it ended")
+    trials = [change(trial, findings=[broken]) for trial in make_trials(ONE)]
+    assert not prices_of(ONE, trials).cells
+
+
+def test_at_a_rate_that_the_study_sets_speed_has_no_price() -> None:
+    assert not prices_of(change(ONE, metrics={"complex": "latency_mean_us"})).cells
+
+
+# ---------------------------------------------------------------- durable
+
+
+def read_back(**values: str | None) -> Callable[[Trial], Trial]:
+    def changed(trial: Trial) -> Trial:
+        kept = [setting for setting in trial.settings if setting.name not in values]
+        new = [
+            change(trial.settings[0], name=name, requested=value, observed=value)
+            for name, value in values.items()
+            if value is not None
+        ]
+        return change(trial, settings=[*kept, *new])
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (read_back(innodb_flush_log_at_trx_commit="2"), "innodb_flush_log_at_trx_commit is 2"),
+        (read_back(sync_binlog="0", log_bin="ON"), "sync_binlog is 0"),
+        (read_back(sync_binlog=None), "sync_binlog is not known"),
+        (read_back(innodb_doublewrite="OFF"), "innodb_doublewrite is OFF"),
+        (read_back(innodb_flush_method="nosync"), "innodb_flush_method is nosync"),
+        (lambda trial: change(trial, load__writes=0), "nothing is committed"),
+        (
+            lambda trial: change(trial, data__engine="MyISAM", data__declared_engine="MyISAM"),
+            "MyISAM has no durable commits",
+        ),
+        (
+            lambda trial: change(trial, findings=[Finding(check="physics", severity="warning", message="")]),
+            "see the finding `physics`",
+        ),
+    ],
+)
+def test_a_cell_that_may_lose_commits_has_no_price_of_durable_ones(
+    changed: Callable[[Trial], Trial], said: str
+) -> None:
+    cell = only_cell(ONE, changed)
+    assert cell.per_million is None
+    assert cell.why_not
+    assert said in cell.why_not
+    assert bool(cell.per_1000_per_s) is not bool(cell.bars)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        read_back(sync_binlog="0", log_bin="OFF"),
+        read_back(innodb_flush_log_at_trx_commit="3"),
+        read_back(innodb_flush_method="O_DIRECT"),
+        lambda trial: change(trial, data__engine="innodb"),
+        lambda trial: change(trial, findings=[Finding(check="physics", severity="note", message="")]),
+    ],
+)
+def test_a_cell_that_loses_none_has_one(changed: Callable[[Trial], Trial]) -> None:
+    cell = only_cell(ONE, changed)
+    assert cell.per_million
+    assert cell.why_not is None
+
+
+def test_one_trial_that_may_lose_commits_is_enough() -> None:
+    first, *others = make_trials(ONE)
+    loose = read_back(innodb_flush_log_at_trx_commit="2")(first)
+    (cell,) = priced_cells(ONE, [loose, *others]).values()
+    assert cell.per_million is None
+
+
+def test_main_memory_is_never_durable_whatever_the_settings() -> None:
+    plan = with_prices(make_plan(storages=("dram", "disk"), tunings=("safest",)), dram=[SSD], disk=[DISK])
+    by_storage = {one.cell.storage: one for one in priced_cells(plan).values()}
+    assert by_storage["disk"].per_million
+    assert by_storage["dram"].why_not == "main memory: data, redo and binlog lost with the power"
+
+
+def test_only_roles_that_the_server_uses_are_lost() -> None:
+    plan = with_prices(make_plan(storages=("dram",), tunings=("safest",), clients=(8,)), dram=[SSD])
+    assert only_cell(plan, read_back(log_bin="OFF")).why_not == (
+        "main memory: data and redo lost with the power"
+    )
+    embedded = with_prices(make_plan(servers=("sqlite",), storages=("dram",), clients=(8,)), dram=[SSD])
+    assert {one.why_not for one in priced_cells(embedded).values()} == {
+        "main memory: data lost with the power"
+    }
+
+
+def test_a_directory_that_lies_on_a_tmpfs_is_memory() -> None:
+    places = [change(place, filesystem="tmpfs", device=None) for place in make_machine(ONE).places]
+    (cell,) = priced_cells(ONE, places=places).values()
+    assert cell.why_not == "main memory: data, redo and binlog lost with the power"
+
+
+@pytest.mark.parametrize("role", ["data", "redo", "binlog", "tmp"])
+@pytest.mark.parametrize("options", ["rw,relatime,nobarrier", "rw,barrier=0"])
+def test_no_commit_is_durable_where_a_file_system_sends_no_flushes(role: str, options: str) -> None:
+    """Whatever the disk counted: another file system on it may have flushed."""
+
+    def off(place: Place) -> Place:
+        asked = change(place, mount_options=options, asked_options="barrier=0")
+        return asked if place.role == role else place
+
+    places = [off(place) for place in make_machine(ONE).places]
+    (cell,) = priced_cells(ONE, places=places).values()
+    if role == "tmp":
+        assert cell.per_million
+    else:
+        option = options.rsplit(",", maxsplit=1)[-1]
+        assert cell.why_not == f"commits may be lost: no flush reaches the disk of {role} (`{option}`)"
+        assert cell.per_million is None
+        assert cell.per_1000_per_s
+
+
+def test_a_disk_without_a_volatile_cache_needs_no_barriers() -> None:
+    places = [
+        change(place, mount_options="rw,nobarrier", device__write_cache="write through")
+        for place in make_machine(ONE).places
+    ]
+    (cell,) = priced_cells(ONE, places=places).values()
+    assert cell.per_million
+
+
+def test_a_virtual_disk_with_the_timing_of_memory_is_memory() -> None:
+    facts = VirtualFacts(name="dram", device="dram", title="Main memory", model="memory", size_bytes=GB)
+
+    def virtual(place: Place) -> Place:
+        return change(place, kind="virtual", virtual=facts) if place.role == "redo" else place
+
+    places = [virtual(place) for place in make_machine(ONE).places]
+    (cell,) = priced_cells(ONE, places=places).values()
+    assert cell.why_not == "main memory: redo lost with the power"
+
+
+def test_a_server_that_was_not_recorded_promises_nothing() -> None:
+    (cell,) = priced_cells(ONE, servers=[]).values()
+    assert cell.why_not == "what the server is was not recorded"
+
+
+def test_durability_follows_each_familys_settings() -> None:
+    safe = {"synchronous_commit": "on", "fsync": "on", "full_page_writes": "on"}
+    assert at_risk("postgresql", safe) == {}
+    assert at_risk("postgresql", {**safe, "synchronous_commit": "off"}) == {"synchronous_commit": "off"}
+    assert at_risk("postgresql", {}) == dict.fromkeys(sorted(safe), "not known")
+    assert at_risk("sqlite", {"journal_mode": "wal", "synchronous": "FULL"}) == {}
+    assert at_risk("sqlite", {"journal_mode": "wal", "synchronous": "normal"}) == {"synchronous": "normal"}
+    assert at_risk("sqlite", {"synchronous": "full"}) == {"journal_mode": "not known"}
+
+
+# ---------------------------------------------------------------- requests a second
+
+
+FILES = with_prices(
+    change(
+        make_plan(
+            servers=("-",),
+            storages=("disk",),
+            tunings=("-",),
+            workloads=("random", "sequential"),
+            clients=(1, 8, 64),
+        ),
+        metrics={"random": "requests_per_s", "sequential": "requests_per_s"},
+    ),
+    disk=[DISK],
+)
+
+
+def on_files(rate: dict[int, float]) -> list[Trial]:
+    """Return trials of loads on bare files, as fast as their number of clients says."""
+    trials = make_trials(FILES, lambda cell: rate[cell.clients], spread=0.001)
+    modes = {"random": "rndrd", "sequential": "seqrd"}
+    requests = FileRequests(
+        files=4, block_bytes=4096, direct=True, one_pass=False, read_bytes=196_608, written_bytes=0, syncs=0
+    )
+    return [
+        change(
+            trial,
+            load__workload="fileio",
+            load__mix=modes[FILES.cell(trial.cell).workload],
+            load__file_requests=requests,
+        )
+        for trial in trials
+    ]
+
+
+def test_a_request_a_second_is_priced_at_the_best_number_of_clients() -> None:
+    storage = prices_of(FILES, on_files({1: 100.0, 8: 400.0, 64: 300.0})).storages[0]
+    (request,) = storage.requests
+    assert (request.workload, request.clients, request.block_bytes) == ("random", 8, 4096)
+    assert request.amount.estimate == pytest.approx(150 / 400, rel=0.01)
+
+
+def test_requests_that_must_not_be_compared_have_no_price() -> None:
+    def barred(clients: set[int]) -> StoragePrice:
+        bar = Finding(check="physics", severity="warning", message="a cache answered")
+        return prices_of(
+            FILES,
+            [
+                change(trial, findings=[bar]) if FILES.cell(trial.cell).clients in clients else trial
+                for trial in on_files({1: 100.0, 8: 400.0, 64: 300.0})
+            ],
+        ).storages[0]
+
+    (request,) = barred({8}).requests
+    assert request.clients == 64
+    storage = barred({1, 8, 64})
+    assert (storage.requests, storage.barred) == ([], ["random"])
+
+
+def test_what_has_no_transactions_has_no_price_of_them() -> None:
+    for one in prices_of(FILES, on_files({1: 100.0, 8: 400.0, 64: 300.0})).cells:
+        assert (one.per_1000_per_s, one.per_million, one.why_not) == (None, None, None)
+
+
+def test_requests_are_never_taken_from_what_was_not_measured() -> None:
+    assert prices_of(ONE).storages[0].requests == []
+
+
+# ---------------------------------------------------------------- best buys
+
+
+def best(rates: dict[str, float], amounts: dict[str, float]) -> set[str]:
+    plan = with_prices(
+        make_plan(storages=tuple(rates), tunings=("safest",), clients=(8,)),
+        **{name: [make_price(f"of-{name}", price)] for name, price in amounts.items()},
+    )
+
+    def rate(cell: Cell) -> float:
+        return rates[cell.storage]
+
+    trials = make_trials(plan, rate, spread=0.001)
+    return {one.cell.storage for one in priced_cells(plan, trials).values() if one.on_front}
+
+
+def test_the_front_holds_what_nothing_beats() -> None:
+    rates = {"slow": 100.0, "quick": 500.0, "dear": 450.0, "dearest": 900.0}
+    assert best(rates, {"slow": 50.0, "quick": 100.0, "dear": 200.0, "dearest": 400.0}) == {
+        "slow",
+        "quick",
+        "dearest",
+    }
+    assert best({"slow": 100.0, "quick": 500.0}, {"slow": 50.0, "quick": 50.0}) == {"quick"}
+
+
+def test_each_storage_is_offered_at_its_best_number_of_clients_and_each_tuning_by_itself() -> None:
+    plan = with_prices(make_plan(storages=("disk",), clients=(1, 8)), disk=[DISK])
+    offered = [one for one in priced_cells(plan).values() if one.fastest]
+    assert {(one.cell.tuning, one.cell.clients) for one in offered} == {("safest", 8), ("fast", 8)}
+    assert all(one.on_front for one in offered)
+
+
+def test_what_must_not_be_compared_is_on_no_front() -> None:
+    plan = with_prices(make_plan(tunings=("safest",), clients=(8,)), dram=[SSD], disk=[DISK])
+    bar = Finding(check="physics", severity="warning", message="a cache answered")
+    trials = [
+        change(trial, findings=[bar]) if plan.cell(trial.cell).storage == "dram" else trial
+        for trial in make_trials(plan)
+    ]
+    by_storage = {one.cell.storage: one for one in priced_cells(plan, trials).values()}
+    assert not by_storage["dram"].fastest
+    assert by_storage["dram"].bars
+    assert (by_storage["dram"].per_1000_per_s, by_storage["dram"].per_million) == (None, None)
+    assert by_storage["disk"].on_front
+
+
+def test_a_job_is_priced_over_the_operations_that_all_its_storages_ran() -> None:
+    plan = with_prices(
+        change(make_plan(tunings=("safest",), clients=(1,)), metrics={"complex": "seconds"}),
+        disk=[DISK],
+        dram=[SSD],
+    )
+
+    def operation(name: str, seconds: float | None) -> Operation:
+        return Operation(
+            test="t",
+            name=name,
+            clients=1,
+            planned=10,
+            count=0 if seconds is None else 10,
+            seconds=seconds,
+            skipped=None if seconds is not None else "not there",
+        )
+
+    def operations(trial: Trial) -> list[Operation]:
+        only_on_disk = 90.0 if plan.cell(trial.cell).storage == "disk" else None
+        return [operation("insert", 10.0), operation("select", only_on_disk)]
+
+    trials = [change(trial, load__operations=operations(trial)) for trial in make_trials(plan)]
+    speeds = {one.cell.storage: one.speed.estimate for one in priced_cells(plan, trials).values()}
+    assert speeds == {"disk": pytest.approx(360), "dram": pytest.approx(360)}
+
+
+def test_a_job_is_told_in_runs_an_hour() -> None:
+    plan = change(ONE, metrics={"complex": "seconds"})
+    twelve = Iterations(count=3, mean_s=12.0, min_s=11.0, max_s=13.0, queries_per_client=10)
+    trials = [change(trial, load__iterations=twelve) for trial in make_trials(plan)]
+    (cell,) = priced_cells(plan, trials).values()
+    assert cell.speed.estimate == pytest.approx(300)
+    assert cell.per_1000_per_s is None

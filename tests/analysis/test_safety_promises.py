@@ -1,0 +1,186 @@
+"""Cuts held to controls and to documentation."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from diskproof.analysis.safety.controls import more_cuts
+from diskproof.analysis.safety.documented import allowed_s
+from diskproof.analysis.thresholds import failed_controls
+from diskproof.report.safety.words import controls
+from diskproof.results.crash_plan import Documented
+from diskproof.results.cut import CutTrial
+from support.cuts import (
+    A_SECOND,
+    CONTROLS,
+    CORRUPT,
+    KEPT,
+    changed,
+    control,
+    make_crash_plan,
+    make_cut,
+    make_cuts,
+    make_ledger,
+    refused,
+    silent,
+    unreadable,
+)
+from support.safety import ALONE, WAYS, analysed, lossy, safety_of
+from support.trials import change
+
+# ---------------------------------------------------------------- controls
+
+
+def test_controls_hold_where_honest_disks_keep_and_others_lose() -> None:
+    crash = make_crash_plan(storages=("ssd", "liar", "disk"), ways=WAYS, controls=CONTROLS)
+    analysis = analysed(crash)
+    assert analysis.safety
+    assert [(one.cell, one.must, one.outcome) for one in analysis.safety.controls] == [
+        ("mariadb/ssd/safest", "keep", "holds"),
+        ("mariadb/disk/safest", "keep", "holds"),
+        ("mariadb/ssd/fast", "lose", "holds"),
+        ("mariadb/liar/fast", "lose", "holds"),  # on `disk` nothing but the server can die
+        ("mariadb/liar/safest", "lose", "holds"),
+    ]
+    assert failed_controls(analysis) == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda cut: change(cut, ledger=make_ledger(500, lost=1, window_s=0.1)),
+        lambda cut: change(cut, recovery__complaints=["checksum mismatch"]),
+        refused,
+        unreadable,
+    ],
+)
+def test_one_loss_or_damage_fails_a_control_that_must_keep(broken: Callable[[CutTrial], CutTrial]) -> None:
+    crash = change(ALONE, controls=[control("keep", "safest")])
+    analysis = analysed(crash, changed(make_cuts(crash), {4: broken}))
+    [sentence] = failed_controls(analysis)
+    assert sentence.startswith("mariadb/ssd/safest must keep everything and ")
+
+
+def test_a_campaign_that_sees_no_loss_where_there_must_be_one_is_too_weak() -> None:
+    crash = make_crash_plan(tunings=("fast",), cuts=20, controls=[control("lose", "fast")])
+    lucky = [make_cut(crash, planned, ledger=make_ledger(500)) for planned in crash.trials]
+    [sentence] = failed_controls(analysed(crash, lucky))
+    assert sentence.startswith(
+        "the campaign is too weak: mariadb/ssd/fast must lose something to the power cut"
+    )
+    assert "39 cuts more would show one that 5% of cuts have" in sentence
+    assert failed_controls(analysed(crash, lucky[:10])) == []  # interrupted: the rest may still lose
+
+
+def test_what_must_break_does_not_by_losing() -> None:
+    crash = make_crash_plan(tunings=("fast",), cuts=20, controls=[control("break", "fast")])
+    torn = [
+        make_cut(crash, planned, ledger=make_ledger(500, lost=9, window_s=0.3)) for planned in crash.trials
+    ]
+    whole = [change(cut, disks=[change(cut.disks[0], torn_writes=0)]) for cut in torn]
+    [sentence] = failed_controls(analysed(crash, whole))
+    assert sentence.startswith(
+        "the campaign is too weak: mariadb/ssd/fast must be damaged by the power cut and never was in 20 cuts"
+    )
+    assert "no write was torn" in sentence
+    assert '`keep = "subset"`' in sentence
+    [sentence] = failed_controls(analysed(crash, torn))
+    assert "no write was torn" not in sentence
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda cut: change(cut, recovery__damaged_tables=["page 7 is torn"]),
+        lambda cut: change(cut, ledger=change(make_ledger(500), half_applied=1)),
+        refused,
+    ],
+)
+def test_one_damaged_cut_is_enough_for_what_must_break(broken: Callable[[CutTrial], CutTrial]) -> None:
+    crash = make_crash_plan(tunings=("fast",), cuts=20, controls=[control("break", "fast")])
+    cuts = [make_cut(crash, planned, ledger=make_ledger(500)) for planned in crash.trials]
+    analysis = analysed(crash, changed(cuts, {4: broken}))
+    assert analysis.safety
+    [answer] = analysis.safety.controls
+    assert (answer.must, answer.outcome) == ("break", "holds")
+    assert answer.sentence.startswith("mariadb/ssd/fast breaks, as it must: it ")
+
+
+@pytest.mark.parametrize("must", ["keep", "lose", "break"])
+def test_a_control_without_a_telling_cut_proves_nothing(must: str) -> None:
+    crash = change(ALONE, controls=[control(must, "safest")])  # type: ignore[arg-type]
+    analysis = analysed(crash, [silent(cut) for cut in make_cuts(crash)])
+    [sentence] = failed_controls(analysis)
+    assert "no cut tells whether it does" in sentence
+
+
+def test_a_control_that_fits_nothing_that_is_cut_is_named() -> None:
+    never = control("lose", "fast", ways=["stop"])
+    safety = safety_of(change(ALONE, controls=[never, control("keep", "safest")]))
+    assert len(safety.controls) == 1
+    assert safety.unasked == [
+        "fast on ssd and disk must lose to a stop of the operating system, and no cell dies so"
+    ]
+    assert controls(safety).startswith("Its control holds. 1 control was not asked: fast on ssd and disk")
+    alone = controls(safety_of(change(ALONE, controls=[never])))
+    assert alone.startswith("1 control was not asked")
+    assert controls(safety_of(ALONE)).startswith("The campaign has no controls")
+
+
+def test_more_cuts_look_for_what_is_rarer() -> None:
+    assert more_cuts(58).startswith("1 cut more would show one that 5% of cuts have")
+    assert more_cuts(59).startswith("240 cuts more would show one that 1% of cuts have")
+    assert "see whether the level relaxes" in more_cuts(10**6)
+
+
+# ---------------------------------------------------------------- documentation
+
+
+def outcome_of(documented: Documented, cuts: Sequence[CutTrial]) -> tuple[str, str]:
+    crash = change(ALONE, documented=[change(documented, tunings=["safest"], storages=["ssd"])])
+    [answer] = safety_of(crash, cuts).documented
+    return answer.outcome, answer.observed
+
+
+@pytest.mark.parametrize(
+    ("documented", "cuts", "outcome"),
+    [
+        (KEPT, lossy(0, 0, 0), "agrees"),
+        (KEPT, lossy(0, 1, 0), "contradicts"),
+        (KEPT, [refused(cut) for cut in lossy(0)], "contradicts"),
+        (KEPT, [silent(cut) for cut in lossy(0)], "not tried"),
+        (A_SECOND, lossy(0, 0), "not seen"),
+        (A_SECOND, lossy(0, 9, window_s=0.9), "agrees"),
+        (A_SECOND, lossy(0, 9, window_s=1.34), "agrees"),
+        (A_SECOND, lossy(0, 9, window_s=1.36), "contradicts"),
+        (A_SECOND, [change(cut, ledger__half_applied=1) for cut in lossy(3)], "contradicts"),
+        (CORRUPT, lossy(0, 0), "not seen"),
+        (CORRUPT, lossy(9, 9), "agrees"),
+        (CORRUPT, [refused(cut) for cut in lossy(0)], "agrees"),
+    ],
+)
+def test_documentation_stands_beside_what_was_observed(
+    documented: Documented, cuts: list[CutTrial], outcome: str
+) -> None:
+    assert outcome_of(documented, cuts)[0] == outcome
+
+
+def test_a_window_may_be_longer_by_what_a_timer_may_be_late() -> None:
+    assert allowed_s(1.0) == pytest.approx(1.35)
+    late = outcome_of(A_SECOND, lossy(9, window_s=1.2))[1]
+    assert "0.20 s longer than the 1 s that are documented, and up to 1.35 s a timer" in late
+    assert "more than up to" in outcome_of(A_SECOND, lossy(9, window_s=2.0))[1]
+
+
+def test_what_was_not_seen_has_an_upper_bound() -> None:
+    assert "at most 63% of cuts, one-sided 95% bound" in outcome_of(A_SECOND, lossy(0, 0, 0))[1]
+    assert "no damage seen (at most 78% of cuts, one-sided 95% bound)" in outcome_of(CORRUPT, lossy(9, 9))[1]
+
+
+def test_the_first_documentation_that_fits_counts_and_of_the_rest_nothing_is_said() -> None:
+    crash = make_crash_plan(ways=WAYS, cuts=2, documented=[A_SECOND, change(KEPT, tunings=["fast"])])
+    assert [(one.way, one.documented.says) for one in safety_of(crash).documented] == [
+        ("power", "may lose"),
+        ("stop", "may lose"),
+        ("kill", "kept"),
+    ]

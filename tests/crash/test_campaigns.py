@@ -1,0 +1,263 @@
+"""Whole campaigns of cuts through the command line: real servers on virtual disks that really lose power."""
+
+import json
+import re
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from diskproof.cli import call
+from diskproof.results.cut import CutTrial
+from diskproof.results.folder import RunFolder
+from diskproof.system.journal import MARK
+from support.command import begin, diskproof
+from support.virtual import left_of, needs_virtual_disks
+
+pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
+
+STUDY = """
+question = "What does a cut take?"
+[design]
+memory = ["32 MiB"]
+[servers.{server}]
+family = "{family}"
+[storages.honest]
+virtual = "laptop-ssd-2012"
+size = "500 MiB"
+below_floor = true
+[storages.liar]
+virtual = "desktop-7200"  # its cache keeps for long what it has
+size = "500 MiB"
+below_floor = true
+flushes = "ignored"
+[storages.plain]
+directory = "./plain"
+[tunings.safest]
+[tunings.fast]
+[tunings.unsafe]
+[crash]
+cuts = 1
+clients = 4
+accounts = 100
+keep = "nothing"
+cut_after_s = 0.3
+cut_before_s = 0.6
+{crash}
+"""
+
+FAMILIES = {"mariadb": "mysql", "postgresql": "postgresql", "sqlite": "sqlite"}
+
+KEEPS = """
+[[crash.controls]]
+tunings = ["safest"]
+must = "keep"
+"""
+
+
+def of(storage: str, *tunings: str) -> str:
+    return f'storages = ["{storage}"]\ntunings = {json.dumps(tunings)}\n'
+
+
+def write_study(folder: Path, server: str, crash: str = "") -> None:
+    text = STUDY.format(server=server, family=FAMILIES[server], crash=crash)
+    (folder / "study.toml").write_text(text)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that PostgreSQL's own user reaches: other sessions of pytest close theirs again and again."""
+    with tempfile.TemporaryDirectory(prefix="diskproof-tests-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def run_of(folder: Path) -> RunFolder:
+    [path] = (folder / "runs" / "study").glob("*")
+    return RunFolder.open(path)
+
+
+def cuts_of(folder: Path) -> dict[tuple[str, str], CutTrial]:
+    return {(cut.cell.partition("/")[2], cut.way): cut for cut in run_of(folder).cuts()}
+
+
+def marks_in(folder: Path) -> set[str]:
+    found = set()
+    for process in psutil.process_iter():
+        try:
+            variables = process.environ()
+        except psutil.Error:
+            continue
+        if MARK in variables and variables.get("DISKPROOF_STATE") == str(folder / "state"):
+            found.add(variables[MARK])
+    return found
+
+
+def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+
+
+def assert_nothing_is_left(folder: Path, mark: str) -> None:
+    assert marks_in(folder) == set()
+    assert left_of(mark) == []
+    assert not list(Path("/tmp").glob(f"diskproof-{mark}*"))
+    assert list((folder / "state").glob("*.jsonl")) == []
+
+
+@pytest.mark.skipif(
+    not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()), reason="no MariaDB here"
+)
+def test_mariadb_dies_in_three_ways_and_loses_what_each_takes(tmp_path: Path) -> None:
+    write_study(
+        tmp_path, "mariadb", 'ways = ["kill", "stop", "power"]\n' + of("honest", "safest", "fast") + KEEPS
+    )
+    done = diskproof(tmp_path, "crash", "study.toml", "--only", "honest")
+    assert done.returncode == 0, done.stderr
+    cuts = cuts_of(tmp_path)
+    assert all(cut.tells for cut in cuts.values()), [cut.findings for cut in cuts.values()]
+    for way in ("kill", "stop", "power"):
+        safest = cuts["honest/safest", way]
+        assert safest.lost == 0
+        assert not safest.is_damaged
+        assert safest.acknowledged
+        assert safest.ledger
+        assert safest.ledger.present >= safest.acknowledged
+        assert safest.recovery
+        assert safest.recovery.server_s
+        assert (safest.recovery.mount_s is None) == (way == "kill") == (safest.disks == [])
+        assert all(setting.holds for setting in safest.settings)
+    assert cuts["honest/fast", "kill"].lost == 0
+    assert cuts["honest/fast", "stop"].disks[0].kept == "all"
+    fast = cuts["honest/fast", "power"]
+    assert fast.lost, "a second of its redo log lay in the page cache"
+    assert fast.ledger
+    assert not fast.ledger.is_broken
+    assert fast.ledger.first_lost_before_s
+    assert fast.unflushed_acknowledgements is not None
+    assert fast.recovery
+    assert fast.recovery.engine_only is not None
+
+
+@pytest.mark.skipif(not list(Path("/usr/lib/postgresql").glob("*/bin/postgres")), reason="no PostgreSQL here")
+def test_postgresql_keeps_what_it_promised_on_an_honest_disk_and_not_on_a_liar(open_folder: Path) -> None:
+    tmp_path = open_folder
+    write_study(tmp_path, "postgresql", 'tunings = ["safest"]\nstorages = ["honest", "liar"]\n')
+    done = diskproof(tmp_path, "crash", "study.toml")
+    assert done.returncode == 0, done.stderr
+    cuts = cuts_of(tmp_path)
+    assert all(cut.tells for cut in cuts.values()), [cut.findings for cut in cuts.values()]
+    assert cuts["honest/safest", "power"].lost == 0
+    assert not cuts["honest/safest", "power"].is_damaged
+    lied_to = cuts["liar/safest", "power"]
+    assert lied_to.lost or lied_to.is_damaged
+    assert lied_to.disks[0].answered_at_risk_writes > 0
+
+
+def test_a_failed_control_is_told_kept_and_made_again(tmp_path: Path) -> None:
+    write_study(tmp_path, "sqlite", of("liar", "safest") + KEEPS)
+    done = diskproof(tmp_path, "crash", "study.toml")
+    assert done.returncode == 10, done.stderr
+    assert done.stderr.rstrip().endswith("a control failed, as the report above says first")
+    cuts = run_of(tmp_path).cuts()
+    [failed] = cuts
+    assert failed.finished
+    assert failed.evidence
+    folder = run_of(tmp_path).path / str(failed.evidence)
+    command = re.search(r"diskproof (crash --replay \S+)", (folder / "READ-ME.txt").read_text())
+    assert command
+    again = diskproof(tmp_path, *command[1].split())
+    assert again.returncode == 0, again.stderr
+    assert "the same comes out" in again.stdout
+    record = failed.model_copy(
+        update={"ledger": failed.ledger and failed.ledger.model_copy(update={"present": -1})}
+    )
+    (folder / "cut.json").write_text(record.model_dump_json())
+    other = diskproof(tmp_path, "crash", "--replay", str(folder), "study.toml")
+    assert other.returncode == 10
+    assert "present: -1 then, " in other.stdout
+    (folder / "requests-desktop-7200.log").unlink()
+    gone = diskproof(tmp_path, "crash", "--replay", str(folder))
+    assert gone.returncode == 2
+    assert "requests-desktop-7200.log is missing" in gone.stderr
+
+
+@pytest.mark.usefixtures("no_dead_mounts")
+def test_a_kill_in_the_middle_leaves_nothing_and_the_rest_is_made_later(tmp_path: Path) -> None:
+    write_study(tmp_path, "sqlite", of("honest", "safest", "fast"))
+    process = begin(tmp_path, "crash", "study.toml", "--cuts", "3")
+    wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/cuts.jsonl")))
+    time.sleep(0.8)  # anywhere in the next cut
+    [mark] = marks_in(tmp_path)
+    process.kill()
+    process.communicate()
+    made = len(run_of(tmp_path).cuts())
+    cleaned = diskproof(tmp_path, "clean")
+    assert cleaned.returncode == 0, cleaned.stdout
+    assert_nothing_is_left(tmp_path, mark)
+    process = begin(tmp_path, "crash", "study.toml", "--cuts", "3", "--resume")
+    wait_for(lambda: len(run_of(tmp_path).cuts()) > made)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130, err
+    assert "`diskproof crash study.toml --cuts 3 --resume` goes on" in err
+    assert_nothing_is_left(tmp_path, mark)
+    done = diskproof(tmp_path, "crash", "study.toml", "--cuts", "3", "--resume")
+    assert done.returncode == 0, done.stderr
+    assert [cut.finished for cut in run_of(tmp_path).cuts()] == [True] * 6
+    assert sorted(path.name for path in (run_of(tmp_path).path / "cuts").glob("c*")) == sorted(
+        cut.id for cut in run_of(tmp_path).cuts() if cut.evidence
+    )
+
+
+def test_a_place_that_is_not_virtual_is_only_killed_and_a_study_without_crash_by_defaults(
+    tmp_path: Path,
+) -> None:
+    write_study(tmp_path, "sqlite")
+    text = (tmp_path / "study.toml").read_text()
+    (tmp_path / "study.toml").write_text(text[: text.index("[crash]")] + "[workloads.load]\nrows = 100\n")
+    planned = diskproof(tmp_path, "plan", "study.toml")
+    assert "cuts" not in planned.stdout
+    done = diskproof(tmp_path, "crash", "study.toml", "--only", "plain/safest", "--cuts", "1")
+    assert done.returncode == 0, done.stderr
+    assert "has no [crash]" in done.stderr
+    [(key, cut)] = cuts_of(tmp_path).items()
+    assert key == ("plain/safest", "kill")
+    assert cut.disks == []
+    assert cut.lost == 0
+    plan = run_of(tmp_path).plan().crash
+    assert plan
+    assert ["not verified" in str(cell.unverified) for cell in plan.cells] == [True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["study.toml", "--cuts", "0"], "--cuts is a number from 1"),
+        (["study.toml", "--only", "nothing"], "no cell matches `nothing`"),
+        ([], "name a study file"),
+        (["--replay", "."], "is not the evidence of a cut"),
+        (["missing.toml"], "there is no file missing.toml"),
+        (["study.toml", "--resume"], "there is no run under"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    said: str,
+) -> None:
+    write_study(tmp_path, "sqlite")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    assert call(["crash", *arguments]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -1,0 +1,130 @@
+"""A cut is recorded before its evidence is kept, and what earlier sessions recorded is remembered."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from diskproof.crash import campaign, evidence
+from diskproof.refusal import RefusalError
+from diskproof.results.crash_plan import CrashPlan, PlannedCut
+from diskproof.results.cut import CutTrial
+from diskproof.results.folder import RunFolder
+from diskproof.results.trial import Finding
+from diskproof.run.bench import Bench
+from diskproof.run.served import START
+from support.cuts import make_crash_plan, make_cut, refused
+from support.trials import change
+
+PLAN = make_crash_plan(tunings=["safest"], ways=["kill"], cuts=4)
+
+
+class Attempt:
+    """A cut that was made, with its record."""
+
+    def __init__(self, bench: Bench, cut: CutTrial) -> None:
+        self.bench, self._cut = bench, cut
+        self.folder = bench.folder.new_cut_folder(cut.id).absolute()
+        self.findings: list[Finding] = []
+        self.told: list[Any] = []
+        self.verified = SimpleNamespace(ledger=None)
+        self.cut_us = 1
+        self.cuts_disks = False
+
+    def record(self, evidence: str | None) -> CutTrial:
+        return change(self._cut, evidence=evidence, findings=[*self._cut.findings, *self.findings])
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setattr(campaign, "check_disks", lambda _: None)
+    layouts = {cell.storage: None for cell in PLAN.cells}
+    return cast("Bench", SimpleNamespace(folder=RunFolder(tmp_path), layouts=layouts))
+
+
+def broken_off(cut: CutTrial) -> CutTrial:
+    why = Finding(check=START, severity="invalid", message="it did not start")
+    return change(cut, finished=False, ledger=None, recovery=None, findings=[why])
+
+
+def make(bench: Bench, monkeypatch: pytest.MonkeyPatch, *cuts: CutTrial) -> None:
+    """Go on with the campaign, in which these cuts come out."""
+    coming = {cut.id: cut for cut in cuts}
+    planned = [one for one in PLAN.trials if one.id in coming]
+
+    def make_one(bench: Bench, plan: CrashPlan, planned: PlannedCut) -> Attempt:
+        del plan
+        return Attempt(bench, coming[planned.id])
+
+    monkeypatch.setattr(campaign, "make_cut", make_one)
+    progress = SimpleNamespace(cut_begins=lambda _: None, cut_ends=lambda _: None)
+    campaign.make_cuts(change(PLAN, trials=planned), bench, cast("Any", progress))
+
+
+def a_cut(number: int) -> CutTrial:
+    return change(make_cut(PLAN, PLAN.trials[number]), evidence=None)
+
+
+def lost(number: int) -> CutTrial:
+    return change(refused(a_cut(number)), evidence=None)
+
+
+def test_what_failed_is_recorded_with_its_evidence(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(bench, monkeypatch, a_cut(0), lost(1))
+    kept, failed = bench.folder.cuts()
+    assert kept.evidence is None
+    assert not bench.folder.cut_folder(kept.id).exists()
+    assert failed.evidence == f"cuts/{failed.id}"
+    assert (bench.folder.path / failed.evidence / evidence.READ_ME).exists()
+
+
+@pytest.mark.parametrize("part", ["keep", "explain"])
+def test_a_loss_counts_though_its_evidence_cannot_be_kept(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(evidence, part, full)
+    make(bench, monkeypatch, lost(0))
+    [cut] = bench.folder.cuts()
+    assert cut.finished
+    assert cut.recovery == lost(0).recovery
+    assert cut.evidence is None
+    assert "No space left" in cut.findings[-1].message
+    assert cut.findings[-1].severity == "warning"
+    assert not bench.folder.cut_folder(cut.id).exists()
+
+
+def test_a_loss_counts_though_its_evidence_was_interrupted_and_the_rest_goes_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(evidence, "keep", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            make(bench, monkeypatch, lost(0))
+    [cut] = bench.folder.cuts()
+    assert cut.recovery == lost(0).recovery
+    assert bench.folder.cut_folder(cut.id).exists()
+    make(bench, monkeypatch, a_cut(0), a_cut(1))  # the first would now lose nothing
+    assert [one.recovery for one in bench.folder.cuts()] == [lost(0).recovery, a_cut(1).recovery]
+    assert not bench.folder.cut_folder(cut.id).exists(), "half of an evidence is none"
+
+
+def test_a_server_that_started_in_an_earlier_session_may_fail_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(bench, monkeypatch, a_cut(0))
+    make(bench, monkeypatch, broken_off(a_cut(1)), a_cut(2))
+    assert [cut.finished for cut in bench.folder.cuts()] == [True, False, True]
+
+
+def test_a_server_that_never_started_ends_the_campaign_and_is_tried_anew_in_the_next(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        with pytest.raises(RefusalError, match="it did not start"):
+            make(bench, monkeypatch, broken_off(a_cut(0)), broken_off(a_cut(1)))
+    make(bench, monkeypatch, *(a_cut(number) for number in range(4)))
+    assert all(cut.finished for cut in bench.folder.cuts())

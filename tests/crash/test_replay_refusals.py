@@ -1,0 +1,75 @@
+"""What a replay refuses, and what it takes for a difference."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from diskproof.cli import call
+from diskproof.crash import evidence
+from diskproof.crash.replay import differences, open_evidence
+from diskproof.refusal import RefusalError
+from diskproof.results.cut import Recovery
+from support.cuts import make_crash_plan, make_cut, make_ledger, refused, with_cuts
+from support.runs import write_run
+from support.trials import change, make_machine, make_plan
+
+CRASH = make_crash_plan(tunings=("safest",), cuts=1)
+CUT = make_cut(CRASH, CRASH.trials[0], ledger=make_ledger(900, lost=3, window_s=0.1))
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """The folder of a cut of one disk, in its run."""
+    plan = with_cuts(make_plan(storages=("ssd",)), CRASH, speed=False)
+    folder = write_run(tmp_path / "run", plan, [], make_machine(plan)).cut_folder(CUT.id)
+    folder.mkdir(parents=True)
+    (folder / evidence.RECORD).write_text(CUT.model_dump_json())
+    disk = evidence.DiskToReplay(log="requests-ssd.log", image="../disks/ssd.image")
+    (folder / evidence.REPLAY).write_text(
+        evidence.ToReplay(cut_us=1, folders={}, disks=[disk]).model_dump_json()
+    )
+    (folder.parent / "disks").mkdir()
+    for file in (disk.log, disk.image):
+        (folder / file).touch()
+    return folder
+
+
+def test_a_cut_of_disks_asks_for_root(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert call(["crash", "--replay", str(kept)]) == 2
+    said = capsys.readouterr().err
+    assert "is a cut of virtual disks" in said
+    assert "run as root" in said
+
+
+def test_what_another_user_may_not_read_is_refused_in_words(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def closed(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", closed)
+    assert call(["crash", "--replay", str(kept)]) == 2
+    assert "cannot be read: Permission denied" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_folder_that_was_copied_out_of_its_run_says_what_it_lacks(kept: Path, tmp_path: Path) -> None:
+    assert open_evidence(kept).cut == CUT
+    alone = shutil.copytree(kept, tmp_path / "alone" / "cuts" / CUT.id)
+    with pytest.raises(RefusalError, match="copy the whole RUN folder"):
+        open_evidence(alone)
+
+
+def test_a_ledger_that_only_one_of_two_has_is_told_the_right_way_round() -> None:
+    lost = refused(change(CUT, ledger=None))
+    assert lost.recovery is not None
+    assert CUT.recovery is not None
+    assert differences(lost, lost.recovery, None) == []
+    assert differences(CUT, Recovery(mount_s=None, server_s=None, refused="no"), None)[-1] == (
+        "whether the ledger can be read: yes then, no now"
+    )
+    assert "whether the ledger can be read: no then, yes now" in differences(lost, CUT.recovery, CUT.ledger)

@@ -1,0 +1,260 @@
+"""Prices in every form of report, and the picture of speed against price."""
+
+import csv as standard_csv
+import html as standard_html
+import io
+import json as standard_json
+import re
+
+import pytest
+from rich.console import Console
+
+from diskproof.analysis.answers import Analysis, Interval
+from diskproof.analysis.prices.shapes import Prices
+from diskproof.report import charts, csv, html, json, labels, markdown, money, tables, text
+from diskproof.report.chart_style import DARK, LIGHT, Ink
+from diskproof.report.price_chart import HEIGHT_PX, NARROW_PX, price_legend, speed_against_price
+from diskproof.results.trial import Finding
+from support.prices import GB, make_price, with_prices
+from support.runs import MakeRun, Run
+from support.trials import change, make_plan, make_trials
+
+DISK, SSD = make_price("sas", 160.0), make_price("x25-e", 415.5, size_bytes=32 * GB)
+
+
+def printed(analysis: Analysis, width: int = 80) -> str:
+    file = io.StringIO()
+    text.render(analysis, Console(file=file, width=width))
+    return file.getvalue()
+
+
+def prices_of(analysis: Analysis) -> Prices:
+    assert analysis.prices
+    return analysis.prices
+
+
+@pytest.fixture
+def priced(make_run: MakeRun) -> Run:
+    plan = make_plan(storages=("disk", "both", "unpriced"), blocks=3)
+    return make_run(with_prices(plan, disk=[DISK], both=[DISK, SSD, SSD]))
+
+
+# ---------------------------------------------------------------- money
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (160, "160"),
+        (1234.5, "1,234.50"),
+        (12.999, "13"),
+        (1, "1"),
+        (0.9996, "1"),
+        (0.5, "0.5"),
+        (0.08, "0.08"),
+        (0.061728, "0.0617"),
+        (0.0000012, "0.0000012"),
+    ],
+)
+def test_money(amount: float, shown: str) -> None:
+    assert money.money(amount) == shown
+
+
+@pytest.mark.parametrize(
+    ("interval", "shown"),
+    [
+        ((0.0000012, 0.0000010, 0.0000015), "0.0000012 (0.0000010 to 0.0000015)"),
+        ((1056.0, 1040.0, 1072.0), "1,060 (1,040 to 1,070)"),
+        ((12.34, 12.2, 12.5), "12.3 (12.2 to 12.5)"),
+        ((12.34, 9.0, 17.0), "12 (9.0 to 17)"),
+        ((1362.0, 99.0, 18801.0), "1,400 (99 to 19,000)"),
+        ((9.96, 9.0, 17.0), "10 (9.0 to 17)"),
+        ((2.5, None, None), "2.5 (no interval)"),
+    ],
+)
+def test_a_quotient_has_no_more_digits_than_are_known(
+    interval: tuple[float, float | None, float | None], shown: str
+) -> None:
+    estimate, low, high = interval
+    assert money.quotient(Interval(estimate=estimate, low=low, high=high, n=5)) == shown
+
+
+def test_devices_are_counted_and_memory_is_sized_as_memory_is() -> None:
+    assert money.bought(["sas", "x25-e", "sas"]) == "2 x sas + x25-e"
+    assert money.sold_size(DISK) == "100 GB"
+    assert money.sold_size(change(DISK, size_bytes=2 * 2**30)) == "2 GiB"
+    assert money.device(change(DISK, amount=0.08, per="month", currency="EUR")) == "EUR 0.08 a month"
+    assert money.life(change(DISK, years=1.0)) == "1 year"
+    assert money.life(change(DISK, per="month")) == "rented"
+
+
+# ---------------------------------------------------------------- every form
+
+
+def test_tables_have_an_entry_a_column(priced: Run) -> None:
+    _, analysis = priced
+    prices = prices_of(analysis)
+    for table in (
+        tables.storage_prices(prices),
+        tables.speed_prices(analysis, prices),
+        tables.device_prices(prices),
+    ):
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+
+
+def test_a_terminal_says_price_per_gb_and_why_commits_are_not_durable(priced: Run) -> None:
+    shown = printed(priced[1], 120)
+    assert re.search(r"both +sas \+ 2 x x25-e +991 +9\.91 +not measured", shown)
+    assert "commits may be lost" in shown
+    assert max(map(len, printed(priced[1]).splitlines())) <= 80
+
+
+def test_markdown_tells_prices_apart_from_what_a_transaction_takes(priced: Run) -> None:
+    shown = markdown.render(priced[1])
+    assert "## Price\n" in shown
+    assert "No price is given for unpriced." in shown
+    assert "| both | sas + 2 x x25-e | 991 | 9.91 | not measured |" in shown
+    assert "commits may be lost: innodb_flush_log_at_trx_commit is 2, sync\\_binlog is 0" in shown.replace(
+        "sync_binlog", "sync\\_binlog"
+    )
+    assert "| x25-e | USD 415.50 | 32 GB | 3 years | assumed: a price of x25-e |" in shown
+    assert shown.count("costs") == 1  # of the price; what a transaction takes is not said to cost
+
+
+def test_a_cell_that_must_not_be_compared_is_shown_without_a_price(make_run: MakeRun) -> None:
+    plan = with_prices(
+        make_plan(storages=("disk",), tunings=("safest",), clients=(8,), blocks=2), disk=[DISK]
+    )
+    bar = Finding(check="physics", severity="warning", message="a cache answered")
+    _, analysis = make_run(plan, [change(trial, findings=[bar]) for trial in make_trials(plan)])
+    [row] = tables.speed_prices(analysis, prices_of(analysis)).rows
+    assert row[-2:] == ("not comparable", "commits may be lost")
+    assert "not comparable" in markdown.render(analysis)
+
+
+def test_csv_has_the_price_of_each_trials_storage(priced: Run) -> None:
+    rows = list(standard_csv.DictReader(io.StringIO(csv.render(*priced))))
+    by_storage = {row["storage"]: row for row in rows}
+    assert by_storage["both"]["storage_price"] == "991.0"
+    assert by_storage["both"]["storage_price_per_gb"] == "9.91"
+    assert by_storage["unpriced"]["storage_price"] == ""
+    assert {(row["currency"], row["price_basis"]) for row in rows} == {("USD", "purchase")}
+
+
+def test_json_has_them_all(priced: Run) -> None:
+    told = standard_json.loads(json.render(priced[1]))["prices"]
+    assert [one["storage"] for one in told["storages"]] == ["disk", "both"]
+    assert Analysis.model_validate_json(json.render(priced[1])) == priced[1]
+
+
+def test_a_page_has_a_section_and_escapes_what_the_study_says(make_run: MakeRun) -> None:
+    hostile = make_price("<b>disk", 160.0, source="<script>alert(1)</script>")
+    plan = with_prices(make_plan(storages=("disk",), blocks=2), disk=[hostile])
+    folder, analysis = make_run(plan)
+    page = html.render(folder, analysis)
+    assert 'href="#price"' in page
+    assert "<script>alert" not in page
+    assert standard_html.escape("<b>disk") in page
+    assert r"\<script>alert(1)\</script>" in markdown.render(analysis)
+
+
+def test_a_run_without_prices_reads_as_before(quickstart: Run) -> None:
+    folder, analysis = quickstart
+    assert "Price" not in printed(analysis)
+    assert "## Price" not in markdown.render(analysis)
+    assert 'id="price"' not in html.render(folder, analysis)
+    assert "currency" not in csv.render(folder, analysis)
+    assert speed_against_price(analysis) is None
+
+
+def test_a_run_without_a_trial_still_tells_what_storages_cost(make_run: MakeRun) -> None:
+    folder, analysis = make_run(with_prices(make_plan(), disk=[DISK]), [])
+    assert "| disk | sas | 160 | 1.60 | not measured |" in markdown.render(analysis)
+    assert 'id="figure-price"' not in html.render(folder, analysis)
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def crowd(make_run: MakeRun, storages: int = 10) -> Run:
+    """Return a run of many storages, some of which cost the same."""
+    names = tuple(f"storage-number-{number}" for number in range(storages))
+    prices = {name: [make_price("d", 100.0 * 2 ** (number // 2))] for number, name in enumerate(names)}
+    return make_run(with_prices(make_plan(storages=names, blocks=2), **prices))
+
+
+@pytest.mark.parametrize("ink", [LIGHT, DARK])
+def test_it_is_drawn_for_either_page(priced: Run, ink: Ink) -> None:
+    figure = speed_against_price(priced[1], legend=True)
+    assert figure
+    assert charts.png(figure, ink).startswith(b"\x89PNG")
+    drawing = charts.svg(figure)
+    assert all(said in drawing for said in ("disk", "both", "safest", "transactions/s", "price, USD"))
+
+
+def test_it_has_a_point_a_storage_and_tuning_with_its_interval(priced: Run) -> None:
+    figure = speed_against_price(priced[1])
+    assert figure
+    (panel,) = figure.panels
+    points = [row for row in panel.rows if row["kind"] == "point"]
+    assert {(row["storage"], row["tuning"]) for row in points} == {
+        (storage, tuning) for storage in ("disk", "both") for tuning in ("safest", "fast")
+    }
+    assert all(row["low"] < row["speed"] < row["high"] for row in points)
+    assert panel.marks == len(points)
+
+
+def test_a_front_goes_from_offer_to_offer_and_on_to_the_right(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk", "dram"), tunings=("safest",), clients=(8,), blocks=2)
+    figure = speed_against_price(make_run(with_prices(plan, disk=[DISK], dram=[SSD]))[1])
+    assert figure
+    steps = [row for row in figure.panels[0].rows if row["kind"] == "front"]
+    assert [row["price2"] for row in steps] == [415.5, 415.5, pytest.approx(415.5 * 1.15)]
+    assert steps[0]["speed"] == steps[0]["speed2"] < steps[1]["speed2"] == steps[2]["speed"]
+
+
+def test_each_workload_has_a_panel(make_run: MakeRun) -> None:
+    plan = with_prices(make_plan(workloads=("reads", "writes"), blocks=2), disk=[DISK])
+    figure = speed_against_price(make_run(plan)[1])
+    assert figure
+    assert [panel.title for panel in figure.panels] == ["reads", "writes"]
+
+
+def test_a_load_on_bare_files_is_told_from_the_tunings(make_run: MakeRun) -> None:
+    both = make_plan(storages=("disk",), blocks=2, clients=(1,))
+    bare = make_plan(servers=("-",), storages=("disk",), tunings=("-",), workloads=("files",), blocks=2)
+    plan = change(both, cells=[*both.cells, *bare.cells], metrics={"files": "requests_per_s"})
+    encoding = price_legend(make_run(with_prices(plan, disk=[DISK]))[1])
+    assert list(encoding.shapes) == ["safest", "fast", "bare files"]
+
+
+def test_names_of_many_storages_do_not_overlap(make_run: MakeRun) -> None:
+    _, analysis = crowd(make_run)
+    figure = speed_against_price(analysis)
+    assert figure
+    assert sum(row["kind"] == "name" for row in figure.panels[0].rows) == 20
+    assert price_legend(analysis).colours == {}  # ten storages share eight colours: names tell them
+
+
+def test_labels_keep_off_each_other_their_points_and_the_edge() -> None:
+    points = [
+        (20.0 + 95 * (number % 4), 20.0 + 60 * (number // 4), f"storage-{number}") for number in range(16)
+    ]
+    marks = [labels.around((x, y), (x, y)) for x, y, _ in points]
+    placed = labels.place(points, marks, NARROW_PX, HEIGHT_PX)
+    boxes = [one.box for one in placed]
+    for index, box in enumerate(boxes):
+        assert not [other for other in boxes[:index] if box.overlap(other)]
+        assert not [mark for mark in marks if box.overlap(mark)]
+        assert 0 <= box.left < box.right <= NARROW_PX
+        assert 0 <= box.top < box.bottom <= HEIGHT_PX
+
+
+def test_a_name_that_must_go_far_is_led_to_its_point() -> None:
+    wall = labels.Box(0, 85, 400, 115)
+    (near,) = labels.place([(200.0, 100.0, "ssd")], [], NARROW_PX, HEIGHT_PX)
+    (far,) = labels.place([(200.0, 100.0, "ssd")], [wall], NARROW_PX, HEIGHT_PX)
+    assert near.lead is None
+    assert far.lead
+    assert not far.box.overlap(wall)

@@ -1,0 +1,337 @@
+"""What was published stands beside what was measured in every form of the report, and is drawn."""
+
+import csv as standard_csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from diskproof.analysis.answers import Analysis
+from diskproof.report import beside, charts, csv, html, json, markdown, published_charts, tables, text
+from diskproof.report.chart_style import DARK, LIGHT, Ink
+from diskproof.results.load import Operation
+from diskproof.results.plan import Plan, Scale
+from diskproof.results.trial import Trial
+from support.published import figure, publish, ratio
+from support.runs import MakeRun, Run
+from support.snapshots import assert_matches_snapshot
+from support.trials import change, make_plan, make_trials
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+HOSTILE = "<img src=x onerror=alert(1)></script>|{{7*7}}\x1b[2J[bold]*x*"
+
+SHORT = Scale(name="short", shrinks="a tenth of the rows.", carries="the order of the storages.")
+
+TESTS = ("ATIS", "insert", "select")
+
+
+def printed(analysis: Analysis, width: int = 80) -> str:
+    file = io.StringIO()
+    text.render(analysis, Console(file=file, width=width))
+    return file.getvalue()
+
+
+def experiment() -> Plan:
+    """Return a study of two storages at two levels whose publication tells rates, latencies and a claim."""
+    plan = make_plan(clients=(8,), blocks=3)
+    told = (("dram", "safest", 1330, 6), ("disk", "safest", 430, 19), ("disk", "fast", 9, 900))
+    figures = [
+        one
+        for storage, tuning, rate_per_s, mean_ms in told
+        for one in (
+            figure(rate_per_s, storage=storage, tuning=tuning),
+            figure(mean_ms, "latency_mean_ms", storage=storage, tuning=tuning),
+        )
+    ]
+    ratios = [
+        ratio(430 / 1330, at={"tuning": "safest"}),
+        ratio(9 / 430, "fast", "safest", factor="tuning", at={"storage": "disk"}),
+        ratio(2.0, table="Abstract", at={"clients": "100"}),
+    ]
+    return publish(change(plan, scale=SHORT), figures=figures, ratios=ratios)
+
+
+def job() -> tuple[Plan, list[Trial]]:
+    """Return a study of a job of three tests on three storages, with its trials."""
+    plan = make_plan(storages=("hdd", "ssd", "zil"), tunings=("fast",), clients=(1,), workloads=("bench",))
+    seconds = {
+        (test, storage): 10.0 * (2 + at) / (1 + place)
+        for at, test in enumerate(TESTS)
+        for place, storage in enumerate(("hdd", "ssd", "zil"))
+    }
+    plan = publish(
+        change(plan, metrics={"bench": "seconds"}),
+        figures=[
+            figure(value * 50, "seconds", part=test, storage=storage)
+            for (test, storage), value in seconds.items()
+        ],
+        ratios=[
+            ratio(seconds[test, "hdd"] / seconds[test, other], other, "hdd", part=test, measure="seconds")
+            for test in TESTS
+            for other in ("ssd", "zil")
+        ],
+    )
+    trials = []
+    for trial in make_trials(plan):
+        storage = plan.cell(trial.cell).storage
+        parts = [
+            Operation(
+                test=test,
+                name="all",
+                clients=1,
+                planned=9,
+                count=9,
+                seconds=seconds[test, storage] * (1 + trial.block / 500),
+            )
+            for test in TESTS
+        ]
+        trials.append(change(trial, load__operations=parts))
+    return plan, trials
+
+
+@pytest.fixture
+def repeated(make_run: MakeRun) -> Run:
+    return make_run(experiment())
+
+
+# ---------------------------------------------------------------- every form
+
+
+def test_markdown_as_a_whole(repeated: Run) -> None:
+    report = markdown.render(repeated[1])
+    section = report[report.index("## Beside") : report.index("## What was expected")]
+    assert_matches_snapshot(section, SNAPSHOTS / "published.md")
+
+
+def test_text_as_a_whole(repeated: Run) -> None:
+    report = printed(repeated[1])
+    start = report.index("Beside “Two media")
+    assert_matches_snapshot(report[start : report.index("\n\n", start) + 1], SNAPSHOTS / "published.txt")
+    assert max(map(len, report.splitlines())) <= 80
+
+
+def test_it_stands_right_after_the_verdicts(repeated: Run) -> None:
+    _, analysis = repeated
+    report = markdown.render(analysis)
+    headings = re.findall("^## (.*)$", report, flags=re.MULTILINE)
+    assert headings[:2] == ["Verdicts", "Beside the published figures"]
+    on_terminal = printed(analysis)
+    assert on_terminal.index(analysis.verdicts[0].level) < on_terminal.index("Two media")
+    assert on_terminal.index("Two media") < on_terminal.index("p95 ms")
+
+
+def test_the_page_has_its_tables_and_its_picture(repeated: Run) -> None:
+    page = html.render(*repeated)
+    assert '<a href="#published">Published</a>' in page
+    section = page[page.index('<section id="published">') : page.index('<section id="cells">')]
+    assert "size differs" in section
+    assert "no cell has 100 clients at scale `short`".replace("`short`", "<code>short</code>") in section
+    assert 'id="figure-published"' in section
+    assert section.index("Table 1") < section.index("Abstract")
+
+
+def test_a_row_of_csv_has_what_was_published_of_its_cell(repeated: Run) -> None:
+    folder, analysis = repeated
+    rows = list(standard_csv.DictReader(io.StringIO(csv.render(folder, analysis))))
+    assert {row["scale"] for row in rows} == {"short"}
+    safest = next(row for row in rows if (row["storage"], row["tuning"]) == ("disk", "safest"))
+    assert float(safest["published_transactions_per_s"]) == 430
+    assert safest["measured_transactions_per_s"] == safest["transactions_per_s"]
+    assert float(safest["measured_latency_mean_ms"]) == pytest.approx(float(safest["latency_mean_us"]) / 1000)
+    untold = next(row for row in rows if (row["storage"], row["tuning"]) == ("dram", "fast"))
+    assert (untold["published_transactions_per_s"], untold["measured_transactions_per_s"]) == ("", "")
+
+
+def test_csv_tells_the_tests_of_a_job_apart(make_run: MakeRun) -> None:
+    rows = list(standard_csv.DictReader(io.StringIO(csv.render(*make_run(*job())))))
+    insert = next(row for row in rows if row["storage"] == "ssd")
+    assert float(insert["published_seconds_insert"]) == 750
+    assert float(insert["measured_seconds_insert"]) == pytest.approx(15, rel=0.02)
+
+
+def test_json_holds_it_whole(repeated: Run) -> None:
+    _, analysis = repeated
+    again = Analysis.model_validate_json(json.render(analysis))
+    assert again.beside == analysis.beside
+    assert again.beside
+    assert [row.mark for row in again.beside.ratios] == ["agrees", "order differs", "not measured"]
+
+
+def test_the_scale_stands_near_the_head(repeated: Run) -> None:
+    said = "a tenth of the rows. What it can still tell: the order of the storages."
+    assert said in markdown.render(repeated[1])[:600]
+    assert said in " ".join(printed(repeated[1]).split())[:600]
+    page = html.render(*repeated)
+    assert said in page[: page.index("</header>")]
+
+
+def test_a_run_of_the_study_as_it_stands_speaks_of_no_scale(quickstart: Run) -> None:
+    folder, analysis = quickstart
+    for report in (markdown.render(analysis), printed(analysis), html.render(folder, analysis)):
+        assert "What it can still tell" not in report
+        assert "Beside" not in report
+    assert "scale" not in csv.render(folder, analysis).splitlines()[0].split(",")
+
+
+# ---------------------------------------------------------------- hostile names
+
+
+def test_hostile_names_are_shown_and_not_obeyed(make_run: MakeRun) -> None:
+    plan = experiment()
+    assert plan.published
+    told = [change(one, table=HOSTILE, place=HOSTILE) for one in plan.published.ratios]
+    figures = [change(one, table=HOSTILE, part=HOSTILE) for one in plan.published.figures]
+    published = change(plan.published, title=HOSTILE, by=HOSTILE, ratios=told, figures=figures)
+    scale = Scale(name="short", shrinks=HOSTILE, carries=HOSTILE)
+    folder, analysis = make_run(change(plan, published=published, scale=scale))
+    assert "\x1b" not in printed(analysis)
+    assert "[bold]" in printed(analysis)
+    report = markdown.render(analysis)
+    assert re.search(r"(?<!\\)<img", report) is None
+    assert re.search(r"(?<!\\)\*x\*", report) is None
+    page = html.render(folder, analysis)
+    assert "<img src=x" not in page
+    assert "{{7*7}}" in page  # shown, not worked out
+    rows = list(standard_csv.DictReader(io.StringIO(csv.render(folder, analysis))))
+    assert len(rows) == len(plan.trials)
+
+
+# ---------------------------------------------------------------- tables
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.057, "0.057"), (1223.65, "1,223.65"), (4.0, "4"), (24000.0, "24,000"), (0.00004, "4e-05")],
+)
+def test_a_published_figure_keeps_its_own_digits(value: float, shown: str, make_run: MakeRun) -> None:
+    _, analysis = make_run(publish(make_plan(blocks=2), figures=[figure(value, storage="disk")]))
+    [group] = beside.groups(analysis)
+    assert {row[-2] for row in tables.published_figures(group).rows} == {shown}
+
+
+def test_measures_of_one_comparison_share_their_reasons(make_run: MakeRun) -> None:
+    both = [ratio(0.001, measure=measure) for measure in ("transactions_per_s", "statements_per_s")]
+    plan = publish(make_plan(tunings=("safest",), clients=(8,)), ratios=both)
+    _, analysis = make_run(plan)
+    [group] = beside.groups(analysis)
+    assert [row[1] for row in tables.published_ratios(group).rows] == ["Transactions/s", "Statements/s"]
+    assert [whom for whom, _ in beside.reasons(group) if "disk" in whom] in (
+        [],
+        ["disk / dram: size differs"],
+    )
+    assert printed(analysis).count("disk / dram  ") == 1
+    assert beside.summary(analysis).startswith("1 published ratio: ")  # of the same trials
+
+
+def test_the_terminal_counts_what_it_does_not_list_with_the_true_reason(make_run: MakeRun) -> None:
+    both = [ratio(0.25, measure=measure) for measure in ("transactions_per_s", "statements_per_s")]
+    told = [*both, ratio(0.25, measure="seconds", table="Table 2")]
+    told += [ratio(0.25, table="Table 3", at={"clients": clients}) for clients in ("100", "200")]
+    plan = publish(make_plan(tunings=("safest",), clients=(8,)), ratios=told)
+    report = printed(make_run(plan)[1], width=120)
+    assert "4 published ratios: " in report
+    assert "1 published ratio not listed: no cell with these levels has seconds\n" in report
+    assert "2 published ratios not listed: no cell has 100 clients (said of the first)\n" in report
+    assert "1 more ratio of the same trials in other measures: " in report
+    assert report.index("not listed") < report.index("Ratio of")
+    assert "not adjusted for their number" in report.replace("\n", " ")
+
+
+def test_two_claims_of_one_title_are_two_comparisons(make_run: MakeRun) -> None:
+    of_other = ratio(0.5, measure="statements_per_s", at={"tuning": "fast"})
+    _, analysis = make_run(
+        publish(make_plan(clients=(8,)), ratios=[ratio(0.5, at={"tuning": "safest"}), of_other])
+    )
+    assert beside.summary(analysis).startswith("2 published ratios: ")
+    assert len(re.findall("^disk / dram ", printed(analysis), flags=re.MULTILINE)) == 2
+
+
+def test_reasons_that_all_share_come_first_and_once(make_run: MakeRun) -> None:
+    plan = make_plan(clients=(8,))
+    told = [ratio(0.001, at={"tuning": tuning}) for tuning in ("safest", "fast")]
+    _, analysis = make_run(publish(change(plan, scale=SHORT), ratios=told))
+    [group] = beside.groups(analysis)
+    (everyone, common), *_ = beside.reasons(group)
+    assert everyone == "All that do not agree"
+    assert "scale `short`: a tenth of the rows." in common
+    assert markdown.render(analysis).count("scale `short`: a tenth") == 1
+
+
+def test_a_table_of_figures_alone_is_shown(make_run: MakeRun) -> None:
+    plan = publish(make_plan(), figures=[figure(5.0, storage="disk"), figure(6.0, storage="flash")])
+    folder, analysis = make_run(plan)
+    report = markdown.render(analysis)
+    assert "no ratio was published" in report
+    assert "n/a: no cell has storage `flash`." in report
+    assert "<details open>" in html.render(folder, analysis)
+    assert not published_charts.drawings(analysis)
+
+
+def test_many_ratios_are_counted_on_the_terminal(make_run: MakeRun) -> None:
+    plan = make_plan(storages=[f"s{number}" for number in range(10)], blocks=2)
+    told = [
+        ratio(0.5, f"s{number}", "s0", at={"tuning": tuning, "clients": clients})
+        for number in range(1, 10)
+        for tuning in ("safest", "fast")
+        for clients in ("1", "8", "64")
+    ]
+    _, analysis = make_run(publish(plan, ratios=told))
+    report = printed(analysis)
+    of_64_clients = len(told) // 3
+    assert f"{len(told) - of_64_clients - text.MOST_PUBLISHED} more published ratios" in report
+    assert f"{of_64_clients} published ratios not listed: no cell has 64 clients\n" in report
+    assert f"{of_64_clients} not measured" in report
+    assert len([line for line in report.splitlines() if re.match(r"s\d / s0 ", line)]) == text.MOST_PUBLISHED
+
+
+# ---------------------------------------------------------------- pictures
+
+
+@pytest.mark.parametrize("ink", [LIGHT, DARK])
+def test_both_pictures_can_be_drawn(make_run: MakeRun, ink: Ink) -> None:
+    _, analysis = make_run(*job())
+    drawings = published_charts.drawings(analysis, legend=True)
+    assert [one.figure.name for one in drawings] == ["published", "published-seconds"]
+    for drawing in drawings:
+        assert charts.png(drawing.figure, ink).startswith(b"\x89PNG")
+    picture = charts.svg(drawings[1].figure, ink)
+    assert all(
+        shown in picture for shown in ("hdd", "zil", "Table 1, ATIS", "1,000 s published", "s published")
+    )
+
+
+def test_a_ratio_that_was_not_measured_is_counted_and_not_drawn(repeated: Run) -> None:
+    drawing = published_charts.ratios(repeated[1])
+    assert drawing
+    assert [panel.title for panel in drawing.figure.panels] == ["Table 1"]
+    assert "1 ratio that was not measured" in drawing.figure.caption
+    [panel] = drawing.figure.panels
+    assert [row["fate"] for row in panel.rows] == ["agrees", "differs"]
+    assert {key.words for key in drawing.keys} == {"agrees", "differs"}
+
+
+def test_wild_intervals_do_not_press_the_ratios_together(make_run: MakeRun) -> None:
+    plan = publish(make_plan(tunings=("safest",), clients=(8,), blocks=2), ratios=[ratio(0.25)])
+    _, analysis = make_run(plan, make_trials(plan, spread=1.0))
+    drawing = published_charts.ratios(analysis)
+    assert drawing
+    [panel] = drawing.figure.panels
+    [row] = panel.rows
+    assert row["high"] / row["low"] < 1e5
+    assert row["low"] <= row["measured"] <= row["high"]
+
+
+def test_bars_keep_published_and_measured_apart_in_scale(make_run: MakeRun) -> None:
+    _, analysis = make_run(*job())
+    drawing = published_charts.seconds(analysis)
+    assert drawing
+    assert len(drawing.figure.panels) == len(TESTS)
+    for panel in drawing.figure.panels:
+        assert max(row["published"] for row in panel.rows) == max(row["measured"] for row in panel.rows) == 1
+        assert [row["published"] for row in panel.rows] == pytest.approx(
+            [row["measured"] for row in panel.rows]
+        )
+        assert [row["name"] for row in panel.rows] == ["hdd", "ssd", "zil"]

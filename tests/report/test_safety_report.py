@@ -1,0 +1,295 @@
+"""The cuts in every form of report: nothing too wide, no kill called safe, no zero without its bound."""
+
+import csv as standard_csv
+import io
+import json as standard_json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from diskproof.analysis.analyse import analyse
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.folder import analyse_folder
+from diskproof.report import charts, csv, html, json, markdown, text
+from diskproof.report.chart_parts import Figure
+from diskproof.report.chart_style import DARK, LIGHT, Ink
+from diskproof.report.safety.charts import losses, speed_against_loss, worst_cuts
+from diskproof.results.crash_plan import CrashPlan, Way
+from diskproof.results.cut import CutTrial
+from diskproof.results.folder import RunFolder
+from diskproof.results.trial import Finding
+from support.cuts import (
+    A_SECOND,
+    CONTROLS,
+    CORRUPT,
+    KEPT,
+    changed,
+    control,
+    make_crash_plan,
+    make_cut,
+    make_cuts,
+    make_ledger,
+    refused,
+    silent,
+    unfinished,
+    with_cuts,
+)
+from support.runs import write_run
+from support.trials import change, make_machine, make_plan, make_series, make_trials
+
+WAYS: tuple[Way, ...] = ("power", "stop", "kill")
+HOSTILE = "<img src=x onerror=alert(1)></script>\x1b[31m|{{7*7}}"
+
+
+def campaign(**changes: object) -> CrashPlan:
+    crash = make_crash_plan(
+        storages=("ssd", "liar", "disk"),
+        ways=WAYS,
+        cuts=20,
+        controls=CONTROLS,
+        documented=[KEPT, A_SECOND, CORRUPT],
+    )
+    return change(crash, **changes)
+
+
+def some_that_say_little(crash: CrashPlan) -> list[CutTrial]:
+    """Return a campaign with silent, broken off and damaged cuts among the others."""
+    cuts = make_cuts(crash)
+    liar = [at for at, cut in enumerate(cuts) if cut.cell == "mariadb/liar/safest" and cut.way == "power"]
+    return changed(cuts, {1: silent, 2: silent, 7: unfinished, liar[0]: refused, liar[3]: refused})
+
+
+def analysed(crash: CrashPlan, cuts: Sequence[CutTrial] | None = None, *, speed: bool = True) -> Analysis:
+    plan = with_cuts(make_plan(storages=("ssd", "liar", "disk")), crash, speed=speed)
+    trials = make_trials(plan)
+    cuts = some_that_say_little(crash) if cuts is None else cuts
+    return analyse(plan, make_machine(plan), trials, make_series(trials), cuts)
+
+
+def written(path: Path, crash: CrashPlan, cuts: Sequence[CutTrial], *, speed: bool = True) -> RunFolder:
+    plan = with_cuts(make_plan(storages=("ssd", "liar", "disk"), blocks=2), crash, speed=speed)
+    folder = write_run(path, plan, make_trials(plan), make_machine(plan))
+    for cut in cuts:
+        folder.append_cut(cut)
+    return folder
+
+
+def printed(analysis: Analysis, width: int = 100) -> str:
+    file = io.StringIO()
+    text.render(analysis, Console(file=file, width=width))
+    return file.getvalue()
+
+
+# ---------------------------------------------------------------- the terminal
+
+
+def test_a_terminal_of_a_hundred_columns_holds_every_line() -> None:
+    crash = make_crash_plan(
+        servers=("mariadb", "postgresql"),
+        storages=("laptop-ssd", "liar-7200", "disk"),
+        tunings=("safest", "fast", "pg-no-full-pages"),
+        ways=WAYS,
+        cuts=20,
+    )
+    shown = printed(analysed(crash, make_cuts(crash), speed=False))
+    assert max(map(len, shown.splitlines())) <= 100
+    rows = [line for line in shown.splitlines() if line.startswith(("mariadb ", "postgresql "))]
+    assert len(rows) == 12 + 12 + 16  # of each way the first 16 cells, each on one line
+
+
+def test_speed_and_loss_stand_side_by_side() -> None:
+    lines = printed(analysed(campaign())).splitlines()
+    at = lines.index("Speed beside safety")
+    assert lines[at + 1].split("  ")[0] == "Storage"
+    of_fast = next(line for line in lines[at:] if line.startswith("ssd      fast"))
+    assert of_fast.split()[2:5] == ["1,249", "2.91", "power"]
+    assert of_fast.split()[6] == "of"
+
+
+def test_each_way_to_die_has_a_table_of_its_own_and_says_what_it_took() -> None:
+    shown = " ".join(printed(analysed(campaign())).split())
+    for heading in (
+        "The power cut. Taken:",
+        "The operating system stopped. Taken:",
+        "The server killed. Taken:",
+    ):
+        assert shown.count(heading) == 1
+    assert "this is no power cut, and no proof against one" in shown
+    assert shown.count("disk: its data lies on a place that is `directory`: only the power of a virtual") == 1
+    assert shown.count("what a power cut loses here is not verified") == 1
+    assert "power-cut safety is unverified: only the server was killed" in shown
+
+
+def test_a_control_that_failed_is_the_first_thing_that_is_said() -> None:
+    crash = campaign(controls=[control("keep", "fast")])
+    for said in (printed(analysed(crash)), markdown.render(analysed(crash))):
+        alarm = said.lower().index("control failed")
+        assert alarm < said.index("times as fast as")
+    assert "control failed" not in printed(analysed(campaign()))
+
+
+def test_a_campaign_that_was_too_weak_says_how_many_more_cuts_it_takes() -> None:
+    crash = make_crash_plan(tunings=("fast",), cuts=4, controls=[control("lose", "fast")])
+    lucky = [make_cut(crash, planned, ledger=make_ledger(500)) for planned in crash.trials]
+    said = " ".join(printed(analysed(crash, lucky, speed=False)).split())
+    assert "control too weak: the campaign is too weak" in said
+    assert "55 cuts more" in said
+
+
+def test_what_documentation_denies_is_listed_and_what_agrees_is_counted() -> None:
+    crash = campaign(documented=[change(KEPT, tunings=["fast"], ways=["power"]), KEPT])
+    said = " ".join(printed(analysed(crash)).split())
+    assert "1 against its documentation" in said
+    assert "! contradicts: mariadb/ssd/fast, power: documented “kept”; it lost up to" in said
+
+
+def test_an_interrupted_campaign_says_how_far_it_got() -> None:
+    crash = campaign()
+    said = printed(analysed(crash, make_cuts(crash)[:30]))
+    assert "INCOMPLETE" in said
+    assert f"30 of {len(crash.trials)} cuts, all telling" in " ".join(said.split())
+
+
+def test_before_the_first_cut_there_are_no_tables() -> None:
+    said = printed(analysed(campaign(), [], speed=False))
+    assert "No cut has been made yet." in said
+    assert "With loss" not in said
+
+
+def test_a_run_of_cuts_alone_says_nothing_of_speed() -> None:
+    analysis = analysed(campaign(), speed=False)
+    for said in (printed(analysis), markdown.render(analysis)):
+        assert "No verdict" not in said
+        assert "Transactions/s" not in said
+        assert "blocks: no interval" not in said
+
+
+def test_a_run_without_cuts_says_nothing_of_safety() -> None:
+    plan = make_plan()
+    trials = make_trials(plan)
+    analysis = analyse(plan, make_machine(plan), trials, make_series(trials))
+    for said in (printed(analysis), markdown.render(analysis)):
+        assert "Safety" not in said
+        assert "power" not in said
+
+
+# ---------------------------------------------------------------- markdown, csv, json
+
+
+def test_markdown_has_all_that_the_terminal_leaves_out() -> None:
+    said = markdown.render(analysed(campaign()))
+    for part in (
+        "### Controls",
+        "### Speed beside safety",
+        "### The server killed",
+        "### Beside the documentation",
+    ):
+        assert part in said
+    assert "no database came back: 2" in said
+    assert "| Silent | Broke off |" in said
+
+
+def test_every_row_of_a_table_has_its_entries() -> None:
+    blocks = markdown.render(analysed(campaign())).split("\n\n")
+    tables = [block.splitlines() for block in blocks if block.startswith("| ")]
+    assert len(tables) > 8
+    for rows in tables:
+        assert len({row.replace(r"\|", "").count("|") for row in rows}) == 1
+
+
+def test_csv_has_a_row_a_cut_behind_those_of_the_trials(tmp_path: Path) -> None:
+    crash = campaign()
+    cuts = some_that_say_little(crash)
+    folder = written(tmp_path / "run", crash, cuts)
+    rows = list(standard_csv.DictReader(io.StringIO(csv.render(folder, analyse_folder(folder)))))
+    of_cuts = [row for row in rows if row["way"]]
+    assert len(rows) - len(of_cuts) == 24
+    assert [row["trial"] for row in of_cuts] == [cut.id for cut in cuts]
+    for row, cut in zip(of_cuts, cuts, strict=True):
+        assert row["lost"] == ("" if cut.lost is None else str(cut.lost))
+        assert row["telling"] == str(int(cut.tells))
+        assert row["keep"] == " ".join(disk.kept for disk in cut.disks)
+    gone = next(row for row in of_cuts if row["refused"])
+    assert (gone["with_loss"], gone["window_s"], gone["server_recovery_s"]) == ("1", "", "")
+
+
+def test_json_carries_everything_and_reads_back() -> None:
+    analysis = analysed(campaign())
+    said = standard_json.loads(json.render(analysis))["safety"]
+    assert {"answers", "controls", "documented", "verdicts", "speeds", "findings"} <= said.keys()
+    assert Analysis.model_validate_json(json.render(analysis)).safety == analysis.safety
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def test_what_lost_nothing_stands_at_nothing_with_its_bound() -> None:
+    figure = speed_against_loss(analysed(campaign()))
+    assert figure
+    assert [panel.title for panel in figure.panels] == [
+        "The power cut",
+        "The operating system stopped",
+        "The server killed",
+    ]
+    rows = figure.panels[0].rows
+    safest = next(row for row in rows if row["kind"] == "point" and row["cell"] == "mariadb/ssd/safest")
+    assert safest["lost"] == 0
+    assert [row["note"] for row in rows if row["kind"] == "note"] == [safest["none"]]
+    assert safest["none"].startswith(("none in 20: ≤ 14%", "none in 19: ≤ 15%"))
+
+
+def test_every_telling_cut_is_drawn() -> None:
+    analysis = analysed(campaign())
+    figure = losses(analysis)
+    assert figure
+    assert analysis.safety
+    for panel, way in zip(figure.panels, WAYS, strict=True):
+        drawn = sum(row.get("cuts", 0) for row in panel.rows)
+        assert drawn == sum(len(one.losses) for one in analysis.safety.answers if one.way == way)
+
+
+def test_the_worst_cut_is_named_with_its_moments() -> None:
+    analysis = analysed(campaign())
+    figure = worst_cuts(analysis)
+    assert figure
+    assert analysis.safety
+    worst = max((one.worst for one in analysis.safety.answers if one.worst), key=lambda one: one.lost)
+    [flush] = worst.last_flush_before_s.values()
+    flushes = {} if flush is None else {"last flush of a disk": pytest.approx(-flush)}
+    rows = [row for row in figure.panels[0].rows if row["name"].startswith(f"{worst.id}: ")]
+    assert {row["kind"]: row["at_s"] for row in rows if "kind" in row} == {
+        "last acknowledgement kept": pytest.approx(-(worst.last_kept_before_s or 0)),
+        "first one lost": pytest.approx(-(worst.first_lost_before_s or 0)),
+        "last one before the cut": pytest.approx(-(worst.last_acknowledged_before_s or 0)),
+        **flushes,
+    }
+
+
+def test_without_a_loss_there_is_nothing_to_draw_of_losses() -> None:
+    crash = make_crash_plan(tunings=("safest",), cuts=3)
+    analysis = analysed(crash, make_cuts(crash), speed=False)
+    assert (speed_against_loss(analysis), losses(analysis), worst_cuts(analysis)) == (None, None, None)
+
+
+@pytest.mark.parametrize("draw", [speed_against_loss, losses, worst_cuts])
+@pytest.mark.parametrize("ink", [LIGHT, DARK])
+def test_the_pictures_can_be_drawn(draw: Callable[..., Figure | None], ink: Ink) -> None:
+    figure = draw(analysed(campaign()), legend=True)
+    assert figure
+    assert charts.png(figure, ink).startswith(b"\x89PNG")
+
+
+# ---------------------------------------------------------------- the page
+
+
+def test_nothing_from_a_server_reaches_a_report_unescaped(tmp_path: Path) -> None:
+    crash = campaign(documented=[change(KEPT, note=HOSTILE, source=HOSTILE)])
+    hostile = Finding(check="crash", severity="warning", message=HOSTILE, remedy=HOSTILE)
+    cuts = [change(cut, silent_because=HOSTILE, findings=[hostile]) for cut in make_cuts(crash)]
+    folder = written(tmp_path / "run", crash, cuts, speed=False)
+    analysis = analyse_folder(folder)
+    assert "<img src=x" not in html.render(folder, analysis)
+    assert "\x1b" not in printed(analysis)
+    assert "<img" not in markdown.render(analysis).replace(r"\<img", "")

@@ -1,0 +1,66 @@
+"""A study that names a server which this machine does not have, through the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.folder import RunFolder
+from support.command import diskproof
+
+pytestmark = pytest.mark.timeout(120)
+
+STUDY = """
+question = "Which server?"
+[design]
+blocks = 1
+warm_up_s = 0
+measure_s = 0.5
+clients = [1]
+[servers.lite]
+family = "sqlite"
+[servers.other]
+family = "mysql"
+basedir = "nowhere"
+optional = true
+[storages.here]
+ram = "300 MiB"
+[tunings.safest]
+[workloads.load]
+rows = 100
+"""
+
+
+THRESHOLD = """
+[[thresholds]]
+factor = "server"
+level = "other"
+baseline = "lite"
+at_least = 2
+"""
+
+
+def test_the_run_goes_on_without_it_and_every_report_says_so(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY + THRESHOLD)
+    planned = diskproof(tmp_path, "plan", "study.toml")
+    ran = diskproof(tmp_path, "run", "study.toml")
+    for result in (planned, ran):
+        assert result.returncode == 0, result.stderr
+        assert "server `other` is left out, as the study allows: basedir nowhere is not" in result.stderr
+    assert "threshold not asked: other against lite (server)" in ran.stderr
+    assert "threshold" not in planned.stderr
+    told = "without the optional server other, which the machine did not have"
+    [path] = (tmp_path / "runs" / "study").iterdir()
+    assert told in " ".join(ran.stdout.split())
+    assert told in (path / "report.md").read_text()
+    assert told in (path / "report.html").read_text()
+    machine = RunFolder.open(path).machine()
+    assert machine is not None
+    assert [server.name for server in machine.servers] == ["lite"]
+
+    again = diskproof(tmp_path, "run", "study.toml", "--resume")
+    assert again.returncode == 0, again.stderr
+    assert len(list((tmp_path / "runs" / "study").iterdir())) == 1
+
+    named = diskproof(tmp_path, "run", "study.toml", "--resume", "--basedir", "other=elsewhere")
+    assert named.returncode == 2
+    assert f"basedir {tmp_path}/elsewhere is not a directory" in named.stderr, "no longer optional"

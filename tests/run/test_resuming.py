@@ -1,0 +1,76 @@
+"""Which run `--resume` goes on with, and what must not have changed since."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.folder import RunFolder, RunFolderError
+from diskproof.run.resume import check_same_machine, folder_to_resume
+from diskproof.study.plan import make_plan
+from diskproof.study.read import StudyError, StudyFile, parse_study
+from support.trials import change, make_machine
+
+QUICKSTART = (Path(__file__).parents[2] / "studies" / "quickstart.toml").read_text()
+SCALES = "".join(
+    f'\n[scales.{name}]\nshrinks = "blocks"\ncarries = "the order"\ndesign.blocks = {blocks}\n'
+    for name, blocks in (("smoke", 1), ("short", 2))
+)
+
+
+def study(scale: str | None, text: str = QUICKSTART + SCALES) -> StudyFile:
+    return StudyFile("study", text, parse_study(text, "study.toml", scale), scale)
+
+
+def begun(out: Path, name: str, file: StudyFile, only: list[str] | None = None) -> Path:
+    folder = RunFolder.create(out / "study" / name, file.text, make_plan(file, only))
+    return folder.path
+
+
+def resumed(out: Path, file: StudyFile, only: list[str] | None = None) -> Path:
+    return folder_to_resume(out, file, make_plan(file, only)).path
+
+
+def complaint(out: Path, file: StudyFile, only: list[str] | None = None) -> str:
+    with pytest.raises(StudyError) as refused:
+        resumed(out, file, only)
+    return str(refused.value)
+
+
+def test_the_newest_run_of_the_same_scale_is_gone_on_with(tmp_path: Path) -> None:
+    begun(tmp_path, "20260101-000000", study("short"))
+    newest_short = begun(tmp_path, "20260102-000000", study("short"))
+    smoke = begun(tmp_path, "20260103-000000", study("smoke"))
+    assert resumed(tmp_path, study("short")) == newest_short
+    assert resumed(tmp_path, study("smoke")) == smoke
+
+
+def test_a_refusal_says_what_was_looked_for_and_what_the_newest_is(tmp_path: Path) -> None:
+    begun(tmp_path, "20260103-000000", study("smoke"))
+    said = complaint(tmp_path, study("short"))
+    assert "of this study, at scale `short`: the newest, 20260103-000000, is at scale `smoke`" in said
+    assert "as it stands, at no scale: the newest" in complaint(tmp_path, study(None))
+    assert "has other cells" in complaint(tmp_path, study("smoke"), ["dram"])
+    edited = study("smoke", QUICKSTART + SCALES + "# a thought\n")
+    assert "was made from another version of this study" in complaint(tmp_path, edited)
+
+
+def test_a_run_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    older = begun(tmp_path, "20260101-000000", study("short"))
+    damaged = begun(tmp_path, "20260103-000000", study("short"))
+    (damaged / "plan.json").write_text('{"study": 5')
+    assert resumed(tmp_path, study("short")) == older
+    assert "20260103-000000, cannot be read (1 validation error" in complaint(tmp_path, study("smoke"))
+
+
+def test_where_there_is_no_run_that_is_said(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match="there is no run under"):
+        resumed(tmp_path, study(None))
+
+
+def test_another_fio_is_another_load(tmp_path: Path) -> None:
+    folder = RunFolder.open(begun(tmp_path, "20260101-000000", study(None)))
+    before = change(make_machine(), fio_version="3.33")
+    folder.write_machine(before)
+    check_same_machine(folder, before)
+    with pytest.raises(RunFolderError, match=r"\(fio: 3\.33 then, 3\.41 now\)"):
+        check_same_machine(folder, change(before, fio_version="3.41"))

@@ -1,0 +1,96 @@
+"""Each documented durability setting on its real server: taken, read back, and held to what it risks."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.server.base import ServerKind
+from diskproof.server.durability import at_risk, commits_wait_for_flush, roles_needed
+from diskproof.study.model import Level
+from diskproof.system.processes import Starter
+from support.servers import Images, start
+
+Case = tuple[Level, dict[str, str], set[str], bool]
+"""A level, the user's variables, those that put commits at risk, and whether a commit waits for a flush."""
+
+FLUSH_LOG = "innodb_flush_log_at_trx_commit"
+
+CASES: dict[str, list[Case]] = {
+    "mariadb": [
+        ("safest", {}, set(), True),
+        ("safest", {"log_bin": "OFF"}, set(), True),
+        ("safest", {"sync_binlog": "0"}, {"sync_binlog"}, True),
+        ("safest", {"sync_binlog": "100"}, {"sync_binlog"}, True),
+        ("safest", {FLUSH_LOG: "3"}, set(), True),
+        ("fast", {"sync_binlog": "1"}, {FLUSH_LOG}, False),
+        ("fast", {FLUSH_LOG: "0"}, {FLUSH_LOG, "sync_binlog"}, False),
+        ("safest", {"innodb_doublewrite": "OFF"}, {"innodb_doublewrite"}, True),
+        ("safest", {"innodb_flush_method": "O_DIRECT_NO_FSYNC"}, {"innodb_flush_method"}, True),
+        ("safest", {"innodb_flush_method": "nosync"}, {"innodb_flush_method"}, True),
+    ],
+    "mysql-9": [
+        (
+            "fast",
+            {"innodb_doublewrite": "DETECT_ONLY", "innodb_flush_method": "O_DIRECT_NO_FSYNC"},
+            {FLUSH_LOG, "sync_binlog", "innodb_doublewrite", "innodb_flush_method"},
+            False,
+        ),
+    ],
+    "postgresql": [
+        ("safest", {}, set(), True),
+        ("fast", {"wal_writer_delay": "10ms"}, {"synchronous_commit"}, False),
+        ("safest", {"fsync": "OFF"}, {"fsync"}, False),
+        ("safest", {"full_page_writes": "OFF"}, {"full_page_writes"}, True),
+    ],
+    "sqlite": [
+        ("safest", {"journal_mode": "wal", "synchronous": "normal"}, {"synchronous"}, False),
+        ("safest", {"journal_mode": "wal", "synchronous": "extra"}, set(), True),
+    ],
+}
+
+
+def settings_that_hold(
+    kind: ServerKind, root: Path, starter: Starter, images: Images, level: Level, variables: dict[str, str]
+) -> dict[str, str | None]:
+    running = start(kind, images.restore(kind, root), starter, level, variables)
+    settings = running.read_settings()
+    assert running.complaints() == []
+    running.kill()
+    assert [setting for setting in settings if not setting.holds] == []
+    return {setting.name: setting.observed for setting in settings}
+
+
+def test_each_setting_holds_and_says_what_it_risks(
+    durable_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    for number, (level, variables, risks, waits) in enumerate(CASES[durable_kind.facts.name]):
+        place = root / str(number)
+        place.mkdir(mode=0o755)
+        observed = settings_that_hold(durable_kind, place, starter, images, level, variables)
+        family = durable_kind.facts.family
+        assert at_risk(family, observed).keys() == risks, variables
+        assert commits_wait_for_flush(family, observed) == waits, variables
+        if family == "mysql":
+            assert ("binlog" in roles_needed(family, observed)) == (variables.get("log_bin") != "OFF")
+
+
+@pytest.mark.parametrize(
+    ("journal_mode", "synchronous", "risks", "waits"),
+    [
+        ("delete", "full", {"synchronous": "full"}, True),
+        ("delete", "extra", {}, True),
+        ("truncate", "full", {}, True),
+        ("persist", "2", {}, True),
+        ("delete", "normal", {"synchronous": "normal"}, True),
+        ("delete", "off", {"synchronous": "off"}, False),
+        ("wal", "normal", {"synchronous": "normal"}, False),
+        ("memory", "extra", {"journal_mode": "memory"}, True),
+        (None, "full", {"journal_mode": "not known"}, True),
+    ],
+)
+def test_what_sqlite_risks_depends_on_its_journal(
+    journal_mode: str | None, synchronous: str, risks: dict[str, str], waits: bool
+) -> None:
+    observed = {"journal_mode": journal_mode, "synchronous": synchronous}
+    assert at_risk("sqlite", observed) == risks
+    assert commits_wait_for_flush("sqlite", observed) == waits

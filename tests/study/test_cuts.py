@@ -1,0 +1,179 @@
+"""[crash]: which cells are cut in which ways, in what order; and what is refused."""
+
+from collections import Counter
+
+import pytest
+
+from diskproof.results.crash_plan import CrashPlan
+from diskproof.study.costs import COPY_BYTES_PER_S, WRITE_BYTES_PER_S
+from diskproof.study.loads.base import FIXED_BYTES
+from diskproof.study.loads.ledger import ROW_BYTES
+from diskproof.study.plan import make_plan
+from diskproof.study.read import StudyError, StudyFile, parse_study
+
+STUDY = """
+question = "What does a power cut take?"
+[servers.mariadb]
+family = "mysql"
+[servers.lite]
+family = "sqlite"
+[storages.ssd]
+virtual = "laptop-ssd-2012"
+size = "1 GiB"
+[storages.liar]
+virtual = "laptop-ssd-2012"
+size = "1 GiB"
+flushes = "ignored"
+[storages.ram]
+ram = "1 GiB"
+[tunings.safest]
+[tunings.lazy]
+base = "safest"
+servers = ["mariadb"]
+[tunings.lazy.variables]
+innodb_flush_log_at_trx_commit = 2
+[crash]
+cuts = 4
+ways = ["kill", "power"]
+"""
+
+
+def study(old: str = "", new: str = "") -> StudyFile:
+    assert old in STUDY
+    text = STUDY.replace(old, new) if old else STUDY + new
+    return StudyFile("s", text, parse_study(text, "s.toml"))
+
+
+def cuts_of(file: StudyFile) -> CrashPlan:
+    plan = make_plan(file)
+    assert plan.crash is not None
+    return plan.crash
+
+
+def test_every_cell_dies_once_a_block_in_each_way_that_its_storage_allows() -> None:
+    plan = cuts_of(study())
+    assert [cell.id for cell in plan.cells] == [
+        f"{server}/{storage}/{tuning}"
+        for server, tunings in (("mariadb", ("safest", "lazy")), ("lite", ("safest",)))
+        for storage in ("ssd", "liar", "ram")
+        for tuning in tunings
+    ]
+    by_storage = {cell.storage: (cell.ways, cell.unverified) for cell in plan.cells}
+    assert by_storage["ssd"] == by_storage["liar"] == (["kill", "power"], None)
+    ways, why = by_storage["ram"]
+    assert ways == ["kill"]
+    assert why is not None and "not verified" in why
+    whole = Counter((cell.id, way) for cell in plan.cells for way in cell.ways)
+    for block in range(1, 5):
+        assert Counter((one.cell, one.way) for one in plan.trials if one.block == block) == whole
+    assert len({one.seed for one in plan.trials}) == len({one.id for one in plan.trials}) == len(plan.trials)
+    assert cuts_of(study()) == plan
+    other = cuts_of(study("[crash]", "[design]\nseed = 2\n[crash]"))
+    assert [one.cell for one in other.trials] != [one.cell for one in plan.trials]
+
+
+def test_a_plan_records_what_rows_held_and_when_cuts_fall() -> None:
+    plan = cuts_of(study("cuts = 4", "cuts = 4\nfiller_bytes = 7\ncut_after_s = 1\ncut_before_s = 3"))
+    assert (plan.filler_bytes, plan.cut_after_s, plan.cut_before_s) == (7, 1.0, 3.0)
+
+
+def test_a_plan_can_be_for_some_cells_only() -> None:
+    plan = make_plan(study(), ["ssd/lazy"])
+    assert plan.cells == []
+    assert plan.crash is not None
+    assert [cell.id for cell in plan.crash.cells] == ["mariadb/ssd/lazy"]
+    with pytest.raises(StudyError, match="mariadb/liar/lazy"):
+        make_plan(study(), ["nothing"])
+
+
+def test_documentation_is_of_all_levels_that_it_does_not_name() -> None:
+    plan = cuts_of(study(new='[[crash.documented]]\ntunings = ["lazy"]\nsays = "may lose"\nwithin_s = 1'))
+    [documented] = plan.documented
+    covered = {(cell.id, way) for cell in plan.cells for way in cell.ways if documented.covers(cell, way)}
+    assert covered == {
+        ("mariadb/ssd/lazy", "kill"),
+        ("mariadb/ssd/lazy", "power"),
+        ("mariadb/liar/lazy", "kill"),
+        ("mariadb/liar/lazy", "power"),
+        ("mariadb/ram/lazy", "kill"),
+    }
+
+
+def test_a_way_may_be_tried_on_some_storages_only() -> None:
+    table = 'ways = { kill = ["ssd", "ram"], power = ["ssd", "liar"] }'
+    plan = cuts_of(study('ways = ["kill", "power"]', table))
+    by_storage = {cell.storage: cell.ways for cell in plan.cells}
+    assert by_storage == {"ssd": ["kill", "power"], "liar": ["power"], "ram": ["kill"]}
+    refused = table.replace('"liar"', '"disk"')
+    with pytest.raises(StudyError, match="not `disk`"):
+        study('ways = ["kill", "power"]', refused)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("cuts = 4", "cuts = 0", "crash.cuts"),
+        ('["kill", "power"]', '["drown"]', "crash.ways"),
+        ('["kill", "power"]', '["kill", "kill"]', "stands here twice"),
+        ("cuts = 4", "cut_after_s = 3.0", "earliest moment"),
+        ('["kill", "power"]', '["pull-plug", "power"]', "`crash.ways.0`: input should be 'kill'"),
+        ('["kill", "power"]', "[]", "`crash.ways`: list should have at least 1 item, not 0"),
+        ('["kill", "power"]', "{}", "`crash.ways`: dictionary should have at least 1 item, not 0"),
+        ('["kill", "power"]', '"power"', "`crash.ways`: input should be a valid list"),
+        ('["kill", "power"]', '{ drown = ["ssd"] }', "`crash.ways.drown`: input should be 'kill'"),
+        (
+            '["kill", "power"]',
+            '{ power = ["ssd", "ram"] }',
+            "`crash.ways.power`: `ram`: its data lies on a place that is `ram`: only the power of a virtual",
+        ),
+        ("cuts = 4", 'storages = ["disk"]', "this study has ssd, liar, ram, not `disk`"),
+        ("[[x]]", '[[crash.controls]]\nmust = "lose"\ntunings = ["fast"]', "safest, lazy, not `fast`"),
+        ("[[x]]", '[[crash.controls]]\nmust = "maybe"', "crash.controls.0.must"),
+        ("cuts = 4", 'keep = "some"', "crash.keep"),
+        ("cuts = 4", "accounts = 1", "crash.accounts"),
+        ('servers = ["mariadb"]', 'servers = ["oracle"]', "this study has mariadb, lite, not `oracle`"),
+        ('flushes = "ignored"', 'flushes = "honest"', "flushes"),
+        ('flushes = "ignored"', 'flushes = "ignored"\npower_loss = "protected"', "leave one out"),
+        ('ram = "1 GiB"', 'ram = "1 GiB"\nflushes = "ignored"', "no key of a place that is `ram`"),
+        ("[crash]\n", "[crashes]\n", "unknown key `crashes`"),
+        ("[[x]]", '[[crash.documented]]\nsays = "kept"\nwithin_s = 1', "bounds a loss"),
+        ("[[x]]", '[[crash.documented]]\nsays = "kept"\ntunings = ["fast"]', "not `fast`"),
+    ],
+)
+def test_what_cannot_be_is_named(old: str, new: str, words: str) -> None:
+    with pytest.raises(StudyError) as refused:
+        study(new=new) if old == "[[x]]" else study(old, new)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)  # one mistake, one line
+
+
+@pytest.mark.parametrize(
+    ("place", "copies", "wears"),
+    [
+        ('directory = "/mnt"', 4 * 2, True),  # four kills of two levels
+        ('ram = "1 GiB"', 4 * 2, False),
+        ('virtual = "null"', 1, False),
+    ],
+)
+def test_a_plan_counts_what_cuts_copy_and_write(place: str, copies: int, *, wears: bool) -> None:
+    def planned(accounts: int) -> CrashPlan:
+        text = STUDY.replace('ram = "1 GiB"', place).replace("cuts = 4", f"cuts = 4\naccounts = {accounts}")
+        plan = make_plan(StudyFile("s", text, parse_study(text, "s.toml")), ["mariadb/ram/"])
+        assert plan.crash is not None
+        return plan.crash
+
+    small, large = planned(10_000), planned(1_000_000)
+    more = 990_000 * (ROW_BYTES + 100)
+    assert large.estimated_bytes - small.estimated_bytes == (copies * more if wears else 0)
+    assert large.estimated_s - small.estimated_s == pytest.approx(copies * more / COPY_BYTES_PER_S)
+    load_bytes = len(small.trials) * 1.25 * WRITE_BYTES_PER_S
+    copied = copies * (10_000 * (ROW_BYTES + 100) + FIXED_BYTES)
+    assert small.estimated_bytes == pytest.approx(load_bytes + copied if wears else 0)
+
+
+def test_a_study_of_bare_files_has_nothing_to_lose() -> None:
+    text = 'question = "?"\n[storages.ram]\nram = "1 GiB"\n[crash]\n'
+    with pytest.raises(StudyError, match="only what a database has acknowledged"):
+        parse_study(text, "s.toml")
+    with pytest.raises(StudyError, match="at least one load"):
+        parse_study(text.replace("[crash]\n", ""), "s.toml")

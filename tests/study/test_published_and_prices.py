@@ -1,0 +1,209 @@
+"""What an experiment published, and what devices cost: every wrong figure is refused at its line."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.study.plan import make_plan
+from diskproof.study.read import StudyError, StudyFile, parse_study
+
+QUICKSTART = (Path(__file__).parents[2] / "studies" / "quickstart.toml").read_text()
+PUBLISHED = '\n[published]\ntitle = "An experiment"\nby = "Somebody, 2009"\n'
+TABLE = '\n[[published.tables]]\ntitle = "Table 1"\nplace = "p. 3"\n'
+RATIO = '\n[[published.ratios]]\ntitle = "Twice"\nplace = "p. 4"\nmeasure = "transactions_per_s"\n'
+DEVICE = '\n[prices.disk]\ncurrency = "USD"\namount = 160\nsize = "72 GB"\nsource = "assumed: round"\n'
+
+
+def complaint(text: str) -> str:
+    with pytest.raises(StudyError) as refused:
+        parse_study(text, "s.toml")
+    return str(refused.value)
+
+
+def table(columns: str, rows: str, more: str = "") -> str:
+    return f"{TABLE}{more}\ncolumns = {columns}\nrows = {rows}\n"
+
+
+def line_of(text: str, start: str, nth: int = 1) -> int:
+    """Return the line of the n-th of those that begin so, counted from 1."""
+    return [number for number, line in enumerate(text.splitlines(), 1) if line.startswith(start)][nth - 1]
+
+
+GOOD = table('["storage", "clients", "transactions_per_s"]', '[["dram", 8, 50], ["disk", 77, 2.5]]')
+
+
+def test_figures_and_their_ratios_are_planned() -> None:
+    rows = '[["dram", 8, 50], ["disk", 8, 2.5]]'
+    text = QUICKSTART + PUBLISHED + table('["storage", "clients", "transactions_per_s"]', rows)
+    published = make_plan(StudyFile("s", text, parse_study(text, "s.toml"))).published
+    assert published
+    assert [(figure.at["storage"], figure.value) for figure in published.figures] == [
+        ("dram", 50),
+        ("disk", 2.5),
+    ]
+    (ratio,) = published.ratios
+    assert (ratio.level, ratio.baseline, ratio.ratio) == ("disk", "dram", 0.05)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (table('["storage", "seconds"]', '[["dram"]]'), "row 1 has 1 entries for 2 columns"),
+        (table('["storage", "seconds"]', '[["dram", 1], ["disk", 1, 2]]'), "row 2 has 3 entries for 2"),
+        (table('["storag", "seconds"]', '[["dram", 1]]'), "column `storag` is none of server, storage"),
+        (table('["storage", "storage", "seconds"]', '[["dram", "dram", 1]]'), "a column stands here twice"),
+        (table('["storage"]', '[["dram"]]'), "no column is a measure"),
+        (
+            table('["storage", "seconds"]', '[["tape", 1]]'),
+            "storage `tape` is not in this study, which has dram",
+        ),
+        (table('["storage", "seconds"]', '[["dram", 1], ["dram", 2]]'), "rows 1 and 2 are of the same"),
+        (table('["storage", "seconds"]', '[["dram", nan]]'), "row 1: seconds is nan, not a number above 0"),
+        (table('["storage", "seconds"]', '[["dram", inf]]'), "row 1: seconds is inf, not a number above 0"),
+        (table('["storage", "seconds"]', '[["dram", -1]]'), "row 1: seconds is -1, not a number above 0"),
+        (table('["storage", "seconds"]', '[["dram", 0]]'), "row 1: seconds is 0, not a number above 0"),
+        (table('["storage", "seconds"]', '[["dram", "1,5"]]'), "row 1: seconds is '1,5', not a number"),
+        (table('["clients", "seconds"]', "[[1.5, 1]]"), "row 1: clients is 1.5, which is no level"),
+        (table('["clients", "seconds"]', '[["many", 1]]'), "clients `many` is not a number from 1"),
+        (table('["clients", "seconds"]', "[[-3, 1]]"), "clients `-3` is not a number from 1"),
+        (
+            table('["memory", "seconds"]', '[["much", 1]]'),
+            "memory `much` is no size such as `2 GiB`",
+        ),
+        (
+            table('["storage", "seconds"]', '[["dram", 1]]', 'at = { storage = "disk" }'),
+            "`storage` stands both in `at` and among the columns",
+        ),
+        (
+            table('["storage", "seconds"]', '[["dram", 1]]', 'compare = ["storage", "tuning"]'),
+            "`compare`: no column is `tuning`, so that no two rows differ in it",
+        ),
+        (
+            table('["storage", "seconds"]', '[["dram", 1]]', 'at = { tuning = "slow" }'),
+            "tuning `slow` is not in this study, which has safest, fast",
+        ),
+    ],
+)
+def test_a_wrong_table_is_named_by_its_title_and_line(wrong: str, said: str) -> None:
+    text = QUICKSTART + PUBLISHED + GOOD + wrong
+    line = line_of(text, "[[published.tables]]", 2)
+    assert complaint(text).startswith(f"s.toml:{line}: `published.tables` “Table 1”: {said}")
+
+
+@pytest.mark.parametrize(
+    ("column", "meant"),
+    [
+        ("iops", "requests_per_s"),
+        ("TPS", "transactions_per_s"),
+        ("qps", "statements_per_s"),
+        ("MB/s", "megabytes_per_s"),
+        ("p95", "latency_p95_ms"),
+        ("avg_ms", "latency_mean_ms"),
+        ("transaction_per_s", "transactions_per_s"),
+    ],
+)
+def test_a_column_by_a_common_word_is_told_its_name(column: str, meant: str) -> None:
+    text = QUICKSTART + PUBLISHED + table(f'["storage", "{column}"]', '[["dram", 1]]')
+    assert f"did you mean `{meant}`?" in complaint(text)
+
+
+def test_an_entry_that_is_none_is_named_by_its_row_from_1() -> None:
+    wrong = table('["storage", "seconds"]', '[["dram", 1], ["disk", true]]')
+    assert "`published.tables.rows` of “Table 1”, row 2: input should be" in complaint(
+        QUICKSTART + PUBLISHED + wrong
+    )
+
+
+def test_a_table_without_a_title_is_named_by_its_number_from_1() -> None:
+    wrong = table('["storage", "seconds"]', '[["dram", 1]]').replace('title = "Table 1"\n', "")
+    assert "`published.tables.title` of number 2 is missing" in complaint(
+        QUICKSTART + PUBLISHED + GOOD + wrong
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ("ratio = nan", "`published.ratios.ratio` of “Twice”: input should be a finite number"),
+        ("ratio = inf", "`published.ratios.ratio` of “Twice”: input should be a finite number"),
+        ("ratio = -2", "`published.ratios.ratio` of “Twice”: input should be greater than 0"),
+        ('ratio = 2\nat = { storage = "dram" }', "`storage` is what it compares, and stands in `at` too"),
+    ],
+)
+def test_a_wrong_ratio_is_refused(keys: str, said: str) -> None:
+    claim = f'{RATIO}factor = "storage"\nlevel = "disk"\nbaseline = "dram"\n{keys}\n'
+    assert said in complaint(QUICKSTART + PUBLISHED + claim)
+
+
+def test_a_ratio_compares_two_levels_that_the_study_has() -> None:
+    def claim(level: str, baseline: str) -> str:
+        levels = f"level = '{level}'\nbaseline = '{baseline}'\n"
+        return f"{QUICKSTART}{PUBLISHED}{RATIO}factor = 'storage'\nratio = 2\n{levels}"
+
+    assert "`published.ratios` “Twice”: `level` and `baseline` are both `dram`" in complaint(
+        claim("dram", "dram")
+    )
+    assert "`published.ratios` “Twice”: storage `tape` is not in this study" in complaint(
+        claim("tape", "dram")
+    )
+
+
+def test_a_number_of_clients_is_a_level_as_a_number_too() -> None:
+    text = f"{QUICKSTART}{PUBLISHED}{RATIO}factor = 'clients'\nratio = 2\nlevel = 8\nbaseline = 1\n"
+    published = make_plan(StudyFile("s", text, parse_study(text, "s.toml"))).published
+    assert published
+    assert (published.ratios[0].level, published.ratios[0].baseline) == ("8", "1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("amount = 160", "amount = 0", "`prices.disk.amount`: input should be greater than 0, not 0"),
+        ("amount = 160", "amount = nan", "`prices.disk.amount`: input should be a finite number"),
+        ("amount = 160", "amount = inf", "`prices.disk.amount`: input should be a finite number"),
+        ("amount = 160", "amount = -1", "`prices.disk.amount`: input should be greater than 0"),
+        ('size = "72 GB"', 'size = "0 GB"', "`prices.disk.size`: input should be greater than 0"),
+        ('size = "72 GB"', 'size = "72 XB"', "`prices.disk.size`: could not interpret byte unit: XB"),
+        ('currency = "USD"', 'currency = "dollar"', "`prices.disk.currency`"),
+        (
+            "amount = 160",
+            'amount = 160\nper = "year"',
+            "`prices.disk.per`: input should be 'device' or 'month'",
+        ),
+        ("amount = 160", "amount = 160\nyears = 0", "`prices.disk.years`: input should be greater than 0"),
+        (
+            "amount = 160",
+            'amount = 160\nper = "month"\nyears = 3',
+            "`prices.disk`: `years` is of a device that was bought; leave it out",
+        ),
+        ('source = "assumed: round"', "", "`prices.disk.source` is missing"),
+    ],
+)
+def test_a_wrong_price_is_refused(old: str, new: str, said: str) -> None:
+    assert old in DEVICE
+    assert said in complaint(QUICKSTART + DEVICE.replace(old, new))
+
+
+def test_two_currencies_are_refused() -> None:
+    other = DEVICE.replace("prices.disk", "prices.ssd").replace("USD", "EUR")
+    assert "`prices`: they are in EUR and USD: give them all in one currency" in complaint(
+        QUICKSTART + DEVICE + other
+    )
+
+
+@pytest.mark.parametrize(("prices", "has"), [("", "nothing"), (DEVICE, "disk")])
+def test_what_was_bought_must_have_a_price(prices: str, has: str) -> None:
+    text = QUICKSTART.replace('ram = "1 GiB"', 'ram = "1 GiB"\nbought = ["x25"]') + prices
+    line = line_of(text, "bought")
+    assert complaint(text).startswith(
+        f"s.toml:{line}: `storages.dram.bought`: `x25` is not in [prices], which has {has}"
+    )
+
+
+def test_a_storage_is_planned_with_all_that_was_bought() -> None:
+    text = QUICKSTART.replace('ram = "1 GiB"', 'ram = "1 GiB"\nbought = ["disk", "disk"]') + DEVICE
+    plan = make_plan(StudyFile("s", text, parse_study(text, "s.toml")))
+    assert list(plan.prices) == ["dram"]
+    assert [(one.device, one.amount, one.size_bytes, one.years) for one in plan.prices["dram"]] == [
+        ("disk", 160, 72 * 10**9, 3.0)
+    ] * 2
