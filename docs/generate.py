@@ -65,10 +65,10 @@ def _value(field: dict[str, Any]) -> str:
         case "array":
             return f"list of {_value(field['items'])}"
         case "object":
-            inner: dict[str, Any] = field.get("additionalProperties") or next(
+            inner: Any = field.get("additionalProperties") or next(
                 iter(field.get("patternProperties", {}).values()), {}
             )
-            return f"table by name, each {_value(inner)}"
+            return "table" if inner is True else f"table by name, each {_value(inner)}"
         case "integer" | "number" as kind:
             limits = [f"{words} {field[key]:,g}" for key, words in LIMITS.items() if key in field]
             return f"{kind}{' ' if limits else ''}{', '.join(limits)}"
@@ -116,11 +116,12 @@ def checks_page() -> str:
 def commands_page() -> str:
     """Return the help of every command, as the programs print it."""
     parts = ["# Commands", NOTE]
-    verbs = ("", "run", "plan", "report", "compare", "doctor", "clean", "schema", "completion")
+    verbs = ("", "run", "crash", "plan", "report", "compare", "doctor", "clean", "schema", "completion")
     for verb in (*verbs, "disk", *(f"disk {verb}" for verb in DISK_VERBS)):
         parts += [f"## diskproof {verb}".rstrip(), _help([sys.executable, "-m", "diskproof", *verb.split()])]
     program = str(load.program())
-    for words in (f"{verb} {kind}" for kind in KINDS for verb in ("prepare", "run", "cleanup")):
+    kinds = [kind for kind, model in KINDS.items() if model.needs_server]
+    for words in (f"{verb} {kind}" for kind in kinds for verb in ("prepare", "run", "cleanup")):
         if words == "prepare sqlbench":
             continue  # it makes its own tables
         parts += [f"## diskproof-load {words}", _help([program, *words.split()])]
