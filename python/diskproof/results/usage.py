@@ -3,7 +3,7 @@
 from typing import Literal
 
 from diskproof.results.machine import PoolPart
-from diskproof.results.record import Record
+from diskproof.results.record import Record, Role
 
 
 class PoolUse(Record):
@@ -16,6 +16,112 @@ class PoolUse(Record):
     read_bytes: int
     writes: int
     written_bytes: int
+
+
+Party = Literal["server", "load", "disks"]
+"""Whose CPU time it is: the server's processes, the load generator's, the programs' of the virtual disks."""
+
+
+class CpuUse(Record):
+    """What one party's threads had of the CPUs, in seconds summed over threads."""
+
+    used_s: float
+    waited_s: float | None = None
+    """Ready to run and without a CPU (``/proc/PID/task/TID/schedstat``); None where the kernel keeps no
+    account."""
+
+
+class Stalls(Record):
+    """Seconds in which tasks of the machine stalled for want of a resource (``/proc/pressure``)."""
+
+    cpu_some_s: float
+    io_some_s: float
+    io_full_s: float
+    memory_some_s: float
+    memory_full_s: float
+
+
+Act = Literal["computing", "flushing", "reading", "writing", "waiting"]
+"""What a thread was found at: on a CPU or ready for one; in fsync and its kin; in a read or a write of a
+file; asleep for a reason that the kernel does not name (a lock, a condition). Threads that wait for a
+client's next statement, for a clock or for their own queue are idle and not counted."""
+
+
+class Doing(Record):
+    """One thing that threads of the database were found at, over all moments at which they were looked at."""
+
+    act: Act
+    role: Role | None = None
+    """Of the file that is flushed, read or written; None of no role's file, or of none at all."""
+    share: float
+    """Of the moments: those at which at least one thread did it. Of a serial centre, such as the flush of a
+    log, this is its utilisation."""
+    threads: float
+    """How many did it, in the mean over all moments."""
+
+
+class Activity(Record):
+    """What the threads of the database did, seen from outside at moments a fixed time apart.
+
+    The database is the server, or the load generator where it is embedded. The kernel tells of each thread
+    whether it runs, and else the system call and the file that it is in (``/proc/PID/task/TID/syscall``).
+    """
+
+    moments: int
+    period_s: float
+    doings: list[Doing]
+
+    def doing(self, act: Act, role: Role | None = None) -> Doing | None:
+        """Return one thing that was done; None where no thread was ever found at it."""
+        return next((one for one in self.doings if (one.act, one.role) == (act, role)), None)
+
+
+class ServerAccount(Record):
+    """The server's own account of the measured phase, in words that all families share.
+
+    None: it does not tell. Counts and seconds are differences over the phase, levels are means or
+    extremes of its samples. Only ``server/`` knows which of a family's counters they are made of.
+    """
+
+    commits: int | None = None
+    log_flushes: int | None = None
+    """Flushes of the redo log or WAL that it asked for."""
+    log_flush_s: float | None = None
+    """Seconds in them, all together."""
+    log_buffer_waits: int | None = None
+    """Waits for room in the log's buffer."""
+    binlog_commits: int | None = None
+    binlog_groups: int | None = None
+    """Groups in which those commits were written, each with at most one flush."""
+    page_requests: int | None = None
+    """Pages that were asked for, wherever they were."""
+    page_reads: int | None = None
+    """Those of them that a client had to wait for, because they were not in memory."""
+    page_read_s: float | None = None
+    page_writes: int | None = None
+    page_write_s: float | None = None
+    page_flushes: int | None = None
+    """Flushes of data files."""
+    clean_page_waits: int | None = None
+    """Waits for a page to be written so that another could be read."""
+    doublewrite_writes: int | None = None
+    lock_waits: int | None = None
+    lock_wait_s: float | None = None
+    deadlocks: int | None = None
+    checkpoint_age_mean: float | None = None
+    """Log that a recovery would have to read, as a share of what the log can hold before clients must
+    wait."""
+    checkpoint_age_max: float | None = None
+    checkpoint_stalls: int | None = None
+    """Waits of clients for a checkpoint, or checkpoints that were forced by the log's size."""
+    dirty_share_mean: float | None = None
+    """Of the buffer pool: pages that are not yet written."""
+    history_growth_per_s: float | None = None
+    """Undo history that purge has not removed, gained a second."""
+    temporary_tables_on_disk: int | None = None
+    waiting_sessions: dict[str, float] = {}
+    """Mean number of sessions found waiting, by the server's own name for what they waited for
+    (``LWLock:WALWrite``); of servers that tell what a session waits for."""
 
 
 class Usage(Record):
@@ -41,6 +147,16 @@ class Usage(Record):
     """By kernel name, for each block device that a role lies on."""
     server_counters: dict[str, float] = {}
     """The server's own counters (SHOW GLOBAL STATUS, pg_stat_*), as differences."""
+    account: ServerAccount | None = None
+    """What those counters and its levels say, in words that all families share."""
+    cpu: dict[Party, CpuUse] = {}
+    runnable_mean: float | None = None
+    """Threads that ran or were ready to, all over the machine, in the mean of the samples
+    (``procs_running``)."""
+    stalls: Stalls | None = None
+    """None where the kernel keeps no account of them."""
+    activity: Activity | None = None
+    """None where the kernel does not let us look."""
 
     @property
     def host_seconds(self) -> float:

@@ -1,0 +1,166 @@
+"""The shapes of what is said about the limit of cells."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from diskproof.results.limit import Intervention, Limit
+from diskproof.results.plan import Cell
+from diskproof.results.record import Record
+from diskproof.stats.intervals import Interval
+
+Instrument = Literal["clients", "server", "kernel", "threads", "virtual disk"]
+"""Who says it: the load generator's clock; the server's own account; the kernel's counters of disks, CPUs
+and stalls; the threads as they were found; the virtual disk's own account. Two signals of one instrument are
+one."""
+
+
+class Signal(Record):
+    """One observation that speaks for or against a limit."""
+
+    limit: Limit
+    instrument: Instrument
+    supports: bool
+    """False: it speaks against it."""
+    says: str
+    """The observation with its figures: ``COMMIT takes 8.1 of 8.7 ms``."""
+
+
+PartName = Literal[
+    "CPU", "waiting for a CPU", "log flush", "data reads", "page writes", "locks", "load generator"
+]
+
+
+class Part(Record):
+    """A part of a mean transaction's time."""
+
+    name: PartName
+    mean_us: float
+    source: str
+    """What was measured, and how the part follows from it."""
+
+
+class Split(Record):
+    """Where the time of a mean transaction goes. What no part explains is what is left of the latency."""
+
+    latency_us: float
+    parts: list[Part]
+
+    @property
+    def unexplained_us(self) -> float:
+        """What is left; below 0 where the parts overlap, which is then said."""
+        return self.latency_us - sum(part.mean_us for part in self.parts)
+
+
+class Demand(Record):
+    """Service demand of a transaction at one centre (Denning and Buzen 1978): what it keeps it busy for."""
+
+    centre: str
+    """``CPU``, ``log flush on disk``, ``vda`` …"""
+    limit: Limit
+    servers: int
+    """How many can be served at a time: CPUs; 1 of a disk's arm or a log's flush."""
+    demand_us: float
+    """Per transaction, over all its servers together."""
+    utilisation: float
+    """Of one of its servers, in the mean."""
+    bound_per_s: float | None
+    """No more transactions a second than this centre can serve; None where its demand shrinks with load, as
+    that of a flush which many commits share."""
+
+
+class WhatIf(Record):
+    """What a change is predicted to do to a cell's throughput."""
+
+    says: str
+    """``a disk with a 1 ms flush would give about 6 times as much``."""
+    ratio: float
+    low: float
+    high: float
+    basis: str
+
+
+class Trouble(Record):
+    """A known shape of trouble, recognised in a cell."""
+
+    name: str
+    """``redo log too small``, in the field's own words."""
+    says: str
+    """What was seen, with its figures."""
+    remedy: str
+    source: str
+
+
+class CellLimit(Record):
+    """What holds one cell back, over all its valid trials."""
+
+    cell: Cell
+    limit: Limit | None
+    """None: not established."""
+    sentence: str
+    """The whole answer in words a person would say, figures included."""
+    where: str | None = None
+    """The device, role or party concerned: ``disk (redo)``."""
+    signals: list[Signal] = Field(default_factory=list)
+    split: Split | None = None
+    """None where the load has no transactions to split, or their latency is not known."""
+    demands: list[Demand] = Field(default_factory=list)
+    bound_per_s: float | None = None
+    """The lowest of the demands' bounds."""
+    what_if: WhatIf | None = None
+    troubles: list[Trouble] = Field(default_factory=list)
+
+
+class Scaling(Record):
+    """The Universal Scalability Law fitted to a sweep of clients (Gunther 2007)."""
+
+    per_client_per_s: Interval
+    """Throughput of one client alone."""
+    contention: Interval
+    coherency: Interval
+    peak_clients: float | None
+    """Where it predicts the most throughput; None where it sees no retrograde."""
+    residual: float
+    """Root mean square of (measured - fitted) / measured."""
+
+
+class Sweep(Record):
+    """Cells that differ in nothing but the number of clients."""
+
+    cells: list[str]
+    """Ids, by ascending number of clients."""
+    clients: list[int]
+    throughput_per_s: list[float | None]
+    smallest_latency_us: float | None
+    """Of one client, or of the fewest: what a transaction takes when nobody is in its way (R at N = 1)."""
+    bound_per_s: float | None
+    """The lowest bound of the cell with the most clients."""
+    knee_clients: float | None
+    """Where the two asymptotes meet: N* = bound x smallest latency."""
+    scaling: Scaling | None
+    """None with fewer than four points, or where no fit was found."""
+    sentence: str
+
+
+class ProofAnswer(Record):
+    """What an intervention did, against what was predicted."""
+
+    cell: str
+    limit: Limit
+    intervention: Intervention
+    predicted_ratio: float
+    predicted_low: float
+    predicted_high: float
+    basis: str
+    measured: Interval | None
+    """Throughput with over without, paired; None: fewer than two valid pairs."""
+    outcome: Literal["as predicted", "not as predicted", "open"]
+    sentence: str
+
+
+class Limits(Record):
+    """All that is said about what holds the cells of a run back."""
+
+    cells: list[CellLimit]
+    sweeps: list[Sweep] = Field(default_factory=list)
+    proofs: list[ProofAnswer] = Field(default_factory=list)
