@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from diskproof.analysis.limits.shapes import Limits
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.analysis.published.shapes import Beside
 from diskproof.analysis.safety.shapes import CutComparison, Safety
@@ -200,6 +201,8 @@ class Analysis(Record):
     """What the storages and their speed cost to buy; None where the study gives no prices."""
     safety: Safety | None = None
     """What the cuts say; None where the study asks for none."""
+    limits: Limits | None = None
+    """What holds the cells back; None where nothing was counted while they were measured."""
 
 
 class FactDifference(Record):
