@@ -10,12 +10,13 @@ import pyarrow as pa
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTrial
 from diskproof.results.durable import append_line, make_folder, write_whole
+from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.series import Row, SeriesWriter, read_series
 from diskproof.results.trial import Trial
 
-Kept = TypeVar("Kept", Trial, CutTrial)
+Kept = TypeVar("Kept", Trial, CutTrial, ProofPair)
 
 
 class RunFolderError(RefusalError):
@@ -70,6 +71,10 @@ class RunFolder:
     def append_cut(self, cut: CutTrial) -> None:
         """Append one finished cut and flush it to the disk."""
         self._append("cuts.jsonl", cut.model_dump_json())
+
+    def append_proof(self, pair: ProofPair) -> None:
+        """Append one finished pair of trials of a proof and flush it to the disk."""
+        self._append("proofs.jsonl", pair.model_dump_json())
 
     def new_cut_folder(self, cut_id: str) -> Path:
         """Make the empty folder of a cut: configuration, logs, ledger, log of requests."""
@@ -133,6 +138,10 @@ class RunFolder:
     def cuts(self) -> list[CutTrial]:
         """Read the cuts in the order they were made; of one that was made again the last record."""
         return self._latest("cuts.jsonl", CutTrial)
+
+    def proofs(self) -> list[ProofPair]:
+        """Read the pairs of the proofs in the order they were run; of one that was run again the last."""
+        return self._latest("proofs.jsonl", ProofPair)
 
     def series(
         self, trial_id: str, *, source: str | None = None, metric: str | None = None

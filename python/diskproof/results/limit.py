@@ -35,9 +35,9 @@ class Intervention(Record):
 
 
 class ProofPair(Record):
-    """A line of proofs.jsonl: a trial of a cell as it is, and right after it one with the intervention.
+    """A line of proofs.jsonl: a trial of a cell as it is and one with the intervention, one after the other.
 
-    The prediction was made before either was run.
+    Their positions tell which came first: that is drawn. The prediction was made before either was run.
     """
 
     id: str
