@@ -11,7 +11,7 @@ FLOORS = [
     {"refusal"},
     {"results", "stats"},
     {"system"},
-    {"study", "load", "disk", "fio"},
+    {"study", "load", "disk", "fio", "importers"},
     {"workload", "storage", "server"},
     {"audit"},
     {"analysis"},

@@ -63,7 +63,7 @@ def trials_of(plan: Plan, *, block_factor: float = 1.0) -> list[Trial]:
             block_bytes=2**20,
             direct=False,
             one_pass=cell.workload != "random",
-            read_bytes=round(MB_PER_S[cell.workload] * factor * 1e6 * trial.load.seconds),
+            read_bytes=round(MB_PER_S[cell.workload] * factor * 1e6 * trial.load.known_seconds),
             written_bytes=0,
             syncs=0,
         )

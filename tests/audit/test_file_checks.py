@@ -163,7 +163,7 @@ def test_threads_that_waited_for_a_cpu_are_told_from_figures_that_cannot_be() ->
     busy = usage.model_copy(update={"host_cpu_busy_s": 55.0})
     assert audit(idle)["littles-law"].severity == "invalid"
     assert audit(idle, usage=busy)["littles-law"].severity == "warning"
-    few = change(made_load(), seconds=made_load().seconds * 1.12)
+    few = change(made_load(), seconds=made_load().known_seconds * 1.12)
     finding = audit(few)["littles-law"]
     assert finding.severity == "warning", "a storage that fewer ask at a time serves these no otherwise"
     assert "its requests a second stand" in finding.message

@@ -311,7 +311,8 @@ def make_series(trials: Sequence[Trial], *, spread: float = 0.03, seed: int = 1)
     return {
         trial.id: [
             float(rate)
-            for rate in trial.load.transactions_per_s * random.normal(1, spread, round(trial.load.seconds))
+            for rate in trial.load.transactions_per_s
+            * random.normal(1, spread, round(trial.load.known_seconds))
         ]
         for trial in trials
         if trial.load is not None
@@ -365,28 +366,28 @@ def is_ram(storage: str) -> bool:
 
 def _usage(cell: Cell, load: LoadResult) -> Usage:
     """Return counters as a disk shows them: four flushes a durable commit, shared among clients."""
-    n = load.transactions
+    n, seconds = load.known_transactions, load.known_seconds
     durable = cell.tuning == "safest"
-    flushes = round(4 * n / min(cell.clients, 3)) if durable else round(load.seconds * 2)
+    flushes = round(4 * n / min(cell.clients, 3)) if durable else round(seconds * 2)
     device = DeviceUsage(
         reads=12,
         read_bytes=12 * 16384,
         writes=flushes + n // 4,
         written_bytes=n * 9000,
         flushes=flushes,
-        busy_s=min(load.seconds, flushes * 1.2e-3),
+        busy_s=min(seconds, flushes * 1.2e-3),
     )
     server_cpu_s = n * 1.1e-3
-    client_cpu_s = load.client.cpu_user_s + load.client.cpu_system_s
-    busy_s = min(2 * load.seconds, server_cpu_s + client_cpu_s + 0.04 * load.seconds)
+    client_cpu_s = load.known_client.cpu_s
+    busy_s = min(2 * seconds, server_cpu_s + client_cpu_s + 0.04 * seconds)
     return Usage(
-        seconds=load.seconds,
+        seconds=seconds,
         server_cpu_s=server_cpu_s,
         server_read_bytes=device.read_bytes,
         server_written_bytes=n * 9000,
         host_cpu_busy_s=busy_s,
-        host_cpu_iowait_s=0.0 if is_ram(cell.storage) else 0.1 * load.seconds,
-        host_cpu_steal_s=0.002 * load.seconds,
+        host_cpu_iowait_s=0.0 if is_ram(cell.storage) else 0.1 * seconds,
+        host_cpu_steal_s=0.002 * seconds,
         context_switches=n * 45,
         devices={} if is_ram(cell.storage) else {"vda": device},
         server_counters={"com_commit": float(n), "innodb_data_fsyncs": float(flushes)},

@@ -124,8 +124,8 @@ def test_an_answer_becomes_requests_syncs_and_bytes() -> None:
     assert made.latency_us
     assert made.latency_us.mean == pytest.approx(2800)
     assert made.latency_us.stdev == pytest.approx(980, rel=0.01)
-    assert made.client.cpu_user_s == pytest.approx(0.2)
-    assert made.client.cpu_system_s == pytest.approx(1.0)
+    assert made.known_client.cpu_user_s == pytest.approx(0.2)
+    assert made.known_client.cpu_system_s == pytest.approx(1.0)
     assert made.megabytes_per_s == pytest.approx(100 * 16384 / 1e6)
     assert made.figure("requests_per_s") == 100
     assert [one.name for one in made.statement_types] == ["read", "write", "sync"]

@@ -20,7 +20,7 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
     # Of a job of many operations, one distribution of all latencies says nothing.
     told = [one.load for one in valid if one.load.iterations or not one.load.operations]
     latencies = [load.latency_us for load in told if load.latency_us is not None]
-    transactions = sum(one.load.transactions for one in valid)
+    transactions = sum(one.load.transactions or 0 for one in valid)
     met = sum(error.count for one in valid for error in one.load.errors)
     return CellAnswer(
         cell=cell,
@@ -56,7 +56,8 @@ def _sizes(one: Audited) -> dict[str, int]:
     if data and data.rows is not None:
         sizes["rows"] = data.rows
     if load.file_requests:
-        sizes |= {"files": load.file_requests.files, "bytes a request": load.file_requests.block_bytes}
+        told = {"files": load.file_requests.files, "bytes a request": load.file_requests.block_bytes}
+        sizes |= {name: count for name, count in told.items() if count is not None}
         sizes |= {"bytes of files": data.data_bytes} if data else {}
     if load.iterations:
         return {**sizes, "queries a client": load.iterations.queries_per_client}
@@ -67,10 +68,13 @@ def _iterations(trials: Sequence[Iterations]) -> Iterations | None:
     """Return the iterations of all trials as one."""
     if not trials:
         return None
-    count = sum(one.count for one in trials)
+    counts = [one.count for one in trials if one.count is not None]
+    count = sum(counts) if len(counts) == len(trials) else None
+    # An imported result does not tell how many they were: each trial's mean counts alike.
+    weighted = [one.mean_s * (one.count if count and one.count else 1) for one in trials]
     return Iterations(
         count=count,
-        mean_s=sum(one.mean_s * one.count for one in trials) / count,
+        mean_s=sum(weighted) / (count or len(trials)),
         min_s=min(one.min_s for one in trials),
         max_s=max(one.max_s for one in trials),
         queries_per_client=trials[0].queries_per_client,
@@ -112,9 +116,7 @@ def _cost(valid: Sequence[Audited]) -> Cost:
 
     return Cost(
         server_cpu_us=of_usage(lambda usage: _times(usage.server_cpu_s, 1e6)),
-        client_cpu_us=per_transaction(
-            lambda one: (one.load.client.cpu_user_s + one.load.client.cpu_system_s) * 1e6
-        ),
+        client_cpu_us=per_transaction(lambda one: one.load.client.cpu_s * 1e6 if one.load.client else None),
         reads=of_usage(lambda usage: _devices(usage, lambda device: device.reads)),
         read_kib=of_usage(lambda usage: _times(_read_bytes(usage), 1 / 1024)),
         writes=of_usage(lambda usage: _devices(usage, lambda device: device.writes)),

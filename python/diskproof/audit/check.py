@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine, Place, ServerFacts
 from diskproof.results.plan import Cell, Metric, Plan
-from diskproof.results.record import Role
+from diskproof.results.record import NotRecordedError, Role
 from diskproof.results.trial import Finding, Severity, Trial
 
 
@@ -92,7 +92,40 @@ class Problem:
     """Ids of the cells concerned; of a run's check only, and empty where it is the whole run."""
 
 
+@dataclass(frozen=True)
+class Untold:
+    """Why a check cannot tell: something that it looks at was not recorded."""
+
+    missing: str
+    """What was not recorded: ``the number of clients``."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Why a check has nothing to look at in this subject: it neither passes nor fails."""
+
+    why: str
+
+
 Subject = TypeVar("Subject", Evidence, Run)
+
+Said = Problem | Untold | Apart
+"""What a check yields of a subject; nothing at all: it passed."""
+
+State = Literal["passed", "failed", "cannot be told", "does not apply"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check says of a subject."""
+
+    check: str
+    state: State
+    problems: tuple[Problem, ...] = ()
+    """What failed, and what is merely noted."""
+    missing: tuple[str, ...] = ()
+    """What was not recorded, where it cannot be told."""
+    why_apart: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +139,7 @@ class Check(Generic[Subject]):
     """What to do, in the words of the study file."""
     source: str
     """Who says so."""
-    find: Callable[[Subject], Iterator[Problem]]
+    find: Callable[[Subject], Iterator[Said]]
     bars_from: Severity | None = None
     """The mildest finding that makes a cell incomparable.
 
@@ -115,7 +148,10 @@ class Check(Generic[Subject]):
     """
 
     def findings(self, subject: Subject) -> list[tuple[Finding, tuple[str, ...]]]:
-        """Return what the check finds, each with the cells it names."""
+        """Return what the check finds, each with the cells it names.
+
+        What cannot be told is no finding.
+        """
         return [
             (
                 Finding(
@@ -126,16 +162,39 @@ class Check(Generic[Subject]):
                 ),
                 problem.cells,
             )
-            for problem in self.find(subject)
+            for problem in self._said(subject)
+            if isinstance(problem, Problem)
         ]
+
+    def outcome(self, subject: Subject) -> Outcome:
+        """Return whether the check passed; a note alone is no failure, a failure outweighs what is untold."""
+        said = list(self._said(subject))
+        problems = tuple(one for one in said if isinstance(one, Problem))
+        missing = tuple(dict.fromkeys(one.missing for one in said if isinstance(one, Untold)))
+        apart = next((one.why for one in said if isinstance(one, Apart)), "")
+        state: State = "passed"
+        if any(problem.severity != "note" for problem in problems):
+            state = "failed"
+        elif missing:
+            state = "cannot be told"
+        elif apart and not problems:
+            state = "does not apply"
+        return Outcome(self.name, state, problems, missing, apart)
+
+    def _said(self, subject: Subject) -> Iterator[Said]:
+        """Yield what the check says, up to the figure that it needs and that was not recorded."""
+        try:
+            yield from self.find(subject)
+        except NotRecordedError as error:
+            yield Untold(error.what)
 
 
 def check(
     name: str, *, reason: str, remedy: str, source: str, bars_from: Severity | None = None
-) -> Callable[[Callable[[Subject], Iterator[Problem]]], Check[Subject]]:
+) -> Callable[[Callable[[Subject], Iterator[Said]]], Check[Subject]]:
     """Make a check of a function that yields problems."""
 
-    def make(find: Callable[[Subject], Iterator[Problem]]) -> Check[Subject]:
+    def make(find: Callable[[Subject], Iterator[Said]]) -> Check[Subject]:
         return Check(name, reason, remedy, source, find, bars_from)
 
     return make

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, check
+from diskproof.audit.check import Evidence, Problem, Said, check
 from diskproof.results.load import FileRequests
 from diskproof.results.machine import Place
-from diskproof.results.record import format_bytes
+from diskproof.results.record import format_bytes, recorded
 
 BUSY_TOLERANCE = 0.03
 
@@ -39,17 +39,18 @@ def busy_threads(evidence: Evidence) -> Iterator[Problem]:
     Syncs are waited for like reads and writes. The sync that ends a pass is no request, and not judged.
     """
     load, moved = evidence.load, evidence.load.file_requests
-    if moved is None or moved.one_pass or load.seconds <= 0 or not load.statements:
+    if moved is None or moved.one_pass or load.known_seconds <= 0 or not load.known_statements:
         return
+    seconds, clients, statements = load.known_seconds, load.known_clients, load.known_statements
     waits = [one.latency_us for one in load.statement_types if one.latency_us]
-    in_service = sum(wait.mean * wait.count for wait in waits) / 1e6 / load.seconds
-    longest = max((wait.max for wait in waits), default=0.0) / 1e6 / load.seconds
+    in_service = sum(wait.mean * wait.count for wait in waits) / 1e6 / seconds
+    longest = max((wait.max or 0.0 for wait in waits), default=0.0) / 1e6 / seconds
     tolerance = BUSY_TOLERANCE + min(longest, LONG_REQUEST)
-    off = in_service / load.clients - 1
+    off = in_service / clients - 1
     if abs(off) <= tolerance:
         return
-    said = f"requests and syncs account for {in_service:.2f} of {load.clients} threads"
-    between_us = (load.clients - in_service) * load.seconds * 1e6 / load.statements
+    said = f"requests and syncs account for {in_service:.2f} of {clients} threads"
+    between_us = (clients - in_service) * seconds * 1e6 / statements
     if off < 0 and between_us <= OWN_US:
         yield Problem(
             "note",
@@ -78,9 +79,9 @@ def busy_threads(evidence: Evidence) -> Iterator[Problem]:
 def _cpu_share(evidence: Evidence) -> float:
     """Return how busy the CPUs were: all of the machine's, or those that fio's threads can use."""
     load, usage, machine = evidence.load, evidence.trial.usage, evidence.machine
-    cpus = evidence.plan.cpus or (machine.cpus if machine else load.clients)
-    usable = max(min(load.clients, cpus), 1)
-    own = (load.client.cpu_user_s + load.client.cpu_system_s) / (load.seconds * usable)
+    cpus = evidence.plan.cpus or (machine.cpus if machine else load.known_clients)
+    usable = max(min(load.known_clients, cpus), 1)
+    own = load.known_client.cpu_s / (load.known_seconds * usable)
     if usage is None or machine is None or not usage.seconds:
         return own
     if usage.held_cpu_busy_s is not None and machine.held_cpus:
@@ -98,7 +99,7 @@ def _cpu_share(evidence: Evidence) -> float:
     "own, which its `arc_size` bounds",
     source="bytes that fio asked for against /proc/diskstats of the devices below the files",
 )
-def arrived(evidence: Evidence) -> Iterator[Problem]:
+def arrived(evidence: Evidence) -> Iterator[Said]:
     """Find bytes that were asked for and never read from or written to a device.
 
     Where requests pass the page cache by and no pool stands between, that can not rightly be.
@@ -115,9 +116,10 @@ def arrived(evidence: Evidence) -> Iterator[Problem]:
         ("read", moved.read_bytes, sum(device.read_bytes for device in seen)),
         ("written", moved.written_bytes, sum(device.written_bytes for device in seen)),
     ):
-        if asked >= FEWEST_BYTES and done < ARRIVED_SHARE * asked:
+        asked_bytes = recorded(asked, f"how much was {what}")
+        if asked_bytes >= FEWEST_BYTES and done < ARRIVED_SHARE * asked_bytes:
             yield _absent(
-                moved, place, f"{format_bytes(asked)} were {what}, {format_bytes(done)} of them", names
+                moved, place, f"{format_bytes(asked_bytes)} were {what}, {format_bytes(done)} of them", names
             )
 
 
@@ -128,12 +130,12 @@ def arrived(evidence: Evidence) -> Iterator[Problem]:
     remedy="a longer `measure_s`, in `[workloads.NAME]` or in `[design]`",
     source="arithmetic: half a round in ten is 5 % of the time",
 )
-def rounds(evidence: Evidence) -> Iterator[Problem]:
+def rounds(evidence: Evidence) -> Iterator[Said]:
     """Find phases of few rounds, each of so many requests and a sync of every file."""
     moved = evidence.load.file_requests
     if moved is None or not moved.sync_every:
         return
-    done = moved.syncs / moved.files
+    done = recorded(moved.syncs, "the number of syncs") / recorded(moved.files, "the number of files")
     if done < 1:
         yield Problem("warning", "the measured phase ended before every file had been synced once")
     elif done < ENOUGH_ROUNDS:
@@ -147,13 +149,13 @@ def rounds(evidence: Evidence) -> Iterator[Problem]:
     "or a larger `sync_every`, in `[workloads.NAME]`",
     source="a log is made for twice the pace of the warm-up, and for at most two million requests and syncs",
 )
-def whole_phase(evidence: Evidence) -> Iterator[Problem]:
+def whole_phase(evidence: Evidence) -> Iterator[Said]:
     """Find phases that were over early."""
     load, moved = evidence.load, evidence.load.file_requests
     if moved is None or moved.one_pass:
         return
     asked_s = evidence.plan.phases_of(evidence.cell).measure_s
-    if load.seconds < WHOLE_PHASE * asked_s:
+    if load.known_seconds < WHOLE_PHASE * asked_s:
         yield Problem(
             "warning",
             f"{load.seconds:.3g} of {asked_s:g} s were measured: then the requests that had been drawn for "

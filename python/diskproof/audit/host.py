@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, check
+from diskproof.audit.check import Evidence, Problem, Said, check
 
 STEAL_SHARE = 0.05
 OTHER_SHARE = 0.10
@@ -16,7 +16,7 @@ OTHER_SHARE = 0.10
     "more `blocks` in `[design]` average over what cannot be stopped",
     source="Gregg, Systems Performance, 2020, section 12.3; /proc/stat",
 )
-def host_busy(evidence: Evidence) -> Iterator[Problem]:
+def host_busy(evidence: Evidence) -> Iterator[Said]:
     """Find CPU time that the hypervisor or other programs took."""
     usage, machine = evidence.trial.usage, evidence.machine
     if usage is None or machine is None or usage.seconds <= 0:
@@ -29,8 +29,7 @@ def host_busy(evidence: Evidence) -> Iterator[Problem]:
         yield Problem("warning", f"the hypervisor withheld {stolen:.0%} of the CPU time (steal)")
     if usage.server_cpu_s is None and evidence.cell.has_server and not evidence.embedded:
         return
-    account = evidence.load.client
-    ours_s = (usage.server_cpu_s or 0) + account.cpu_user_s + account.cpu_system_s
+    ours_s = (usage.server_cpu_s or 0) + evidence.load.known_client.cpu_s
     if usage.held_cpu_busy_s is not None and machine.held_cpus:
         # What others do on the CPUs that are not theirs takes nothing from server and load.
         busy_s, capacity_s = usage.held_cpu_busy_s, usage.host_seconds * len(machine.held_cpus)
@@ -54,7 +53,7 @@ def host_busy(evidence: Evidence) -> Iterator[Problem]:
     "cpusets), or leave `cpus` out of `[design]`",
     source="the kernel's affinity of every thread of the server and its load (sched_getaffinity(2))",
 )
-def held_cpus(evidence: Evidence) -> Iterator[Problem]:
+def held_cpus(evidence: Evidence) -> Iterator[Said]:
     """Find a server or a load that was not held to the CPUs that the study gives them."""
     wanted, held = evidence.plan.cpus, evidence.trial.held_cpus
     if wanted is None:

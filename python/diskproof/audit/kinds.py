@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, check
+from diskproof.audit.check import Evidence, Problem, Said, check
 from diskproof.audit.load import DELAY_NOTED, DELAY_WARNED
 from diskproof.results.load import Operation
 
@@ -15,7 +15,7 @@ from diskproof.results.load import Operation
     source="Schroeder, Wierman and Harchol-Balter, Open Versus Closed, NSDI 2006",
     bars_from="invalid",
 )
-def rate(evidence: Evidence) -> Iterator[Problem]:
+def rate(evidence: Evidence) -> Iterator[Said]:
     """Find a rate that was not held, and one that the load generator itself was late to serve."""
     load, asked = evidence.load, evidence.load.rate
     if asked is None:
@@ -47,7 +47,7 @@ def rate(evidence: Evidence) -> Iterator[Problem]:
     "nothing to be worked out",
     source="sql-bench's own output, which marks estimated times",
 )
-def operations(evidence: Evidence) -> Iterator[Problem]:
+def operations(evidence: Evidence) -> Iterator[Said]:
     """Find a job's parts with errors, those that were skipped, and those whose time is extrapolated."""
     parts = evidence.load.operations
     if wrong := [part for part in parts if part.errors]:

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, check
+from diskproof.audit.check import Evidence, Problem, Said, check
 from diskproof.audit.files import busy_threads
 from diskproof.results.load import LoadResult
+from diskproof.results.record import recorded
 from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
 
@@ -39,7 +40,7 @@ SERIES_BINS = 20
     remedy="mend the cause, then `diskproof run --resume` runs this trial again",
     source="METHODOLOGY.md: a trial counts whole or not at all",
 )
-def finished(evidence: Evidence) -> Iterator[Problem]:
+def finished(evidence: Evidence) -> Iterator[Said]:
     """Find a trial that broke off without a word."""
     trial = evidence.trial
     explained = any(finding.severity == "invalid" for finding in trial.findings)
@@ -56,7 +57,7 @@ def finished(evidence: Evidence) -> Iterator[Problem]:
     source="Little, Operations Research 9(3), 1961; as an audit: Gregg, Systems Performance, 2020",
     bars_from="invalid",
 )
-def littles_law(evidence: Evidence) -> Iterator[Problem]:
+def littles_law(evidence: Evidence) -> Iterator[Said]:
     """Find throughput and latency that do not account for the clients, within 3 %.
 
     What is under way at either end of the phase counts whole or not at all: the sum may be off by the
@@ -66,27 +67,32 @@ def littles_law(evidence: Evidence) -> Iterator[Problem]:
     load = evidence.load
     if evidence.metric == "requests_per_s":
         yield from busy_threads(evidence)
-    if load.latency_us is None or load.seconds <= 0 or evidence.metric != "transactions_per_s":
+    if evidence.metric != "transactions_per_s":
         return  # at a set rate clients rest between transactions, in a job between its parts
-    in_service = load.transactions_per_s * load.latency_us.mean / 1e6
-    longest = load.latency_us.max / 1e6 / load.seconds
-    tolerance = LITTLE_TOLERANCE + min(longest, LONG_TRANSACTION)
-    if abs(in_service / load.clients - 1) <= tolerance:
+    latency = recorded(load.latency_us, "the mean latency")
+    clients, seconds = load.known_clients, load.known_seconds
+    if seconds <= 0:
         return
-    noun = "client" if load.clients == 1 else "clients"
-    accounted = f"throughput times mean latency accounts for {in_service:.2f} of {load.clients} {noun}"
-    busy = abs(_in_statements(load) / load.clients - 1) <= tolerance
+    in_service = load.transactions_per_s * latency.mean / 1e6
+    longest_us = recorded(latency.max, "the longest latency")
+    longest = longest_us / 1e6 / seconds
+    tolerance = LITTLE_TOLERANCE + min(longest, LONG_TRANSACTION)
+    if abs(in_service / clients - 1) <= tolerance:
+        return
+    noun = "client" if clients == 1 else "clients"
+    accounted = f"throughput times mean latency accounts for {in_service:.2f} of {clients} {noun}"
+    busy = abs(_in_statements(load) / clients - 1) <= tolerance
     if longest > LONG_TRANSACTION or busy:
         ends = (
             "what was still waiting at the end is in no latency: latencies are understated"
-            if in_service < load.clients
+            if in_service < clients
             else "what had waited since before the phase is in the latencies: they are overstated"
         )
         yield Problem(
             "warning",
-            f"{accounted}; transactions took up to {load.latency_us.max / 1e6:.2g} s of the "
-            f"{load.seconds:.3g} s measured, and {ends}, while throughput stands",
-            f"`measure_s = {math.ceil(max(2 * load.seconds, load.latency_us.max / 1e5))}` or more "
+            f"{accounted}; transactions took up to {longest_us / 1e6:.2g} s of the "
+            f"{seconds:.3g} s measured, and {ends}, while throughput stands",
+            f"`measure_s = {math.ceil(max(2 * seconds, longest_us / 1e5))}` or more "
             f"in `{_table(evidence)}`, or fewer `clients`",
         )
     else:
@@ -96,7 +102,7 @@ def littles_law(evidence: Evidence) -> Iterator[Problem]:
 def _in_statements(load: LoadResult) -> float:
     """Return how many clients were, on average, waiting for the reply to a statement."""
     waited_us = sum(one.latency_us.mean * one.count for one in load.statement_types if one.latency_us)
-    return waited_us / 1e6 / load.seconds
+    return waited_us / 1e6 / load.known_seconds
 
 
 @check(
@@ -107,7 +113,7 @@ def _in_statements(load: LoadResult) -> float:
     "whether the stalls come regularly",
     source="arithmetic: mean <= 0.95 p95 + 0.05 x mean of the slowest 5 %",
 )
-def tail(evidence: Evidence) -> Iterator[Problem]:
+def tail(evidence: Evidence) -> Iterator[Said]:
     """Find a mean latency above the 95th percentile."""
     latency = evidence.load.latency_us
     if (
@@ -134,34 +140,35 @@ def tail(evidence: Evidence) -> Iterator[Problem]:
     source="Poisson counting error; the rule of ten observations in the tail",
     bars_from="invalid",
 )
-def short(evidence: Evidence) -> Iterator[Problem]:
+def short(evidence: Evidence) -> Iterator[Said]:
     """Find too few transactions for the figures that are reported."""
     load = evidence.load
     if evidence.metric == "seconds":
         yield from _short_job(load)
         return
-    if load.transactions == 0:
+    transactions = load.known_transactions
+    if transactions == 0:
         yield Problem(
             "invalid",
-            f"no {evidence.work[:-1]} completed in {load.seconds:g} s",
+            f"no {evidence.work[:-1]} completed in {load.known_seconds:g} s",
             f"a longer `measure_s` in `{_table(evidence)}`, or see the server's log",
         )
         return
     if evidence.one_pass:
         return  # it asked for all that there is
     asked = list(load.latency_us.percentiles) if load.latency_us else []
-    known = known_percentiles(load.transactions, asked)
+    known = known_percentiles(transactions, asked)
     omitted = [f"p{name}" for name in asked if name not in known]
-    if not omitted and load.transactions >= FEWEST_TRANSACTIONS:
+    if not omitted and transactions >= FEWEST_TRANSACTIONS:
         return
     highest = max((float(name) for name in asked if float(name) <= 99), default=99.0)
     seconds = math.ceil(observations_for(highest) / load.transactions_per_s)
     remedy = f"`measure_s = {seconds}` or more in `{_table(evidence)}` would carry p{highest:g}"
     left_out = f"; {', '.join(omitted)} omitted" if omitted else ""
-    if load.transactions < FEWEST_TRANSACTIONS:
-        yield Problem("warning", f"only {load.transactions} {evidence.work} were measured{left_out}", remedy)
+    if transactions < FEWEST_TRANSACTIONS:
+        yield Problem("warning", f"only {transactions} {evidence.work} were measured{left_out}", remedy)
     elif any(float(name) <= 99 for name in asked if name not in known):
-        yield Problem("note", f"{load.transactions} {evidence.work} were measured{left_out}", remedy)
+        yield Problem("note", f"{transactions} {evidence.work} were measured{left_out}", remedy)
 
 
 def _short_job(load: LoadResult) -> Iterator[Problem]:
@@ -184,7 +191,7 @@ def _short_job(load: LoadResult) -> Iterator[Problem]:
     "that the data was loaded with",
     source="what `point_select` asks for: one row by its primary key",
 )
-def rows(evidence: Evidence) -> Iterator[Problem]:
+def rows(evidence: Evidence) -> Iterator[Said]:
     """Find point selects that did not return one row each."""
     for statement in evidence.load.statement_types:
         if statement.name != "point_select" or statement.count == 0:
@@ -208,27 +215,29 @@ def rows(evidence: Evidence) -> Iterator[Problem]:
     source="TPC-C, clause 5 (what counts as completed); threshold: 1 % of transactions",
     bars_from="invalid",
 )
-def errors(evidence: Evidence) -> Iterator[Problem]:
+def errors(evidence: Evidence) -> Iterator[Said]:
     """Find more than one transaction in a hundred that failed or was begun again."""
     load = evidence.load
-    asked = load.transactions + load.failed_transactions
+    failures = recorded(load.failed_transactions, "the number of failed transactions")
+    retries = recorded(load.retries, "the number of transactions that were begun again")
+    asked = load.known_transactions + failures
     if asked == 0:
         return
     most = max(load.errors, key=lambda error: error.count, default=None)
     example = f"; most often {most.code} in {most.statement or 'connecting'}: {most.message}" if most else ""
-    failed, retried = load.failed_transactions / asked, load.retries / asked
+    failed, retried = failures / asked, retries / asked
     if failed > ERROR_SHARE:
         yield Problem("invalid", f"{failed:.1%} of the transactions failed{example}")
     elif failed + retried > ERROR_SHARE:
         yield Problem(
             "warning",
-            f"{load.failed_transactions} transactions failed and {load.retries} were begun again, "
+            f"{failures} transactions failed and {retries} were begun again, "
             f"{failed + retried:.1%} together{example}",
         )
-    elif load.failed_transactions or load.reconnects:
+    elif failures or load.reconnects:
         yield Problem(
             "note",
-            f"{load.failed_transactions} transactions failed and {load.reconnects} clients had to "
+            f"{failures} transactions failed and {load.reconnects or 0} clients had to "
             f"connect again{example}",
         )
 
@@ -246,16 +255,17 @@ keeping the server busy; a quarter is no longer a detail."""
     source="Gregg, Systems Performance, 2020, section 12.3 (client limits)",
     bars_from="invalid",
 )
-def client(evidence: Evidence) -> Iterator[Problem]:
+def client(evidence: Evidence) -> Iterator[Said]:
     """Find a load generator without CPU time to spare, or one that let replies wait."""
-    load, account = evidence.load, evidence.load.client
+    load = evidence.load
     if evidence.embedded:
         return  # the database's own work is in the load generator's account
+    account, seconds = load.known_client, load.known_seconds
     brief = evidence.metric == "seconds" and (load.figure("seconds") or 0.0) < SHORTEST_JOB_S
     usable = min(account.workers, evidence.plan.cpus or _cpus_of(evidence) or account.workers)
     # Of a load on bare files, what it does in the system is the storage's own work: file system, page cache.
     own_s = account.cpu_user_s + (account.cpu_system_s if evidence.cell.has_server else 0.0)
-    share = own_s / (load.seconds * max(usable, 1))
+    share = own_s / (seconds * max(usable, 1))
     if share > CLIENT_CPU_SHARE:
         used = (
             f"the load generator used {share:.0%} of the {usable} {'CPU' if usable == 1 else 'CPUs'} "
@@ -266,7 +276,7 @@ def client(evidence: Evidence) -> Iterator[Problem]:
         else:
             yield Problem("invalid", f"the client was the bottleneck: {used}")
     if account.waited_for_cpu_s is not None:
-        waited = account.waited_for_cpu_s / (load.seconds * max(account.workers, 1))
+        waited = account.waited_for_cpu_s / (seconds * max(account.workers, 1))
         if waited > WAIT_NOTED:
             yield Problem(
                 "warning" if waited > WAIT_WARNED and not brief else "note",
@@ -275,7 +285,7 @@ def client(evidence: Evidence) -> Iterator[Problem]:
             )
     if load.latency_us is None or not load.transactions or account.delay_mean_us is None:
         return
-    delay_us = account.delay_mean_us * load.statements / load.transactions
+    delay_us = account.delay_mean_us * load.known_statements / load.transactions
     delayed = delay_us / load.latency_us.mean
     if delayed > DELAY_NOTED:
         yield Problem(
@@ -301,7 +311,7 @@ def _cpus_of(evidence: Evidence) -> int | None:
     remedy="a longer `warm_up_s`, then a longer `measure_s`, in `[design]` or the workload's own",
     source="White, Cobb and Spratt, WSC 2000 (MSER-5); Barrett et al., OOPSLA 2017",
 )
-def steady(evidence: Evidence) -> Iterator[Problem]:
+def steady(evidence: Evidence) -> Iterator[Said]:
     """Find throughput that had not settled when the measured phase began, or never did.
 
     One pass over files begins cold, as it is to, and its figure is of the whole of it.
@@ -318,7 +328,10 @@ def steady(evidence: Evidence) -> Iterator[Problem]:
     if before.mean <= 0 or after.mean <= 0:
         return
     apart = abs(after.mean - before.mean) > before.half_width + after.half_width
-    bin_s, warm_up_s = evidence.load.seconds / len(series), evidence.plan.phases_of(evidence.cell).warm_up_s
+    bin_s, warm_up_s = (
+        evidence.load.known_seconds / len(series),
+        evidence.plan.phases_of(evidence.cell).warm_up_s,
+    )
     if cut.steady:
         biased = abs(after.mean / evidence.load.transactions_per_s - 1) > evidence.plan.same_within
         if apart and biased:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Problem, Run, check
+from diskproof.audit.check import Problem, Run, Said, check
 from diskproof.audit.run import compared_cells
 from diskproof.results.machine import Machine, Place
 from diskproof.results.record import Role
@@ -20,7 +20,7 @@ HELD_OPEN: tuple[Role, ...] = ("redo", "binlog")
     source="the device number of each place (stat(2)), read before the first trial",
     bars_from="warning",
 )
-def same_storage(run: Run) -> Iterator[Problem]:
+def same_storage(run: Run) -> Iterator[Said]:
     """Find compared storages whose roles all lie on the same file systems, or all in memory."""
     for factor, cell, other in compared_cells(run.plan.cells):
         if factor != "storage" or run.machine is None:
@@ -42,7 +42,7 @@ def same_storage(run: Run) -> Iterator[Problem]:
     "(`binlog` is written by the MySQL family alone, with `log_bin` on)",
     source="the kernel's list of the server's open files (/proc/PID/fd)",
 )
-def unused_place(run: Run) -> Iterator[Problem]:
+def unused_place(run: Run) -> Iterator[Said]:
     """Find roles with a place of their own in which no trial of a cell ever held a file open."""
     unused: dict[tuple[Role, str, str], list[str]] = {}
     for cell in run.plan.cells:

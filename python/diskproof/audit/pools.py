@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, check
+from diskproof.audit.check import Evidence, Problem, Said, check
 from diskproof.results.machine import PoolFacts, PoolMember, PoolPart
 from diskproof.results.record import ROLES, format_bytes
 
@@ -32,7 +32,7 @@ UNUSED_REMEDY: dict[PoolPart, str] = {
     source="/proc/diskstats of each disk of the pool over the measured phase; what the pool says itself "
     "(`zpool iostat -v`) is kept in the trial's folder",
 )
-def pool_devices(evidence: Evidence) -> Iterator[Problem]:
+def pool_devices(evidence: Evidence) -> Iterator[Said]:
     """Find log and cache devices of a pool that were not used while the trial was measured."""
     for pool in _pools(evidence):
         for part, what in UNUSED.items():
@@ -54,7 +54,7 @@ def pool_devices(evidence: Evidence) -> Iterator[Problem]:
     "its own",
     source="/proc/diskstats against `zpool iostat -v`, which tells rates to three digits",
 )
-def pool_counters(evidence: Evidence) -> Iterator[Problem]:
+def pool_counters(evidence: Evidence) -> Iterator[Said]:
     """Find disks of a pool at which the kernel and the pool counted far from alike."""
     usage = evidence.trial.usage
     for told in evidence.trial.pools:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from diskproof.audit.check import Problem, Run, check
+from diskproof.audit.check import Problem, Run, Said, check
 from diskproof.audit.levels import observed_by_level
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell, Metric
@@ -32,7 +32,7 @@ DRIFT_LEVEL = 0.05
     remedy=f"`blocks = {ENOUGH_BLOCKS}` or more in `[design]`",
     source="Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013",
 )
-def repeats(run: Run) -> Iterator[Problem]:
+def repeats(run: Run) -> Iterator[Said]:
     """Find fewer than five blocks, and say what precision they reached."""
     blocks = len(run.plan.blocks())
     if blocks >= ENOUGH_BLOCKS:
@@ -61,7 +61,7 @@ def repeats(run: Run) -> Iterator[Problem]:
     "temperature, and how full the disk is",
     source="Fisher, The Design of Experiments, 1935; Duplyakin et al. (OrderSage), USENIX ATC 2023",
 )
-def order(run: Run) -> Iterator[Problem]:
+def order(run: Run) -> Iterator[Said]:
     """Find throughput that the position in a block or the block's number explains."""
     observations = [
         Observation(trial.cell, trial.block, trial.position, math.log(speed))
@@ -92,7 +92,7 @@ def order(run: Run) -> Iterator[Problem]:
     source="Fisher, The Design of Experiments, 1935, on confounding",
     bars_from="warning",
 )
-def confounding(run: Run) -> Iterator[Problem]:
+def confounding(run: Run) -> Iterator[Said]:
     """Find compared cells that worked on unequal data or with unequal load generators."""
     for factor, cell, other in compared_cells(run.plan.cells):
         of_cell, of_other = run.trials_of(cell), run.trials_of(other)
@@ -113,7 +113,7 @@ def confounding(run: Run) -> Iterator[Problem]:
     remedy="give the variable one value for both in `[tunings.NAME]`, if both can take it",
     source="read back from the running servers",
 )
-def common_settings(run: Run) -> Iterator[Problem]:
+def common_settings(run: Run) -> Iterator[Said]:
     """Find variables that differ between storages though no tuning asked for it."""
     said = set()
     for factor, cell, other in compared_cells(run.plan.cells):
@@ -136,7 +136,7 @@ def common_settings(run: Run) -> Iterator[Problem]:
     remedy="see `variables` in `[tunings.NAME]`; a level without effect on this server is better left out",
     source="read back from the running servers",
 )
-def levels(run: Run) -> Iterator[Problem]:
+def levels(run: Run) -> Iterator[Said]:
     """Find tuning levels that differ in nothing, or in what none of them declares."""
     tunings = list(dict.fromkeys(cell.tuning for cell in run.plan.cells))
     for server in dict.fromkeys(cell.server for cell in run.plan.cells):
@@ -192,7 +192,7 @@ def _engine(trial: Trial) -> str:
 
 
 def _workers(trial: Trial) -> str:
-    return str(trial.load.client.workers if trial.load else None)
+    return str(trial.load.client.workers if trial.load and trial.load.client else None)
 
 
 def _common(trial: Trial) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, check
+from diskproof.audit.check import Evidence, Problem, Said, check
 from diskproof.results.trial import OpenFile
 
 
@@ -13,7 +13,7 @@ from diskproof.results.trial import OpenFile
     "the server's log in the run folder says what it made of it",
     source="read back from the running server, variable by variable",
 )
-def settings(evidence: Evidence) -> Iterator[Problem]:
+def settings(evidence: Evidence) -> Iterator[Said]:
     """Find variables that do not read back as requested."""
     for setting in evidence.trial.settings:
         if setting.holds:
@@ -37,7 +37,7 @@ def settings(evidence: Evidence) -> Iterator[Problem]:
     "directory of `[storages.NAME]`, and that no link leads out of it",
     source="the kernel's list of the server's open files (/proc/PID/fd)",
 )
-def placement(evidence: Evidence) -> Iterator[Problem]:
+def placement(evidence: Evidence) -> Iterator[Said]:
     """Find open files of the server that do not lie where their role was declared to lie."""
     for file in evidence.trial.open_files:
         if not file.as_declared:
@@ -85,7 +85,7 @@ def _device(evidence: Evidence, number: str) -> str:
     remedy="enable the engine in the server, or name another `engine` in `[workloads.NAME]`",
     source="information_schema.tables of the running server",
 )
-def engine(evidence: Evidence) -> Iterator[Problem]:
+def engine(evidence: Evidence) -> Iterator[Said]:
     """Find tables of another storage engine than the declared one."""
     data = evidence.trial.data
     if data is None or data.declared_engine is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, check
+from diskproof.audit.check import Evidence, Problem, Said, check
 from diskproof.results.machine import BlockDevice, Place
 from diskproof.results.record import ROLES, format_bytes
 from diskproof.server.durability import LOG_ROLE, commits_wait_for_flush
@@ -28,7 +28,7 @@ DEVICE_SHARE = 0.25
     "(`findmnt --target DIRECTORY`, `lsblk --inverse`), and that no cache lies between",
     source="/proc/PID/io (write_bytes) against /proc/diskstats; Documentation/filesystems/proc.rst",
 )
-def bytes_written(evidence: Evidence) -> Iterator[Problem]:
+def bytes_written(evidence: Evidence) -> Iterator[Said]:
     """Find devices that saw far fewer bytes than a server that waits for its flushes wrote.
 
     A phase shorter than a minute is not judged: pages written through the page cache reach the device
@@ -71,7 +71,7 @@ def _compresses(place: Place) -> bool:
     "if reading from storage is the question",
     source="TPC and Callaghan's in-memory and IO-bound set-ups: the ratio is part of the result",
 )
-def data_size(evidence: Evidence) -> Iterator[Problem]:
+def data_size(evidence: Evidence) -> Iterator[Said]:
     """Say what the size of the data against memory means for the result.
 
     A job is not judged: it begins with an empty database, and creates and drops tables whose size nobody
@@ -93,9 +93,9 @@ def data_size(evidence: Evidence) -> Iterator[Problem]:
         )
     else:
         return
-    if evidence.load.writes == 0 and compares_storages:
+    if evidence.load.known_writes == 0 and compares_storages:
         yield Problem("warning", f"{fits} and nothing is written: this tests memory, not storage")
-    elif evidence.load.writes == 0:
+    elif evidence.load.known_writes == 0:
         yield Problem("note", f"{fits} and nothing is written: storage plays no part")
     else:
         yield Problem("note", f"{fits}: storage is tested by commits and page writes, not by reads")
@@ -110,7 +110,7 @@ def data_size(evidence: Evidence) -> Iterator[Problem]:
     source="one write to the same place a rotation: rpm/60 a second; flushes: /proc/diskstats",
     bars_from="warning",
 )
-def physics(evidence: Evidence) -> Iterator[Problem]:
+def physics(evidence: Evidence) -> Iterator[Said]:
     """Find durable commits that are faster than the disk can be, or never reached it as flushes.
 
     That a study itself asks for barriers off is a note: it measures what they cost, and promises nothing.
@@ -122,7 +122,7 @@ def physics(evidence: Evidence) -> Iterator[Problem]:
             yield from _no_flush(evidence, data, data.device, f"{moved.syncs} syncs of files")
         return
     log = _flushed_place(evidence)
-    writing = min(evidence.load.writes, evidence.load.transactions)
+    writing = min(evidence.load.known_writes, evidence.load.known_transactions)
     if log is None or log.device is None or writing == 0:
         return
     if log.virtual is None:  # what a virtual one can do is said by its model, not guessed from its rpm
@@ -144,7 +144,7 @@ def _flushed_place(evidence: Evidence) -> Place | None:
 
 def _too_fast_for_a_spindle(evidence: Evidence, device: BlockDevice, writing: int) -> Iterator[Problem]:
     """Hold each client's commits against rotations: it waits for one, however many share the flush."""
-    each_per_s = writing / evidence.load.seconds / evidence.load.clients
+    each_per_s = writing / evidence.load.known_seconds / evidence.load.known_clients
     bound_per_s = FASTEST_SPINDLE_RPM / 60
     if not device.rotational or each_per_s <= bound_per_s:
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Run, check
+from diskproof.audit.check import Evidence, Problem, Run, Said, check
 from diskproof.results.machine import PoolMember, PoolPart, VirtualFacts
 from diskproof.results.record import ROLES, format_bytes
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE, VirtualUse, Waiting
@@ -29,7 +29,7 @@ MODELS_WITH_FUA = frozenset({"flash"})
     "layer's own mean time of a request (/proc/diskstats of the loop device) against the model's",
     bars_from="invalid",
 )
-def lateness(evidence: Evidence) -> Iterator[Problem]:
+def lateness(evidence: Evidence) -> Iterator[Said]:
     """Find disks that were slower than their model by more than is allowed: by either account.
 
     A pool fills its cache devices behind the database's back: no request of it waits for such a write.
@@ -68,7 +68,7 @@ def _waited(disk: VirtualUse, waiting: Waiting) -> str:
     "machine's memory has no room for it",
     source="docs/disk.md: `errors` in the disk's statistics",
 )
-def disk_errors(evidence: Evidence) -> Iterator[Problem]:
+def disk_errors(evidence: Evidence) -> Iterator[Said]:
     """Find disks that failed requests."""
     for disk in evidence.trial.virtual_disks:
         if disk.errors:
@@ -88,7 +88,7 @@ def disk_errors(evidence: Evidence) -> Iterator[Problem]:
     source="the disk's own statistics against /proc/diskstats of its loop device",
     bars_from="warning",
 )
-def virtual_bytes(evidence: Evidence) -> Iterator[Problem]:
+def virtual_bytes(evidence: Evidence) -> Iterator[Said]:
     """Find disks that counted other bytes than their loop device."""
     usage = evidence.trial.usage
     for disk in evidence.trial.virtual_disks:
@@ -133,7 +133,7 @@ def _members(evidence: Evidence, disk: VirtualUse) -> list[PoolMember]:
     remedy="say it wherever the figures are shown, or measure on the real disk",
     source="docs/disk.md; drivers/block/loop.c of the Linux kernel, where a flush becomes an fsync",
 )
-def virtual_label(run: Run) -> Iterator[Problem]:
+def virtual_label(run: Run) -> Iterator[Said]:
     """Tell what must be said with the figures of some disks."""
     told: dict[str, tuple[VirtualFacts, list[str]]] = {}
     for place in run.machine.places if run.machine else []:

@@ -146,7 +146,7 @@ def _cost(usage: Usage | None, load: LoadResult | None) -> Row:
     flushes = [device.flushes for device in devices if device.flushes is not None]
     return {
         "server_cpu_s": usage.server_cpu_s if usage else None,
-        "client_cpu_s": load.client.cpu_user_s + load.client.cpu_system_s if load else None,
+        "client_cpu_s": load.client.cpu_s if load and load.client else None,
         "server_read_bytes": usage.server_read_bytes if usage else None,
         "server_written_bytes": usage.server_written_bytes if usage else None,
         "device_reads": sum(device.reads for device in devices) if devices else None,

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from diskproof.results.plan import THROUGHPUTS, Metric
-from diskproof.results.record import Record
+from diskproof.results.record import Record, recorded
 
 
 class Latency(Record):
@@ -12,9 +12,9 @@ class Latency(Record):
 
     count: int
     mean: float
-    stdev: float
-    min: float
-    max: float
+    stdev: float | None = None
+    min: float | None = None
+    max: float | None = None
     percentiles: dict[str, float]
     """Keyed by the percentile as text: ``"50"``, ``"99.9"``."""
     histogram: str | None = None
@@ -64,6 +64,11 @@ class ClientAccount(Record):
     None where the kernel keeps no account of it.
     """
 
+    @property
+    def cpu_s(self) -> float:
+        """Its CPU time, in user mode and in the system."""
+        return self.cpu_user_s + self.cpu_system_s
+
 
 class Operation(Record):
     """One part of a job, as it went."""
@@ -107,7 +112,8 @@ class Operation(Record):
 class Iterations(Record):
     """A job that is the same thing again and again, as mysqlslap tells it."""
 
-    count: int
+    count: int | None
+    """None: an imported result does not tell how many there were."""
     mean_s: float
     min_s: float
     max_s: float
@@ -138,22 +144,32 @@ class Rate(Record):
 class FileRequests(Record):
     """A load on bare files: what was read and written, and how."""
 
-    files: int
-    block_bytes: int
-    direct: bool
+    files: int | None
+    block_bytes: int | None
+    direct: bool | None
     """Whether it passed the page cache by."""
-    sync_every: int = 0
+    sync_every: int | None = 0
     """Requests of all clients after which every file was synced; 0: never."""
     one_pass: bool
     """Whether it was to end when the files had been gone through once, and synced where it wrote them."""
-    read_bytes: int
-    written_bytes: int
-    syncs: int
+    read_bytes: int | None
+    written_bytes: int | None
+    syncs: int | None
     """Of single files; after its requests each of them waits for as many as there are files."""
+    copied_bytes: int | None = None
+    """Of a copy that does not tell which end of it was the disk (dd)."""
+
+    @property
+    def moved_bytes(self) -> int | None:
+        """What was read and written together, as far as it was told."""
+        told = [one for one in (self.read_bytes, self.written_bytes, self.copied_bytes) if one is not None]
+        return sum(told) if told else None
 
 
 class LoadResult(Record):
     """What the load generator measured. Transactions count when they complete within ``seconds``.
+
+    Of diskproof's own runs every figure is there; of an imported result those are None that it does not tell.
 
     Of a job that has no transactions of its own, statements count as such; of a load on bare files its
     reads and writes do, while syncs are statements too, of kind ``other``.
@@ -161,21 +177,21 @@ class LoadResult(Record):
 
     workload: str
     mix: str | None = None
-    clients: int
-    seconds: float
-    transactions: int
+    clients: int | None
+    seconds: float | None
+    transactions: int | None
     transactions_per_s: float
-    statements: int
-    reads: int
-    writes: int
-    others: int
+    statements: int | None
+    reads: int | None
+    writes: int | None
+    others: int | None
     latency_us: Latency | None
     statement_types: list[StatementType]
     errors: list[LoadError]
-    failed_transactions: int
-    retries: int
-    reconnects: int
-    client: ClientAccount
+    failed_transactions: int | None
+    retries: int | None
+    reconnects: int | None
+    client: ClientAccount | None
     operations: list[Operation] = []
     """The parts of a job, in their order; a steady load has none."""
     iterations: Iterations | None = None
@@ -183,6 +199,40 @@ class LoadResult(Record):
     """None in a closed loop."""
     file_requests: FileRequests | None = None
     """None of a database's load."""
+
+    # ------------------------------------------------------------ what an imported result may not tell
+
+    @property
+    def known_clients(self) -> int:
+        """The clients; NotRecordedError where they are not told."""
+        return recorded(self.clients, "the number of clients")
+
+    @property
+    def known_seconds(self) -> float:
+        """The measured seconds; NotRecordedError where they are not told."""
+        return recorded(self.seconds, "how long it was measured")
+
+    @property
+    def known_transactions(self) -> int:
+        """The completed transactions; NotRecordedError where only their rate is told."""
+        return recorded(self.transactions, "the number of transactions")
+
+    @property
+    def known_writes(self) -> int:
+        """The statements that write; NotRecordedError where they are not told."""
+        return recorded(self.writes, "the number of writes")
+
+    @property
+    def known_statements(self) -> int:
+        """The statements; NotRecordedError where they are not told."""
+        return recorded(self.statements, "the number of statements")
+
+    @property
+    def known_client(self) -> ClientAccount:
+        """The load generator's own cost; NotRecordedError where it kept no account."""
+        return recorded(self.client, "the load generator's own CPU time")
+
+    # ------------------------------------------------------------ figures
 
     def figure(self, metric: Metric, parts: Collection[str] | None = None) -> float | None:
         """Return the figure that a verdict is about, in its own unit; None where there is none above 0.
@@ -214,9 +264,9 @@ class LoadResult(Record):
     def megabytes_per_s(self) -> float | None:
         """Return what a load on bare files read and wrote together, in 10^6 bytes a second."""
         moved = self.file_requests
-        if moved is None or not self.seconds:
+        if moved is None or moved.moved_bytes is None or not self.seconds:
             return None
-        return (moved.read_bytes + moved.written_bytes) / 1e6 / self.seconds
+        return moved.moved_bytes / 1e6 / self.seconds
 
     @property
     def parts(self) -> frozenset[str]:

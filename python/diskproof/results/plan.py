@@ -31,6 +31,7 @@ class Cell(Record):
     memory_bytes: int
     """Buffer pool; 0 where there is no server."""
     clients: int
+    """0 where an imported result does not tell."""
 
     @property
     def has_server(self) -> bool:
@@ -40,7 +41,9 @@ class Cell(Record):
     def level(self, factor: Factor) -> str:
         """Return the level of one factor, as a person reads it."""
         if factor == "memory":
-            return format_bytes(self.memory_bytes) if self.has_server else NO_LEVEL
+            return format_bytes(self.memory_bytes) if self.has_server and self.memory_bytes else NO_LEVEL
+        if factor == "clients" and not self.clients:
+            return NO_LEVEL
         return str(getattr(self, factor))
 
 
@@ -76,6 +79,8 @@ class Plan(Record):
     question: str
     expectation: str = ""
     analysis: str = ""
+    imported: bool = False
+    """Whether its trials are other tools' results, read from their output: nothing of it was run by us."""
     seed: int
     same_within: float
     """Half-width of the band that counts as "the same": 0.03 is 3 percent."""

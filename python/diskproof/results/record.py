@@ -4,7 +4,7 @@ Everything that a report or an audit says is derived from records. A figure that
 ``None``, never 0.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,6 +22,25 @@ class Record(BaseModel):
     """A record is complete when it is made and never changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class NotRecordedError(Exception):
+    """A figure that was asked for was not recorded: an imported result did not tell it."""
+
+    def __init__(self, what: str) -> None:
+        """Name the figure in words that follow "was not recorded": ``the number of clients``."""
+        super().__init__(f"{what} was not recorded")
+        self.what = what
+
+
+Told = TypeVar("Told")
+
+
+def recorded(value: Told | None, what: str) -> Told:
+    """Return a figure that must have been recorded; NotRecordedError names it where it was not."""
+    if value is None:
+        raise NotRecordedError(what)
+    return value
 
 
 def format_bytes(size_bytes: float) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from diskproof.results.imported import Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Place
 from diskproof.results.record import Record, Role
@@ -115,3 +116,5 @@ class Trial(Record):
     """The command that makes this load by hand against the same server."""
     findings: list[Finding] = []
     """What went wrong or was noted while it ran. Whether the trial counts is for the audit to say."""
+    imported: Source | None = None
+    """Where it was read, if another tool measured it; of diskproof's own trials None."""

@@ -223,7 +223,7 @@ class FilesAttempt(Attempt):
         self.command = f"cd {shlex.quote(str(self.folder))} && fio {shlex.quote(str(job_file))}"
         told = to_result(result, asked)
         if counted:
-            self._count_over(told.seconds)
+            self._count_over(told.known_seconds)
         return told
 
     def _count_over(self, seconds: float) -> None:

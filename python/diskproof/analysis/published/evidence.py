@@ -62,10 +62,10 @@ class Side:
 
         def busy(one: Audited) -> float | None:
             usage, client = one.trial.usage, one.load.client
-            if usage is None or not usage.seconds:
+            if usage is None or client is None or not usage.seconds:
                 return None
             # An embedded database works inside the load generator: its time is there.
-            return ((usage.server_cpu_s or 0) + client.cpu_user_s + client.cpu_system_s) / usage.seconds
+            return ((usage.server_cpu_s or 0) + client.cpu_s) / usage.seconds
 
         return self._median(busy)
 

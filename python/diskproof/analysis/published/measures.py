@@ -27,7 +27,7 @@ def measured(
         case "transactions_per_s" | "requests_per_s":
             found: float | None = load.transactions_per_s
         case "statements_per_s":
-            found = load.statements / load.seconds if load.seconds else None
+            found = load.statements / load.seconds if load.statements is not None and load.seconds else None
         case "megabytes_per_s":
             found = load.megabytes_per_s
         case "seconds":

@@ -1,0 +1,68 @@
+"""What was read from other tools' output: results, settings and articles, each with where it stands."""
+
+from diskproof.results.factor import Factor
+from diskproof.results.load import LoadResult
+from diskproof.results.record import Record
+
+
+class Source(Record):
+    """Where an imported thing stands."""
+
+    file: str
+    """As it was named to us."""
+    line: int = 1
+    """Where in the file it begins, from 1."""
+    format: str
+    """What it was recognised as: ``sysbench 1.0 OLTP``."""
+    tool: str | None = None
+    """The program and its version, as the output itself tells: ``sysbench 1.0.17``."""
+    sha256: str = ""
+    """Of the whole file."""
+
+
+class ImportedResult(Record):
+    """One measured result of another tool. What its output does not tell is None, and never made up."""
+
+    source: Source
+    name: str
+    """What tells it from the others that are read with it."""
+    levels: dict[Factor, str] = {}
+    """The levels of the factors that the file tells, clients apart (``load.clients``)."""
+    load: LoadResult
+    asked: dict[str, str] = {}
+    """What it was asked for, as far as told: ``{"time": "150", "report-interval": "2"}``."""
+    interval_s: float | None = None
+    """Of the interval lines, where there are any."""
+    intervals_per_s: list[float] = []
+    """Transactions (or requests) a second of each interval."""
+    intervals_latency_us: list[float] = []
+    """The latency that each interval line tells, in the unit of `interval_percentile`."""
+    interval_percentile: str | None = None
+    """Which that is: ``"95"``, or ``"mean"``."""
+    warm_up_s: float | None = None
+    """None: nothing tells of a warm-up."""
+    remarks: list[str] = []
+    """What the tool itself said about the result, in short: estimated times, skipped tests, warnings."""
+
+
+class Settings(Record):
+    """Variables of a server: as a configuration file asks for them, or as a server answered."""
+
+    source: Source
+    observed: bool
+    """True: what a server answered (SHOW VARIABLES); False: what an option file asks for."""
+    values: dict[str, str | None]
+    """By name, lower case, dashes as underscores; None of an option without a value."""
+    lines: dict[str, int] = {}
+    """Where each stands, from 1; of one that stands twice, the last."""
+    repeated: list[str] = []
+    """Options that are set more than once."""
+    version: str | None = None
+    """The server's version, where the dump or the article tells."""
+
+
+class Counters(Record):
+    """SHOW GLOBAL STATUS: counters and levels of a server, since its start."""
+
+    source: Source
+    values: dict[str, str]
