@@ -38,6 +38,9 @@ class Part(Record):
     mean_us: float
     source: str
     """What was measured, and how the part follows from it."""
+    service_us: float | None = None
+    """What of it is the resource's own work for this transaction: the flushes themselves, without the wait
+    for the flush before them. None: not known apart."""
 
 
 class Split(Record):
@@ -107,6 +110,8 @@ class CellLimit(Record):
     demands: list[Demand] = Field(default_factory=list)
     bound_per_s: float | None = None
     """The lowest of the demands' bounds."""
+    data_bytes: int | None = None
+    """Size of the data set, which more memory would hold more of."""
     what_if: WhatIf | None = None
     troubles: list[Trouble] = Field(default_factory=list)
 
