@@ -2,6 +2,8 @@
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,9 +12,11 @@ from typing import cast
 import pytest
 
 from diskproof.results.series import Row
+from diskproof.results.usage import CpuUse, DeviceUsage, Stalls
 from diskproof.run import sampler as module
 from diskproof.run.sampler import Sample, Sampler, seconds_to_next
 from diskproof.server.base import Running, ServerFailedError, Status
+from diskproof.system.counters import HostCounters, ProcessCounters
 
 PERIOD_S = 0.02
 
@@ -76,7 +80,8 @@ def test_counters_become_rates_and_levels_stay_levels(server: Told) -> None:
     wait_for(lambda: server.looks > 5)
     sampler.end()
     of_server = [(t_s, metric, value) for t_s, source, metric, value in sampler.rows() if source == "server"]
-    assert {metric for _, metric, _ in of_server} <= {"cpu", "Questions_per_s", "Threads_running"}
+    told = {"cpu", "cpu_waited", "Questions_per_s", "Threads_running"}
+    assert {metric for _, metric, _ in of_server} <= told
     assert {value for _, metric, value in of_server if metric == "Threads_running"} == {4.0}
     usage = sampler.usage(embedded=False)
     assert usage.server_counters.keys() == {"Questions"}
@@ -145,3 +150,59 @@ def test_what_failed_in_between_is_said_at_the_end(server: Told) -> None:
     server.before_answer = lambda: None
     with pytest.raises(ServerFailedError, match="it did not answer"):
         sampler.end()
+
+
+def test_each_party_has_its_own_cpu_time(server: Told) -> None:
+    burning = "import time\nwhile True: time.process_time()"
+    with subprocess.Popen([sys.executable, "-c", burning]) as busy:
+        try:
+            sampler = Sampler(cast("Running", server), [], others={"load": lambda: [busy.pid], "disks": list})
+            sampler.begin()
+            wait_for(lambda: server.looks > 20)
+            sampler.end()
+        finally:
+            busy.kill()
+    usage = sampler.usage(embedded=False)
+    assert usage.cpu.keys() == {"server", "load"}, "nobody serves a disk"
+    assert 0.1 * usage.seconds < usage.cpu["load"].used_s <= 1.1 * usage.seconds + 0.02
+    told = {source for _, source, metric, _ in sampler.rows() if metric == "cpu"}
+    assert told == {"server", "load"}
+
+
+def seen(at_s: float, used: DeviceUsage, **stalled_s: float) -> Sample:
+    none = dict.fromkeys(Stalls.model_fields, 0.0)
+    return Sample(
+        at_s=at_s,
+        host=HostCounters(busy_s=at_s, iowait_s=0, steal_s=0, context_switches=0),
+        processes=ProcessCounters(0, 0, 0),
+        cpu={"load": CpuUse(used_s=at_s / 2, waited_s=at_s / 4)},
+        stalls=Stalls(**{**none, **stalled_s}),
+        devices={"vdb": used},
+        server=Status({}, {}),
+    )
+
+
+def device(**figures: float) -> DeviceUsage:
+    still = {"reads": 0, "read_bytes": 0, "writes": 0, "written_bytes": 0, "flushes": 0, "busy_s": 0.0}
+    times = {"read_s": 0.0, "write_s": 0.0, "flush_s": 0.0}
+    return DeviceUsage.model_validate({**still, **times, **figures})
+
+
+def test_a_second_of_a_disk_has_its_queue_and_its_mean_times() -> None:
+    moved = device(reads=10, read_s=0.05, writes=4, write_s=1.0, flushes=2, flush_s=0.8, busy_s=0.9)
+    rows = module._rows(seen(10, device()), seen(12, moved, io_full_s=0.5), 10)
+    told = {(source, metric): value for t_s, source, metric, value in rows if t_s == 2}
+    assert len(told) == len(rows)
+    assert told["device:vdb", "utilisation"] == pytest.approx(0.45)
+    assert told["device:vdb", "in_flight"] == pytest.approx(0.525), "a flush is in its write's time"
+    assert told["device:vdb", "read_mean_us"] == pytest.approx(5_000)
+    assert told["device:vdb", "write_mean_us"] == pytest.approx(250_000)
+    assert told["device:vdb", "flush_mean_us"] == pytest.approx(400_000)
+    assert told["host", "stalled_io_full"] == pytest.approx(0.25)
+    assert told["load", "cpu"] == pytest.approx(0.5)
+    assert told["load", "cpu_waited"] == pytest.approx(0.25)
+
+
+def test_a_disk_that_did_nothing_has_no_mean_times() -> None:
+    rows = module._rows(seen(10, device()), seen(11, device()), 10)
+    assert not [metric for _, _, metric, _ in rows if metric.endswith("_mean_us")]

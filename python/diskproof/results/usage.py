@@ -19,7 +19,9 @@ class PoolUse(Record):
 
 
 Party = Literal["server", "load", "disks"]
-"""Whose CPU time it is: the server's processes, the load generator's, the programs' of the virtual disks."""
+"""Whose CPU time it is: the server's processes, the load generator's or fio's, with a database inside it
+where there is one, and the programs' of the virtual disks. The kernel's own threads, such as those of a
+loop device, are nobody's of these."""
 
 
 class CpuUse(Record):
@@ -28,7 +30,7 @@ class CpuUse(Record):
     used_s: float
     waited_s: float | None = None
     """Ready to run and without a CPU (``/proc/PID/task/TID/schedstat``); None where the kernel keeps no
-    account."""
+    account. Without what threads waited between the last look at them and their end, a second at most."""
 
 
 class Stalls(Record):
@@ -150,6 +152,7 @@ class Usage(Record):
     account: ServerAccount | None = None
     """What those counters and its levels say, in words that all families share."""
     cpu: dict[Party, CpuUse] = {}
+    """Of those that have any process."""
     runnable_mean: float | None = None
     """Threads that ran or were ready to, all over the machine, in the mean of the samples
     (``procs_running``)."""

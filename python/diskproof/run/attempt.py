@@ -2,13 +2,14 @@
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.trial import DataFacts, Finding, HeldCpus, OpenFile, Setting, Timings, Trial
-from diskproof.results.usage import PoolUse, Usage, VirtualUse
+from diskproof.results.usage import Party, PoolUse, Usage, VirtualUse
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.sampler import Sampler, Watched
 from diskproof.storage.poolwatch import PoolWatch
@@ -162,12 +163,16 @@ class Attempt(ABC):
 class Counted:
     """The counters of a measured phase, all over the same time: disks, pools, host, what is watched."""
 
-    def __init__(self, attempt: Attempt, watched: Watched) -> None:
-        """Look at a trial's devices, and at its server where it has one."""
+    def __init__(self, attempt: Attempt, watched: Watched, load: Callable[[], list[int]]) -> None:
+        """Look at a trial's devices, at its server where it has one, and at the processes of its load."""
         self._attempt = attempt
         self._embedded = not watched.pids
         devices = _devices(attempt.places, attempt.cell.storage)
-        self._sampler = Sampler(watched, devices, attempt.series.add, attempt.bench.cpus)
+        others: dict[Party, Callable[[], list[int]]] = {
+            "load": load,
+            "disks": lambda: [disk.served.process.pid for disk in attempt.layout.disks()],
+        }
+        self._sampler = Sampler(watched, devices, attempt.series.add, attempt.bench.cpus, others)
         self._pools: list[PoolWatch] = []
 
     def begin(self) -> None:

@@ -11,7 +11,7 @@ from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.record import ROLES, Role
 from diskproof.results.trial import DataFacts, RestoredBy, Timings
-from diskproof.results.usage import VirtualUse
+from diskproof.results.usage import CpuUse, VirtualUse
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
 from diskproof.server.base import Status
@@ -113,7 +113,7 @@ class FilesAttempt(Attempt):
             warm = self._asked(self.phases.warm_up_s, per_s, WARM_UP)
             per_s = self._run(warm, WARM_UP, -self.phases.warm_up_s).transactions_per_s
         self.warm_up_s = self.watch.lap()
-        counted = Counted(self, NothingWatched())
+        counted = Counted(self, NothingWatched(), self._fio)
         try:
             self.result = self._run(
                 self._asked(self.phases.measure_s, per_s, MEASURED), MEASURED, 0.0, counted
@@ -223,19 +223,31 @@ class FilesAttempt(Attempt):
         self.command = f"cd {shlex.quote(str(self.folder))} && fio {shlex.quote(str(job_file))}"
         told = to_result(result, asked)
         if counted:
-            self._count_over(told.known_seconds)
+            self._count_over(told)
         return told
 
-    def _count_over(self, seconds: float) -> None:
+    def _count_over(self, told: LoadResult) -> None:
         """Let what was counted stand for the load's own seconds: all of it was done in them.
 
         It was counted from before fio was started until it had ended, and in the rest of that time, up to
-        a second, the disks had nothing to do. Only the host's CPU time has fio's start and end in it.
+        a second, the disks had nothing to do. Only the host's CPU time has fio's start and end in it. What
+        fio itself used of the CPUs it tells in the end, when there is no process left to look at.
         """
-        if self.usage is None or not seconds:
+        if self.usage is None or not told.seconds:
             return
-        self.usage = self.usage.model_copy(update={"seconds": seconds, "counted_s": self.usage.seconds})
-        self.disk_use = [over_seconds(use, seconds) for use in self.disk_use]
+        looked_at = self.usage.cpu.get("load")
+        fio = CpuUse(used_s=told.known_client.cpu_s, waited_s=looked_at.waited_s if looked_at else None)
+        self.usage = self.usage.model_copy(
+            update={
+                "seconds": told.seconds,
+                "counted_s": self.usage.seconds,
+                "cpu": {**self.usage.cpu, "load": fio},
+            }
+        )
+        self.disk_use = [over_seconds(use, told.seconds) for use in self.disk_use]
+
+    def _fio(self) -> list[int]:
+        return [] if self.job is None or self.job.ended(0) else [self.job.pid]
 
     def _look_at(self, job: Job) -> None:
         """Throttle fio where the study says so, and judge its files as soon as it has them open.

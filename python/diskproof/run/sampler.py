@@ -3,12 +3,12 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from diskproof.results.series import Row
-from diskproof.results.usage import DeviceUsage, Usage
+from diskproof.results.usage import CpuUse, DeviceUsage, Party, Stalls, Usage
 from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError, Status
 from diskproof.system.counters import (
     HostCounters,
@@ -18,6 +18,8 @@ from diskproof.system.counters import (
     process_counters,
     usage_between,
 )
+from diskproof.system.cputime import CpuAccount, cpu_between
+from diskproof.system.pressure import stalls, stalls_between
 
 __all__ = ["PERIOD_S", "Row", "Sample", "Sampler"]
 
@@ -48,6 +50,9 @@ class Sample:
     at_s: float
     host: HostCounters
     processes: ProcessCounters
+    cpu: dict[Party, CpuUse]
+    """Since the first sample, of those that had any process by then."""
+    stalls: Stalls | None
     devices: dict[str, DeviceUsage]
     server: Status
 
@@ -65,15 +70,19 @@ class Sampler:
         devices: list[str],
         series: Callable[[Iterable[Row]], object] | None = None,
         cpus: Collection[int] = (),
+        others: Mapping[Party, Callable[[], list[int]]] | None = None,
     ) -> None:
         """Watch a server, the disks that its roles lie on (kernel names), and the CPUs that it is held to.
 
+        `others` are the processes of who is at work beside it, as they are when asked for.
         `series` takes the rows as they come, a second's at a time and from another thread
         (`SeriesWriter.add`). Without it they are kept for `rows`.
         """
         self._server = server
         self._devices = devices
         self._cpus = cpus
+        parties: dict[Party, Callable[[], list[int]]] = {"server": lambda: server.pids, **(others or {})}
+        self._parties = {party: CpuAccount(pids) for party, pids in parties.items()}
         self._rows: list[Row] = []
         self._series = series or self._rows.extend
         self._first: Sample | None = None
@@ -140,6 +149,8 @@ class Sampler:
                 if name in first.devices
             },
             server_counters=_counters_minus(last.server, first.server),
+            cpu={party: cpu_between(first.cpu.get(party), used) for party, used in last.cpu.items()},
+            stalls=stalls_between(first.stalls, last.stalls),
         )
 
     def rows(self) -> list[Row]:
@@ -171,6 +182,8 @@ class Sampler:
             at_s=time.monotonic(),
             host=host_counters(self._cpus),
             processes=process_counters(self._server.pids),
+            cpu={party: used for party, account in self._parties.items() if (used := account.look())},
+            stalls=stalls(),
             devices={name: usage for name, usage in devices.items() if usage is not None},
             server=self._server.status(),
         )
@@ -206,32 +219,65 @@ def _rows(earlier: Sample, later: Sample, start_s: float) -> list[Row]:
     seconds = later.at_s - earlier.at_s
     t_s = later.at_s - start_s
     rates = [(t_s, source, metric, amount / seconds) for source, metric, amount in _moves(earlier, later)]
-    levels = [(t_s, "server", name, level) for name, level in later.server.gauges.items()]
+    levels = [(t_s, source, metric, level) for source, metric, level in _levels(earlier, later)]
     return rates + levels
 
 
 def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
-    """Return (source, metric of the rate, difference of the counter)."""
+    """Return (source, metric of the rate, difference of the counter); of seconds the rate is a share."""
     moves = [
         ("host", "cpu_busy", later.host.busy_s - earlier.host.busy_s),
         ("host", "cpu_iowait", later.host.iowait_s - earlier.host.iowait_s),
         ("host", "context_switches_per_s", later.host.context_switches - earlier.host.context_switches),
-        ("server", "cpu", later.processes.cpu_s - earlier.processes.cpu_s),
     ]
-    for name in later.devices.keys() & earlier.devices.keys():
-        used = usage_between(earlier.devices[name], later.devices[name])
+    if stalled := stalls_between(earlier.stalls, later.stalls):
+        moves += [
+            ("host", f"stalled_{name.removesuffix('_s')}", seconds)
+            for name, seconds in stalled.model_dump().items()
+        ]
+    for party, used_by_now in later.cpu.items():
+        used = cpu_between(earlier.cpu.get(party), used_by_now)
+        moves.append((party, "cpu", used.used_s))
+        if used.waited_s is not None:
+            moves.append((party, "cpu_waited", used.waited_s))
+    for name, device in _devices_between(earlier, later):
         source = f"device:{name}"
         moves += [
-            (source, "reads_per_s", used.reads),
-            (source, "writes_per_s", used.writes),
-            (source, "read_kib_per_s", used.read_bytes / 1024),
-            (source, "written_kib_per_s", used.written_bytes / 1024),
-            (source, "utilisation", used.busy_s),
+            (source, "reads_per_s", device.reads),
+            (source, "writes_per_s", device.writes),
+            (source, "read_kib_per_s", device.read_bytes / 1024),
+            (source, "written_kib_per_s", device.written_bytes / 1024),
+            (source, "utilisation", device.busy_s),
         ]
-        if used.flushes is not None:
-            moves.append((source, "flushes_per_s", used.flushes))
+        if device.read_s is not None and device.write_s is not None:
+            # A flush is in the time of the write that asked for it.
+            moves.append((source, "in_flight", device.read_s + device.write_s))
+        if device.flushes is not None:
+            moves.append((source, "flushes_per_s", device.flushes))
     moves += [
         ("server", f"{name}_per_s", moved)
         for name, moved in _counters_minus(later.server, earlier.server).items()
     ]
     return moves
+
+
+def _levels(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
+    """Return (source, metric, level): what the server tells, and a disk's mean times."""
+    levels = [("server", name, level) for name, level in later.server.gauges.items()]
+    for name, device in _devices_between(earlier, later):
+        kinds = {
+            "read": (device.read_s, device.reads),
+            "write": (device.write_s, device.writes),
+            "flush": (device.flush_s, device.flushes),
+        }
+        levels += [
+            (f"device:{name}", f"{kind}_mean_us", seconds / count * 1e6)
+            for kind, (seconds, count) in kinds.items()
+            if seconds is not None and count
+        ]
+    return levels
+
+
+def _devices_between(earlier: Sample, later: Sample) -> list[tuple[str, DeviceUsage]]:
+    common = later.devices.keys() & earlier.devices.keys()
+    return [(name, usage_between(earlier.devices[name], later.devices[name])) for name in sorted(common)]

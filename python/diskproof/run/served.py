@@ -72,7 +72,7 @@ class ServerAttempt(Attempt):
         Virtual disks take their time from the warm-up to the end of the load, and count what is measured.
         """
         assert self.running is not None
-        counted = Counted(self, self.running)
+        counted = Counted(self, self.running, lambda: [current.pid])
         embedded = not self.running.pids
         current = self._begin_load(self.running)
         try:

@@ -1,0 +1,93 @@
+"""What processes have of the CPUs, and what they wait for them: thread by thread, while they come and go."""
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from diskproof.results.usage import CpuUse
+from diskproof.system.counters import process_counters
+
+
+class CpuAccount:
+    """Follows processes from its first look on.
+
+    A thread that ends takes with it what it has waited since the look before: of looks a second apart at
+    most that second. Its running time stays with its process, and that of a child with its parent.
+    """
+
+    def __init__(self, pids: Callable[[], list[int]]) -> None:
+        """Follow the processes that `pids` names at each look; later ones count from their start."""
+        self._pids = pids
+        self._begun = False
+        self._used_at_first_s = self._used_s = 0.0
+        self._waited_ns = 0
+        self._seen_ns: dict[tuple[int, int], int] = {}
+        self._met = False
+        self._keeps_account = _kernel_keeps_account()
+
+    def look(self) -> CpuUse | None:
+        """Return what was used and waited for since the first look; None while there was no process.
+
+        `waited_s` is what threads were ready to run for and had no CPU (the second figure of schedstat, in
+        ns: Documentation/scheduler/sched-stats.rst of the Linux kernel).
+        """
+        pids = self._pids()
+        self._met |= bool(pids)
+        # Of processes that are all gone nothing can be read any more: what they had used is known.
+        self._used_s = max(self._used_s, process_counters(pids).cpu_s)
+        if self._keeps_account:
+            self._add_waits(pids)
+        if not self._begun:
+            self._begun, self._used_at_first_s = True, self._used_s
+        if not self._met:
+            return None
+        return CpuUse(
+            used_s=self._used_s - self._used_at_first_s,
+            waited_s=self._waited_ns / 1e9 if self._keeps_account else None,
+        )
+
+    def _add_waits(self, pids: list[int]) -> None:
+        now_ns = {(pid, tid): waited_ns for pid in pids for tid, waited_ns in _waits_ns(pid)}
+        if self._begun:
+            for thread, waited_ns in now_ns.items():
+                before_ns = self._seen_ns.get(thread, 0)
+                # A number that was given out anew begins at 0.
+                self._waited_ns += waited_ns - before_ns if waited_ns >= before_ns else waited_ns
+        self._seen_ns = now_ns
+
+
+def cpu_between(earlier: CpuUse | None, later: CpuUse) -> CpuUse:
+    """Return what was used and waited for between two looks."""
+    if earlier is None:
+        return later
+    known = earlier.waited_s is not None and later.waited_s is not None
+    return CpuUse(
+        used_s=later.used_s - earlier.used_s,
+        waited_s=(later.waited_s or 0.0) - (earlier.waited_s or 0.0) if known else None,
+    )
+
+
+def _waits_ns(pid: int) -> list[tuple[int, int]]:
+    """Return for each thread of a process how long it has waited for a CPU since it began."""
+    tasks = f"/proc/{pid}/task"
+    found = []
+    try:
+        for tid in os.listdir(tasks):  # noqa: PTH208 - of a thousand threads a second, names alone
+            try:
+                with open(f"{tasks}/{tid}/schedstat", "rb", buffering=0) as file:  # noqa: PTH123 - likewise
+                    found.append((int(tid), int(file.read().split()[1])))
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return found
+
+
+def _kernel_keeps_account() -> bool:
+    """Tell whether schedstat is there and counts: without the account each of its figures is 0."""
+    try:
+        text = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat").read_text()
+    except OSError:
+        return False
+    return int(text.split()[0]) > 0  # this thread runs

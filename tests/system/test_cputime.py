@@ -1,0 +1,115 @@
+"""CPU time and waiting for it, by the kernel's account of threads that really run."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.usage import CpuUse, Stalls
+from diskproof.system import cputime
+from diskproof.system.cputime import CpuAccount, cpu_between
+from diskproof.system.pressure import stalls, stalls_between
+
+BURN = "import time\nwhile time.process_time() < {seconds}: pass"
+
+
+def burn(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_what_was_used_before_the_first_look_does_not_count() -> None:
+    burn(0.1)
+    account = CpuAccount(lambda: [os.getpid()])
+    first = account.look()
+    assert first is not None
+    assert first.used_s == 0
+    burn(0.2)
+    used = account.look()
+    assert used is not None
+    assert 0.15 <= used.used_s <= 0.4
+
+
+@pytest.mark.skipif(not cputime._kernel_keeps_account(), reason="the kernel keeps no account of waiting")
+def test_two_that_share_one_cpu_wait_for_each_other() -> None:
+    """Started after the first look: they count from their start."""
+    found: list[subprocess.Popen[bytes]] = []
+    account = CpuAccount(lambda: [process.pid for process in found])
+    assert account.look() is None, "there is nobody yet"
+    cpu = str(min(os.sched_getaffinity(0)))
+    code = BURN.format(seconds=0.5) + "\ntime.sleep(60)"
+    found += [subprocess.Popen(["taskset", "-c", cpu, sys.executable, "-c", code]) for _ in range(2)]
+    try:
+        end = time.monotonic() + 30
+        while (both := account.look()) and both.used_s < 0.9 and time.monotonic() < end:
+            time.sleep(0.05)
+    finally:
+        for process in found:
+            process.kill()
+            process.wait()
+    assert both is not None
+    assert both.used_s >= 0.9
+    assert both.waited_s is not None
+    assert both.waited_s >= 0.3, "while one runs the other waits"
+    after = account.look()
+    assert after is not None
+    assert after.used_s >= both.used_s, "what was used stays used when its process has gone"
+    assert after.waited_s == both.waited_s
+
+
+def test_a_thread_number_given_out_anew_begins_at_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {7: [(7, 100), (8, 900)]}
+    monkeypatch.setattr(cputime, "_kernel_keeps_account", lambda: True)
+    monkeypatch.setattr(cputime, "_waits_ns", lambda pid: told[pid])
+    account = CpuAccount(lambda: [7])
+    account.look()
+    told[7] = [(7, 150), (8, 30), (9, 5)]  # 8 is another thread than before
+    look = account.look()
+    assert look is not None
+    assert look.waited_s == pytest.approx(85e-9)
+
+
+def test_without_an_account_of_waiting_nothing_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cputime, "_kernel_keeps_account", lambda: False)
+    account = CpuAccount(lambda: [os.getpid()])
+    account.look()
+    look = account.look()
+    assert look is not None
+    assert look.waited_s is None
+    assert cpu_between(CpuUse(used_s=1, waited_s=0.5), CpuUse(used_s=3, waited_s=None)).waited_s is None
+
+
+def test_between_two_looks() -> None:
+    used = cpu_between(CpuUse(used_s=1, waited_s=0.5), CpuUse(used_s=3, waited_s=0.75))
+    assert used == CpuUse(used_s=2, waited_s=0.25)
+    assert cpu_between(None, used) == used
+
+
+def pressure(folder: Path, **totals_us: str) -> Path:
+    for name in ("cpu", "io", "memory"):
+        (folder / name).write_text(
+            f"some avg10=1.00 avg60=0.50 avg300=0.10 total={totals_us[name].split()[0]}\n"
+            f"full avg10=0.00 avg60=0.00 avg300=0.00 total={totals_us[name].split()[1]}\n"
+        )
+    return folder
+
+
+def test_stalls_are_the_totals_in_seconds(tmp_path: Path) -> None:
+    before = stalls(pressure(tmp_path, cpu="1000000 0", io="2000000 500000", memory="0 0"))
+    after = stalls(pressure(tmp_path, cpu="1500000 0", io="5000000 1500000", memory="250000 100000"))
+    assert stalls_between(before, after) == Stalls(
+        cpu_some_s=0.5, io_some_s=3.0, io_full_s=1.0, memory_some_s=0.25, memory_full_s=0.1
+    )
+
+
+def test_a_kernel_without_an_account_of_stalls_says_nothing(tmp_path: Path) -> None:
+    assert stalls(tmp_path / "none") is None
+    assert stalls_between(None, stalls()) is None
+
+
+def test_this_kernel_tells_of_stalls_where_it_has_the_account() -> None:
+    assert (stalls() is None) == (not Path("/proc/pressure/cpu").exists())
