@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
+from diskproof.results.imported import Settings
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine, Place, ServerFacts
 from diskproof.results.plan import Cell, Metric, Plan
@@ -82,6 +83,25 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Configuration:
+    """Settings of a server as somebody asked for them, and what is known around them."""
+
+    settings: Settings
+    observed: Settings | None = None
+    """What the server answered, where it was asked."""
+    level: str = ""
+    """The name that the settings go by: a tuning level, or the file that they stand in."""
+    beside: tuple["Configuration", ...] = ()
+    """The other levels of the same experiment."""
+    differs_in: tuple[str, ...] | None = None
+    """The options that the levels are said to differ in; None where nobody says."""
+    server: str | None = None
+    """Family and version, where something else than the settings tells: ``Percona Server 5.7.27-30``."""
+    memory_bytes: int | None = None
+    """The machine's, where it is told."""
+
+
+@dataclass(frozen=True)
 class Problem:
     """What a check found. Its remedy is the check's own unless it knows a better one."""
 
@@ -107,7 +127,7 @@ class Apart:
     why: str
 
 
-Subject = TypeVar("Subject", Evidence, Run)
+Subject = TypeVar("Subject", Evidence, Run, Configuration)
 
 Said = Problem | Untold | Apart
 """What a check yields of a subject; nothing at all: it passed."""
