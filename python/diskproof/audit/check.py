@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
-from diskproof.results.imported import Settings
+from diskproof.results.article import Article
+from diskproof.results.imported import ImportedResult, Settings
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine, Place, ServerFacts
 from diskproof.results.plan import Cell, Metric, Plan
@@ -23,6 +24,18 @@ class Evidence:
     machine: Machine | None = None
     throughputs_per_s: Sequence[float] = ()
     """Transactions per second of each interval of the measured phase; empty where none were kept."""
+    result: ImportedResult | None = None
+    """What another tool's output told besides, where it was read from there."""
+
+    @property
+    def imported(self) -> bool:
+        """Whether another tool measured it: then nothing but its output is known of it."""
+        return self.plan.imported or self.trial.imported is not None
+
+    @property
+    def interval_s(self) -> float | None:
+        """Seconds of each interval, where the output itself tells them."""
+        return self.result.interval_s if self.result else None
 
     @property
     def load(self) -> LoadResult:
@@ -127,7 +140,7 @@ class Apart:
     why: str
 
 
-Subject = TypeVar("Subject", Evidence, Run, Configuration)
+Subject = TypeVar("Subject", Evidence, Run, Configuration, Article)
 
 Said = Problem | Untold | Apart
 """What a check yields of a subject; nothing at all: it passed."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Said, check
+from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
 from diskproof.results.load import FileRequests
 from diskproof.results.machine import Place
 from diskproof.results.record import format_bytes, recorded
@@ -32,19 +32,29 @@ ENOUGH_ROUNDS = 10
 WHOLE_PHASE = 0.95
 """Share of its time that a phase lasts where nothing ended it early."""
 
+NO_FILES = Apart("no load on bare files")
 
-def busy_threads(evidence: Evidence) -> Iterator[Problem]:
+
+def busy_threads(evidence: Evidence) -> Iterator[Said]:
     """Find threads that were not always in a request, beyond what fio itself takes between two.
 
     Syncs are waited for like reads and writes. The sync that ends a pass is no request, and not judged.
     """
     load, moved = evidence.load, evidence.load.file_requests
-    if moved is None or moved.one_pass or load.known_seconds <= 0 or not load.known_statements:
+    if moved is None:
+        yield NO_FILES
+        return
+    if moved.one_pass:
+        yield Apart("one pass over the files: threads end when theirs are done")
         return
     seconds, clients, statements = load.known_seconds, load.known_clients, load.known_statements
-    waits = [one.latency_us for one in load.statement_types if one.latency_us]
+    if seconds <= 0 or not statements:
+        yield Apart("no request was measured")
+        return
+    by_kind = [one.latency_us for one in load.statement_types if one.latency_us]
+    waits = by_kind or [recorded(load.latency_us, "the mean latency")]
     in_service = sum(wait.mean * wait.count for wait in waits) / 1e6 / seconds
-    longest = max((wait.max or 0.0 for wait in waits), default=0.0) / 1e6 / seconds
+    longest = max(recorded(wait.max, "the longest latency") for wait in waits) / 1e6 / seconds
     tolerance = BUSY_TOLERANCE + min(longest, LONG_REQUEST)
     off = in_service / clients - 1
     if abs(off) <= tolerance:
@@ -104,13 +114,22 @@ def arrived(evidence: Evidence) -> Iterator[Said]:
 
     Where requests pass the page cache by and no pool stands between, that can not rightly be.
     """
-    moved, place = evidence.load.file_requests, evidence.place("data")
-    if moved is None or place is None:
+    moved = evidence.load.file_requests
+    if moved is None:
+        yield NO_FILES
+        return
+    place = recorded(evidence.place("data"), "where the files lay")
+    if place.in_memory:
+        yield Apart("the files lay in memory")
+        return
+    if "compress" in place.mount_options:
+        yield Apart("the file system compresses what it writes")
         return
     names = _devices(place)
     usage = evidence.trial.usage
     seen = [usage.devices[name] for name in names if name in usage.devices] if usage else []
-    if not names or len(seen) < len(names) or "compress" in place.mount_options:
+    if not names or len(seen) < len(names):
+        yield Untold("what reached the devices below the files")
         return
     for what, asked, done in (
         ("read", moved.read_bytes, sum(device.read_bytes for device in seen)),
@@ -133,7 +152,11 @@ def arrived(evidence: Evidence) -> Iterator[Said]:
 def rounds(evidence: Evidence) -> Iterator[Said]:
     """Find phases of few rounds, each of so many requests and a sync of every file."""
     moved = evidence.load.file_requests
-    if moved is None or not moved.sync_every:
+    if moved is None:
+        yield NO_FILES
+        return
+    if not recorded(moved.sync_every, "how often files were synced"):
+        yield Apart("no file was synced between requests")
         return
     done = recorded(moved.syncs, "the number of syncs") / recorded(moved.files, "the number of files")
     if done < 1:
@@ -152,7 +175,11 @@ def rounds(evidence: Evidence) -> Iterator[Said]:
 def whole_phase(evidence: Evidence) -> Iterator[Said]:
     """Find phases that were over early."""
     load, moved = evidence.load, evidence.load.file_requests
-    if moved is None or moved.one_pass:
+    if moved is None:
+        yield NO_FILES
+        return
+    if moved.one_pass or evidence.imported:
+        yield Apart("no log of requests is replayed")
         return
     asked_s = evidence.plan.phases_of(evidence.cell).measure_s
     if load.known_seconds < WHOLE_PHASE * asked_s:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Said, check
+from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
+from diskproof.results.record import recorded
 
 STEAL_SHARE = 0.05
 OTHER_SHARE = 0.10
@@ -18,26 +19,31 @@ OTHER_SHARE = 0.10
 )
 def host_busy(evidence: Evidence) -> Iterator[Said]:
     """Find CPU time that the hypervisor or other programs took."""
-    usage, machine = evidence.trial.usage, evidence.machine
-    if usage is None or machine is None or usage.seconds <= 0:
+    usage = recorded(evidence.trial.usage, "what the machine's CPUs did meanwhile")
+    machine = recorded(evidence.machine, "the machine")
+    if usage.seconds <= 0:
+        yield Untold("what the machine's CPUs did meanwhile")
         return
     # The kernel counts the time of every CPU of the host, whichever of them the run may use.
     host_cpus = machine.host_cpus or machine.cpus
     capacity_s = usage.host_seconds * host_cpus
-    stolen = (usage.host_cpu_steal_s or 0) / capacity_s
-    if stolen > STEAL_SHARE:
+    if usage.host_cpu_steal_s is None:
+        yield Untold("the CPU time that a hypervisor withheld")
+    elif (stolen := usage.host_cpu_steal_s / capacity_s) > STEAL_SHARE:
         yield Problem("warning", f"the hypervisor withheld {stolen:.0%} of the CPU time (steal)")
     if usage.server_cpu_s is None and evidence.cell.has_server and not evidence.embedded:
+        yield Untold("the server's CPU time")
         return
     ours_s = (usage.server_cpu_s or 0) + evidence.load.known_client.cpu_s
     if usage.held_cpu_busy_s is not None and machine.held_cpus:
         # What others do on the CPUs that are not theirs takes nothing from server and load.
         busy_s, capacity_s = usage.held_cpu_busy_s, usage.host_seconds * len(machine.held_cpus)
         whose = "the CPU time that server and load are held to"
-    elif usage.host_cpu_busy_s is not None and machine.cpus == host_cpus:
-        busy_s, whose = usage.host_cpu_busy_s, "the machine's CPU time"
+    elif machine.cpus == host_cpus:
+        busy_s = recorded(usage.host_cpu_busy_s, "the CPU time that others took")
+        whose = "the machine's CPU time"
     else:
-        return  # what others do on the CPUs that are not ours takes nothing from the run
+        return  # what others do on the CPUs that are not ours takes nothing from the run: steal alone could
     # Beyond a bare load's own seconds fio starts and ends, on one CPU at most: no work of others.
     edges_s = max(usage.host_seconds - usage.seconds, 0)
     other = (busy_s - ours_s - edges_s) / capacity_s
@@ -57,6 +63,7 @@ def held_cpus(evidence: Evidence) -> Iterator[Said]:
     """Find a server or a load that was not held to the CPUs that the study gives them."""
     wanted, held = evidence.plan.cpus, evidence.trial.held_cpus
     if wanted is None:
+        yield Apart("server and load are held to no CPUs")
         return
     if held is None:
         yield Problem(

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Said, check
+from diskproof.audit.check import Apart, Evidence, Problem, Said, check
 from diskproof.audit.load import DELAY_NOTED, DELAY_WARNED
 from diskproof.results.load import Operation
+from diskproof.results.record import recorded
 
 
 @check(
@@ -19,6 +20,7 @@ def rate(evidence: Evidence) -> Iterator[Said]:
     """Find a rate that was not held, and one that the load generator itself was late to serve."""
     load, asked = evidence.load, evidence.load.rate
     if asked is None:
+        yield Apart("a closed loop: no rate was set")
         return
     if not asked.held:
         yield Problem(
@@ -27,13 +29,12 @@ def rate(evidence: Evidence) -> Iterator[Said]:
             f"completed in a second, up to {asked.most_waiting} waited for a client, the first for "
             f"{asked.most_behind_s:.2g} s, and {asked.waiting} still waited at the end",
         )
-    if asked.start_delay_mean_us is None or load.latency_us is None:
-        return
-    late = asked.start_delay_mean_us / load.latency_us.mean
+    delay_us = recorded(asked.start_delay_mean_us, "how late transactions began though a client was idle")
+    late = delay_us / recorded(load.latency_us, "the mean latency").mean
     if late > DELAY_NOTED:
         yield Problem(
             "warning" if late > DELAY_WARNED else "note",
-            f"transactions began {asked.start_delay_mean_us:.0f} us late though a client was idle, "
+            f"transactions began {delay_us:.0f} us late though a client was idle, "
             f"{late:.1%} of their latency: the load generator's own",
             "a quieter machine, or one with more CPUs",
         )
@@ -50,6 +51,8 @@ def rate(evidence: Evidence) -> Iterator[Said]:
 def operations(evidence: Evidence) -> Iterator[Said]:
     """Find a job's parts with errors, those that were skipped, and those whose time is extrapolated."""
     parts = evidence.load.operations
+    if not parts:
+        yield Apart("no job of several parts")
     if wrong := [part for part in parts if part.errors]:
         errors = sum(part.errors for part in wrong)
         yield Problem("invalid", f"{errors} errors in {_named(wrong)}: what they did is not what was planned")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Said, check
+from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
 from diskproof.audit.files import busy_threads
 from diskproof.results.load import LoadResult
 from diskproof.results.record import recorded
@@ -32,6 +32,10 @@ SHORTEST_JOB_S = 1.0
 
 SERIES_BINS = 20
 """What MSER-5 needs: four batches of five."""
+
+NO_STEADY_LOAD = Apart("a load that ends by itself is not a steady one")
+
+NO_STATEMENTS = Untold("the statements one by one")
 
 
 @check(
@@ -67,20 +71,32 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
     load = evidence.load
     if evidence.metric == "requests_per_s":
         yield from busy_threads(evidence)
-    if evidence.metric != "transactions_per_s":
-        return  # at a set rate clients rest between transactions, in a job between its parts
-    latency = recorded(load.latency_us, "the mean latency")
-    clients, seconds = load.known_clients, load.known_seconds
-    if seconds <= 0:
         return
+    if evidence.metric != "transactions_per_s":
+        yield Apart("clients that rest: at a set rate between transactions, in a job between its parts")
+        return
+    latency, clients = recorded(load.latency_us, "the mean latency"), load.known_clients
     in_service = load.transactions_per_s * latency.mean / 1e6
-    longest_us = recorded(latency.max, "the longest latency")
-    longest = longest_us / 1e6 / seconds
-    tolerance = LITTLE_TOLERANCE + min(longest, LONG_TRANSACTION)
-    if abs(in_service / clients - 1) <= tolerance:
+    off = abs(in_service / clients - 1)
+    if off <= LITTLE_TOLERANCE:
         return
     noun = "client" if clients == 1 else "clients"
     accounted = f"throughput times mean latency accounts for {in_service:.2f} of {clients} {noun}"
+    if latency.max is None and off > LITTLE_TOLERANCE + LONG_TRANSACTION:
+        yield Problem(
+            "warning",
+            f"{accounted} ({load.transactions_per_s:.6g}/s x {latency.mean / 1000:.4g} ms), but all "
+            "were to be busy all the time; the longest latency, which might explain it, was not recorded",
+        )
+        return
+    longest_us, seconds = recorded(latency.max, "the longest latency"), load.known_seconds
+    if seconds <= 0:
+        yield Untold("how long it was measured")
+        return
+    longest = longest_us / 1e6 / seconds
+    tolerance = LITTLE_TOLERANCE + min(longest, LONG_TRANSACTION)
+    if off <= tolerance:
+        return
     busy = abs(_in_statements(load) / clients - 1) <= tolerance
     if longest > LONG_TRANSACTION or busy:
         ends = (
@@ -115,13 +131,15 @@ def _in_statements(load: LoadResult) -> float:
 )
 def tail(evidence: Evidence) -> Iterator[Said]:
     """Find a mean latency above the 95th percentile."""
-    latency = evidence.load.latency_us
-    if (
-        latency is None
-        or evidence.metric == "seconds"
-        or evidence.one_pass
-        or "95" not in known_percentiles(latency.count, latency.percentiles)
-    ):
+    if evidence.metric == "seconds" or evidence.one_pass:
+        yield NO_STEADY_LOAD
+        return
+    latency = recorded(evidence.load.latency_us, "the mean latency")
+    if "95" not in latency.percentiles:
+        yield Untold("the 95th percentile of the latency")
+        return
+    if "95" not in known_percentiles(latency.count, latency.percentiles):
+        yield Apart("too few transactions for a 95th percentile")
         return
     p95 = latency.percentiles["95"]
     if latency.mean > p95:
@@ -155,7 +173,8 @@ def short(evidence: Evidence) -> Iterator[Said]:
         )
         return
     if evidence.one_pass:
-        return  # it asked for all that there is
+        yield Apart("one pass over the files asks for all that there is")
+        return
     asked = list(load.latency_us.percentiles) if load.latency_us else []
     known = known_percentiles(transactions, asked)
     omitted = [f"p{name}" for name in asked if name not in known]
@@ -193,9 +212,10 @@ def _short_job(load: LoadResult) -> Iterator[Problem]:
 )
 def rows(evidence: Evidence) -> Iterator[Said]:
     """Find point selects that did not return one row each."""
-    for statement in evidence.load.statement_types:
-        if statement.name != "point_select" or statement.count == 0:
-            continue
+    asked = [one for one in evidence.load.statement_types if one.name == "point_select" and one.count]
+    if not asked:
+        yield NO_STATEMENTS if evidence.imported else Apart("no point selects")
+    for statement in asked:
         found = statement.rows / (statement.count - min(statement.errors, statement.count - 1))
         if abs(found - 1) > ROWS_TOLERANCE:
             yield Problem(
@@ -218,10 +238,17 @@ def rows(evidence: Evidence) -> Iterator[Said]:
 def errors(evidence: Evidence) -> Iterator[Said]:
     """Find more than one transaction in a hundred that failed or was begun again."""
     load = evidence.load
-    failures = recorded(load.failed_transactions, "the number of failed transactions")
-    retries = recorded(load.retries, "the number of transactions that were begun again")
+    failures, retries = load.failed_transactions, load.retries
+    if failures is None and retries is None:
+        yield Untold("the number of failed transactions")
+        return
+    if failures is None or retries is None:  # what is known may be too many by itself
+        which = "failed" if failures is None else "were begun again"
+        yield Untold(f"the number of transactions that {which}")
+    failures, retries = failures or 0, retries or 0
     asked = load.known_transactions + failures
     if asked == 0:
+        yield Apart("nothing was asked for")
         return
     most = max(load.errors, key=lambda error: error.count, default=None)
     example = f"; most often {most.code} in {most.statement or 'connecting'}: {most.message}" if most else ""
@@ -259,7 +286,8 @@ def client(evidence: Evidence) -> Iterator[Said]:
     """Find a load generator without CPU time to spare, or one that let replies wait."""
     load = evidence.load
     if evidence.embedded:
-        return  # the database's own work is in the load generator's account
+        yield Apart("the database's own work is in the load generator's account")
+        return
     account, seconds = load.known_client, load.known_seconds
     brief = evidence.metric == "seconds" and (load.figure("seconds") or 0.0) < SHORTEST_JOB_S
     usable = min(account.workers, evidence.plan.cpus or _cpus_of(evidence) or account.workers)
@@ -275,7 +303,9 @@ def client(evidence: Evidence) -> Iterator[Said]:
             yield Problem("note", f"{used}: in so short a job, starting and ending threads is most of it", "")
         else:
             yield Problem("invalid", f"the client was the bottleneck: {used}")
-    if account.waited_for_cpu_s is not None:
+    if account.waited_for_cpu_s is None:
+        yield Untold("how long the load generator's threads waited for a CPU")
+    else:
         waited = account.waited_for_cpu_s / (seconds * max(account.workers, 1))
         if waited > WAIT_NOTED:
             yield Problem(
@@ -284,7 +314,7 @@ def client(evidence: Evidence) -> Iterator[Said]:
                 "that much of the latencies may be its own",
             )
     if load.latency_us is None or not load.transactions or account.delay_mean_us is None:
-        return
+        return  # a client that blocks lets no reply wait
     delay_us = account.delay_mean_us * load.known_statements / load.transactions
     delayed = delay_us / load.latency_us.mean
     if delayed > DELAY_NOTED:
@@ -317,7 +347,11 @@ def steady(evidence: Evidence) -> Iterator[Said]:
     One pass over files begins cold, as it is to, and its figure is of the whole of it.
     """
     series = evidence.throughputs_per_s
-    if len(series) < SERIES_BINS or evidence.metric == "seconds" or evidence.one_pass:
+    if evidence.metric == "seconds" or evidence.one_pass:
+        yield NO_STEADY_LOAD
+        return
+    if len(series) < SERIES_BINS:
+        yield Untold(f"throughput in {SERIES_BINS} intervals or more")
         return
     cut = mser5(series)
     # MSER-5 always cuts somewhere; what counts is whether the two sides of the cut really differ.
@@ -328,10 +362,8 @@ def steady(evidence: Evidence) -> Iterator[Said]:
     if before.mean <= 0 or after.mean <= 0:
         return
     apart = abs(after.mean - before.mean) > before.half_width + after.half_width
-    bin_s, warm_up_s = (
-        evidence.load.known_seconds / len(series),
-        evidence.plan.phases_of(evidence.cell).warm_up_s,
-    )
+    bin_s = evidence.interval_s or evidence.load.known_seconds / len(series)
+    warm_up_s = evidence.plan.phases_of(evidence.cell).warm_up_s
     if cut.steady:
         biased = abs(after.mean / evidence.load.transactions_per_s - 1) > evidence.plan.same_within
         if apart and biased:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Problem, Run, Said, check
+from diskproof.audit.check import Apart, Problem, Run, Said, Untold, check
 from diskproof.audit.run import compared_cells
 from diskproof.results.machine import Machine, Place
-from diskproof.results.record import Role
+from diskproof.results.record import Role, recorded
 
 HELD_OPEN: tuple[Role, ...] = ("redo", "binlog")
 """Roles whose files a server holds open for as long as it writes them; temporary files come and go."""
@@ -22,10 +22,13 @@ HELD_OPEN: tuple[Role, ...] = ("redo", "binlog")
 )
 def same_storage(run: Run) -> Iterator[Said]:
     """Find compared storages whose roles all lie on the same file systems, or all in memory."""
-    for factor, cell, other in compared_cells(run.plan.cells):
-        if factor != "storage" or run.machine is None:
-            continue
-        one, two = _places(run.machine, cell.storage), _places(run.machine, other.storage)
+    pairs = [pair for factor, *pair in compared_cells(run.plan.cells) if factor == "storage"]
+    if not pairs:
+        yield Apart("no two storages are compared")
+        return
+    machine = recorded(run.machine, "where the storages lay")
+    for cell, other in pairs:
+        one, two = _places(machine, cell.storage), _places(machine, other.storage)
         if one and one.keys() == two.keys() and all(_alike(one[role], two[role]) for role in one):
             yield Problem(
                 "warning",
@@ -45,10 +48,15 @@ def same_storage(run: Run) -> Iterator[Said]:
 def unused_place(run: Run) -> Iterator[Said]:
     """Find roles with a place of their own in which no trial of a cell ever held a file open."""
     unused: dict[tuple[Role, str, str], list[str]] = {}
-    for cell in run.plan.cells:
+    served = [cell for cell in run.plan.cells if cell.has_server]
+    if not served:
+        yield Apart("no server: bare files lie with the data, and nowhere else")
+    elif run.machine is None:
+        yield Untold("where the storages lay")
+    elif not any(trial.open_files for cell in served for trial in run.trials_of(cell)):
+        yield Untold("the server's open files")
+    for cell in served:
         held = {file.role for trial in run.trials_of(cell) for file in trial.open_files}
-        if not cell.has_server:
-            continue  # bare files lie with the data, and nowhere else
         if run.machine is None or not held - {None}:
             continue
         for role, place in _own_places(_places(run.machine, cell.storage)):

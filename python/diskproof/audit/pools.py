@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Said, check
+from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
 from diskproof.results.machine import PoolFacts, PoolMember, PoolPart
 from diskproof.results.record import ROLES, format_bytes
 
@@ -14,6 +14,8 @@ AGREEMENT = 0.5
 
 UNUSED: dict[PoolPart, str] = {"log": "written to", "cache": "read from"}
 """What a part of a pool is there for."""
+
+NO_POOL = Apart("no ZFS pool of ours")
 
 UNUSED_REMEDY: dict[PoolPart, str] = {
     "log": "take a tuning whose commits wait for a flush (`safest`), leave `logbias` at latency, or leave "
@@ -34,9 +36,14 @@ UNUSED_REMEDY: dict[PoolPart, str] = {
 )
 def pool_devices(evidence: Evidence) -> Iterator[Said]:
     """Find log and cache devices of a pool that were not used while the trial was measured."""
-    for pool in _pools(evidence):
+    pools = _pools(evidence)
+    if not any(pool.of(part) for pool in pools for part in UNUSED):
+        yield Apart("no ZFS pool of ours with a log or a cache" if pools else NO_POOL.why)
+    for pool in pools:
         for part, what in UNUSED.items():
             members = pool.of(part)
+            if any(_used(evidence, member) is None for member in members):
+                yield Untold(f"what the disks of the pool's {part} did")
             if members and all(_used(evidence, member) is False for member in members):
                 disks = " and ".join(f"{member.disk} ({member.device.name})" for member in members)
                 yield Problem(
@@ -57,9 +64,12 @@ def pool_devices(evidence: Evidence) -> Iterator[Said]:
 def pool_counters(evidence: Evidence) -> Iterator[Said]:
     """Find disks of a pool at which the kernel and the pool counted far from alike."""
     usage = evidence.trial.usage
+    if not evidence.trial.pools:
+        yield Untold("what the pool itself counted") if _pools(evidence) else NO_POOL
     for told in evidence.trial.pools:
         seen = usage.devices.get(told.device) if usage else None
         if seen is None:
+            yield Untold("what the disks of the pool did")
             continue
         for what, here, there in (
             ("read from", seen.read_bytes, told.read_bytes),

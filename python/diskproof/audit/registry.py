@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from diskproof.audit import files, host, kinds, load, places, pools, run, server, storage, virtual
-from diskproof.audit.check import Check, Evidence, Run
+from diskproof.audit.check import Check, Configuration, Evidence, Run
+from diskproof.results.article import Article
 from diskproof.results.trial import Finding, Severity
 
 TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
@@ -45,6 +46,10 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
     run.order,
     run.repeats,
 )
+
+CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = ()
+
+ARTICLE_CHECKS: tuple[Check[Article], ...] = ()
 
 BARS_FROM: dict[str, Severity] = {
     name: mildest

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from diskproof.audit.check import Problem, Run, Said, check
+from diskproof.audit.check import Apart, Problem, Run, Said, Untold, check
 from diskproof.audit.levels import observed_by_level
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell, Metric
@@ -19,6 +19,10 @@ _MEASURES: dict[Metric, str] = {
     "latency_mean_us": "mean latency at a set rate",
     "seconds": "a job's seconds",
 }
+
+NO_PAIR = "no two cells differ in one factor alone"
+
+NO_TRIALS = "a valid trial of every cell"
 
 POSITION_LEVEL = 0.01
 DRIFT_LEVEL = 0.05
@@ -63,6 +67,9 @@ def repeats(run: Run) -> Iterator[Said]:
 )
 def order(run: Run) -> Iterator[Said]:
     """Find throughput that the position in a block or the block's number explains."""
+    if run.plan.imported:
+        yield Untold("the order in which the trials were run")
+        return
     observations = [
         Observation(trial.cell, trial.block, trial.position, math.log(speed))
         for cell in run.plan.cells
@@ -70,13 +77,15 @@ def order(run: Run) -> Iterator[Said]:
         if (speed := _speed(run, cell, trial)) is not None
     ]
     within = position_effect(observations)
+    over = block_drift(observations)
+    if within is None and over is None:
+        yield Apart("too few trials for their order to show")
     if within and within.p < POSITION_LEVEL and _matters(run, within):
         yield Problem(
             "warning",
             f"{_figure(run)} changes by {within.change:+.0%} from the first to the last trial of a block, "
             "whatever the cell",
         )
-    over = block_drift(observations)
     if over and over.p < DRIFT_LEVEL and _matters(run, over):
         yield Problem(
             "warning",
@@ -94,8 +103,12 @@ def order(run: Run) -> Iterator[Said]:
 )
 def confounding(run: Run) -> Iterator[Said]:
     """Find compared cells that worked on unequal data or with unequal load generators."""
-    for factor, cell, other in compared_cells(run.plan.cells):
+    pairs = list(compared_cells(run.plan.cells))
+    if not pairs:
+        yield Apart(NO_PAIR)
+    for factor, cell, other in pairs:
         of_cell, of_other = run.trials_of(cell), run.trials_of(other)
+        yield from _untold(factor, of_cell, of_other)
         measures = ("measure", {_MEASURES[run.plan.metric(cell)]}, {_MEASURES[run.plan.metric(other)]})
         for fact, values, others in (measures, *_facts(factor, of_cell, of_other)):
             if values != others:
@@ -116,8 +129,15 @@ def confounding(run: Run) -> Iterator[Said]:
 def common_settings(run: Run) -> Iterator[Said]:
     """Find variables that differ between storages though no tuning asked for it."""
     said = set()
-    for factor, cell, other in compared_cells(run.plan.cells):
-        if factor != "storage" or not (run.trials_of(cell) and run.trials_of(other)):
+    pairs = [pair for factor, *pair in compared_cells(run.plan.cells) if factor == "storage"]
+    if not any(cell.has_server for pair in pairs for cell in pair):
+        yield Apart("no two storages are compared under a server")
+    for cell, other in pairs:
+        if not (run.trials_of(cell) and run.trials_of(other)):
+            yield Untold(NO_TRIALS)
+            continue
+        if cell.has_server and not (run.trials_of(cell)[0].settings and run.trials_of(other)[0].settings):
+            yield Untold("the server's settings")
             continue
         one, two = _common(run.trials_of(cell)[0]), _common(run.trials_of(other)[0])
         for name in sorted(one.keys() & two.keys()):
@@ -139,6 +159,10 @@ def common_settings(run: Run) -> Iterator[Said]:
 def levels(run: Run) -> Iterator[Said]:
     """Find tuning levels that differ in nothing, or in what none of them declares."""
     tunings = list(dict.fromkeys(cell.tuning for cell in run.plan.cells))
+    if len(tunings) < 2:
+        yield Apart("no two tuning levels are compared")
+    elif not any(trial.settings for trial in run.valid):
+        yield Untold("the server's settings")
     for server in dict.fromkeys(cell.server for cell in run.plan.cells):
         observed = observed_by_level(run.plan, run.valid, server)
         seen = {tuning for one in observed for tuning in one.values}
@@ -168,6 +192,18 @@ def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
             baseline = baselines.setdefault(others, cell)
             if baseline is not cell:
                 yield factor, baseline, cell
+
+
+def _untold(factor: Factor, trials: list[Trial], others: list[Trial]) -> Iterator[Untold]:
+    """Yield what must be equal on both sides of a comparison and was recorded on neither."""
+    if not trials or not others:
+        yield Untold(NO_TRIALS)
+        return
+    both = [*trials, *others]
+    if factor not in {"workload", "server"} and not any(trial.data for trial in both):
+        yield Untold("the data that was worked on")
+    if factor not in {"clients", "server"} and not any(trial.load and trial.load.client for trial in both):
+        yield Untold("the load generator's threads")
 
 
 def _facts(

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Said, check
+from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
+from diskproof.results.record import recorded
 from diskproof.results.trial import OpenFile
+
+NO_SERVER = Apart("no server")
 
 
 @check(
@@ -15,6 +18,8 @@ from diskproof.results.trial import OpenFile
 )
 def settings(evidence: Evidence) -> Iterator[Said]:
     """Find variables that do not read back as requested."""
+    if not evidence.trial.settings:
+        yield Untold("the server's settings") if evidence.cell.has_server else NO_SERVER
     for setting in evidence.trial.settings:
         if setting.holds:
             continue
@@ -39,6 +44,9 @@ def settings(evidence: Evidence) -> Iterator[Said]:
 )
 def placement(evidence: Evidence) -> Iterator[Said]:
     """Find open files of the server that do not lie where their role was declared to lie."""
+    if evidence.imported:
+        yield Untold("where the files lay")
+        return
     for file in evidence.trial.open_files:
         if not file.as_declared:
             yield Problem("invalid", _where_it_should_lie(evidence, file))
@@ -87,8 +95,12 @@ def _device(evidence: Evidence, number: str) -> str:
 )
 def engine(evidence: Evidence) -> Iterator[Said]:
     """Find tables of another storage engine than the declared one."""
-    data = evidence.trial.data
-    if data is None or data.declared_engine is None:
+    if not evidence.cell.has_server:
+        yield NO_SERVER
+        return
+    data = recorded(evidence.trial.data, "the tables' storage engine")
+    if data.declared_engine is None:
+        yield Apart("no storage engine was asked for")
         return
     if (data.engine or "").lower() != data.declared_engine.lower():
         yield Problem(

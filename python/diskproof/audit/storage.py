@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Said, check
+from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
+from diskproof.results.load import FileRequests
 from diskproof.results.machine import BlockDevice, Place
-from diskproof.results.record import ROLES, format_bytes
+from diskproof.results.record import ROLES, NotRecordedError, format_bytes, recorded
 from diskproof.server.durability import LOG_ROLE, commits_wait_for_flush
 
 FASTEST_SPINDLE_RPM = 15_000
@@ -15,6 +16,12 @@ WRITTEN_BACK_S = 60.0
 """Twice what a page stays dirty before the kernel writes it (vm.dirty_expire_centisecs: 30 s)."""
 
 FEWEST_BYTES = 64 * 2**20
+
+DEVICE_BELOW = "the device below the place"
+
+NO_DEVICE = Apart("no block device of its own below the log")
+
+NO_WAITING = Apart("no commit waits for a flush")
 
 DEVICE_SHARE = 0.25
 """In the worst case the last 35 of 60 s are still in the page cache; the journal's own writes add to it."""
@@ -34,15 +41,28 @@ def bytes_written(evidence: Evidence) -> Iterator[Said]:
     A phase shorter than a minute is not judged: pages written through the page cache reach the device
     up to half a minute later. Nor is a file system that compresses.
     """
-    usage = evidence.trial.usage
-    places = [evidence.place(role) for role in ROLES]
-    devices = {device.name: device for place in places if place for device in _devices(place)}
-    on_devices = all(place and _devices(place) and not _compresses(place) for place in places)
-    if usage is None or not on_devices or usage.seconds < WRITTEN_BACK_S or _flushed_place(evidence) is None:
+    if not evidence.cell.has_server:
+        yield Apart("no server")
+        return
+    usage = recorded(evidence.trial.usage, "what was written to the devices")
+    places = [recorded(evidence.place(role), "where the files lay") for role in ROLES]
+    devices = {device.name: device for place in places for device in _devices(place)}
+    if not all(_devices(place) and not _compresses(place) for place in places):
+        yield Apart("not everything lay on a block device that is written what it is given")
+        return
+    if usage.seconds < WRITTEN_BACK_S:
+        yield Apart("in less than a minute the kernel need not have written back what it was given")
+        return
+    if _flushed_place(evidence) is None:
+        yield NO_WAITING
         return
     disks = dict.fromkeys(disk for device in devices.values() for disk in device.counted)
-    written = usage.server_written_bytes
-    if written is None or written < FEWEST_BYTES or not disks.keys() <= usage.devices.keys():
+    written = recorded(usage.server_written_bytes, "what the server wrote")
+    if not disks.keys() <= usage.devices.keys():
+        yield Untold("what was written to the devices")
+        return
+    if written < FEWEST_BYTES:
+        yield Apart("the server wrote too little to be looked for")
         return
     arrived = sum(usage.devices[disk].written_bytes for disk in disks)
     if arrived < DEVICE_SHARE * written:
@@ -77,11 +97,16 @@ def data_size(evidence: Evidence) -> Iterator[Said]:
     A job is not judged: it begins with an empty database, and creates and drops tables whose size nobody
     has measured.
     """
-    data, pool_bytes = evidence.trial.data, evidence.cell.memory_bytes
-    if data is None or data.data_bytes == 0 or evidence.metric == "seconds":
+    if evidence.metric == "seconds":
+        yield Apart("a job makes its tables itself")
         return
     if evidence.load.file_requests:
-        return  # whether its requests reached the device is counted: `arrived`
+        yield Apart("whether requests for files reached the device is counted")  # by `arrived`
+        return
+    data, pool_bytes = recorded(evidence.trial.data, "the size of the data"), evidence.cell.memory_bytes
+    if data.data_bytes == 0:
+        yield Apart("no data was loaded")
+        return
     compares_storages = len({cell.storage for cell in evidence.plan.cells}) > 1
     size = format_bytes(data.data_bytes)
     if data.data_bytes <= pool_bytes:
@@ -92,6 +117,8 @@ def data_size(evidence: Evidence) -> Iterator[Said]:
             f"({format_bytes(evidence.machine.memory_bytes)}), so the page cache may serve all reads"
         )
     else:
+        if evidence.machine is None:
+            yield Untold("the machine's memory")
         return
     if evidence.load.known_writes == 0 and compares_storages:
         yield Problem("warning", f"{fits} and nothing is written: this tests memory, not storage")
@@ -116,36 +143,60 @@ def physics(evidence: Evidence) -> Iterator[Said]:
     That a study itself asks for barriers off is a note: it measures what they cost, and promises nothing.
     """
     if (moved := evidence.load.file_requests) is not None:
-        data = evidence.place("data")
-        # A sync of a file that is clean already may cost nothing: they are not held against rotations.
-        if data is not None and data.device is not None and moved.syncs and moved.written_bytes:
-            yield from _no_flush(evidence, data, data.device, f"{moved.syncs} syncs of files")
+        yield from _syncs_of_files(evidence, moved)
         return
     log = _flushed_place(evidence)
+    if log is None:
+        yield NO_WAITING
+        return
+    if log.device is None:
+        yield NO_DEVICE if log.in_memory or log.pool else Untold(DEVICE_BELOW)
+        return
     writing = min(evidence.load.known_writes, evidence.load.known_transactions)
-    if log is None or log.device is None or writing == 0:
+    if writing == 0:
+        yield Apart("nothing was written")
         return
     if log.virtual is None:  # what a virtual one can do is said by its model, not guessed from its rpm
         yield from _too_fast_for_a_spindle(evidence, log.device, writing)
     yield from _no_flush(evidence, log, log.device, f"{writing} transactions that wait for a flush")
 
 
+def _syncs_of_files(evidence: Evidence, moved: FileRequests) -> Iterator[Said]:
+    """Hold syncs of bare files against the device's flushes.
+
+    A sync of a file that is clean already may cost nothing: they are not held against rotations.
+    """
+    if not moved.written_bytes or not recorded(moved.syncs, "the number of syncs"):
+        yield Apart("no file was written and synced")
+        return
+    data = recorded(evidence.place("data"), "where the files lay")
+    if data.device is None:
+        yield NO_DEVICE if data.in_memory or data.pool else Untold(DEVICE_BELOW)
+        return
+    yield from _no_flush(evidence, data, data.device, f"{moved.syncs} syncs of files")
+
+
 def _flushed_place(evidence: Evidence) -> Place | None:
     """Return where each commit is flushed to; None where the server, as it answered, waits for none.
 
     The settings decide, not the level's name: a study may change any level, and name its own.
+    NotRecordedError where server, settings or place are not known.
     """
-    if evidence.server is None:
-        return None
-    family = evidence.server.family
+    family = recorded(evidence.server, "the server").family
+    if not evidence.trial.settings:
+        raise NotRecordedError("the server's settings")
     observed = {setting.name: setting.observed for setting in evidence.trial.settings}
-    return evidence.place(LOG_ROLE[family]) if commits_wait_for_flush(family, observed) else None
+    if not commits_wait_for_flush(family, observed):
+        return None
+    return recorded(evidence.place(LOG_ROLE[family]), "where the log lay")
 
 
-def _too_fast_for_a_spindle(evidence: Evidence, device: BlockDevice, writing: int) -> Iterator[Problem]:
+def _too_fast_for_a_spindle(evidence: Evidence, device: BlockDevice, writing: int) -> Iterator[Said]:
     """Hold each client's commits against rotations: it waits for one, however many share the flush."""
     each_per_s = writing / evidence.load.known_seconds / evidence.load.known_clients
     bound_per_s = FASTEST_SPINDLE_RPM / 60
+    if device.rotational is None:
+        yield Untold("whether the disk spins")
     if not device.rotational or each_per_s <= bound_per_s:
         return
     said = (
@@ -163,12 +214,12 @@ def _too_fast_for_a_spindle(evidence: Evidence, device: BlockDevice, writing: in
         yield Problem("invalid", f"a cache answered for {device.name}: {said}")
 
 
-def _no_flush(evidence: Evidence, log: Place, device: BlockDevice, waiting: str) -> Iterator[Problem]:
+def _no_flush(evidence: Evidence, log: Place, device: BlockDevice, waiting: str) -> Iterator[Said]:
     """Find durable commits without a flush, where the kernel is known to count flushes at all."""
     if log.barriers_off:  # whatever was counted: another file system on the disk may have flushed
         yield _barriers_off(log, device, waiting, log.barriers_off)
         return
-    if _flushes(evidence, device) != 0:
+    if recorded(_flushes(evidence, device), "the flushes of the disk"):
         return
     said = f"{waiting}, and not one flush reached {_disks(device)}"
     if device.write_cache == "write through":

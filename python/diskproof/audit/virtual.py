@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Evidence, Problem, Run, Said, check
+from diskproof.audit.check import Apart, Evidence, Problem, Run, Said, Untold, check
 from diskproof.results.machine import PoolMember, PoolPart, VirtualFacts
 from diskproof.results.record import ROLES, format_bytes
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE, VirtualUse, Waiting
@@ -34,6 +34,7 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
 
     A pool fills its cache devices behind the database's back: no request of it waits for such a write.
     """
+    yield from _without_any(evidence)
     for disk in evidence.trial.virtual_disks:
         only_cache = _parts(evidence, disk) == {"cache"}
         if disk.waiting and disk.waiting.late:
@@ -70,6 +71,7 @@ def _waited(disk: VirtualUse, waiting: Waiting) -> str:
 )
 def disk_errors(evidence: Evidence) -> Iterator[Said]:
     """Find disks that failed requests."""
+    yield from _without_any(evidence)
     for disk in evidence.trial.virtual_disks:
         if disk.errors:
             yield Problem(
@@ -91,11 +93,16 @@ def disk_errors(evidence: Evidence) -> Iterator[Said]:
 def virtual_bytes(evidence: Evidence) -> Iterator[Said]:
     """Find disks that counted other bytes than their loop device."""
     usage = evidence.trial.usage
+    yield from _without_any(evidence)
     for disk in evidence.trial.virtual_disks:
         stretches = _stretches(evidence, disk)
         names = stretches or ([disk.block] if disk.block else [])
         loops = [usage.devices[name] for name in names if name in usage.devices] if usage else []
-        if not names or len(loops) < len(names):
+        if not names:
+            yield Apart("a virtual disk that is served as a directory has no loop device")
+            continue
+        if len(loops) < len(names):
+            yield Untold(f"what {' and '.join(names)} was asked for")
             continue
         for what, sent, arrived in (
             ("read from", sum(loop.read_bytes for loop in loops), disk.read.bytes),
@@ -108,6 +115,11 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Said]:
                     f"{format_bytes(sent)} were {what} {' and '.join(names)}, and {format_bytes(arrived)} "
                     f"{what} the virtual disk {disk.name} below it",
                 )
+
+
+def _without_any(evidence: Evidence) -> Iterator[Apart]:
+    if not evidence.trial.virtual_disks:
+        yield Apart("no virtual disk of ours")
 
 
 def _stretches(evidence: Evidence, disk: VirtualUse) -> list[str]:
@@ -136,9 +148,13 @@ def _members(evidence: Evidence, disk: VirtualUse) -> list[PoolMember]:
 def virtual_label(run: Run) -> Iterator[Said]:
     """Tell what must be said with the figures of some disks."""
     told: dict[str, tuple[VirtualFacts, list[str]]] = {}
+    if run.machine is None:
+        yield Untold("where the storages lay")
     for place in run.machine.places if run.machine else []:
         for disk in place.virtual_disks:
             told.setdefault(disk.name, (disk, []))[1].append(place.storage)
+    if run.machine and not told:
+        yield Apart("no virtual disk of ours")
     for name, (disk, storages) in told.items():
         cells = tuple(cell.id for cell in run.plan.cells if cell.storage in storages)
         if disk.label:
