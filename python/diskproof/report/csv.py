@@ -6,6 +6,7 @@ import io
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.published.join import cells_of
 from diskproof.analysis.published.measures import trial_figure
+from diskproof.report.limits import csv as limits
 from diskproof.report.safety.csv import cut_rows
 from diskproof.report.validity import counting, findings_by_trial
 from diskproof.results.folder import RunFolder
@@ -39,6 +40,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
             **_load(trial.load),
             **_latency(trial.load.latency_us if trial.load else None),
             **_cost(trial.usage, trial.load),
+            **limits.columns(analysis.limits, analysis.plan.cell(trial.cell)),
             **_published(analysis.plan, trial),
             "findings": "; ".join(f"{one.severity} {one.check}" for one in findings.get(trial.id, [])),
         }

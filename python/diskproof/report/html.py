@@ -9,11 +9,14 @@ from diskproof.analysis.words import subject
 from diskproof.report import beside, charts, headings, money, published_charts, tables, words
 from diskproof.report.chart_style import encode
 from diskproof.report.curves import over_time
+from diskproof.report.limits import words as limit_words
+from diskproof.report.limits.drawings import drawings as limit_drawings
 from diskproof.report.page_parts import environment, ground
 from diskproof.report.price_chart import price_legend, speed_against_price
 from diskproof.report.ratio_scale import ratio_scale
 from diskproof.report.safety import words as safety_words
 from diskproof.report.safety.charts import MOMENT_KEYS, loss_encoding, losses, speed_against_loss, worst_cuts
+from diskproof.report.tables import limits as limit_tables
 from diskproof.report.tables import safety as safety_tables
 from diskproof.results.folder import RunFolder
 
@@ -48,6 +51,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
         figures=[figure for figure in figures if figure],
         price_figure=speed_against_price(analysis),
         price_legend=price_legend(analysis),
+        limit_drawings=limit_drawings(folder, analysis, trials),
         encoding=encode(analysis.plan.cells),
         has_speed=headings.has_speed(analysis.plan),
         safety_figures=[figure for figure in cuts if figure],
@@ -65,5 +69,6 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
 def _environment() -> Environment:
     made = environment()
     made.globals.update(beside=beside, headings=headings, money=money, subject=subject, tables=tables)
+    made.globals.update(limit_tables=limit_tables, limit_words=limit_words)
     made.globals.update(safety_tables=safety_tables, safety_words=safety_words)
     return made

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, Outcome, RunFinding, Verdict
 from diskproof.report import beside, headings, money, tables, words
+from diskproof.report.limits import markdown as limits
+from diskproof.report.limits import words as limit_words
 from diskproof.report.pipes import escape, table
 from diskproof.report.safety import markdown as safety
 
@@ -18,6 +20,7 @@ def render(analysis: Analysis) -> str:
         *published(analysis),
         *prose(analysis),
         *_cells(analysis),
+        *limits.parts(analysis),
         *efficiency(analysis),
         *prices(analysis),
         *_differences(analysis),
@@ -28,9 +31,12 @@ def render(analysis: Analysis) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def verdict_item(outcome: Outcome, sentence: str, reasons: Sequence[str]) -> str:
-    """Return a verdict as an item of a list, its reasons below it."""
-    further = (f"\n  - {escape(reason)}" for reason in words.further_reasons(sentence, reasons))
+def verdict_item(
+    outcome: Outcome, sentence: str, reasons: Sequence[str], held_back: Sequence[str] = ()
+) -> str:
+    """Return a verdict as an item of a list; below it what holds its cells back, and its reasons."""
+    told = [*held_back, *words.further_reasons(sentence, reasons)]
+    further = (f"\n  - {escape(one)}" for one in told)
     return f"- **{outcome}**: {escape(sentence)}{''.join(further)}"
 
 
@@ -47,11 +53,15 @@ def _heading(analysis: Analysis) -> list[str]:
 def _verdicts(analysis: Analysis) -> list[str]:
     if not words.has_verdict(analysis):
         return [words.why_no_verdict(analysis)]
-    return ["## Verdicts", "\n".join(map(_verdict, words.by_importance(analysis.verdicts)))]
+    return [
+        "## Verdicts",
+        "\n".join(_verdict(verdict, analysis) for verdict in words.by_importance(analysis.verdicts)),
+    ]
 
 
-def _verdict(verdict: Verdict) -> str:
-    return verdict_item(verdict.outcome, verdict.sentence, verdict.reasons)
+def _verdict(verdict: Verdict, analysis: Analysis) -> str:
+    held_back = limit_words.under_verdict(analysis, verdict)
+    return verdict_item(verdict.outcome, verdict.sentence, verdict.reasons, held_back)
 
 
 def published(analysis: Analysis) -> list[str]:

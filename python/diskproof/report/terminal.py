@@ -47,6 +47,8 @@ def layout(table: tables.Table, console: Console) -> RichTable:
         "Min s",
         "Max s",
         "Valid",
+        "Where",
+        "Bound/s",
         "Recovery s",
         "Median lost",
     ):

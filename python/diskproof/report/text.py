@@ -9,6 +9,7 @@ from rich.text import Text
 from diskproof.analysis.answers import Analysis, RunFinding, Verdict
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.report import beside, headings, tables, words
+from diskproof.report.limits import text as limits
 from diskproof.report.safety import text as safety
 from diskproof.report.terminal import hanging, layout, mark, print_parts, shown
 from diskproof.results.trial import Severity
@@ -43,6 +44,8 @@ def render(analysis: Analysis, console: Console) -> None:
         parts.append(_published(analysis, console))
     if analysis.trials_run:
         parts.append(_cells(analysis, console))
+    if analysis.limits:
+        parts.append(limits.part(analysis, analysis.limits, console))
     if analysis.operations:
         parts.append(_operations(analysis, console))
     if analysis.efficiency:
@@ -66,12 +69,14 @@ def _verdicts(analysis: Analysis, console: Console) -> list[Text]:
     if not words.has_verdict(analysis):
         return [Text(words.why_no_verdict(analysis))]
     ordered = words.by_importance(analysis.verdicts)
-    lines = [_verdict(verdict, console) for verdict in ordered[:MOST_VERDICTS]]
+    lines = [_verdict(verdict, analysis, console) for verdict in ordered[:MOST_VERDICTS]]
     return [*lines, *_rest(len(ordered) - MOST_VERDICTS, "verdict")]
 
 
-def _verdict(verdict: Verdict, console: Console) -> Text:
+def _verdict(verdict: Verdict, analysis: Analysis, console: Console) -> Text:
     body = shown(verdict.sentence)
+    if held_back := limits.under_verdict(analysis, verdict, console):
+        body.append(shown(f"\n{held_back}"))
     for reason in words.further_reasons(verdict.sentence, verdict.reasons):
         body.append(shown(f"\n{reason}", style="dim"))
     return hanging(mark(verdict.outcome, console), body, console)

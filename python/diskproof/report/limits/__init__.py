@@ -1,0 +1,1 @@
+"""What holds each cell back, in every form of report: sentences, tables, pictures, columns."""

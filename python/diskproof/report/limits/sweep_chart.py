@@ -1,0 +1,199 @@
+"""The picture of throughput against clients with its bounds drawn in."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import altair as alt
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.shapes import Scaling, Sweep
+from diskproof.analysis.words import clients
+from diskproof.report import words
+from diskproof.report.chart_parts import (
+    Drawing,
+    Figure,
+    Key,
+    Panel,
+    Row,
+    Spec,
+    described,
+    layered,
+    log_ticks,
+)
+from diskproof.report.chart_style import INVALID_COLOUR, encode
+from diskproof.report.limits import words as said
+
+HEIGHT_PX = 260
+POINTS_OF_A_CURVE = 40
+ROOM = 1.3
+"""How far the axes go beyond what is drawn, as a factor: both are logarithmic."""
+
+ALONE = "every client as fast as one alone"
+BOUND = "the most its busiest part can serve"
+LAW = "Universal Scalability Law, fitted"
+DASHES: dict[str, tuple[float, ...]] = {ALONE: (6, 3), BOUND: (2, 2), LAW: (1, 0)}
+
+
+def throughput_with_bounds(analysis: Analysis, *, legend: bool = False) -> Drawing | None:
+    """Return throughput against clients, a panel a sweep; None where no sweep has two points."""
+    found = analysis.limits.sweeps if analysis.limits else []
+    drawn = [(one, rows) for one in found if len(rows := list(_points(analysis, one))) > 1]
+    if not drawn:
+        return None
+    domain = _domain([(one, rows) for one, rows in drawn])
+    panels = tuple(_panel(analysis, one, rows, domain, legend=legend) for one, rows in drawn)
+    present = [line for line in DASHES if any(_has(one, line) for one, _ in drawn)]
+    caption = (
+        f"Throughput by number of clients, with {words.confidence(analysis)} intervals, and what bounds it: "
+        "no more than every client could have if none was in another's way, and no more than its busiest "
+        "part can serve. Where the two meet is the knee. Both axes are logarithmic."
+    )
+    keys = [
+        Key("measured", colour=INVALID_COLOUR, shape="circle"),
+        *(Key(line, dash=DASHES[line]) for line in present),
+    ]
+    return Drawing(Figure("bounds", "Throughput and its bounds", caption, panels), tuple(keys))
+
+
+def _has(sweep: Sweep, line: str) -> bool:
+    known = {ALONE: sweep.smallest_latency_us, BOUND: sweep.bound_per_s, LAW: sweep.scaling}
+    return known[line] is not None
+
+
+def _points(analysis: Analysis, sweep: Sweep) -> Iterator[Row]:
+    figures = {answer.cell.id: answer.throughput_per_s for answer in analysis.cells}
+    for cell, count, throughput in zip(sweep.cells, sweep.clients, sweep.throughput_per_s, strict=True):
+        if throughput is None or throughput <= 0:
+            continue
+        interval = figures.get(cell)
+        yield {
+            "kind": "measured",
+            "clients": count,
+            "speed": throughput,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "name": clients(f"{count}"),
+            "shown": f"{words.with_bounds(interval) if interval else words.number(throughput)}"
+            " transactions/s",
+        }
+
+
+def _domain(drawn: Sequence[tuple[Sweep, Sequence[Row]]]) -> tuple[float, float]:
+    """Return the ends of the axis that all panels share: what rises without end does not count."""
+    figures = [row[end] for _, rows in drawn for row in rows for end in ("speed", "low", "high") if row[end]]
+    bounds = [one.bound_per_s for one, _ in drawn if one.bound_per_s]
+    return min(figures) / ROOM, max([*figures, *bounds]) * ROOM
+
+
+def _panel(
+    analysis: Analysis, sweep: Sweep, points: Sequence[Row], domain: tuple[float, float], *, legend: bool
+) -> Panel:
+    fewest, most = min(sweep.clients), max(sweep.clients)
+    rows = [*points, *_lines(sweep, fewest / 1.2, most * 1.2, domain), *_notes(sweep, fewest, most, domain)]
+    encoding = encode(analysis.plan.cells)
+    colour = encoding.colours[analysis.plan.cell(sweep.cells[0]).level(encoding.colour)]
+    name = said.sweep_name(analysis, sweep)
+    return Panel(
+        name,
+        described(f"Throughput by clients of {name}", points, "shown"),
+        _spec(sweep, colour, domain, legend=legend),
+        rows,
+        len(points),
+    )
+
+
+def _lines(sweep: Sweep, low: float, high: float, domain: tuple[float, float]) -> Iterator[Row]:
+    """Yield the points of each bound and of the fitted law, as far as they lie within the drawing."""
+    bottom, top = domain
+    steps = [low * (high / low) ** (step / POINTS_OF_A_CURVE) for step in range(POINTS_OF_A_CURVE + 1)]
+    if sweep.smallest_latency_us:
+        per_client = 1e6 / sweep.smallest_latency_us
+        first, last = max(low, bottom / per_client), min(high, top / per_client)
+        if first < last:
+            yield from ({"kind": ALONE, "clients": at, "speed": at * per_client} for at in (first, last))
+    if sweep.bound_per_s:
+        yield from ({"kind": BOUND, "clients": at, "speed": sweep.bound_per_s} for at in (low, high))
+    if sweep.scaling:
+        law = [(at, _law(sweep.scaling, at)) for at in steps if at >= 1]
+        yield from (
+            {"kind": LAW, "clients": at, "speed": speed} for at, speed in law if bottom <= speed <= top
+        )
+
+
+def _law(scaling: Scaling, count: float) -> float:
+    """Return the fitted throughput of so many clients (Gunther 2007, chapter 4)."""
+    contention, coherency = scaling.contention.estimate, scaling.coherency.estimate
+    return (
+        count
+        * scaling.per_client_per_s.estimate
+        / (1 + contention * (count - 1) + coherency * count * (count - 1))
+    )
+
+
+def _notes(sweep: Sweep, fewest: float, most: float, domain: tuple[float, float]) -> Iterator[Row]:
+    bottom, top = domain
+    if sweep.bound_per_s:
+        said_bound = f"bound {words.number(sweep.bound_per_s)}/s"
+        yield {"kind": "bound note", "clients": fewest / 1.15, "speed": sweep.bound_per_s, "note": said_bound}
+    if sweep.knee_clients and fewest / 1.2 < sweep.knee_clients < most * 1.2:
+        # Beside the line on the side that has more room.
+        left = math.log(sweep.knee_clients / fewest) > math.log(most / fewest) / 2
+        yield {
+            "kind": "knee",
+            "clients": sweep.knee_clients,
+            "speed": bottom * (top / bottom) ** 0.04,
+            "note": f"knee {words.number(sweep.knee_clients)}",
+            "align": "right" if left else "left",
+            "dx": -5 if left else 5,
+        }
+
+
+def _spec(sweep: Sweep, colour: str, domain: tuple[float, float], *, legend: bool) -> Spec:
+    ticks = log_ticks(*domain)
+    axis = alt.Axis(format=",.3~r", labelOverlap=True, values=ticks if len(ticks) > 1 else alt.Undefined)
+    x = alt.X(
+        "clients:Q",
+        title="clients",
+        scale=alt.Scale(
+            type="log", base=2, domain=[min(sweep.clients) / 1.2, max(sweep.clients) * 1.2], nice=False
+        ),
+        axis=alt.Axis(values=sorted(set(sweep.clients)), format="d", grid=False, labelOverlap=True),
+    )
+    y = alt.Y(
+        "speed:Q",
+        title="transactions/s",
+        scale=alt.Scale(type="log", domain=list(domain), nice=False),
+        axis=axis,
+    )
+    kinds = alt.Scale(domain=list(DASHES), range=[list(dash) for dash in DASHES.values()])
+    dash = alt.StrokeDash(
+        "kind:N", scale=kinds, legend=alt.Legend(title=None, labelLimit=0) if legend else None
+    )
+    base = alt.Chart()
+    lines = (
+        base.transform_filter(alt.FieldOneOfPredicate(field="kind", oneOf=list(DASHES)))
+        .mark_line(strokeWidth=1.6, color=INVALID_COLOUR)
+        .encode(x=x, y=y, strokeDash=dash)
+    )
+    knee = base.transform_filter("datum.kind == 'knee'")
+    upright = knee.mark_rule(strokeWidth=1, color=INVALID_COLOUR, opacity=0.7).encode(x=x)
+    knee_note = knee.mark_text(
+        align=alt.expr("datum.align"), baseline="bottom", dx=alt.expr("datum.dx")
+    ).encode(x=x, y=y, text="note:N")
+    bound_note = (
+        base.transform_filter("datum.kind == 'bound note'")
+        .mark_text(align="left", baseline="bottom", dy=-3)
+        .encode(x=x, y=y, text="note:N")
+    )
+    measured = base.transform_filter("datum.kind == 'measured'")
+    intervals = (
+        measured.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=3, opacity=0.6, color=colour)
+        .encode(x=x, y=alt.Y("low:Q", title="transactions/s"), y2="high:Q")
+    )
+    points = measured.mark_point(size=60, filled=True, opacity=1, color=colour).encode(
+        x=x,
+        y=y,
+        tooltip=[alt.Tooltip("name:N", title="clients"), alt.Tooltip("shown:N", title="figure")],
+    )
+    return layered(lines, upright, intervals, points, knee_note, bound_note, height_px=HEIGHT_PX)

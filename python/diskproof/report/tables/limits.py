@@ -1,0 +1,220 @@
+"""What holds each cell back: limits, the time of a transaction, demands, sweeps, proofs."""
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.shapes import CellLimit, Limits, Split, Sweep
+from diskproof.report import words
+from diskproof.report.limits import words as said
+from diskproof.report.tables.table import Column, Table, factor_column, shown_factors
+
+LAW = ("One client/s", "Contention", "Coherency", "Peak", "Residual")
+"""What the Universal Scalability Law, fitted to a sweep, tells of it."""
+
+
+def limits(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a cell: its limit, where, the two signals, the bound, and what a change would do."""
+    columns = (
+        *_levels_of(analysis),
+        Column("Held back by"),
+        Column("Where"),
+        Column("First signal"),
+        Column("Second signal"),
+        Column("Bound/s", figures=True),
+        Column("What would free it"),
+    )
+    rows = tuple(
+        (
+            *_levels(analysis, one),
+            one.limit or said.NOT_ESTABLISHED,
+            one.where or "",
+            *_two_signals(one),
+            words.number(one.bound_per_s),
+            one.what_if.says if one.what_if else "",
+        )
+        for one in found.cells
+    )
+    return Table(columns, rows)
+
+
+def limits_in_short(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a cell for a screen: its limit, where, the bound, and where its time goes."""
+    columns = (
+        *_levels_of(analysis),
+        Column("Held back by"),
+        Column("Where"),
+        Column("Bound/s", figures=True),
+        Column("A transaction's time"),
+    )
+    rows = tuple(
+        (
+            *_levels(analysis, one),
+            one.limit or said.NOT_ESTABLISHED,
+            one.where or "",
+            words.number(one.bound_per_s),
+            said.main_parts(one.split),
+        )
+        for one in found.cells
+    )
+    return Table(columns, rows)
+
+
+def signals(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a signal, those against a limit among them."""
+    columns = (
+        *_levels_of(analysis),
+        Column("Limit"),
+        Column("Speaks"),
+        Column("Who says it"),
+        Column("Signal"),
+    )
+    rows = tuple(
+        (
+            *_levels(analysis, cell),
+            one.limit,
+            "for it" if one.supports else "against it",
+            one.instrument,
+            one.says,
+        )
+        for cell in found.cells
+        for one in cell.signals
+    )
+    return Table(columns, rows)
+
+
+def splits(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a cell whose transactions can be split: their latency and its parts."""
+    names = said.part_names(found.cells)
+    columns = (
+        *_levels_of(analysis),
+        Column("Mean ms", figures=True),
+        *(Column(f"{name[0].upper()}{name[1:]}", figures=True) for name in names),
+        Column("Unexplained", figures=True),
+    )
+    rows = tuple(
+        (
+            *_levels(analysis, one),
+            words.milliseconds(one.split.latency_us),
+            *(_part(one.split, name) for name in names),
+            _time(one.split, one.split.unexplained_us),
+        )
+        for one in found.cells
+        if one.split
+    )
+    return Table(columns, rows)
+
+
+def sources(found: Limits) -> Table:
+    """Return a row a part and the way in which it was found, whichever cells it is of."""
+    told = {(part.name, part.source): None for one in found.cells if one.split for part in one.split.parts}
+    return Table((Column("Part"), Column("How it follows")), tuple(told))
+
+
+def demands(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a centre that serves a cell's transactions: demand, utilisation, bound."""
+    columns = (
+        *_levels_of(analysis),
+        Column("Centre"),
+        Column("Servers", figures=True),
+        Column("Demand ms", figures=True),
+        Column("Utilisation", figures=True),
+        Column("Bound/s", figures=True),
+    )
+    rows = tuple(
+        (
+            *_levels(analysis, cell),
+            one.centre,
+            f"{one.servers}",
+            words.milliseconds(one.demand_us),
+            said.share(one.utilisation),
+            words.number(one.bound_per_s),
+        )
+        for cell in found.cells
+        for one in cell.demands
+    )
+    return Table(columns, rows)
+
+
+def sweeps(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a sweep of clients: its bounds, its knee, and the law where one was fitted."""
+    has_law = any(one.scaling for one in found.sweeps)
+    columns = (
+        Column("Cells"),
+        Column("Clients"),
+        Column("Smallest ms", figures=True),
+        Column("Bound/s", figures=True),
+        Column("Knee", figures=True),
+        *(Column(title, figures=True) for title in (LAW if has_law else ())),
+    )
+    rows = tuple(
+        (
+            said.sweep_name(analysis, one),
+            ", ".join(map(str, one.clients)),
+            words.milliseconds(one.smallest_latency_us),
+            words.number(one.bound_per_s),
+            words.number(one.knee_clients),
+            *(_law(one) if has_law else ()),
+        )
+        for one in found.sweeps
+    )
+    return Table(columns, rows)
+
+
+def proofs(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a proof: what was changed, what was predicted, and what came of it."""
+    columns = (
+        Column("Cell"),
+        Column("Limit"),
+        Column("What was changed"),
+        Column("Predicted ratio", figures=True),
+        Column("Measured ratio", figures=True),
+        Column("Outcome"),
+        Column("How it was predicted"),
+    )
+    rows = tuple(
+        (
+            said.proof_name(analysis, one),
+            one.limit,
+            one.intervention.says,
+            said.predicted(one),
+            words.with_bounds(one.measured),
+            one.outcome,
+            one.basis,
+        )
+        for one in found.proofs
+    )
+    return Table(columns, rows)
+
+
+def _levels_of(analysis: Analysis) -> list[Column]:
+    return [factor_column(factor) for factor in shown_factors(analysis)]
+
+
+def _levels(analysis: Analysis, one: CellLimit) -> list[str]:
+    return [one.cell.level(factor) for factor in shown_factors(analysis)]
+
+
+def _two_signals(one: CellLimit) -> tuple[str, str]:
+    first, second = ([said.signal(signal) for signal in said.supporting(one)] + ["", ""])[:2]
+    return first, second
+
+
+def _part(split: Split, name: str) -> str:
+    found = said.part(split, name)
+    return _time(split, found.mean_us) if found else words.NOT_OBSERVED
+
+
+def _time(split: Split, time_us: float) -> str:
+    of_all = f" ({said.share(time_us / split.latency_us)})" if split.latency_us > 0 else ""
+    return f"{words.milliseconds(time_us)}{of_all}"
+
+
+def _law(sweep: Sweep) -> tuple[str, ...]:
+    law = sweep.scaling
+    if law is None:
+        return (words.NOT_OBSERVED,) * len(LAW)
+    return (
+        words.with_bounds(law.per_client_per_s),
+        words.with_bounds(law.contention),
+        words.with_bounds(law.coherency),
+        "none" if law.peak_clients is None else words.number(law.peak_clients),
+        said.share(law.residual),
+    )

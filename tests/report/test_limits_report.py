@@ -1,0 +1,479 @@
+"""What holds the cells back in every form of report: the answer first, nothing made up, nothing that runs."""
+
+import csv as standard_csv
+import io
+import json as standard_json
+import re
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from rich.console import Console
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.shapes import CellLimit, Limits, Part, Split
+from diskproof.report import charts, csv, html, json, markdown, text
+from diskproof.report.chart_style import DARK, LIGHT, Ink
+from diskproof.report.limits import words
+from diskproof.report.limits.device_chart import devices_over_time
+from diskproof.report.limits.drawings import drawings
+from diskproof.report.limits.split_chart import time_split
+from diskproof.report.limits.sweep_chart import throughput_with_bounds
+from diskproof.report.tables import limits as tables
+from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Finding
+from support.limits import SMALL_LOG, make_limits
+from support.runs import MakeRun, Run
+from support.snapshots import assert_matches_snapshot
+from support.trials import change, make_plan, make_trials
+from support.virtual import make_use
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+HOSTILE = "<img src=x onerror=alert(1)></script>\x1b[31m|{{7*7}}"
+
+
+def printed(analysis: Analysis, width: int = 80, encoding: str = "utf-8") -> str:
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    text.render(analysis, Console(file=file, width=width))
+    file.seek(0)
+    return file.read()
+
+
+def on_one_line(said: str) -> str:
+    return " ".join(said.split())
+
+
+def limits_of(analysis: Analysis) -> Limits:
+    assert analysis.limits
+    return analysis.limits
+
+
+def limited(run: Run) -> Run:
+    folder, analysis = run
+    return folder, change(analysis, limits=make_limits(analysis.plan))
+
+
+def with_cell(analysis: Analysis, at: int, **changes: object) -> Analysis:
+    """Return the analysis with another limit of one cell."""
+    limits = limits_of(analysis)
+    cells = [change(one, **changes) if index == at else one for index, one in enumerate(limits.cells)]
+    return change(analysis, limits__cells=cells)
+
+
+@pytest.fixture
+def run(make_run: MakeRun) -> Run:
+    return limited(make_run(make_plan(blocks=5)))
+
+
+@pytest.fixture
+def swept(make_run: MakeRun) -> Run:
+    return limited(make_run(make_plan(tunings=("safest",), clients=(1, 2, 4, 8), blocks=2)))
+
+
+# ---------------------------------------------------------------- the terminal
+
+
+def test_the_terminal_reads_as_it_did(run: Run) -> None:
+    assert_matches_snapshot(printed(run[1]), SNAPSHOTS / "limits.txt")
+
+
+def test_markdown_reads_as_it_did(swept: Run) -> None:
+    assert_matches_snapshot(markdown.render(swept[1]), SNAPSHOTS / "limits.md")
+
+
+def test_under_a_ratio_stands_what_holds_both_cells_back_with_its_evidence(run: Run) -> None:
+    said = on_one_line(printed(run[1]))
+    assert re.search(
+        r"times slower than dram \([^)]+\) at safest with 1 client Held back: disk by the flush of the log "
+        r"\(COMMIT takes 6\.4 of 8\.1 ms\); dram by the CPU \(2 CPUs are 96% busy\)\.",
+        said,
+    )
+    assert "Held back: fast: not established; safest by the flush of the log (" in said
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_it_takes_two_lines_at_most_and_none_is_too_wide(run: Run, width: int) -> None:
+    lines = printed(run[1], width).splitlines()
+    assert max(map(len, lines)) <= width
+    for at, line in enumerate(lines):
+        if line.startswith("  Held back: "):
+            assert len(list(takewhile(lambda one: one.startswith("  "), lines[at:]))) <= 2
+
+
+def test_evidence_that_does_not_fit_is_left_to_the_other_reports(run: Run) -> None:
+    analysis = run[1]
+    long = "each of many words that say it " * 12
+    talkative = [
+        change(one, signals=[change(signal, says=long) for signal in one.signals])
+        for one in limits_of(analysis).cells
+    ]
+    analysis = change(analysis, limits__cells=talkative)
+    said = on_one_line(printed(analysis))
+    assert "Held back: disk by the flush of the log; dram by the CPU." in said
+    assert "many words" not in said
+    assert on_one_line(long) in on_one_line(markdown.render(analysis))
+
+
+def test_a_limit_that_both_have_is_named_once(run: Run) -> None:
+    assert "Held back: both by the CPU (2 CPUs are 96% busy)." in on_one_line(printed(run[1]))
+    other = [change(limits_of(run[1]).cells[0].signals[0], says="2 CPUs are 88% busy")]
+    said = on_one_line(printed(with_cell(run[1], 0, signals=other)))
+    assert "Held back: both by the CPU: fast (2 CPUs are 96% busy); safest (2 CPUs are 88% busy)." in said
+
+
+def test_where_neither_is_established_nothing_is_named(run: Run) -> None:
+    _, analysis = run
+    none = [change(one, limit=None, signals=[]) for one in limits_of(analysis).cells]
+    said = on_one_line(printed(change(analysis, limits__cells=none)))
+    assert "What holds them back is not established." in said
+    assert "Held back: " not in said
+    assert "not established in 8 cells" in said
+
+
+def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",), clients=(8,), blocks=2)
+    folder, analysis = limited(make_run(plan))
+    sentence = limits_of(analysis).cells[0].sentence
+    assert f"= disk: {sentence}" in on_one_line(printed(analysis))
+    assert f"- **disk**: {sentence}" in markdown.render(analysis)
+    assert sentence in html.render(folder, analysis).replace("&#39;", "'")
+
+
+def test_a_trouble_of_many_cells_is_told_with_one_remedy(run: Run) -> None:
+    said = on_one_line(printed(run[1]))
+    assert said.count("redo log too small") == said.count("Remedy: raise `innodb_log_file_size`") == 1
+    assert "(disk, safest, 1 client; disk, safest, 8 clients)" in said
+
+
+def test_a_proof_says_how_it_came_out(run: Run) -> None:
+    assert "= as predicted disk, safest, 1 client: with flushes" in on_one_line(printed(run[1]))
+    [proof] = limits_of(run[1]).proofs
+    failed = change(proof, outcome="not as predicted", measured=None)
+    analysis = change(run[1], limits__proofs=[failed])
+    assert "✕ not as predicted disk, safest" in on_one_line(printed(analysis))
+    assert "x not as predicted disk, safest" in on_one_line(printed(analysis, encoding="ascii"))
+    assert "| not as predicted |" in markdown.render(analysis)
+    assert "| n/a | not as predicted |" in markdown.render(analysis)
+
+
+# ---------------------------------------------------------------- tables, json, csv
+
+
+def test_every_table_has_an_entry_a_column(swept: Run) -> None:
+    _, analysis = swept
+    limits = limits_of(analysis)
+    for table in (
+        tables.limits(analysis, limits),
+        tables.limits_in_short(analysis, limits),
+        tables.signals(analysis, limits),
+        tables.splits(analysis, limits),
+        tables.sources(limits),
+        tables.demands(analysis, limits),
+        tables.sweeps(analysis, limits),
+        tables.proofs(analysis, limits),
+    ):
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+
+
+def test_the_two_signals_of_a_limit_are_of_two_instruments(run: Run) -> None:
+    _, analysis = run
+    table = tables.limits(analysis, limits_of(analysis))
+    first, second = (
+        [column.title for column in table.columns].index(f"{which} signal") for which in ("First", "Second")
+    )
+    flushed = next(row for row in table.rows if "log flush" in row)
+    assert flushed[first].startswith("clients: COMMIT takes")
+    assert flushed[second].startswith("kernel: ")
+    opened = next(row for row in table.rows if words.NOT_ESTABLISHED in row)
+    assert (opened[first], opened[second]) == ("", "")
+
+
+def test_what_speaks_against_a_limit_is_told_too(run: Run) -> None:
+    assert "| CPU | against it | kernel | 2 CPUs are 12% busy |" in markdown.render(run[1])
+
+
+def test_a_part_that_a_cell_does_not_have_is_not_observed(run: Run) -> None:
+    _, analysis = run
+    table = tables.splits(analysis, limits_of(analysis))
+    titles = [column.title for column in table.columns]
+    of_disk = next(row for row in table.rows if row[:2] == ("disk", "safest"))
+    assert of_disk[titles.index("Locks")] == "n/a"
+    assert of_disk[titles.index("Log flush")] == "6.44 (79%)"
+    of_memory = next(row for row in table.rows if row[:2] == ("dram", "safest"))
+    assert of_memory[titles.index("Unexplained")] == "-0.0990 (-6%)"
+
+
+@pytest.mark.parametrize(("fixture", "fitted"), [("run", False), ("swept", True)])
+def test_the_law_has_columns_only_where_it_was_fitted(
+    request: pytest.FixtureRequest, fixture: str, fitted: bool
+) -> None:
+    _, analysis = request.getfixturevalue(fixture)
+    titles = [column.title for column in tables.sweeps(analysis, limits_of(analysis)).columns]
+    assert ("Contention" in titles) is fitted
+    assert ("Gunther" in markdown.render(analysis)) is fitted
+
+
+def test_json_has_it_all(run: Run) -> None:
+    _, analysis = run
+    told = standard_json.loads(json.render(analysis))["limits"]
+    assert {"cells", "sweeps", "proofs"} == told.keys()
+    assert Analysis.model_validate_json(json.render(analysis)) == analysis
+
+
+def test_csv_has_the_limit_of_each_trials_cell(run: Run) -> None:
+    rows = list(standard_csv.DictReader(io.StringIO(csv.render(*run))))
+    flushed = next(row for row in rows if (row["storage"], row["tuning"]) == ("disk", "safest"))
+    assert (flushed["limit"], flushed["limit_where"]) == ("log flush", "disk (redo)")
+    assert float(flushed["limit_bound_per_s"]) == pytest.approx(1333, rel=1e-3)
+    assert flushed["time_locks_us"] == ""
+    parts = [float(flushed[f"time_{part}_us"]) for part in ("cpu", "log_flush", "unexplained")]
+    latency_us = limits_of(run[1]).cells[4].split
+    assert latency_us
+    assert flushed["clients"] != "1" or sum(parts) == pytest.approx(latency_us.latency_us)
+    opened = next(row for row in rows if (row["storage"], row["tuning"]) == ("disk", "fast"))
+    assert (opened["limit"], opened["limit_where"], opened["limit_bound_per_s"]) == (
+        "not established",
+        "",
+        "",
+    )
+
+
+# ---------------------------------------------------------------- nothing is said where nothing was counted
+
+
+def test_a_run_of_which_nothing_was_counted_reads_as_before(quickstart: Run) -> None:
+    folder, analysis = quickstart
+    analysis = change(analysis, limits=None)
+    for said in (printed(analysis), markdown.render(analysis), html.render(folder, analysis)):
+        assert words.TITLE not in said
+        assert "Held back" not in said
+    assert "limit" not in csv.render(folder, analysis).splitlines()[0]
+    assert drawings(folder, analysis, folder.trials()) == []
+
+
+def test_limits_without_cells_have_no_section(quickstart: Run) -> None:
+    folder, analysis = quickstart
+    analysis = change(analysis, limits=Limits(cells=[]))
+    for said in (printed(analysis), markdown.render(analysis), html.render(folder, analysis)):
+        assert words.TITLE not in said
+
+
+def test_a_cell_of_which_nothing_is_known_is_left_out_of_its_verdicts(run: Run) -> None:
+    _, analysis = run
+    only_disk = [one for one in limits_of(analysis).cells if one.cell.storage == "disk"]
+    said = on_one_line(printed(change(analysis, limits__cells=only_disk)))
+    assert "Held back: disk by the flush of the log (COMMIT takes 6.4 of 8.1 ms)." in said
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def test_the_parts_of_a_bar_follow_each_other_up_to_the_latency(run: Run) -> None:
+    _, analysis = run
+    drawing = time_split(analysis)
+    assert drawing
+    for cell in limits_of(analysis).cells:
+        rows = [row for row in drawing.figure.panels[0].rows if row["cell"] == cell.cell.id]
+        assert [row["begin"] for row in rows] == pytest.approx([0.0, *(row["until"] for row in rows[:-1])])
+        assert cell.split
+        explained = max(cell.split.latency_us, cell.split.latency_us - cell.split.unexplained_us)
+        whole = explained / cell.split.latency_us  # the cells' times are too far apart for milliseconds
+        assert rows[-1]["until"] == pytest.approx(whole)
+    assert "shares are drawn" in drawing.figure.caption
+
+
+def test_times_that_are_near_each_other_are_drawn_in_milliseconds(make_run: MakeRun) -> None:
+    _, analysis = limited(make_run(make_plan(storages=("disk",), tunings=("safest",), blocks=2)))
+    drawing = time_split(analysis)
+    assert drawing
+    [panel] = drawing.figure.panels
+    assert max(row["until"] for row in panel.rows) == pytest.approx(18.6, rel=0.01)
+    assert "shares" not in drawing.figure.caption
+    assert [key.words for key in drawing.keys] == ["log flush", "CPU", "unexplained"]
+
+
+def test_parts_that_overlap_are_said_to(run: Run) -> None:
+    drawing = time_split(run[1])
+    assert drawing
+    names = {row["name"] for row in drawing.figure.panels[0].rows}
+    assert "dram, safest, 1 client: 1.65 ms, the parts overlap by 0.0990 ms" in names
+    assert "add up to more" in drawing.figure.caption
+
+
+def test_without_a_split_there_is_no_picture_of_it(run: Run) -> None:
+    _, analysis = run
+    assert (
+        time_split(change(analysis, limits__cells=[change(limits_of(analysis).cells[0], split=None)])) is None
+    )
+
+
+def test_a_latency_of_nothing_divides_nothing(run: Run) -> None:
+    nothing = Split(latency_us=0.0, parts=[Part(name="CPU", mean_us=0.0, source="")])
+    analysis = with_cell(run[1], 0, split=nothing)
+    assert time_split(analysis)
+    assert tables.splits(analysis, limits_of(analysis)).rows[0][-1] == "0"
+    assert words.main_parts(nothing) == "n/a"
+
+
+def test_the_bounds_meet_at_the_knee(swept: Run) -> None:
+    drawing = throughput_with_bounds(swept[1])
+    assert drawing
+    assert [panel.title for panel in drawing.figure.panels] == ["dram", "disk"]
+    memory, disk = ({row["kind"] for row in panel.rows} for panel in drawing.figure.panels)
+    assert {"measured", "knee", "bound note", *(key.words for key in drawing.keys[1:])} == memory
+    assert "knee" not in disk  # it lies beyond the clients that were measured
+    rows = drawing.figure.panels[0].rows
+    knee = next(row for row in rows if row["kind"] == "knee")
+    alone = [row for row in rows if row["kind"] == "every client as fast as one alone"]
+    bound = next(row["speed"] for row in rows if row["kind"] == "bound note")
+    assert alone[0]["speed"] / alone[0]["clients"] * knee["clients"] == pytest.approx(bound)
+    assert drawing.figure.panels[0].marks == 4
+
+
+def test_what_is_not_known_of_a_sweep_is_not_drawn(swept: Run) -> None:
+    bare = [
+        change(one, bound_per_s=None, knee_clients=None, smallest_latency_us=None, scaling=None)
+        for one in limits_of(swept[1]).sweeps
+    ]
+    drawing = throughput_with_bounds(change(swept[1], limits__sweeps=bare))
+    assert drawing
+    assert {row["kind"] for panel in drawing.figure.panels for row in panel.rows} == {"measured"}
+    assert [key.words for key in drawing.keys] == ["measured"]
+
+
+def test_a_sweep_of_one_point_is_not_drawn(swept: Run) -> None:
+    lost = [change(one, throughput_per_s=[None, None, None, 80.0]) for one in limits_of(swept[1]).sweeps]
+    assert throughput_with_bounds(change(swept[1], limits__sweeps=lost)) is None
+
+
+def utilised(folder: RunFolder, plan: Plan, device: str = "vda") -> None:
+    """Give each trial the utilisation of two devices, the second one without a figure at one moment."""
+    for trial in make_trials(plan):
+        folder.write_series(
+            trial.id,
+            [
+                (float(second), source, "utilisation", share)
+                for second in range(-3, 9)
+                for source, share in ((f"device:{device}", 0.8), ("device:loop7", 1.02), ("host", 0.5))
+            ],
+        )
+
+
+def test_devices_are_drawn_from_the_first_valid_trial_by_the_name_of_their_disk(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",), blocks=2)
+    bad = Finding(check="late", severity="invalid", message="late")
+    trials = [
+        change(
+            trial,
+            virtual_disks=[make_use(name="hdd", block="loop7" if trial.block == 2 else "loop9")],
+            findings=[bad] if trial.block == 1 else [],
+        )
+        for trial in make_trials(plan)
+    ]
+    folder, analysis = limited(make_run(plan, trials))
+    utilised(folder, plan)
+    drawing = devices_over_time(folder, analysis, trials)
+    assert drawing
+    assert [key.words for key in drawing.keys] == ["hdd", "vda"]
+    for panel in drawing.figure.panels:
+        assert panel.marks == 2
+        assert {row["device"] for row in panel.rows} == {"hdd", "vda"}
+        assert min(row["t"] for row in panel.rows) == -3
+        assert panel.description.endswith("hdd 102%, vda 80%.")
+
+
+def test_without_a_series_of_devices_nothing_is_drawn_of_them(run: Run) -> None:
+    folder, analysis = run
+    assert devices_over_time(folder, analysis, folder.trials()) is None
+
+
+@pytest.mark.parametrize("ink", [LIGHT, DARK])
+def test_the_pictures_can_be_drawn(swept: Run, ink: Ink) -> None:
+    folder, analysis = swept
+    utilised(folder, analysis.plan)
+    drawn = drawings(folder, analysis, folder.trials(), legend=True)
+    assert [one.figure.name for one in drawn] == ["split", "bounds", "devices"]
+    for one in drawn:
+        assert charts.png(one.figure, ink).startswith(b"\x89PNG")
+    assert "Universal Scalability Law" in charts.svg(drawn[1].figure)
+
+
+# ---------------------------------------------------------------- the page
+
+
+def hostile(plan: Plan) -> Limits:
+    """Return limits in which every text is hostile."""
+    text = make_limits(plan).model_dump_json()
+    for said in (
+        "bound by the CPU",
+        "redo log too small",
+        "raise `innodb_log_file_size`",
+        SMALL_LOG.source,
+        "2 CPUs are 96% busy",
+        "the server's row lock time",
+        "beyond",
+        "with flushes twice as slow",
+        "takes twice as long",
+        "a commit waits for 6.5",
+        "a disk with a 1 ms flush",
+        "(redo)",
+    ):
+        assert said in text, said
+        text = text.replace(said, standard_json.dumps(HOSTILE)[1:-1])
+    return Limits.model_validate_json(text)
+
+
+def test_nothing_in_a_limit_reaches_a_report_unescaped(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("dram", HOSTILE), blocks=2)
+    folder, analysis = make_run(plan)
+    disk = [cell for cell in plan.cells if cell.storage == HOSTILE]
+    plan_of_disk = change(plan, cells=[change(cell, storage="disk") for cell in disk])
+    renamed = [
+        change(one, cell=cell) for one, cell in zip(make_limits(plan_of_disk).cells, disk, strict=True)
+    ]
+    cells: list[CellLimit] = [one for one in hostile(make_plan()).cells if one.cell.storage == "dram"]
+    analysis = change(
+        analysis, limits=change(hostile(make_plan()), cells=[*cells, *renamed], sweeps=[], proofs=[])
+    )
+    page, told = html.render(folder, analysis), markdown.render(analysis)
+    assert words.TITLE in page
+    assert "<img src=x" not in page
+    assert "<img" not in told.replace(r"\<img", "")
+    assert "\x1b" not in printed(analysis)
+
+
+def test_the_page_shows_its_pictures_on_a_phone_and_does_nothing_else(
+    make_run: MakeRun, browser: Browser, tmp_path: Path
+) -> None:
+    plan = make_plan(clients=(1, 2, 4, 8), blocks=2)
+    folder, analysis = make_run(plan)
+    utilised(folder, plan, device="<b>vda")
+    analysis = change(analysis, limits=hostile(plan))
+    path = tmp_path / "limits.html"
+    path.write_text(html.render(folder, analysis))
+    complaints: list[str] = []
+    context = browser.new_context(viewport={"width": 400, "height": 800})
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(path.as_uri())
+    page.wait_for_function("document.documentElement.dataset.charts === 'drawn'")
+    drawn = {
+        name: page.locator(f"#figure-{name} {marks}").count()
+        for name, marks in (
+            ("split", ".mark-rect.role-mark path"),
+            ("bounds", ".mark-symbol.role-mark path"),
+            ("devices", ".mark-line.role-mark path"),
+        )
+    }
+    # Memory's cells: CPU and locks. The disk's: flush, CPU and the rest at safest, the rest alone at fast.
+    assert drawn == {"split": 8 * 2 + 4 * 3 + 4, "bounds": 16, "devices": 2}
+    assert page.locator("#limits img, #verdicts img, #limits td b").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert "Held" not in page.inner_text("#verdicts")
+    assert page.locator("#verdicts .held-back").count() == 2 * len(analysis.verdicts)
+    assert complaints == []
+    context.close()
