@@ -1,9 +1,11 @@
 //! A served disk: started, asked, and ended with the test.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -23,10 +25,35 @@ pub(crate) struct Served {
     _stdout: BufReader<ChildStdout>,
 }
 
+/// FUSE for every user while a disk is mounted, as udev's rule gives it; without udev its device is root's
+/// alone. One test at a time, and as it was in the end.
+pub(crate) struct FuseForAll {
+    was: Permissions,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl FuseForAll {
+    const DEVICE: &str = "/dev/fuse";
+
+    pub(crate) fn new() -> Self {
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let was = fs::metadata(Self::DEVICE).expect("FUSE").permissions();
+        fs::set_permissions(Self::DEVICE, Permissions::from_mode(0o666)).expect("root's leave");
+        Self { was, _turn: turn }
+    }
+}
+
+impl Drop for FuseForAll {
+    fn drop(&mut self) {
+        let _ = fs::set_permissions(Self::DEVICE, self.was.clone());
+    }
+}
+
 /// An empty folder with a mount point in it.
 pub(crate) fn folder() -> TempDir {
     let folder = TempDir::new().expect("a folder");
-    std::fs::create_dir(folder.path().join("mount")).expect("a mount point");
+    fs::create_dir(folder.path().join("mount")).expect("a mount point");
     folder
 }
 

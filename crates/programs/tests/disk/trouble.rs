@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::Signal;
 
-use crate::served::{self, PATIENCE, Served, serve, slow};
+use crate::served::{self, FuseForAll, PATIENCE, Served, serve, slow};
 
 /// Reads and writes until it fails; how it failed.
 fn until_failure(file: &File, stop: &AtomicBool) -> Option<io::Error> {
@@ -158,6 +158,7 @@ fn bytes_do_not_change_under_requests() {
 #[test]
 fn an_ordinary_user_has_a_disk_too() {
     const NOBODY: u32 = 65_534;
+    let _open = FuseForAll::new();
     let folder = served::folder();
     let program = folder.path().join("diskproof-disk");
     // The built one may lie where nobody may go.

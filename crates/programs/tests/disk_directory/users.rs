@@ -33,6 +33,7 @@ fn serve() -> (Served, u32) {
     let theirs = served::command("null", folder.path(), &arguments);
     let mut command = Command::new(copy);
     command.args(theirs.get_args()).uid(USER).gid(USER);
+    let _open = served::FuseForAll::new();
     (served::start(folder, command), USER)
 }
 
