@@ -327,7 +327,7 @@ def test_the_bounds_meet_at_the_knee(swept: Run) -> None:
     assert "knee" not in disk  # it lies beyond the clients that were measured
     rows = drawing.figure.panels[0].rows
     knee = next(row for row in rows if row["kind"] == "knee")
-    alone = [row for row in rows if row["kind"] == "every client as fast as one alone"]
+    alone = [row for row in rows if row["kind"] == "each client as fast as with the fewest"]
     bound = next(row["speed"] for row in rows if row["kind"] == "bound note")
     assert alone[0]["speed"] / alone[0]["clients"] * knee["clients"] == pytest.approx(bound)
     assert drawing.figure.panels[0].marks == 4
@@ -342,6 +342,15 @@ def test_what_is_not_known_of_a_sweep_is_not_drawn(swept: Run) -> None:
     assert drawing
     assert {row["kind"] for panel in drawing.figure.panels for row in panel.rows} == {"measured"}
     assert [key.words for key in drawing.keys] == ["measured"]
+
+
+def test_a_bound_far_above_is_named_and_presses_nothing_together(swept: Run) -> None:
+    far = [change(one, bound_per_s=5e6, knee_clients=None) for one in limits_of(swept[1]).sweeps]
+    drawing = throughput_with_bounds(change(swept[1], limits__sweeps=far))
+    assert drawing
+    for panel in drawing.figure.panels:
+        assert "bound 5,000,000/s, above the drawing" in {row.get("note") for row in panel.rows}
+        assert max(row["speed"] for row in panel.rows) < 5000
 
 
 def test_a_sweep_of_one_point_is_not_drawn(swept: Run) -> None:

@@ -25,10 +25,14 @@ from diskproof.report.limits import words as said
 
 HEIGHT_PX = 260
 POINTS_OF_A_CURVE = 40
+FAR = 20.0
+"""A bound that lies further above all throughputs than this factor is named and not drawn: it would press
+them together."""
+
 ROOM = 1.3
 """How far the axes go beyond what is drawn, as a factor: both are logarithmic."""
 
-ALONE = "every client as fast as one alone"
+ALONE = "each client as fast as with the fewest"
 BOUND = "the most its busiest part can serve"
 LAW = "Universal Scalability Law, fitted"
 DASHES: dict[str, tuple[float, ...]] = {ALONE: (6, 3), BOUND: (2, 2), LAW: (1, 0)}
@@ -81,8 +85,8 @@ def _points(analysis: Analysis, sweep: Sweep) -> Iterator[Row]:
 def _domain(drawn: Sequence[tuple[Sweep, Sequence[Row]]]) -> tuple[float, float]:
     """Return the ends of the axis that all panels share: what rises without end does not count."""
     figures = [row[end] for _, rows in drawn for row in rows for end in ("speed", "low", "high") if row[end]]
-    bounds = [one.bound_per_s for one, _ in drawn if one.bound_per_s]
-    return min(figures) / ROOM, max([*figures, *bounds]) * ROOM
+    near = [one.bound_per_s for one, _ in drawn if one.bound_per_s and one.bound_per_s <= max(figures) * FAR]
+    return min([*figures, *near]) / ROOM, max([*figures, *near]) * ROOM
 
 
 def _panel(
@@ -111,7 +115,7 @@ def _lines(sweep: Sweep, low: float, high: float, domain: tuple[float, float]) -
         first, last = max(low, bottom / per_client), min(high, top / per_client)
         if first < last:
             yield from ({"kind": ALONE, "clients": at, "speed": at * per_client} for at in (first, last))
-    if sweep.bound_per_s:
+    if sweep.bound_per_s and sweep.bound_per_s <= top:
         yield from ({"kind": BOUND, "clients": at, "speed": sweep.bound_per_s} for at in (low, high))
     if sweep.scaling:
         law = [(at, _law(sweep.scaling, at)) for at in steps if at >= 1]
@@ -133,8 +137,13 @@ def _law(scaling: Scaling, count: float) -> float:
 def _notes(sweep: Sweep, fewest: float, most: float, domain: tuple[float, float]) -> Iterator[Row]:
     bottom, top = domain
     if sweep.bound_per_s:
-        said_bound = f"bound {words.number(sweep.bound_per_s)}/s"
-        yield {"kind": "bound note", "clients": fewest / 1.15, "speed": sweep.bound_per_s, "note": said_bound}
+        above = sweep.bound_per_s > top
+        yield {
+            "kind": "bound note",
+            "clients": fewest / 1.15,
+            "speed": top / ROOM if above else sweep.bound_per_s,
+            "note": f"bound {words.number(sweep.bound_per_s)}/s{', above the drawing' if above else ''}",
+        }
     if sweep.knee_clients and fewest / 1.2 < sweep.knee_clients < most * 1.2:
         # Beside the line on the side that has more room.
         left = math.log(sweep.knee_clients / fewest) > math.log(most / fewest) / 2
