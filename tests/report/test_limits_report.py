@@ -344,6 +344,17 @@ def test_what_is_not_known_of_a_sweep_is_not_drawn(swept: Run) -> None:
     assert [key.words for key in drawing.keys] == ["measured"]
 
 
+def test_a_load_on_bare_files_has_requests(make_run: MakeRun) -> None:
+    bare = make_plan(servers=("-",), storages=("disk",), tunings=("-",), workloads=("files",), blocks=2)
+    folder, analysis = limited(make_run(change(bare, metrics={"files": "requests_per_s"})))
+    drawing = throughput_with_bounds(analysis)
+    assert drawing
+    [panel] = drawing.figure.panels
+    assert "requests/s" in panel.description
+    assert "transactions/s" not in standard_json.dumps(panel.complete_spec())
+    assert "Where the time of a request goes" in html.render(folder, analysis)
+
+
 def test_a_bound_far_above_is_named_and_presses_nothing_together(swept: Run) -> None:
     far = [change(one, bound_per_s=5e6, knee_clients=None) for one in limits_of(swept[1]).sweeps]
     drawing = throughput_with_bounds(change(swept[1], limits__sweeps=far))

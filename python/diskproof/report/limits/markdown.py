@@ -22,7 +22,7 @@ def parts(analysis: Analysis) -> list[str]:
         *_sentences(analysis, words.unsaid(analysis, limits)),
         table(tables.limits(analysis, limits)),
         *_troubles(analysis, limits),
-        *_tabled("### A transaction's time", words.SPLIT_NOTE, tables.splits(analysis, limits)),
+        *_tabled(f"### {words.split_title(analysis)}", words.SPLIT_NOTE, tables.splits(analysis, limits)),
         *_tabled("", "How each part follows from what was measured:", tables.sources(limits)),
         *_sweeps(analysis, limits),
         *_proofs(analysis, limits),

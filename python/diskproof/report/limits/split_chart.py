@@ -58,7 +58,7 @@ def time_split(analysis: Analysis, *, legend: bool = False) -> Drawing | None:
     end = max(row["until"] for row in rows) * ROOM
     x = alt.X(
         "begin:Q",
-        title="share of a mean transaction's time" if shares else "milliseconds",
+        title="share of the mean time" if shares else "milliseconds",
         scale=alt.Scale(domain=[0, end], nice=False),
         axis=axis,
     )
@@ -73,13 +73,13 @@ def time_split(analysis: Analysis, *, legend: bool = False) -> Drawing | None:
             tooltip=tooltip("shown"),
         )
     )
-    panel = stacked_panel("", described("A transaction's time", _told(rows), "split"), rows, bars)
-    figure = Figure("split", "Where a transaction's time goes", _caption(cells, shares=shares), (panel,))
+    panel = stacked_panel("", described(said.split_title(analysis), _told(rows), "split"), rows, bars)
+    figure = Figure("split", said.split_title(analysis), _caption(cells, shares=shares), (panel,))
     return Drawing(figure, tuple(Key(name, colour=COLOUR_OF_PART[name]) for name in present))
 
 
 def _caption(cells: list[CellLimit], *, shares: bool) -> str:
-    said_first = "The parts of a mean transaction's time, over all clients and valid trials."
+    said_first = "The parts of the mean time, over all clients and valid trials."
     wide = (
         " The cells' times differ so much that shares are drawn; the time stands beside the name."
         if shares
@@ -88,7 +88,7 @@ def _caption(cells: list[CellLimit], *, shares: bool) -> str:
     splits = [one.split for one in cells if one.split]
     grey = " Grey: what no part explains." if any(one.unexplained_us > 0 for one in splits) else ""
     overlap = (
-        " Where parts overlap, they add up to more than the transaction takes."
+        " Where parts overlap, they add up to more than it takes."
         if any(one.unexplained_us < 0 for one in splits)
         else ""
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
-from diskproof.analysis.answers import Analysis
+from diskproof.analysis.answers import Analysis, CellAnswer, Interval
 from diskproof.analysis.limits.shapes import Scaling, Sweep
 from diskproof.analysis.words import clients
 from diskproof.report import words
@@ -65,7 +65,8 @@ def _has(sweep: Sweep, line: str) -> bool:
 
 
 def _points(analysis: Analysis, sweep: Sweep) -> Iterator[Row]:
-    figures = {answer.cell.id: answer.throughput_per_s for answer in analysis.cells}
+    figures = {answer.cell.id: _throughput(answer) for answer in analysis.cells}
+    unit = _unit(analysis, sweep)
     for cell, count, throughput in zip(sweep.cells, sweep.clients, sweep.throughput_per_s, strict=True):
         if throughput is None or throughput <= 0:
             continue
@@ -77,9 +78,18 @@ def _points(analysis: Analysis, sweep: Sweep) -> Iterator[Row]:
             "low": interval.low if interval else None,
             "high": interval.high if interval else None,
             "name": clients(f"{count}"),
-            "shown": f"{words.with_bounds(interval) if interval else words.number(throughput)}"
-            " transactions/s",
+            "shown": f"{words.with_bounds(interval) if interval else words.number(throughput)} {unit}",
         }
+
+
+def _throughput(answer: CellAnswer) -> Interval | None:
+    """Return what a cell did in a second, transactions or, on bare files, requests."""
+    return answer.figure if answer.metric == "requests_per_s" else answer.throughput_per_s
+
+
+def _unit(analysis: Analysis, sweep: Sweep) -> str:
+    metric = analysis.plan.metric(analysis.plan.cell(sweep.cells[0]))
+    return "requests/s" if metric == "requests_per_s" else "transactions/s"
 
 
 def _domain(drawn: Sequence[tuple[Sweep, Sequence[Row]]]) -> tuple[float, float]:
@@ -100,7 +110,7 @@ def _panel(
     return Panel(
         name,
         described(f"Throughput by clients of {name}", points, "shown"),
-        _spec(sweep, colour, domain, legend=legend),
+        _spec(sweep, _unit(analysis, sweep), colour, domain, legend=legend),
         rows,
         len(points),
     )
@@ -157,7 +167,7 @@ def _notes(sweep: Sweep, fewest: float, most: float, domain: tuple[float, float]
         }
 
 
-def _spec(sweep: Sweep, colour: str, domain: tuple[float, float], *, legend: bool) -> Spec:
+def _spec(sweep: Sweep, unit: str, colour: str, domain: tuple[float, float], *, legend: bool) -> Spec:
     ticks = log_ticks(*domain)
     axis = alt.Axis(format=",.3~r", labelOverlap=True, values=ticks if len(ticks) > 1 else alt.Undefined)
     x = alt.X(
@@ -170,7 +180,7 @@ def _spec(sweep: Sweep, colour: str, domain: tuple[float, float], *, legend: boo
     )
     y = alt.Y(
         "speed:Q",
-        title="transactions/s",
+        title=unit,
         scale=alt.Scale(type="log", domain=list(domain), nice=False),
         axis=axis,
     )
@@ -198,7 +208,7 @@ def _spec(sweep: Sweep, colour: str, domain: tuple[float, float], *, legend: boo
     intervals = (
         measured.transform_filter("isValid(datum.low)")
         .mark_rule(strokeWidth=3, opacity=0.6, color=colour)
-        .encode(x=x, y=alt.Y("low:Q", title="transactions/s"), y2="high:Q")
+        .encode(x=x, y=alt.Y("low:Q", title=unit), y2="high:Q")
     )
     points = measured.mark_point(size=60, filled=True, opacity=1, color=colour).encode(
         x=x,

@@ -47,8 +47,8 @@ NOTE = (
 )
 
 SPLIT_NOTE = (
-    "Where the time of a mean transaction goes, in ms and as a share. Unexplained: what is left of its "
-    "latency; below 0 the parts overlap."
+    "The parts of the mean time, in ms and as shares. Unexplained: what is left of the latency; below 0 the "
+    "parts overlap."
 )
 
 DEMANDS_NOTE = (
@@ -174,6 +174,11 @@ def signal(one: Signal) -> str:
 def open_cells(limits: Limits) -> list[CellLimit]:
     """Return the cells whose limit is not established."""
     return [one for one in limits.cells if one.limit is None]
+
+
+def split_title(analysis: Analysis) -> str:
+    """Return the heading of all that splits time: a load on bare files has requests, no transactions."""
+    return f"Where the time of a {words.work(analysis.plan)} goes"
 
 
 def parts(split: Split) -> list[tuple[str, float]]:

@@ -42,7 +42,7 @@ def limits_in_short(analysis: Analysis, found: Limits) -> Table:
         Column("Held back by"),
         Column("Where"),
         Column("Bound/s", figures=True),
-        Column("A transaction's time"),
+        Column("Where its time goes"),
     )
     rows = tuple(
         (
