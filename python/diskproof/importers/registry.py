@@ -3,6 +3,17 @@
 What has a mark of its own stands before what could be anybody's: an option file is a list of words.
 """
 
+from diskproof.importers import benchbase, dd, fio, hammerdb, options, pgbench, variables
 from diskproof.importers.base import Format
 
-FORMATS: tuple[Format, ...] = ()
+FORMATS: tuple[Format, ...] = (
+    fio.JSON,
+    fio.TERSE_LINES,
+    benchbase.BENCHBASE,
+    pgbench.PGBENCH,
+    hammerdb.HAMMERDB,
+    dd.DD,
+    variables.VARIABLES,
+    options.MY_CNF,
+    options.POSTGRESQL_CONF,
+)

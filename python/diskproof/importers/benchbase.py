@@ -1,0 +1,103 @@
+"""BenchBase (and OLTP-Bench before it): the JSON summary of a run."""
+
+import re
+from collections.abc import Iterator
+
+from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.jsontext import Node, objects
+from diskproof.importers.numbers import broken
+from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.load import Latency, LoadResult
+
+RATE = "Throughput (requests/second)"
+
+_LATENCY = re.compile(r"(?P<what>\d{1,3}(?:\.\d+)?th Percentile|\w+) Latency \(microseconds\)")
+
+_PLAIN = {"Average": "mean", "Minimum": "min", "Maximum": "max", "Median": "50"}
+
+ASKED = ("scalefactor", "isolation")
+
+
+def _is_benchbase(text: Text) -> bool:
+    return f'"{RATE}"' in text.content
+
+
+def _read(text: Text) -> Iterator[Found]:
+    place = 0
+    for summary in objects(text):
+        if RATE in summary.fields:
+            place += 1
+            yield _result(text, summary, place)
+
+
+def _result(text: Text, summary: Node, place: int) -> ImportedResult:
+    rate = summary.number(RATE)
+    if rate is None:
+        raise broken(text, summary.line, f"`{RATE}` is empty")
+    kind = summary.word("Benchmark Type") or "BenchBase"
+    elapsed_ns = summary.number("Elapsed Time (nanoseconds)")
+    measured = summary.count("Measured Requests")
+    server = " ".join(filter(None, (summary.word(f"DBMS {what}") for what in ("Type", "Version"))))
+    return ImportedResult(
+        source=Source(
+            file=text.file, line=summary.line, format="BenchBase", tool="BenchBase", sha256=text.sha256
+        ),
+        name=f"BenchBase {place}: {kind}",
+        levels={"workload": f"BenchBase {kind}", **({"server": server} if server else {})},
+        load=LoadResult(
+            workload=f"BenchBase {kind}",
+            clients=summary.count("terminals") or None,
+            seconds=elapsed_ns / 1e9 if elapsed_ns else None,
+            transactions=measured,
+            transactions_per_s=rate,
+            statements=None,
+            reads=None,
+            writes=None,
+            others=None,
+            latency_us=_latency(summary, measured),
+            statement_types=[],
+            errors=[],
+            failed_transactions=None,
+            retries=None,
+            reconnects=None,
+            client=None,
+        ),
+        asked={name: word for name in ASKED if (word := summary.word(name)) is not None},
+        remarks=list(_remarks(summary, rate)),
+    )
+
+
+def _latency(summary: Node, measured: int | None) -> Latency | None:
+    told = summary.node("Latency Distribution")
+    if told is None or not measured:
+        return None
+    found: dict[str, float] = {}
+    for name in told.fields:
+        value = told.number(name)
+        what = _LATENCY.fullmatch(name)
+        if what and value is not None:
+            found[_PLAIN.get(what["what"], what["what"].removesuffix("th Percentile"))] = value
+    if "mean" not in found:
+        return None
+    return Latency(
+        count=measured,
+        mean=found.pop("mean"),
+        min=found.pop("min", None),
+        max=found.pop("max", None),
+        percentiles={name: value for name, value in found.items() if name[0].isdecimal()},
+    )
+
+
+def _remarks(summary: Node, rate: float) -> Iterator[str]:
+    good = summary.number("Goodput (requests/second)")
+    if good is not None and good > rate:
+        yield f"its goodput ({good:g}/s) is above its throughput ({rate:g}/s), which cannot be"
+    elif good is not None and good < rate:
+        yield f"{good:g} of {rate:g} requests a second succeeded; the others were aborted or failed"
+    if summary.word("Final State") not in {None, "EXIT"}:
+        yield f"it ended in the state {summary.word('Final State')}"
+    if summary.number("Measured Requests") is None and summary.node("Latency Distribution"):
+        yield "its latencies are left out: how many requests they are of is not told"
+
+
+BENCHBASE = Format("BenchBase", _is_benchbase, _read)

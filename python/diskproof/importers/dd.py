@@ -1,0 +1,156 @@
+"""dd: what GNU, BusyBox, BSD and macOS print when a copy is done, in any language.
+
+dd tells how much was copied and for how long, not which end of it was the disk: that stands in its arguments,
+where somebody kept them.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.numbers import count, number
+from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.load import FileRequests, LoadResult
+
+_RECORDS = re.compile(r"\s*(\d{1,18})\+(\d{1,18}) \S+")
+"""``160+0 records in``: whole and partial ones, in any language."""
+
+_GNU = re.compile(
+    r"\s*(?P<bytes>\d{1,18}) \w+ (?:\([^()]{1,60}\) )?\w[\w ]{0,20}, (?P<seconds>[\d.,e+-]{1,30}) ?\w{1,20}, "
+    r"(?P<rate>[\d.,]{1,20} ?\S{1,8}/s)\s*"
+)
+"""GNU and BusyBox: ``10485760 bytes (10 MB, 10 MiB) copied, 0,0313 s, 334 MB/s``."""
+
+_BSD = re.compile(
+    r"\s*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>[\d.,e+-]{1,30}) secs? "
+    r"\((?P<rate>[\d.,]{1,20} bytes/sec)\)\s*"
+)
+
+_COMMAND = re.compile(r"(?:^|[\s;&|$#])dd((?:\s+[a-z]+=\S+)+)")
+
+SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
+SINKS = ("/dev/null",)
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """One copy: where its summary stands, and what stands above it."""
+
+    line: int
+    told: re.Match[str]
+    arguments: dict[str, str]
+    records_in: tuple[int, int] | None
+    records_out: tuple[int, int] | None
+
+
+def _is_dd(text: Text) -> bool:
+    return any(_summary(line) for line in text.lines)
+
+
+def _summary(line: str) -> re.Match[str] | None:
+    return _GNU.fullmatch(line) or _BSD.fullmatch(line)
+
+
+def _read(text: Text) -> Iterator[Found]:
+    for place, copy in enumerate(_copies(text), start=1):
+        yield _result(text, copy, place)
+
+
+def _copies(text: Text) -> list[_Copy]:
+    """Return the copies; a line of ``status=progress`` is none: no records stand above it, but below."""
+    found: list[_Copy] = []
+    arguments: dict[str, str] = {}
+    records: list[tuple[int, int]] = []
+    for line, said in enumerate(text.lines, start=1):
+        if command := _COMMAND.search(said):
+            arguments = _arguments(command[1])
+            records = []
+        elif counted := _RECORDS.match(said):
+            records.append((int(counted[1]), int(counted[2])))
+        elif told := _summary(said):
+            both = records[-2:] if len(records) >= 2 else [None, None]
+            found.append(_Copy(line, told, arguments, both[0], both[1]))
+            if records:
+                records, arguments = [], {}
+    counted_ones = [copy for copy in found if copy.records_out]
+    return counted_ones or found
+
+
+def _arguments(told: str) -> dict[str, str]:
+    try:
+        words = shlex.split(told)
+    except ValueError:
+        words = told.split()
+    return {name: value for name, _, value in (word.partition("=") for word in words)}
+
+
+def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
+    copied = count(text, copy.line, copy.told["bytes"], "the bytes copied")
+    seconds = number(text, copy.line, copy.told["seconds"], "the time of the copy")
+    read, written = _directions(copy.arguments)
+    block, requests, remarks = _requests(copy, copied)
+    remarks.append(f"dd itself says {copy.told['rate'].strip()}")
+    if not (read or written):
+        remarks.append("which end of the copy was the disk is not told")
+    flags = f"{copy.arguments.get('iflag', '')},{copy.arguments.get('oflag', '')}".split(",")
+    return ImportedResult(
+        source=Source(file=text.file, line=copy.line, format="dd", sha256=text.sha256),
+        name=f"dd {place}",
+        levels={"workload": "dd"},
+        load=LoadResult(
+            workload="dd",
+            mix=None if read == written else ("seqrd" if read else "seqwr"),
+            clients=1,
+            seconds=seconds or None,
+            transactions=requests,
+            transactions_per_s=requests / seconds if seconds else 0.0,
+            statements=requests,
+            reads=requests if read and not written else None,
+            writes=requests if written and not read else None,
+            others=None,
+            latency_us=None,
+            statement_types=[],
+            errors=[],
+            failed_transactions=None,
+            retries=None,
+            reconnects=None,
+            client=None,
+            file_requests=FileRequests(
+                files=1,
+                block_bytes=block,
+                direct="direct" in flags if copy.arguments else None,
+                sync_every=None,
+                one_pass=True,
+                read_bytes=copied if read else None,
+                written_bytes=copied if written else None,
+                syncs=None,
+                copied_bytes=None if read or written else copied,
+            ),
+        ),
+        asked=copy.arguments,
+        remarks=remarks,
+    )
+
+
+def _directions(arguments: dict[str, str]) -> tuple[bool, bool]:
+    """Return whether the disk was read and whether it was written, as far as the arguments tell."""
+    source, sink = arguments.get("if", ""), arguments.get("of", "")
+    if source in SOURCES and sink and sink not in SINKS:
+        return False, True
+    return bool(sink in SINKS and source and source not in SOURCES), False
+
+
+def _requests(copy: _Copy, copied: int) -> tuple[int | None, int, list[str]]:
+    """Return (bytes of a block, blocks, remarks); without its records the copy is one request."""
+    if copy.records_out is None:
+        return None, 1, ["its records are not told: the whole copy is counted as one request"]
+    whole, partial = copy.records_out
+    if not whole + partial:
+        return None, 1, []
+    block = copied // whole if whole and not partial and copied % whole == 0 else None
+    return block or None, whole + partial, []
+
+
+DD = Format("dd", _is_dd, _read)

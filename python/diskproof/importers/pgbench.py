@@ -1,0 +1,175 @@
+"""pgbench, the text of PostgreSQL 9 to 17: the summary, progress lines, and mean times of statements."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.numbers import broken, count, number
+from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.load import Latency, LoadResult
+
+FIRST = "transaction type: "
+
+_PROGRESS = re.compile(r"progress: [\d.]+ s, (?P<tps>[\d.]+) tps, lat (?P<ms>[\d.]+|NaN) ms\b.*")
+_TPS = re.compile(r"tps = (?P<tps>\S{1,40}) \((?P<which>[a-z ]+)\)")
+_FIGURE = re.compile(r"(?P<name>[a-z][a-z ]+?)(?: =|:) (?P<value>\S.*)")
+_STATEMENT = re.compile(r"\s+(?P<ms>[\d.]+)(?:\s+\d+){0,2}\s+(?P<statement>[^\\\d\s].*)")
+_VERSION = re.compile(r"pgbench \((?:PostgreSQL\) )?(?P<version>\d[\w.]*)")
+
+ASKED = (
+    "scaling factor",
+    "query mode",
+    "number of threads",
+    "duration",
+    "number of transactions per client",
+    "maximum number of tries",
+)
+
+PREFERRED = ("without initial connection time", "excluding connections establishing", "including")
+"""Which of its two rates is of clients at work; with ``-C`` there is only one, which includes connecting."""
+
+REMARKED = (
+    "number of transactions above",
+    "number of transactions skipped",
+    "number of serialization failures",
+    "number of deadlock failures",
+    "rate limit schedule lag",
+)
+
+
+@dataclass
+class _Told:
+    """One run of pgbench, as its lines are read."""
+
+    line: int
+    figures: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """By name: the line, and what stands behind it."""
+    rates: dict[str, tuple[int, str]] = field(default_factory=dict)
+    statements: list[str] = field(default_factory=list)
+    progress: list[tuple[int, str, str]] = field(default_factory=list)
+
+
+def _is_pgbench(text: Text) -> bool:
+    return FIRST in text.content and "number of transactions actually processed" in text.content
+
+
+def _read(text: Text) -> Iterator[Found]:
+    version = _VERSION.search(text.content)
+    for place, told in enumerate(_runs(text), start=1):
+        yield _result(text, told, place, f"pgbench {version['version']}" if version else None)
+
+
+def _runs(text: Text) -> list[_Told]:
+    """Return the runs; the progress lines above a summary are its own."""
+    found: list[_Told] = []
+    progress: list[tuple[int, str, str]] = []
+    for line, said in enumerate(text.lines, start=1):
+        if moment := _PROGRESS.match(said):
+            progress.append((line, moment["tps"], moment["ms"]))
+        elif said.startswith(FIRST):
+            found.append(_Told(line, progress=progress))
+            progress = []
+        if not found:
+            continue
+        if rate := _TPS.match(said):
+            found[-1].rates.setdefault(rate["which"], (line, rate["tps"]))
+        elif figure := _FIGURE.match(said):
+            found[-1].figures.setdefault(figure["name"], (line, figure["value"]))
+        elif statement := _STATEMENT.fullmatch(said):
+            words = " ".join(statement["statement"].rstrip(";").split()[:2])
+            found[-1].statements.append(f"{words} {statement['ms']}")
+    return found
+
+
+def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedResult:
+    script = told.figures["transaction type"][1].removeprefix("<builtin: ").removesuffix(">")
+    done = _count(text, told, "number of transactions actually processed")
+    clients = _count(text, told, "number of clients")
+    rate = _rate(text, told)
+    remarks = [f"{name} {value}" for name, (_, value) in told.figures.items() if name.startswith(REMARKED)]
+    if told.statements:
+        remarks.append(f"mean ms of each statement: {', '.join(told.statements)}")
+    seconds = _figure(text, told, "duration")
+    if seconds is None and done and rate:
+        seconds = done / rate
+        remarks.append(f"measured for {seconds:.4g} s, worked out: {done} transactions / {rate:g} a second")
+    return ImportedResult(
+        source=Source(file=text.file, line=told.line, format="pgbench", tool=tool, sha256=text.sha256),
+        name=f"pgbench {place}: {script}",
+        levels={"workload": f"pgbench {script}"},
+        load=LoadResult(
+            workload="pgbench",
+            mix=script,
+            clients=clients or None,
+            seconds=seconds or None,
+            transactions=done,
+            transactions_per_s=rate,
+            statements=None,
+            reads=None,
+            writes=None,
+            others=None,
+            latency_us=_latency(text, told, done, remarks),
+            statement_types=[],
+            errors=[],
+            failed_transactions=_count(text, told, "number of failed transactions"),
+            retries=_count(text, told, "total number of retries"),
+            reconnects=None,
+            client=None,
+        ),
+        asked={name: told.figures[name][1] for name in ASKED if name in told.figures},
+        intervals_per_s=[number(text, line, tps, "a rate") for line, tps, _ in told.progress],
+        intervals_latency_us=_interval_latencies(text, told),
+        interval_percentile="mean" if told.progress else None,
+        remarks=remarks,
+    )
+
+
+def _interval_latencies(text: Text, told: _Told) -> list[float]:
+    """Return the mean latency of each progress line; none at all where one tells NaN (nothing was done)."""
+    if any(ms == "NaN" for _, _, ms in told.progress):
+        return []
+    return [number(text, line, ms, "a latency") * 1000 for line, _, ms in told.progress]
+
+
+def _rate(text: Text, told: _Told) -> float:
+    for wanted in PREFERRED:
+        for which, (line, tps) in told.rates.items():
+            if which.startswith(wanted):
+                return number(text, line, tps, "tps")
+    raise broken(text, told.line, "pgbench's summary that begins here has no rate (`tps = ...`)")
+
+
+def _latency(text: Text, told: _Told, done: int | None, remarks: list[str]) -> Latency | None:
+    mean_ms, stdev_ms = (_figure(text, told, f"latency {name}") for name in ("average", "stddev"))
+    if mean_ms is None or not done:
+        return None
+    if stdev_ms is None:
+        remarks.append(
+            "pgbench works this mean latency out from clients and rate, as it tells no stddev: it is no "
+            "measurement of its own"
+        )
+    return Latency(
+        count=done,
+        mean=mean_ms * 1000,
+        stdev=None if stdev_ms is None else stdev_ms * 1000,
+        percentiles={},
+    )
+
+
+def _figure(text: Text, told: _Told, name: str) -> float | None:
+    """Return a figure without what stands behind it (a unit, a share); None where it is not told."""
+    if name not in told.figures:
+        return None
+    line, value = told.figures[name]
+    return number(text, line, value.split()[0].partition("/")[0], name)
+
+
+def _count(text: Text, told: _Told, name: str) -> int | None:
+    if name not in told.figures:
+        return None
+    line, value = told.figures[name]
+    return count(text, line, value.split()[0].partition("/")[0], name)
+
+
+PGBENCH = Format("pgbench", _is_pgbench, _read)

@@ -1,0 +1,187 @@
+r"""What a running server answered: SHOW VARIABLES and SHOW GLOBAL STATUS, SHOW ALL and pg_settings.
+
+As tables with borders, with tabs, one row under the other (``\G``, ``\x``), or as CSV.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.numbers import broken
+from diskproof.results.imported import Counters, Settings, Source
+
+NAMES = {"variable_name", "name"}
+VALUES = {"value", "variable_value", "setting"}
+
+_NAME = re.compile(r"[A-Za-z_][\w.]{0,80}")
+_RULE = re.compile(r"\s*[+-]{3,}\s*")
+_RECORD = re.compile(r"\*+ \d+\. row \*+|-\[ RECORD \d+ \][-+]*")
+_FIELD = re.compile(r"\s*(?P<field>\w+)\s*[:|]\s?(?P<value>.*)")
+
+OF_SETTINGS = {"VERSION", "DATADIR", "BASEDIR", "MAX_CONNECTIONS", "INNODB_BUFFER_POOL_SIZE", "SYNC_BINLOG"}
+"""information_schema tells settings and counters alike in capitals: these are settings."""
+
+UNITS = {"8kB": (8, "kB")}
+"""Units of pg_settings that are no unit by themselves."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int
+    name: str
+    value: str
+
+
+def _is_dump(text: Text) -> bool:
+    return any(_header(line) for line in text.lines) or _is_vertical(text) or _is_bare(text)
+
+
+def _is_vertical(text: Text) -> bool:
+    lines = text.lines
+    return any(
+        _RECORD.fullmatch(line) and (field := _FIELD.match(below)) and field["field"].lower() in NAMES
+        for line, below in pairwise(lines)
+    )
+
+
+def _is_bare(text: Text) -> bool:
+    """Tell whether all lines are names and values between tabs, as ``mysql -N -B`` prints them."""
+    told = [line for line in text.lines if line.strip()]
+    shaped = all("\t" in line and _NAME.fullmatch(line.partition("\t")[0]) for line in told)
+    known = re.compile(r"(?:innodb_|version\t|max_connections\t|Uptime\t|Com_|Innodb_)")
+    return len(told) > 1 and shaped and any(known.match(line) for line in told)
+
+
+def _read(text: Text) -> Iterator[Found]:
+    if _is_vertical(text):
+        rows = list(_vertical(text))
+    elif any(_header(line) for line in text.lines):
+        rows = list(_tabular(text))
+    else:
+        rows = [_Row(number, *_two(line)) for number, line in enumerate(text.lines, 1) if line.strip()]
+    if not rows:
+        raise broken(text, 1, "there is a head of a table of variables, and no variable below it")
+    capitals = any(row.name in OF_SETTINGS for row in rows)
+    settings = [row for row in rows if not _is_counter(row.name, settings_in_capitals=capitals)]
+    counters = [row for row in rows if _is_counter(row.name, settings_in_capitals=capitals)]
+    if settings:
+        yield _settings(text, settings)
+    if counters:
+        source = Source(
+            file=text.file, line=counters[0].line, format="SHOW GLOBAL STATUS", sha256=text.sha256
+        )
+        yield Counters(source=source, values={row.name: row.value for row in counters})
+
+
+def _two(line: str) -> tuple[str, str]:
+    name, _, value = line.partition("\t")
+    return name, value.strip()
+
+
+def _is_counter(name: str, *, settings_in_capitals: bool) -> bool:
+    """Tell counters, which begin with a capital, from settings."""
+    return not settings_in_capitals if name.isupper() else name[0].isupper()
+
+
+# ---------------------------------------------------------------- tables
+
+
+@dataclass(frozen=True)
+class _Head:
+    """The head of a table: how its cells are kept apart, and which are which."""
+
+    separator: str
+    name: int
+    value: int
+    unit: int | None
+
+
+def _header(line: str) -> _Head | None:
+    for separator in ("\t", "|", ","):
+        cells = [cell.lower() for cell in _cells(line, separator)]
+        if len(cells) < 2:
+            continue
+        name = next((at for at, cell in enumerate(cells) if cell in NAMES), None)
+        value = next((at for at, cell in enumerate(cells) if cell in VALUES), None)
+        if name is not None and value is not None:
+            return _Head(separator, name, value, cells.index("unit") if "unit" in cells else None)
+    return None
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    if separator == ",":
+        try:
+            return [cell.strip() for cell in next(csv.reader([line]), [])]
+        except csv.Error:
+            return []
+    plain = line.strip(" \r\n") if separator == "\t" else line.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip() for cell in plain.split(separator)]
+
+
+def _tabular(text: Text) -> Iterator[_Row]:
+    """Yield the rows below each head; a line of another shape (a prompt, a count of rows) is passed over."""
+    head: _Head | None = None
+    for number, line in enumerate(text.lines, start=1):
+        if found := _header(line):
+            head = found
+            continue
+        if head is None or _RULE.fullmatch(line) or head.separator not in line:
+            continue
+        cells = _cells(line, head.separator)
+        if len(cells) <= max(head.name, head.value) or not _NAME.fullmatch(cells[head.name]):
+            continue
+        value = cells[head.value]
+        if head.unit is not None and head.unit < len(cells):
+            value = _with_unit(value, cells[head.unit])
+        yield _Row(number, cells[head.name], value)
+
+
+def _with_unit(value: str, unit: str) -> str:
+    """Return ``131072kB`` for 16384 of ``8kB``: a value that needs no second column."""
+    times, plain = UNITS.get(unit, (1, unit))
+    if not unit or not re.fullmatch(r"\d{1,18}", value):
+        return value
+    return f"{int(value) * times}{plain}"
+
+
+def _vertical(text: Text) -> Iterator[_Row]:
+    """Yield rows whose fields stand one under the other."""
+    name: str | None = None
+    for number, line in enumerate(text.lines, start=1):
+        field = _FIELD.fullmatch(line)
+        if _RECORD.fullmatch(line) or field is None:
+            name = None
+        elif field["field"].lower() in NAMES:
+            name = field["value"].strip()
+        elif name and field["field"].lower() in VALUES and _NAME.fullmatch(name):
+            yield _Row(number, name, field["value"].strip())
+
+
+def _settings(text: Text, rows: list[_Row]) -> Settings:
+    values: dict[str, str | None] = {row.name.lower(): row.value for row in rows}
+    postgresql = "server_version" in values or "shared_buffers" in values
+    return Settings(
+        source=Source(
+            file=text.file,
+            line=rows[0].line,
+            format="pg_settings" if postgresql else "SHOW VARIABLES",
+            sha256=text.sha256,
+        ),
+        observed=True,
+        values=values,
+        lines={row.name.lower(): row.line for row in rows},
+        version=_version(values),
+    )
+
+
+def _version(values: dict[str, str | None]) -> str | None:
+    if values.get("server_version"):
+        return f"PostgreSQL {values['server_version']}"
+    version, comment = values.get("version"), values.get("version_comment")
+    return f"{version} ({comment})" if version and comment else version or None
+
+
+VARIABLES = Format("server variables", _is_dump, _read)

@@ -1,0 +1,94 @@
+"""dd, pgbench, HammerDB and BenchBase: what they printed, and nothing else."""
+
+import pytest
+
+from diskproof.importers.base import ImportRefusedError
+from support.samples import SAMPLES, found_in, results_in
+
+
+def test_dd_as_printed_here() -> None:
+    first, second = results_in("dd-gnu.txt")
+    files = first.load.file_requests
+    assert files
+    assert (files.copied_bytes, files.read_bytes, files.written_bytes) == (10485760, None, None)
+    assert (files.block_bytes, first.load.seconds) == (65536, 0.0313749)
+    assert first.load.megabytes_per_s == pytest.approx(334, rel=2e-3)
+    assert second.source.line == 6
+    assert "which end of the copy was the disk is not told" in first.remarks
+
+
+def test_dd_of_other_systems_and_languages() -> None:
+    told, german, french, busybox, bsd = results_in("dd-other.txt")
+    assert told.load.file_requests
+    assert (told.load.file_requests.written_bytes, told.load.file_requests.direct) == (1073741824, True)
+    assert (told.load.mix, told.load.transactions) == ("seqwr", 1024)
+    assert told.load.seconds == german.load.seconds == bsd.load.seconds == 8.2
+    assert german.asked == {}
+    assert french.load.file_requests
+    assert (french.load.file_requests.block_bytes, french.load.transactions) == (None, 17)
+    assert busybox.load.megabytes_per_s == pytest.approx(1770.7, rel=1e-4)
+
+
+def test_a_line_of_dd_alone_is_one_request() -> None:
+    (one,) = found_in("1073741824 bytes (1.1 GB, 1.0 GiB) copied, 8.2 s, 131 MB/s\n")
+    assert one.load.transactions == 1  # type: ignore[union-attr]
+
+
+def test_pgbench_with_progress() -> None:
+    (steady,) = results_in("pgbench-steady.txt")
+    load = steady.load
+    assert (steady.source.tool, load.mix) == ("pgbench 15.18", "TPC-B (sort of)")
+    assert (load.clients, load.seconds, load.transactions, load.failed_transactions) == (4, 3.0, 1530, 0)
+    assert load.transactions_per_s == 511.02614
+    assert load.latency_us
+    assert (load.latency_us.mean, load.latency_us.stdev) == (7804, 7789)
+    assert steady.intervals_per_s == [599.9, 339.9, 587.1]
+    assert (steady.intervals_latency_us[0], steady.interval_percentile) == (6471, "mean")
+
+
+def test_pgbench_says_when_its_latency_is_no_measurement() -> None:
+    (connecting,) = results_in("pgbench-connect.txt")
+    assert connecting.load.transactions_per_s == 111.874985
+    assert any("is no measurement of its own" in remark for remark in connecting.remarks)
+    (tries,) = results_in("pgbench-tries.txt")
+    assert tries.load.retries == 0
+    assert any("END 1.039" in remark for remark in tries.remarks)
+
+
+def test_pgbench_of_old() -> None:
+    (old,) = results_in("pgbench-old.txt")
+    assert (old.load.transactions_per_s, old.load.seconds, old.source.tool) == (1280.0, 6.25, None)
+    assert old.load.latency_us
+    assert (old.load.latency_us.mean, old.load.latency_us.stdev) == (6250, 2715)
+    assert any("8000 transactions / 1280 a second" in remark for remark in old.remarks)
+
+
+def test_pgbench_without_a_rate_is_refused() -> None:
+    content = (SAMPLES / "pgbench-old.txt").read_text()
+    with pytest.raises(ImportRefusedError, match="line 2: pgbench's summary that begins here has no rate"):
+        found_in(content[: content.index("tps")])
+
+
+def test_hammerdb_of_both_forms() -> None:
+    new, old = results_in("hammerdb.txt")
+    assert new.load.transactions_per_s == pytest.approx(253792 / 60)
+    assert (new.load.clients, new.load.seconds, new.warm_up_s) == (16, 300, 120)
+    assert new.source.tool == "HammerDB v4.4".replace("v", "")
+    assert old.load.transactions_per_s == pytest.approx(1465149 / 60)
+    assert (old.load.clients, old.load.seconds, old.levels["server"]) == (None, None, "PostgreSQL")
+
+
+def test_benchbase() -> None:
+    (one,) = results_in("benchbase.json")
+    assert (one.load.clients, one.load.seconds, one.load.transactions) == (1, 60.0, 105072)
+    assert one.load.latency_us
+    assert one.load.latency_us.percentiles == {
+        "95": 1178,
+        "50": 532,
+        "25": 278,
+        "90": 963,
+        "99": 1517,
+        "75": 786,
+    }
+    assert (one.load.latency_us.mean, one.load.latency_us.max) == (567, 12071)
+    assert one.remarks == ["1743.3 of 1751.2 requests a second succeeded; the others were aborted or failed"]

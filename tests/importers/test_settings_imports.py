@@ -1,0 +1,111 @@
+"""Option files and what servers answer: as they stand, with their lines."""
+
+import pytest
+
+from diskproof.importers.base import Found, ImportRefusedError
+from diskproof.results.imported import Counters, Settings
+from support.samples import SAMPLES, found_in
+
+
+def settings_in(content: str) -> Settings:
+    (found,) = found_in(content)
+    assert isinstance(found, Settings)
+    return found
+
+
+def of_sample(name: str) -> Found:
+    (found,) = found_in((SAMPLES / name).read_text())
+    return found
+
+
+def test_my_cnf() -> None:
+    read = of_sample("my.cnf")
+    assert isinstance(read, Settings)
+    assert not read.observed
+    assert read.values == {
+        "port": "3306",
+        "log_bin": "/data/binlog/mysql#bin",
+        "sync_binlog": "1",
+        "innodb_buffer_pool_size": "1536M ; not a comment of MySQL's",
+        "innodb_flush_log_at_trx_commit": "1",
+        "innodb_doublewrite": "ON",
+        "skip_name_resolve": None,
+        "tmpdir": "C:\\temp 1",
+    }
+    assert read.repeated == ["innodb_flush_log_at_trx_commit"]
+    assert read.lines["innodb_flush_log_at_trx_commit"] == 16
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "sync_binlog=1\ninnodb_flush_method = O_DIRECT\n",
+        "--sync-binlog=1 \\\n--innodb_flush_method=O_DIRECT\n",
+        "--sync-binlog=1 --innodb_flush_method='O_DIRECT'",
+        "A post:\n```\n[mysqld]\nsync_binlog=1\ninnodb_flush_method=O_DIRECT\n```\nMore words, and more.\n",
+    ],
+)
+def test_pieces_of_an_option_file(content: str) -> None:
+    assert settings_in(content).values == {"sync_binlog": "1", "innodb_flush_method": "O_DIRECT"}
+
+
+def test_what_only_looks_like_options_is_not_taken_for_some() -> None:
+    with pytest.raises(StopIteration):
+        found_in("--db-driver=mysql --threads=8\n")
+    with pytest.raises(StopIteration):
+        found_in("innodb_flush_method was the option that we changed\n")
+
+
+def test_an_option_file_of_clients_is_refused() -> None:
+    with pytest.raises(ImportRefusedError, match="no option of a server"):
+        found_in("[mysqld]\n[client]\nport=1\n")
+    with pytest.raises(ImportRefusedError, match=r"line 2: 'set sync_binlog to 1' is no option"):
+        found_in("[mysqld]\nset sync_binlog to 1\n")
+
+
+def test_postgresql_conf() -> None:
+    read = of_sample("postgresql.conf")
+    assert isinstance(read, Settings)
+    assert read.values == {
+        "shared_buffers": "128MB",
+        "synchronous_commit": "off",
+        "archive_command": "test ! -f '/a/%f' && cp %p /a/%f",
+    }
+
+
+@pytest.mark.parametrize("form", ["table", "tabs", "vertical"])
+def test_variables_in_every_form(form: str) -> None:
+    read = of_sample(f"variables-{form}.txt")
+    assert isinstance(read, Settings)
+    assert read.observed
+    assert read.version == "10.11.19-MariaDB-0+deb12u1 (Debian 12)"
+    assert read.values["init_connect"] == ""
+    assert read.values["innodb_flush_method"] == "O_DIRECT"
+    assert len(read.values) == 10
+
+
+def test_variables_as_csv_and_without_a_head() -> None:
+    csv = settings_in('"Variable_name","Value"\n"sync_binlog","1"\n"version","8.0.36"\n')
+    assert (csv.values, csv.version) == ({"sync_binlog": "1", "version": "8.0.36"}, "8.0.36")
+    assert settings_in("version\t5.7.27-30\ninnodb_doublewrite\tON\n").values["innodb_doublewrite"] == "ON"
+
+
+def test_counters_are_no_settings() -> None:
+    read = of_sample("status-table.txt")
+    assert isinstance(read, Counters)
+    assert read.values["Innodb_buffer_pool_reads"] == "165"
+    both = found_in("Variable_name\tValue\nsync_binlog\t1\nUptime\t12\n")
+    assert [type(one) for one in both] == [Settings, Counters]
+    capitals = settings_in("VARIABLE_NAME\tVARIABLE_VALUE\nSYNC_BINLOG\t1\nPORT\t3306\n")
+    assert capitals.values == {"sync_binlog": "1", "port": "3306"}
+
+
+def test_postgresql_tells_its_settings_with_units() -> None:
+    read = of_sample("postgresql-settings.csv")
+    assert isinstance(read, Settings)
+    assert read.values["shared_buffers"] == "131072kB"
+    assert read.values["checkpoint_timeout"] == "300s"
+    assert (read.version or "").startswith("PostgreSQL 15.18")
+    shown = of_sample("postgresql-show-all.txt")
+    assert isinstance(shown, Settings)
+    assert shown.values["autovacuum_naptime"] == "1min"
