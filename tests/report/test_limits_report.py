@@ -169,7 +169,7 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
         tables.limits_in_short(analysis, limits),
         tables.signals(analysis, limits),
         tables.splits(analysis, limits),
-        tables.sources(limits),
+        tables.sources(analysis, limits),
         tables.demands(analysis, limits),
         tables.sweeps(analysis, limits),
         tables.proofs(analysis, limits),

@@ -23,7 +23,7 @@ def parts(analysis: Analysis) -> list[str]:
         table(tables.limits(analysis, limits)),
         *_troubles(analysis, limits),
         *_tabled(f"### {words.split_title(analysis)}", words.SPLIT_NOTE, tables.splits(analysis, limits)),
-        *_tabled("", "How each part follows from what was measured:", tables.sources(limits)),
+        *_tabled("", "How each part follows from what was measured:", tables.sources(analysis, limits)),
         *_sweeps(analysis, limits),
         *_proofs(analysis, limits),
         *_tabled("### Demands", words.DEMANDS_NOTE, tables.demands(analysis, limits)),

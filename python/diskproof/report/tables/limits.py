@@ -102,10 +102,21 @@ def splits(analysis: Analysis, found: Limits) -> Table:
     return Table(columns, rows)
 
 
-def sources(found: Limits) -> Table:
-    """Return a row a part and the way in which it was found, whichever cells it is of."""
-    told = {(part.name, part.source): None for one in found.cells if one.split for part in one.split.parts}
-    return Table((Column("Part"), Column("How it follows")), tuple(told))
+def sources(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a part of a cell's time: what was measured, and how the part follows from it."""
+    columns = (
+        *_levels_of(analysis),
+        Column("Part"),
+        Column("ms", figures=True),
+        Column("How it follows"),
+    )
+    rows = tuple(
+        (*_levels(analysis, cell), part.name, words.milliseconds(part.mean_us), part.source)
+        for cell in found.cells
+        if cell.split
+        for part in cell.split.parts
+    )
+    return Table(columns, rows)
 
 
 def demands(analysis: Analysis, found: Limits) -> Table:
