@@ -24,6 +24,9 @@ from diskproof.system.programs import find_program
 
 PROGRAM = "diskproof-load"
 
+WORKERS = "worker "
+"""How the names of the program's threads begin that do what clients do."""
+
 PROTOCOL = 1
 """The version of docs/protocol.md that this end speaks."""
 

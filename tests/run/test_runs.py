@@ -135,7 +135,7 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
         assert {file.role for file in trial.open_files} >= {"data"}
         assert all(file.as_declared for file in trial.open_files), trial.open_files
         assert (trial.usage is not None) and (trial.usage.server_cpu_s is None) == (family == "sqlite")
-        assert_cpu_is_told(trial, ["load"] if family == "sqlite" else ["server", "load"])
+        assert_work_is_told(trial, ["load"] if family == "sqlite" else ["server", "load"])
         series = folder.series(trial.id)
         assert series is not None
         assert "transactions_per_s" in series.column("metric").to_pylist()
@@ -159,12 +159,17 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
         assert "faster" not in same.stdout
 
 
-def assert_cpu_is_told(trial: Trial, parties: list[str]) -> None:
+def assert_work_is_told(trial: Trial, parties: list[str]) -> None:
     """No more than all CPUs have, and with a server's own processes in its account to a tick each."""
     usage = trial.usage
     assert usage is not None
     assert list(usage.cpu) == parties
     assert 0 < sum(used.used_s for used in usage.cpu.values()) <= (os.cpu_count() or 1) * usage.seconds + 0.1
+    assert usage.runnable_mean is not None
+    assert usage.activity is not None
+    assert usage.activity.moments >= 5
+    assert {"computing"} <= {one.act for one in usage.activity.doings}
+    assert all(0 < one.share <= min(one.threads, 1) for one in usage.activity.doings)
     if usage.server_cpu_s is not None:
         assert usage.cpu["server"].used_s == pytest.approx(usage.server_cpu_s, abs=0.1)
 

@@ -103,6 +103,12 @@ def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(
             # Each transaction is on the disk before the next begins, and nobody else writes.
             assert trial.load is not None
             assert 0 < trial.load.transactions_per_s < 1e6 / VOLUME_US
+            assert trial.usage.activity is not None
+            flushing = trial.usage.activity.doing("flushing", "data")
+            assert flushing is not None, "SQLite's log lies with its data"
+            assert 0.6 < flushing.share <= 1, "its one client waits for nothing else"
+            assert flushing.threads == flushing.share
+            assert trial.usage.cpu.keys() == {"load", "disks"}
         else:
             assert disk.name == "fastest"
     seeds = [(trial.cell, trial.virtual_disks[0].seed) for trial in trials]

@@ -46,7 +46,9 @@ class Stalls(Record):
 Act = Literal["computing", "flushing", "reading", "writing", "waiting"]
 """What a thread was found at: on a CPU or ready for one; in fsync and its kin; in a read or a write of a
 file; asleep for a reason that the kernel does not name (a lock, a condition). Threads that wait for a
-client's next statement, for a clock or for their own queue are idle and not counted."""
+client's next statement, for a clock or for their own queue are idle and not counted. Waiting is counted of
+threads alone that serve clients: those of a server that were found waiting for a client at least once, and
+the workers of a database inside the load generator, where sleeping until the next try is waiting too."""
 
 
 class Doing(Record):
@@ -65,12 +67,14 @@ class Doing(Record):
 class Activity(Record):
     """What the threads of the database did, seen from outside at moments a fixed time apart.
 
-    The database is the server, or the load generator where it is embedded. The kernel tells of each thread
+    The database is the server, or the load generator's workers where it is embedded, or fio. Pages that are
+    written by asynchronous requests are nobody's and are not seen. The kernel tells of each thread
     whether it runs, and else the system call and the file that it is in (``/proc/PID/task/TID/syscall``).
     """
 
     moments: int
     period_s: float
+    """Between two of them, in the mean."""
     doings: list[Doing]
 
     def doing(self, act: Act, role: Role | None = None) -> Doing | None:
@@ -154,8 +158,8 @@ class Usage(Record):
     cpu: dict[Party, CpuUse] = {}
     """Of those that have any process."""
     runnable_mean: float | None = None
-    """Threads that ran or were ready to, all over the machine, in the mean of the samples
-    (``procs_running``)."""
+    """Threads that ran or were ready to, all over the machine, in the mean over the moments of `activity`
+    (``/proc/loadavg``), without the one that looked."""
     stalls: Stalls | None = None
     """None where the kernel keeps no account of them."""
     activity: Activity | None = None

@@ -8,12 +8,15 @@ from datetime import UTC, datetime
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
+from diskproof.results.record import Role
 from diskproof.results.trial import DataFacts, Finding, HeldCpus, OpenFile, Setting, Timings, Trial
 from diskproof.results.usage import Party, PoolUse, Usage, VirtualUse
+from diskproof.run.activity import ActivityWatch
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.sampler import Sampler, Watched
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.system.cpus import allowed_cpus
+from diskproof.system.threads import Threads
 
 MENDING_REMEDY = "mend the cause, then `diskproof run --resume` runs this trial again"
 
@@ -163,8 +166,18 @@ class Attempt(ABC):
 class Counted:
     """The counters of a measured phase, all over the same time: disks, pools, host, what is watched."""
 
-    def __init__(self, attempt: Attempt, watched: Watched, load: Callable[[], list[int]]) -> None:
-        """Look at a trial's devices, at its server where it has one, and at the processes of its load."""
+    def __init__(
+        self,
+        attempt: Attempt,
+        watched: Watched,
+        load: Callable[[], list[int]],
+        threads: Threads,
+        role_of: Callable[[str], Role | None],
+    ) -> None:
+        """Look at a trial's devices, at its server where it has one, and at the processes of its load.
+
+        `threads` are the database's, wherever it is; `role_of` knows its files.
+        """
         self._attempt = attempt
         self._embedded = not watched.pids
         devices = _devices(attempt.places, attempt.cell.storage)
@@ -173,7 +186,12 @@ class Counted:
             "disks": lambda: [disk.served.process.pid for disk in attempt.layout.disks()],
         }
         self._sampler = Sampler(watched, devices, attempt.series.add, attempt.bench.cpus, others)
+        self._activity = ActivityWatch(threads, role_of, attempt.series.add)
         self._pools: list[PoolWatch] = []
+
+    def meet(self) -> None:
+        """See who serves clients: all of them are connected, and idle."""
+        self._activity.meet()
 
     def begin(self) -> None:
         """Begin to count: the measured phase begins now."""
@@ -182,17 +200,25 @@ class Counted:
             disk.count_anew()
         self._pools = attempt.layout.watch_pools(attempt.log, attempt.bench.onlooker)
         self._sampler.begin()
+        self._activity.begin()
 
     def end(self) -> None:
         """Put down what was counted: the measured phase is over."""
         attempt = self._attempt
+        self._activity.end()
         self._sampler.end()
-        attempt.usage = usage = self._sampler.usage(self._embedded)
+        attempt.usage = usage = self._sampler.usage(self._embedded).model_copy(
+            update={
+                "activity": self._activity.activity(),
+                "runnable_mean": self._activity.runnable_mean(),
+            }
+        )
         attempt.disk_use = [disk.use(usage.devices) for disk in attempt.layout.disks()]
         attempt.pool_use = [use for watch in self._pools for use in watch.end()]
 
     def abandon(self) -> None:
         """Stop counting, wherever it is; nothing happens after the end."""
+        self._activity.abandon()
         self._sampler.abandon()
         for watch in self._pools:
             watch.abandon()

@@ -21,6 +21,7 @@ from diskproof.storage.layout import seed_of
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.fileio import Fileio
 from diskproof.system.counters import open_files
+from diskproof.system.threads import Threads
 from diskproof.workload.fileio import (
     LIKELY_PER_S,
     Asked,
@@ -113,7 +114,7 @@ class FilesAttempt(Attempt):
             warm = self._asked(self.phases.warm_up_s, per_s, WARM_UP)
             per_s = self._run(warm, WARM_UP, -self.phases.warm_up_s).transactions_per_s
         self.warm_up_s = self.watch.lap()
-        counted = Counted(self, NothingWatched(), self._fio)
+        counted = Counted(self, NothingWatched(), self._fio, Threads(self._fio), self._role_of)
         try:
             self.result = self._run(
                 self._asked(self.phases.measure_s, per_s, MEASURED), MEASURED, 0.0, counted

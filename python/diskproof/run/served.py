@@ -13,6 +13,7 @@ from diskproof.server.base import Dirs, Running, ServerError
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
 from diskproof.system.counters import open_files
+from diskproof.system.threads import Threads
 from diskproof.workload.arguments import run_arguments
 
 START = "start"
@@ -72,8 +73,12 @@ class ServerAttempt(Attempt):
         Virtual disks take their time from the warm-up to the end of the load, and count what is measured.
         """
         assert self.running is not None
-        counted = Counted(self, self.running, lambda: [current.pid])
         embedded = not self.running.pids
+        if embedded:
+            threads = Threads(lambda: [current.pid], embedded_workers=load.WORKERS)
+        else:
+            threads = Threads(lambda: self.running.pids if self.running else [])
+        counted = Counted(self, self.running, lambda: [current.pid], threads, self.running.role_of)
         current = self._begin_load(self.running)
         try:
             if embedded:
@@ -84,6 +89,7 @@ class ServerAttempt(Attempt):
                         self.settings = self.running.read_settings()
                         self.engine = self.running.engine()
                         self.let_disks_take_time(on=True)
+                        counted.meet()
                         current.go_on()
                     case "measuring":
                         counted.begin()

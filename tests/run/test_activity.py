@@ -1,0 +1,158 @@
+"""What was found at many moments becomes shares and means, and rows of each second."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import cast
+
+import pytest
+
+from diskproof.results.record import Role
+from diskproof.results.series import Row
+from diskproof.run import activity as module
+from diskproof.run.activity import ActivityWatch
+from diskproof.system.threads import Sight, Threads
+
+ROLES: dict[str, Role] = {"/log": "redo", "/table": "data"}
+
+
+class Shown:
+    """Threads that do what the test says, look by look, and then nothing."""
+
+    def __init__(self, *looks: list[Sight] | None) -> None:
+        self.looks = list(looks)
+        self.taken = 0
+        self.renewed = 0
+        self.closed = False
+        self.over = threading.Event()
+
+    def renew(self) -> None:
+        self.renewed += 1
+
+    def look(self) -> list[Sight] | None:
+        self.taken += 1
+        if self.taken > len(self.looks):
+            self.over.set()
+            time.sleep(60 if self.closed else 0)
+            return None
+        return self.looks[self.taken - 1]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def watch_of(shown: Shown, rows: list[Row] | None = None) -> ActivityWatch:
+    series: Callable[[Iterable[Row]], object] = (lambda _: None) if rows is None else rows.extend
+    return ActivityWatch(cast("Threads", shown), ROLES.get, series)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PERIOD_S", 0.001)
+    monkeypatch.setattr(module, "MOST_CPU", 10.0)
+    monkeypatch.setattr(module, "RENEWED_EACH_S", 0.01)
+
+
+def watched(shown: Shown, rows: list[Row] | None = None) -> ActivityWatch:
+    watch = watch_of(shown, rows)
+    watch.begin()
+    assert shown.over.wait(20)
+    watch.end()
+    return watch
+
+
+def test_shares_are_of_moments_and_threads_are_a_mean() -> None:
+    looks: list[list[Sight] | None] = [
+        [("flushing", "/log"), ("waiting", None), ("waiting", None)],
+        [("flushing", "/log"), ("computing", None)],
+        [("reading", "/table"), ("reading", "/table"), ("reading", "/else")],
+        [],
+    ]
+    shown = Shown(*looks * 5)
+    activity = watched(shown).activity()
+    assert activity is not None
+    assert activity.moments == 20, "looks at nobody are no moments"
+    found = {(one.act, one.role): (one.share, one.threads) for one in activity.doings}
+    assert found == {
+        ("flushing", "redo"): (0.5, 0.5),
+        ("waiting", None): (0.25, 0.5),
+        ("computing", None): (0.25, 0.25),
+        ("reading", "data"): (0.25, 0.5),
+        ("reading", None): (0.25, 0.25),
+    }
+    assert activity.doing("flushing", "binlog") is None
+    assert shown.closed
+
+
+def test_where_nobody_could_be_looked_at_there_is_no_activity() -> None:
+    watch = watched(Shown(None, None))
+    assert watch.activity() is None
+    assert watch.runnable_mean() is not None, "the machine's own figure is there all the same"
+
+
+def test_every_second_has_its_rows() -> None:
+    rows: list[Row] = []
+    looks: list[list[Sight] | None] = [[("flushing", "/log"), ("computing", None)]] * 40
+    watched(Shown(*looks), rows)
+    told = [(source, metric, value) for _, source, metric, value in rows]
+    assert ("threads", "flushing_redo", 1.0) in told
+    assert ("threads", "computing", 1.0) in told
+    assert {(source, metric) for source, metric, _ in told} == {
+        ("host", "runnable"),
+        ("threads", "flushing_redo"),
+        ("threads", "computing"),
+    }
+    times = [t_s for t_s, *_ in rows]
+    assert times == sorted(times)
+    assert times[0] > 0
+
+
+def test_the_list_of_threads_is_made_anew() -> None:
+    looks: list[list[Sight] | None] = [[]] * 60
+    shown = Shown(*looks)
+    watched(shown)
+    assert shown.renewed >= 3
+
+
+def test_who_serves_clients_shows_before_anything_counts() -> None:
+    shown = Shown([("computing", None)], [])
+    watch = watch_of(shown)
+    watch.meet()
+    assert watch.activity() is None
+    watch.abandon()
+    assert shown.closed, "no look will ever be taken"
+
+
+def test_after_the_end_there_are_no_rows() -> None:
+    rows: list[Row] = []
+    looks: list[list[Sight] | None] = [[("computing", None)]] * 100_000
+    shown = Shown(*looks)
+    watch = watch_of(shown, rows)
+    watch.begin()
+    time.sleep(0.1)
+    watch.abandon()
+    count = len(rows)
+    assert count
+    time.sleep(0.1)
+    assert len(rows) == count
+
+
+def test_looking_at_many_threads_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks that cost 10 ms each are taken five times a second, not 20 times."""
+
+    class Slow(Shown):
+        def look(self) -> list[Sight] | None:
+            end = time.thread_time() + 0.01
+            while time.thread_time() < end:
+                pass
+            self.taken += 1
+            return []
+
+    monkeypatch.setattr(module, "MOST_CPU", 0.05)
+    shown = Slow()
+    watch = watch_of(shown)
+    watch.begin()
+    time.sleep(1.2)
+    watch.end()
+    assert 2 <= shown.taken <= 9
+    assert watch.cpu_s < 0.15
