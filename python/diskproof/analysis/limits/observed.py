@@ -1,0 +1,504 @@
+"""What the valid trials of a cell observed about where its time goes: medians over trials, None-safe.
+
+Figures of "a transaction" are in microseconds; of a job they are of a statement, of a load on bare files of a
+request. Shares are of the measured time, and "present" is a mean number at any moment.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from diskproof.analysis.gather import Audited, Gathered
+from diskproof.analysis.published.evidence import Side
+from diskproof.results.load import LoadResult, StatementType
+from diskproof.results.machine import Place, VirtualFacts
+from diskproof.results.plan import Cell
+from diskproof.results.record import Role
+from diskproof.results.usage import Act, DeviceUsage, Doing, Party, ServerAccount, Usage, VirtualUse
+from diskproof.server.durability import LOG_ROLE
+from diskproof.study.part import Family
+
+MICRO = 1e6
+
+LOG_ROLES: dict[Family, tuple[Role, ...]] = {
+    "mysql": ("redo", "binlog"),
+    "postgresql": ("redo",),
+    "sqlite": (LOG_ROLE["sqlite"],),
+}
+"""Roles whose flush a commit waits for."""
+
+PARTIES: tuple[Party, ...] = ("server", "load", "disks")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of request to a disk."""
+
+    present: float | None
+    """How many were under way at the disk in the mean."""
+    per_s: float
+    mean_us: float | None
+
+    @property
+    def serial_share(self) -> float | None:
+        """The share of time with one under way, if there is never more than one."""
+        return None if self.present is None else min(self.present, 1.0)
+
+
+@dataclass(frozen=True)
+class Disk:
+    """One disk below the cell's storage, by one account of it."""
+
+    name: str
+    roles: tuple[Role, ...]
+    one_at_a_time: bool
+    busy: float | None
+    """Share of the time in which it had something to do; None where that account does not tell."""
+    read: Kind
+    write: Kind
+    flush: Kind | None
+    """None: flushes are not counted."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One cell over its valid trials."""
+
+    side: Side
+    family: Family | None
+    """None of a load on bare files, and of an unknown server."""
+    places: Sequence[Place]
+    data_bytes: int | None
+    workers: int | None
+
+    @staticmethod
+    def of(gathered: Gathered, cell: Cell) -> "Observed | None":
+        """Return what was observed in a cell; None where no valid trial counted anything."""
+        side = Side.of(gathered, cell, None)
+        if not any(one.trial.usage for one in side.trials):
+            return None
+        machine = gathered.machine
+        places = [
+            place
+            for place in side.trials[0].trial.places or (machine.places if machine else [])
+            if place.storage == cell.storage
+        ]
+        known = {server.name: server.family for server in (machine.servers if machine else [])}
+        return Observed(
+            side=side,
+            family=known.get(cell.server),
+            places=places,
+            data_bytes=side.data_bytes,
+            workers=next((one.load.client.workers for one in side.trials if one.load.client), None),
+        )
+
+    # ------------------------------------------------------------ the load
+
+    @property
+    def cell(self) -> Cell:
+        """The cell."""
+        return self.side.cell
+
+    @property
+    def trials(self) -> Sequence[Audited]:
+        """Its valid trials."""
+        return self.side.trials
+
+    @property
+    def bare(self) -> bool:
+        """Whether it is a load on files, without any database."""
+        return not self.cell.has_server
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the database runs inside the load generator."""
+        return self.family == "sqlite"
+
+    @cached_property
+    def transactional(self) -> bool:
+        """Whether its latency is that of one kind of transaction, and no job's of many operations."""
+        return not any(one.load.operations or one.load.iterations for one in self.trials)
+
+    @cached_property
+    def per_s(self) -> float | None:
+        """What completes in a second: transactions, or requests on bare files."""
+        return self._load(
+            lambda load: load.transactions / load.seconds if load.transactions and load.seconds else None
+        )
+
+    @cached_property
+    def latency_us(self) -> float | None:
+        """Mean latency of a transaction; None of a job."""
+        if not self.transactional:
+            return None
+        return self._load(lambda load: load.latency_us.mean if load.latency_us else None)
+
+    @property
+    def clients(self) -> int:
+        """How many transactions can be under way."""
+        return max(self.cell.clients, 1)
+
+    @cached_property
+    def inside(self) -> int:
+        """How many clients can be at work in the database at a time.
+
+        SQLite's writers come in one by one, and wait for each other at BEGIN IMMEDIATE.
+        """
+        return 1 if self.queue_us is not None else self.clients
+
+    @cached_property
+    def own_us(self) -> float | None:
+        """Mean latency without the wait for other writers before a transaction may begin."""
+        return None if self.latency_us is None else self.latency_us - (self.queue_us or 0.0)
+
+    @cached_property
+    def queue_us(self) -> float | None:
+        """What a transaction of SQLite waits for other writers; None where nobody waits so."""
+        begin = self.time_in(begins)
+        if not self.embedded or not self.side.writes_anything or begin is None or self.clients == 1:
+            return None
+        return begin
+
+    def time_in(self, chosen: Callable[[StatementType], bool]) -> float | None:
+        """Return the time of a transaction in some of its statements; None where there are none."""
+
+        def share(load: LoadResult) -> float | None:
+            found = [one for one in load.statement_types if chosen(one) and one.latency_us and one.count]
+            if not found or not load.transactions:
+                return None
+            return sum(one.count * one.latency_us.mean for one in found if one.latency_us) / load.transactions
+
+        return self._load(share)
+
+    def mean_of(self, chosen: Callable[[StatementType], bool]) -> float | None:
+        """Return the mean latency of some statements; None where there are none."""
+
+        def mean(load: LoadResult) -> float | None:
+            found = [one for one in load.statement_types if chosen(one) and one.latency_us and one.count]
+            count = sum(one.count for one in found)
+            return (
+                sum(one.count * one.latency_us.mean for one in found if one.latency_us) / count
+                if count
+                else None
+            )
+
+        return self._load(mean)
+
+    @cached_property
+    def statements(self) -> float | None:
+        """Statements of a transaction."""
+        return self._load(
+            lambda load: (
+                load.statements / load.transactions if load.statements and load.transactions else None
+            )
+        )
+
+    @property
+    def brackets(self) -> bool:
+        """Whether its transactions end with a COMMIT of their own."""
+        return self.time_in(commits) is not None
+
+    @property
+    def commits_per_s(self) -> float | None:
+        """Commits of the clients: an autocommitted write is one."""
+
+        def rate(load: LoadResult) -> float | None:
+            if not load.seconds:
+                return None
+            named = sum(one.count for one in load.statement_types if commits(one))
+            return (
+                named or sum(one.count for one in load.statement_types if one.kind == "write")
+            ) / load.seconds
+
+        return self._load(rate) if self.side.writes_anything else None
+
+    @cached_property
+    def delay_us(self) -> float | None:
+        """What the load generator took to read and understand one reply."""
+        return self._load(lambda load: load.client.delay_mean_us if load.client else None)
+
+    # ------------------------------------------------------------ CPU
+
+    def cpu_us(self, party: Party) -> float | None:
+        """Return the CPU time that a party used for a transaction."""
+
+        def used(one: Audited) -> float | None:
+            usage = one.trial.usage
+            if usage and party in usage.cpu:
+                return usage.cpu[party].used_s
+            if party == "server":
+                return usage.server_cpu_s if usage else None
+            return one.load.client.cpu_s if party == "load" and one.load.client else None
+
+        return self._a_transaction(used)
+
+    def waited_us(self, party: Party) -> float | None:
+        """Return the time for which a party's threads were ready to run and had no CPU, a transaction."""
+
+        def waited(one: Audited) -> float | None:
+            usage = one.trial.usage
+            if usage and party in usage.cpu:
+                return usage.cpu[party].waited_s
+            return one.load.client.waited_for_cpu_s if party == "load" and one.load.client else None
+
+        return self._a_transaction(waited)
+
+    @cached_property
+    def work_us(self) -> float | None:
+        """CPU time that the database used for a transaction, its background threads included."""
+        return self.cpu_us("load" if self.embedded or self.bare else "server")
+
+    @cached_property
+    def all_cpu_us(self) -> float | None:
+        """CPU time of all parties together for a transaction."""
+        known = [used for party in PARTIES if (used := self.cpu_us(party)) is not None]
+        return sum(known) if known and self.work_us is not None else None
+
+    @cached_property
+    def cpu_busy(self) -> float | None:
+        """Share of the usable CPUs that was busy: with whoever, where that is known."""
+        share = self.side.machine_share
+        if share is not None:
+            return share
+        used, per_s, cpus = self.all_cpu_us, self.per_s, self.side.cpus
+        return min(used * per_s / MICRO / cpus, 1.0) if used is not None and per_s and cpus else None
+
+    @cached_property
+    def cpus_each(self) -> float | None:
+        """How many CPUs each client keeps busy, with whoever works for it."""
+        used, per_s = self.all_cpu_us, self.per_s
+        return used * per_s / MICRO / self.inside if used is not None and per_s else None
+
+    @cached_property
+    def runnable(self) -> float | None:
+        """Threads that ran or were ready to, in the mean."""
+        return self._usage(lambda usage: usage.runnable_mean)
+
+    # ------------------------------------------------------------ disks
+
+    @property
+    def log_roles(self) -> tuple[Role, ...]:
+        """The roles whose flush a commit waits for."""
+        return LOG_ROLES[self.family] if self.family else ()
+
+    @cached_property
+    def disks(self) -> list[Disk]:
+        """The disks below the storage, as the kernel counted them."""
+        names = {name for usage in self._usages() for name in usage.devices}
+        return [self._disk(name) for name in sorted(names)]
+
+    @cached_property
+    def virtual(self) -> list[Disk]:
+        """The virtual disks below the storage, as they counted themselves."""
+        names = {use.name for one in self.trials for use in one.trial.virtual_disks}
+        return [self._virtual(name) for name in sorted(names)]
+
+    def holding(self, disks: Iterable[Disk], roles: Collection[Role]) -> list[Disk]:
+        """Return those disks on which one of the roles lies; all where it is not known what lies where."""
+        found = list(disks)
+        known = [disk for disk in found if set(disk.roles) & set(roles)]
+        return known if any(disk.roles for disk in found) else found
+
+    def _disk(self, name: str) -> Disk:
+        def kind(
+            count: Callable[[DeviceUsage], int | None], seconds: Callable[[DeviceUsage], float | None]
+        ) -> Kind:
+            def device(figure: Callable[[DeviceUsage, float], float | None]) -> float | None:
+                return self._usage(
+                    lambda usage: (
+                        figure(usage.devices[name], usage.seconds)
+                        if name in usage.devices and usage.seconds
+                        else None
+                    )
+                )
+
+            def mean(used: DeviceUsage, _: float) -> float | None:
+                spent, number = seconds(used), count(used)
+                return spent / number * MICRO if spent is not None and number else None
+
+            return Kind(
+                present=device(lambda used, whole: None if (s := seconds(used)) is None else s / whole),
+                per_s=device(lambda used, whole: (count(used) or 0) / whole) or 0.0,
+                mean_us=device(mean),
+            )
+
+        counts = any(
+            usage.devices[name].flushes is not None for usage in self._usages() if name in usage.devices
+        )
+        return Disk(
+            name=name,
+            roles=self._roles(lambda place: name in _counted(place)),
+            one_at_a_time=name in self.side.one_at_a_time,
+            busy=self._usage(
+                lambda usage: (
+                    min(usage.devices[name].busy_s / usage.seconds, 1.0)
+                    if name in usage.devices and usage.seconds
+                    else None
+                )
+            ),
+            read=kind(lambda used: used.reads, lambda used: used.read_s),
+            write=kind(lambda used: used.writes, lambda used: used.write_s),
+            flush=kind(lambda used: used.flushes, lambda used: used.flush_s)
+            if counts and self.side.counts_flushes
+            else None,
+        )
+
+    def _virtual(self, name: str) -> Disk:
+        def kind(which: str) -> Kind:
+            def of(figure: Callable[[VirtualUse], float | None]) -> float | None:
+                return self._median(
+                    figure(use) for one in self.trials for use in one.trial.virtual_disks if use.name == name
+                )
+
+            def present(use: VirtualUse) -> float | None:
+                served = getattr(use, which)
+                if not served.requests or not use.seconds:
+                    return 0.0
+                return (
+                    served.requests * served.latency_us.mean / MICRO / use.seconds
+                    if served.latency_us
+                    else None
+                )
+
+            return Kind(
+                present=of(present),
+                per_s=of(lambda use: getattr(use, which).requests / use.seconds if use.seconds else None)
+                or 0.0,
+                mean_us=of(
+                    lambda use: (
+                        getattr(use, which).latency_us.mean if getattr(use, which).latency_us else None
+                    )
+                ),
+            )
+
+        facts = {disk.name: disk for place in self.places for disk in place.virtual_disks}
+        return Disk(
+            name=name,
+            roles=self._roles(lambda place: name in {disk.name for disk in place.virtual_disks}),
+            one_at_a_time=_serial(facts.get(name)),
+            busy=None,
+            read=kind("read"),
+            write=kind("write"),
+            flush=kind("flush"),
+        )
+
+    def _roles(self, below: Callable[[Place], bool]) -> tuple[Role, ...]:
+        return tuple(dict.fromkeys(place.role for place in self.places if below(place)))
+
+    # ------------------------------------------------------------ threads
+
+    @cached_property
+    def watched(self) -> bool:
+        """Whether the threads of the database were looked at."""
+        return any(usage.activity for usage in self._usages())
+
+    def found(self, act: Act, roles: Collection[Role] | None = None) -> tuple[float, float] | None:
+        """Return the share of moments in which a thread was at it, and how many were in the mean.
+
+        Of several roles the shares are added, up to 1. None where nobody looked.
+        """
+
+        def doings(usage: Usage) -> list[Doing] | None:
+            if usage.activity is None or not usage.activity.moments:
+                return None
+            return [
+                one
+                for one in usage.activity.doings
+                if one.act == act and (roles is None or one.role in roles)
+            ]
+
+        share = self._usage(
+            lambda usage: (
+                None if (found := doings(usage)) is None else min(sum(one.share for one in found), 1.0)
+            )
+        )
+        threads = self._usage(
+            lambda usage: None if (found := doings(usage)) is None else sum(one.threads for one in found)
+        )
+        return None if share is None or threads is None else (share, threads)
+
+    # ------------------------------------------------------------ the server's own account
+
+    def account(self, figure: Callable[[ServerAccount], float | None]) -> float | None:
+        """Return a figure of the server's account that is a level or a rate."""
+        return self._usage(lambda usage: figure(usage.account) if usage.account else None)
+
+    def account_per_s(self, figure: Callable[[ServerAccount], float | None]) -> float | None:
+        """Return a figure of the server's account, a second."""
+
+        def rate(usage: Usage) -> float | None:
+            value = figure(usage.account) if usage.account else None
+            return value / usage.seconds if value is not None and usage.seconds else None
+
+        return self._usage(rate)
+
+    def account_each(self, figure: Callable[[ServerAccount], float | None]) -> float | None:
+        """Return a figure of the server's account, a transaction."""
+
+        def amount(one: Audited) -> float | None:
+            account = one.trial.usage.account if one.trial.usage else None
+            value = figure(account) if account else None
+            return value / one.load.transactions if value is not None and one.load.transactions else None
+
+        return self._median(amount(one) for one in self.trials)
+
+    def sessions(self, chosen: Callable[[str], bool]) -> float | None:
+        """Return how many sessions waited for something in the mean; None where the server does not tell."""
+        return self.account(
+            lambda account: (
+                sum(count for name, count in account.waiting_sessions.items() if chosen(name))
+                if account.waiting_sessions
+                else None
+            )
+        )
+
+    def setting(self, name: str) -> str | None:
+        """Return what the server answered about a variable that the study asked for."""
+        settings = self.trials[0].trial.settings if self.trials else []
+        return next((one.observed for one in settings if one.name == name), None)
+
+    # ------------------------------------------------------------ medians
+
+    def _usages(self) -> list[Usage]:
+        return [one.trial.usage for one in self.trials if one.trial.usage]
+
+    def _a_transaction(self, seconds: Callable[[Audited], float | None]) -> float | None:
+        def share(one: Audited) -> float | None:
+            spent = seconds(one)
+            return (
+                spent / one.load.transactions * MICRO if spent is not None and one.load.transactions else None
+            )
+
+        return self._median(share(one) for one in self.trials)
+
+    def _load(self, figure: Callable[[LoadResult], float | None]) -> float | None:
+        return self._median(figure(one.load) for one in self.trials)
+
+    def _usage(self, figure: Callable[[Usage], float | None]) -> float | None:
+        return self._median(figure(usage) for usage in self._usages())
+
+    @staticmethod
+    def _median(values: Iterable[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return median(known) if known else None
+
+
+def commits(statement: StatementType) -> bool:
+    """Tell whether a statement ends a transaction."""
+    return statement.name.lower().startswith("commit")
+
+
+def begins(statement: StatementType) -> bool:
+    """Tell whether a statement begins a transaction."""
+    return statement.name.lower().startswith("begin")
+
+
+def _counted(place: Place) -> list[str]:
+    devices = [place.device] if place.device else []
+    devices += [member.device for member in place.pool.members] if place.pool else []
+    return [name for device in devices for name in device.counted]
+
+
+def _serial(facts: VirtualFacts | None) -> bool:
+    return facts is not None and facts.one_at_a_time

@@ -1,0 +1,62 @@
+"""How figures become signals.
+
+A wait speaks for a limit from half of a transaction's time on, and against it up to a fifth. A centre that
+serves one at a time, or a set of CPUs, speaks for it from 85% of its time on, and against it up to 30%
+(`published/evidence.py` has the reasons); with a single client its share of time is that of the transaction.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from diskproof.analysis.limits.observed import Disk, Observed
+from diskproof.analysis.limits.shapes import Instrument, Signal
+from diskproof.analysis.limits.split import digits_of
+from diskproof.analysis.published.evidence import FULL_SHARE, IDLE_SHARE
+from diskproof.results.limit import Limit
+from diskproof.server.postgresql.waits import limit_of
+
+MOST = 0.5
+"""From half of the time on nothing else can take more."""
+
+LITTLE = 0.2
+"""What takes up to a fifth of the time would give at most a quarter more if it were gone (Amdahl's law)."""
+
+
+def by_time(limit: Limit, instrument: Instrument, of_time: float, says: str) -> Iterator[Signal]:
+    """Judge a share of a transaction's time."""
+    if of_time >= MOST:
+        yield supports(limit, instrument, says)
+    elif of_time <= LITTLE:
+        yield against(limit, instrument, says)
+
+
+def by_busy(seen: Observed, limit: Limit, instrument: Instrument, busy: float, says: str) -> Iterator[Signal]:
+    """Judge the share of time in which a centre that serves one at a time was busy."""
+    if busy >= (MOST if seen.inside == 1 else FULL_SHARE):
+        yield supports(limit, instrument, says)
+    elif busy <= (LITTLE if seen.inside == 1 else IDLE_SHARE):
+        yield against(limit, instrument, says)
+
+
+def supports(limit: Limit, instrument: Instrument, says: str) -> Signal:
+    """Return a signal that speaks for a limit."""
+    return Signal(limit=limit, instrument=instrument, supports=True, says=says)
+
+
+def against(limit: Limit, instrument: Instrument, says: str) -> Signal:
+    """Return a signal that speaks against a limit."""
+    return Signal(limit=limit, instrument=instrument, supports=False, says=says)
+
+
+def sessions(seen: Observed, limit: Limit) -> float | None:
+    """Return how many of the server's sessions waited for what a limit is about; None where it does not tell."""
+    return seen.sessions(lambda name: limit_of(name) == limit)
+
+
+def of_clients(seen: Observed, count: float) -> str:
+    """Say how many of the clients' sessions: ``6.2 of 8``."""
+    return f"{digits_of(count)} of {seen.clients}"
+
+
+def names(disks: Sequence[Disk]) -> str:
+    """Name disks."""
+    return " and ".join(one.name for one in disks)

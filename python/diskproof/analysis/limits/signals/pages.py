@@ -1,0 +1,124 @@
+"""What speaks for and against reading pages, and against waiting until some are written."""
+
+from collections.abc import Iterator
+
+from diskproof.analysis.limits.observed import MICRO, Disk, Observed
+from diskproof.analysis.limits.shapes import Instrument, Signal
+from diskproof.analysis.limits.signals.judge import (
+    LITTLE,
+    MOST,
+    against,
+    by_time,
+    names,
+    of_clients,
+    sessions,
+    supports,
+)
+from diskproof.analysis.limits.split import DATA, SELDOM, digits_of, page_writes
+from diskproof.analysis.limits.words import milliseconds, share
+from diskproof.analysis.published.evidence import FULL_SHARE, IDLE_SHARE
+
+OFTEN = 0.05
+"""One wait in twenty transactions: each may be long, for many pages are written at a time."""
+
+
+def reads_at_the_disks(seen: Observed) -> Iterator[Signal]:
+    """Ask the kernel how many clients' reads are at the disks in the mean."""
+    yield from _reads(seen, seen.disks, "kernel")
+
+
+def reads_at_the_models(seen: Observed) -> Iterator[Signal]:
+    """Ask the virtual disks how many clients' reads are with them in the mean."""
+    yield from _reads(seen, seen.virtual, "virtual disk")
+
+
+def _reads(seen: Observed, disks: list[Disk], instrument: Instrument) -> Iterator[Signal]:
+    data = seen.holding(disks, DATA)
+    known = [one.read.present for one in data if one.read.present is not None]
+    if not known or len(known) < len(data):
+        return
+    mean = max((one.read.mean_us or 0.0 for one in data), default=0.0)
+    each = f", {milliseconds(mean)} each" if mean else ""
+    says = f"{digits_of(sum(known))} reads were at {names(data)} in the mean{each}"
+    yield from by_time("data reads", instrument, sum(known) / seen.inside, says)
+
+
+def reads_by_threads(seen: Observed) -> Iterator[Signal]:
+    """Ask how many threads were found reading data."""
+    found = seen.found("reading", DATA)
+    if found is not None:
+        says = f"{digits_of(found[1])} threads were found reading data in the mean"
+        yield from by_time("data reads", "threads", found[1] / seen.inside, says)
+
+
+def reads_by_the_server(seen: Observed) -> Iterator[Signal]:
+    """Ask the server: its sessions that wait for pages, its time in reads, or their number and time."""
+    waiting = sessions(seen, "data reads")
+    if waiting is not None:
+        says = f"{of_clients(seen, waiting)} sessions waited for pages in the mean"
+        yield from by_time("data reads", "server", waiting / seen.clients, says)
+        return
+    timed, own = seen.account_each(lambda account: account.page_read_s), seen.own_us
+    if timed is not None and own:
+        says = f"the server read pages for {milliseconds(timed * MICRO)} of {milliseconds(own)}"
+        yield from by_time("data reads", "server", timed * MICRO / own, says)
+        return
+    number = seen.account_each(lambda account: account.page_reads)
+    if number is not None and number < SELDOM:
+        yield against("data reads", "server", f"the server read {number:.2g} pages a transaction")
+    elif number is not None and own:
+        reads = [one.read.mean_us for one in seen.holding(seen.disks, DATA) if one.read.mean_us]
+        if reads:
+            each = max(reads)
+            says = f"the server read {digits_of(number)} pages a transaction, {milliseconds(each)} each"
+            yield from by_time("data reads", "server", min(number * each / own, 1.0), says)
+
+
+def reads_by_clients(seen: Observed) -> Iterator[Signal]:
+    """Ask the clients whether statements that touch data take any time; why they do, they cannot say."""
+    own = seen.own_us
+    data = seen.time_in(lambda one: one.kind in ("read", "write"))
+    if own and data is not None and seen.brackets and data / own <= LITTLE:
+        says = f"reads and writes take {milliseconds(data)} of {milliseconds(own)}"
+        yield against("data reads", "clients", says)
+
+
+def writes_at_the_disks(seen: Observed) -> Iterator[Signal]:
+    """Ask the kernel whether a disk of the data is busy with writing, and not with reads or flushes."""
+    data = [one for one in seen.holding(seen.disks, DATA) if one.busy is not None]
+    if not data or not seen.side.writes_anything:
+        return
+    disk = max(data, key=lambda one: one.busy or 0.0)
+    busy, flushing = disk.busy or 0.0, (disk.flush.serial_share or 0.0) if disk.flush else 0.0
+    if busy <= IDLE_SHARE:
+        yield against("page writes", "kernel", f"{disk.name} is busy {share(busy)} of the time")
+    elif busy >= FULL_SHARE and (disk.write.present or 0.0) > (disk.read.present or 0.0) and flushing < MOST:
+        says = f"{disk.name} is busy {share(busy)} of the time, mostly with writes"
+        yield supports("page writes", "kernel", says)
+
+
+def writes_by_threads(seen: Observed) -> Iterator[Signal]:
+    """Ask how long the clients' threads were found writing pages; they may leave that to others."""
+    part = page_writes(seen)
+    if part is not None and seen.own_us and part.mean_us / seen.own_us >= MOST:
+        says = f"clients' threads wrote pages for {milliseconds(part.mean_us)} of {milliseconds(seen.own_us)}"
+        yield supports("page writes", "threads", says)
+
+
+def writes_by_the_server(seen: Observed) -> Iterator[Signal]:
+    """Ask the server for waits for clean pages and for checkpoints."""
+    waiting = sessions(seen, "page writes")
+    if waiting is not None:
+        says = f"{of_clients(seen, waiting)} sessions waited until pages were written"
+        yield from by_time("page writes", "server", waiting / seen.clients, says)
+        return
+    clean = seen.account_each(lambda account: account.clean_page_waits)
+    stalls = seen.account_each(lambda account: account.checkpoint_stalls)
+    if clean is None and stalls is None:
+        return
+    if max(clean or 0.0, stalls or 0.0) >= OFTEN:
+        told = {"a clean page": clean, "a checkpoint": stalls}
+        said = " and ".join(f"{count:.2g} waits for {what}" for what, count in told.items() if count)
+        yield supports("page writes", "server", f"{said} a transaction")
+    elif max(clean or 0.0, stalls or 0.0) < SELDOM:
+        yield against("page writes", "server", "nobody waited for a clean page or a checkpoint")

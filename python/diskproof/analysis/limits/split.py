@@ -1,0 +1,278 @@
+"""Where the time of a mean transaction goes: its waits, by whoever measured them, and what was computed.
+
+Nothing is counted twice. A COMMIT computes as well as it waits, so one statement's CPU time is taken off;
+background threads compute for a transaction while it waits, so that no more CPU time is put into it than its
+waits leave room for. What no part explains stays unexplained.
+"""
+
+from collections.abc import Iterator
+
+from diskproof.analysis.limits.observed import MICRO, Disk, Observed, begins, commits
+from diskproof.analysis.limits.shapes import Part, PartName, Split
+from diskproof.analysis.words import digits
+from diskproof.results.record import Role
+
+DATA: tuple[Role, ...] = ("data",)
+BINLOG: tuple[Role, ...] = ("binlog",)
+
+SELDOM = 0.01
+"""Fewer of something than one in a hundred transactions take no time of a mean one."""
+
+
+def split_of(seen: Observed) -> Split | None:
+    """Return where a transaction's time goes; None where there are none, or their latency is not known.
+
+    Of a load on bare files it is a request's time at the disks.
+    """
+    latency = seen.latency_us
+    if latency is None or not seen.per_s:
+        return None
+    parts = list(_of_files(seen) if seen.bare else _waits(seen))
+    left = max(latency - sum(part.mean_us for part in parts), 0.0)
+    parts += _computing(seen, left)
+    return Split(latency_us=latency, parts=[part for part in parts if part.mean_us > 0])
+
+
+def _waits(seen: Observed) -> Iterator[Part]:
+    for found in (log_flush(seen), data_reads(seen), page_writes(seen), locks(seen), load_generator(seen)):
+        if found is not None:
+            yield found
+
+
+# ---------------------------------------------------------------- the log
+
+
+def log_flush(seen: Observed) -> Part | None:
+    """Return the wait for the log: what COMMIT takes beyond computing, as far as flushes explain it.
+
+    An autocommitted write is its own COMMIT. At the most it waits for the flush under way and then its own,
+    each with the write before it, of each log; a longer COMMIT waited for something else as well.
+    """
+    service, how = flush_service(seen)
+    if not service:
+        return None
+    waited, statement = _commit_wait(seen)
+    if waited is None:
+        return None
+    most = service * (2 if seen.inside > 1 else 1)
+    mean_us = min(waited, max(most, _flush_by_threads(seen) or 0.0))
+    return Part(
+        name="log flush",
+        mean_us=mean_us,
+        service_us=min(service, mean_us),
+        source=f"{statement} beyond what a statement computes; {how}",
+    )
+
+
+def flush_service(seen: Observed) -> tuple[float | None, str]:
+    """Return how long the log's own writes and flushes of one commit take, and who says so.
+
+    None: nobody counted them; 0: there are none.
+    """
+    flushes = flushes_each(seen)
+    if flushes is not None and flushes < SELDOM / max(seen.inside, 1):
+        return 0.0, "no commit flushes anything"
+    for disks, account in ((seen.disks, "the kernel's"), (seen.virtual, "the virtual disk's")):
+        logs = [one for one in seen.holding(disks, seen.log_roles) if one.flush and one.flush.mean_us]
+        if logs:
+            return _by_disks(seen, logs), f"by {account} account of {_named(logs)}"
+    threads = _flush_by_threads(seen)
+    return threads, "by the threads that were found flushing"
+
+
+def _by_disks(seen: Observed, logs: list[Disk]) -> float:
+    """Return the time of one commit's flushes: of all that one client makes, of one a log among several."""
+    if seen.inside == 1 and seen.per_s:
+        flushes = sum(one.flush.per_s * one.flush.mean_us for one in logs if one.flush and one.flush.mean_us)
+        writes = sum(min(one.write.per_s, one.flush.per_s) * _write_us(one) for one in logs if one.flush)
+        return (flushes + writes) / seen.per_s
+    one_flush = max(one.flush.mean_us + _write_us(one) for one in logs if one.flush and one.flush.mean_us)
+    return one_flush * logs_of_commit(seen) * _commits_each(seen)
+
+
+def _write_us(disk: Disk) -> float:
+    """Return the write before a flush; no longer than the flush, for pages are written meanwhile as well."""
+    flush_us = (disk.flush.mean_us if disk.flush else None) or 0.0
+    return min(disk.write.mean_us or 0.0, flush_us)
+
+
+def logs_of_commit(seen: Observed) -> int:
+    """Return how many logs are flushed one after the other at a commit: redo, and the binary log with it."""
+    groups = seen.account_per_s(lambda account: account.binlog_groups)
+    flushed = seen.found("flushing", BINLOG)
+    both = (groups or 0) > 0 and seen.setting("sync_binlog") == "1"
+    return 2 if both or (flushed is not None and flushed[0] > SELDOM) else 1
+
+
+def flushes_each(seen: Observed) -> float | None:
+    """Return flushes of a log for a transaction: as the server asked, or else as the disks were sent."""
+    asked = seen.account_each(lambda account: account.log_flushes)
+    if asked is not None:
+        return asked
+    disks = seen.holding(seen.disks, seen.log_roles) or seen.holding(seen.virtual, seen.log_roles)
+    sent = [one.flush.per_s for one in disks if one.flush]
+    if sent and seen.per_s:
+        return sum(sent) / seen.per_s
+    found = seen.found("flushing", seen.log_roles)
+    return None if found is None or not seen.per_s else (0.0 if found[1] == 0 else None)
+
+
+def _commit_wait(seen: Observed) -> tuple[float | None, str]:
+    commit, begin = seen.time_in(commits), seen.time_in(begins)
+    one_statement = (seen.work_us or 0.0) / seen.statements if seen.statements else 0.0
+    if commit is not None:
+        computed = max(one_statement, 0.0 if begin is None or seen.embedded else begin)
+        return max(commit - min(computed, commit), 0.0), "COMMIT"
+    writes = seen.time_in(lambda one: one.kind == "write")
+    if writes is None:
+        return None, ""
+    count = (seen.commits_per_s or 0.0) / seen.per_s if seen.per_s else 0.0
+    return max(writes - one_statement * count, 0.0), "autocommitted writes"
+
+
+def _commits_each(seen: Observed) -> float:
+    return max((seen.commits_per_s or 0.0) / seen.per_s, 1.0) if seen.per_s else 1.0
+
+
+def _flush_by_threads(seen: Observed) -> float | None:
+    """Return how long a transaction's own thread flushes the log: N = X R of the threads found at it."""
+    found = seen.found("flushing", seen.log_roles)
+    return None if found is None or not seen.per_s else found[1] / seen.per_s * MICRO
+
+
+# ---------------------------------------------------------------- pages
+
+
+def data_reads(seen: Observed) -> Part | None:
+    """Return the wait for pages: by the server's clock, its threads, or their number and the disk's time."""
+    disks = seen.holding(seen.disks, DATA)
+    count = sum(one.read.per_s for one in disks) / seen.per_s if disks and seen.per_s else None
+    if count is not None and count < SELDOM:
+        return None
+    timed = seen.account_each(lambda account: account.page_read_s)
+    threads = seen.found("reading", DATA)
+    each = _read_us(disks)
+    asked = seen.account_each(lambda account: account.page_reads)
+    if timed is not None:
+        mean_us, source = timed * MICRO, "the server's clock of its page reads"
+    elif threads is not None and seen.per_s:
+        mean_us, source = threads[1] / seen.per_s * MICRO, f"{digits_of(threads[1])} threads found reading"
+    elif asked is not None and count is not None and each is not None:
+        number = min(asked, count)
+        mean_us, source = number * each, f"{digits_of(number)} page reads of {_ms(each)} each"
+    else:
+        return None
+    return Part(
+        name="data reads", mean_us=mean_us, service_us=_read_service(disks, count, mean_us), source=source
+    )
+
+
+def _read_us(disks: list[Disk]) -> float | None:
+    known = [(one.read.per_s, one.read.mean_us) for one in disks if one.read.mean_us is not None]
+    total = sum(rate for rate, _ in known)
+    return sum(rate * mean for rate, mean in known) / total if total else None
+
+
+def _read_service(disks: list[Disk], count: float | None, mean_us: float) -> float | None:
+    """Return the disk's own work for the reads: of one that serves one by one, its time busy with each."""
+    each = _read_us(disks)
+    if count is None or each is None:
+        return None
+    busy = [one.busy for one in disks if one.one_at_a_time and one.busy is not None]
+    requests = sum(one.read.per_s + one.write.per_s for one in disks)
+    own = min(each, sum(busy) / requests * MICRO) if len(busy) == len(disks) and requests else each
+    return min(count * own, mean_us)
+
+
+def page_writes(seen: Observed) -> Part | None:
+    """Return the time that clients' own threads write pages, or flush the files that hold them."""
+    written = seen.found("writing", DATA)
+    flushed = seen.found("flushing", DATA) if "data" not in seen.log_roles else None
+    if written is None or not seen.per_s:
+        return None
+    threads = written[1] + (flushed[1] if flushed else 0.0)
+    if not threads:
+        return None
+    return Part(
+        name="page writes",
+        mean_us=threads / seen.per_s * MICRO,
+        source=f"{digits_of(threads)} threads found writing data or flushing it",
+    )
+
+
+def locks(seen: Observed) -> Part | None:
+    """Return the wait for locks: by the server's clock; SQLite's writers wait at BEGIN IMMEDIATE."""
+    if seen.queue_us is not None:
+        own = (seen.work_us or 0.0) / seen.statements if seen.statements else 0.0
+        return Part(name="locks", mean_us=max(seen.queue_us - own, 0.0), source="BEGIN IMMEDIATE")
+    timed = seen.account_each(lambda account: account.lock_wait_s)
+    if timed is None:
+        return None
+    return Part(name="locks", mean_us=timed * MICRO, source="the server's clock of its lock waits")
+
+
+# ---------------------------------------------------------------- computing
+
+
+def load_generator(seen: Observed) -> Part | None:
+    """Return the load generator's own time: between statements, and until a reply has been read."""
+    if seen.latency_us is None:
+        return None
+    all_statements = seen.time_in(lambda _: True)
+    between = max(seen.latency_us - all_statements, 0.0) if all_statements is not None else 0.0
+    if seen.embedded:
+        return Part(name="load generator", mean_us=between, source="between two statements")
+    reading = (seen.delay_us or 0.0) * (seen.statements or 0.0)
+    waited = seen.waited_us("load") or 0.0
+    return Part(
+        name="load generator",
+        mean_us=between + reading + waited,
+        source="between two statements, reading replies, and waiting for a CPU",
+    )
+
+
+def _computing(seen: Observed, left: float) -> Iterator[Part]:
+    work = seen.work_us
+    if work is None:
+        return
+    found = None if seen.bare else seen.found("computing")
+    threads = found[1] / seen.per_s * MICRO if found and seen.per_s else None
+    computed = min(one for one in (work, threads, left) if one is not None)
+    note = "; the rest is that of background threads" if computed < work * 0.9 else ""
+    of_whom = "load generator's" if seen.embedded or seen.bare else "server's"
+    yield Part(name="CPU", mean_us=computed, source=f"the {of_whom} CPU time of {_ms(work)}{note}")
+    waited = seen.waited_us("load" if seen.embedded or seen.bare else "server")
+    if waited is not None:
+        yield Part(
+            name="waiting for a CPU",
+            mean_us=min(waited, left - computed),
+            source="the kernel's account of threads that are ready to run",
+        )
+
+
+def _of_files(seen: Observed) -> Iterator[Part]:
+    """Return the time of a request on bare files at the disks: each kind by its number and mean time."""
+    kinds: tuple[tuple[PartName, float], ...] = (
+        ("data reads", sum((one.read.present or 0.0) for one in seen.disks)),
+        ("page writes", sum((one.write.present or 0.0) for one in seen.disks)),
+    )
+    for name, present in kinds if seen.per_s else ():
+        # No more than all clients can wait at a time: nobody need wait for what was written behind.
+        yield Part(
+            name=name,
+            mean_us=min(present, seen.clients) / (seen.per_s or 1.0) * MICRO,
+            source=f"{digits_of(present)} requests at the disks in the mean",
+        )
+
+
+def _named(disks: list[Disk]) -> str:
+    return " and ".join(one.name for one in disks)
+
+
+def _ms(microseconds: float) -> str:
+    return f"{digits_of(microseconds / 1000)} ms"
+
+
+def digits_of(value: float) -> str:
+    """Return two significant digits, also of 0."""
+    return digits(value, 2) if value > 0 else "0"
