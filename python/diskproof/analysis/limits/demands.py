@@ -16,7 +16,7 @@ def demands_of(seen: Observed) -> list[Demand]:
     """Return the service demands of a transaction that are known; empty where nothing completed."""
     if not seen.per_s:
         return []
-    return [*_cpus(seen), *_log(seen), *_arms(seen), *_pages(seen)]
+    return [*_cpus(seen), *_log(seen), *_writer(seen), *_arms(seen), *_pages(seen)]
 
 
 def bound_of(demands: Sequence[Demand]) -> float | None:
@@ -43,6 +43,12 @@ def _log(seen: Observed) -> Iterator[Demand]:
         yield _demand(
             seen, f"log flush {who}".strip(), "log flush", 1, share / seen.per_s * MICRO, bounds=False
         )
+
+
+def _writer(seen: Observed) -> Iterator[Demand]:
+    """Yield SQLite's one place for a writer: others wait for it at BEGIN IMMEDIATE."""
+    if seen.queue_us is not None and seen.own_us:
+        yield _demand(seen, "one writer at a time", "locks", 1, seen.own_us, bounds=True)
 
 
 def flush_busy(seen: Observed) -> tuple[float, str] | None:

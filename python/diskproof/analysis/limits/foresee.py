@@ -21,7 +21,7 @@ the parts of R that the change touches made longer or shorter, and the bounds of
 import math
 from dataclasses import dataclass
 
-from diskproof.analysis.limits.shapes import CellLimit, Demand, PartName, WhatIf
+from diskproof.analysis.limits.shapes import CellLimit, Demand, PartName, Split, WhatIf
 from diskproof.analysis.words import digits, percent
 from diskproof.results.limit import Intervention
 from diskproof.stats.operational import Centre, pessimistic_throughput, saturation
@@ -43,18 +43,16 @@ class Residence:
     def of(limit: CellLimit) -> "Residence | None":
         """Return it of a cell; None where too little is known.
 
-        A job has no transactions to split. With one client the share of the time in which a centre was busy
+        Writers that enter one by one are as one client that never waits for another. A job has no transactions to split. With one client the share of the time in which a centre was busy
         is its share of the residence too.
         """
         clients = max(limit.cell.clients, 1)
+        writer = _demand(limit, "locks")
+        if writer is not None and limit.split is not None:
+            return Residence(1, writer.demand_us, _parts(limit.split), _centre(limit, "CPU"), None)
         if limit.split is not None and limit.split.latency_us > 0:
-            parts = {
-                part.name: (part.mean_us, part.mean_us if part.service_us is None else part.service_us)
-                for part in limit.split.parts
-            }
-            return Residence(
-                clients, limit.split.latency_us, parts, _centre(limit, "CPU"), _centre(limit, "page writes")
-            )
+            centres = _centre(limit, "CPU"), _centre(limit, "page writes")
+            return Residence(clients, limit.split.latency_us, _parts(limit.split), *centres)
         return _of_shares(limit, clients) if limit.demands else None
 
     @property
@@ -171,6 +169,13 @@ def more_memory(limit: CellLimit, residence: Residence, says: str) -> WhatIf | N
         basis=f"data reads are {_of(residence, reads)} of a transaction's time, of which "
         f"{percent(round(fewest, 2))} to {percent(round(most, 2))} are left",
     )
+
+
+def _parts(split: Split) -> dict[PartName, tuple[float, float]]:
+    return {
+        part.name: (part.mean_us, part.mean_us if part.service_us is None else part.service_us)
+        for part in split.parts
+    }
 
 
 def _of_shares(limit: CellLimit, clients: int) -> Residence | None:

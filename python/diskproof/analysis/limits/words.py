@@ -1,6 +1,7 @@
-"""How figures are said in the sentences about limits."""
+"""How limits and their figures are said."""
 
 from diskproof.analysis.words import digits, percent
+from diskproof.results.limit import Limit
 
 
 def milliseconds(microseconds: float) -> str:
@@ -15,3 +16,29 @@ def milliseconds(microseconds: float) -> str:
 def share(of_one: float) -> str:
     """Return a share in whole percent: ``93%``; one below a half percent as ``under 1%``."""
     return percent(round(of_one, 2)) if of_one >= 0.005 or of_one <= 0 else "under 1%"
+
+
+def plain(limit: Limit) -> str:
+    """Return a limit as it stands in a sentence."""
+    return {
+        "log flush": "the log's flush",
+        "page writes": "the writing of pages",
+        "CPU": "the CPUs",
+        "load generator": "the load generator",
+        "arrivals": "the rate of arrivals",
+        "disk": "the disk",
+    }.get(limit, limit)
+
+
+def times_as_much(ratio: float) -> str:
+    """Say a ratio of throughputs: ``6.1 times as much``, ``23% more``, ``18% less``."""
+    if ratio >= 2:
+        return f"{digits(ratio, 2)} times as much"
+    if ratio >= 1:
+        return f"{share(ratio - 1)} more"
+    return f"{share(1 - ratio)} less"
+
+
+def sentence_case(words: str) -> str:
+    """Return words as the beginning of a sentence, with its full stop."""
+    return f"{words[:1].upper()}{words[1:]}."

@@ -48,7 +48,7 @@ def against(limit: Limit, instrument: Instrument, says: str) -> Signal:
 
 
 def sessions(seen: Observed, limit: Limit) -> float | None:
-    """Return how many of the server's sessions waited for what a limit is about; None where it does not tell."""
+    """Return how many sessions waited for what a limit is about; None where the server does not tell."""
     return seen.sessions(lambda name: limit_of(name) == limit)
 
 

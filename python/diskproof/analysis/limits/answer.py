@@ -1,0 +1,46 @@
+"""What holds the cells of a run back: each cell by itself, and over numbers of clients."""
+
+from collections.abc import Sequence
+
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.demands import bound_of, demands_of
+from diskproof.analysis.limits.imagine import imagine
+from diskproof.analysis.limits.name import name_limit
+from diskproof.analysis.limits.observed import Observed
+from diskproof.analysis.limits.sentence import sentence_of, where_of
+from diskproof.analysis.limits.shapes import CellLimit, Limits
+from diskproof.analysis.limits.signals.ask import signals_of
+from diskproof.analysis.limits.split import split_of
+from diskproof.analysis.limits.sweeps import answer_sweeps
+from diskproof.analysis.limits.troubles import troubles_of
+from diskproof.results.limit import ProofPair
+
+
+def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limits | None:  # noqa: ARG001
+    """Return what holds the cells back; None where no valid trial of any counted anything."""
+    observed = [seen for cell in gathered.plan.cells if (seen := Observed.of(gathered, cell)) is not None]
+    if not observed:
+        return None
+    cells = [answer_limit(gathered, seen) for seen in observed]
+    return Limits(cells=cells, sweeps=answer_sweeps(gathered, cells))
+
+
+def answer_limit(gathered: Gathered, seen: Observed) -> CellLimit:
+    """Return what holds one cell back."""
+    split, demands = split_of(seen), demands_of(seen)
+    named = name_limit(signals_of(seen), split)
+    draft = CellLimit(
+        cell=seen.cell,
+        limit=named.limit,
+        sentence="",
+        where=where_of(seen, named.limit),
+        signals=named.signals,
+        split=split,
+        demands=demands,
+        bound_per_s=bound_of(demands),
+        data_bytes=seen.data_bytes,
+        troubles=troubles_of(gathered, seen, named.limit),
+    )
+    what_if = imagine(seen, draft)
+    sentence = sentence_of(seen, named, split, what_if)
+    return draft.model_copy(update={"what_if": what_if, "sentence": sentence})
