@@ -43,7 +43,8 @@ class Residence:
     def of(limit: CellLimit) -> "Residence | None":
         """Return it of a cell; None where too little is known.
 
-        Writers that enter one by one are as one client that never waits for another. A job has no transactions to split. With one client the share of the time in which a centre was busy
+        Writers that enter one by one are as one client that never waits for another. A job has no
+        transactions to split. With one client the share of the time in which a centre was busy
         is its share of the residence too.
         """
         clients = max(limit.cell.clients, 1)

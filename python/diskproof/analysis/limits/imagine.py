@@ -128,7 +128,7 @@ def _load_elsewhere(seen: Observed) -> WhatIf | None:
         ratio=high,
         low=1.0,
         high=high,
-        basis=f"besides the load generator a transaction asks for {milliseconds(everything - own)} of CPU time",
+        basis=f"beside the load a transaction asks for {milliseconds(everything - own)} of CPU time",
     )
 
 

@@ -57,7 +57,7 @@ def name_limit(signals: Sequence[Signal], split: Split | None) -> Named:
 
 
 def _standing(signals: Sequence[Signal], limit: Limit) -> int | None:
-    """Return by how many instruments more speak for a limit than against; None where it is not established."""
+    """Return how many more instruments speak for a limit than against; None where it is not established."""
     speak, oppose = _instruments(signals, limit, True), _instruments(signals, limit, False)
     return len(speak) - len(oppose) if len(speak) >= NEEDED and len(speak) > len(oppose) else None
 

@@ -130,7 +130,8 @@ def _taken(split: Split | None) -> str:
     if split is None:
         return ""
     computed = sum(part.mean_us for part in split.parts if part.name in ("CPU", "waiting for a CPU"))
-    return f"; the database computes {milliseconds(computed)} of a transaction's {milliseconds(split.latency_us)}"
+    whole = milliseconds(split.latency_us)
+    return f"; the database computes {milliseconds(computed)} of a transaction's {whole}"
 
 
 def _cpu_beside(seen: Observed) -> list[str]:

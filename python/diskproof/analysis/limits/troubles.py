@@ -11,10 +11,12 @@ from diskproof.analysis.limits.split import BINLOG, DATA, SELDOM, digits_of, log
 from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.analysis.published.evidence import FULL_SHARE
 from diskproof.results.limit import Limit
-from diskproof.results.record import format_bytes
+from diskproof.results.record import Role, format_bytes
 
 AGE_OF_STALLS = 0.875
 """InnoDB flushes pages in the foreground from seven eighths of its log on, and clients wait for them."""
+
+REDO: tuple[Role, ...] = ("redo",)
 
 GROWING = 0.5
 """Half of what is committed stays unpurged: the history grows without end."""
@@ -47,8 +49,8 @@ def small_redo_log(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Tr
     yield Trouble(
         name="redo log too small",
         says="; ".join(one for one in (full, waits) if one),
-        remedy="enlarge the log (`innodb_log_file_size` or `innodb_redo_log_capacity`, `max_wal_size`) until a "
-        "checkpoint has minutes to write its pages",
+        remedy="enlarge the log (`innodb_log_file_size` or `innodb_redo_log_capacity`, `max_wal_size`) until "
+        "a checkpoint has minutes to write its pages",
         source="MySQL manual, “Optimizing InnoDB Redo Logging”; PostgreSQL manual, “WAL Configuration”",
     )
 
@@ -61,8 +63,8 @@ def purge_falls_behind(_: Gathered, seen: Observed, __: Limit | None) -> Iterato
     yield Trouble(
         name="purge falling behind",
         says=f"the undo history grew by {growth:,.0f} a second, at {commits:,.0f} commits a second",
-        remedy="more purge threads (`innodb_purge_threads`), or `innodb_max_purge_lag`; look for a transaction "
-        "that is never ended",
+        remedy="more purge threads (`innodb_purge_threads`), or `innodb_max_purge_lag`; look for a "
+        "transaction that is never ended",
         source="MySQL manual, “Purge Configuration”",
     )
 
@@ -87,9 +89,9 @@ def two_logs_flushed(_: Gathered, seen: Observed, limit: Limit | None) -> Iterat
     """Find commits that wait for the redo log and for the binary log, one after the other."""
     if limit != "log flush" or seen.family != "mysql" or logs_of_commit(seen) < 2:
         return
-    redo, binlog = ({one.name for one in seen.holding(seen.disks, roles)} for roles in (("redo",), BINLOG))
+    redo, binlog = ({one.name for one in seen.holding(seen.disks, roles)} for roles in (REDO, BINLOG))
     apart = redo and binlog and redo != binlog
-    found = seen.found("flushing", ("redo",)), seen.found("flushing", BINLOG)
+    found = seen.found("flushing", REDO), seen.found("flushing", BINLOG)
     shares = (
         f": the redo at {share(found[0][0])} of moments, the binary log at {share(found[1][0])}"
         if found[0] and found[1]
@@ -99,8 +101,8 @@ def two_logs_flushed(_: Gathered, seen: Observed, limit: Limit | None) -> Iterat
     yield Trouble(
         name="binlog and redo flushing to different disks" if apart else "two flushes a commit",
         says=f"each commit flushes the redo and the binary log, {disks}{shares}",
-        remedy="put both on the disk with the shortest flush; where nothing replicates from the server and no "
-        "point-in-time recovery is wanted, `skip_log_bin` saves one of the two",
+        remedy="put both on the disk with the shortest flush; where nothing replicates from the server and "
+        "no point-in-time recovery is wanted, `skip_log_bin` saves one of the two",
         source="MySQL manual, “The Binary Log”, on sync_binlog",
     )
 
@@ -115,10 +117,10 @@ def doublewrite_on_a_slow_device(_: Gathered, seen: Observed, limit: Limit | Non
         return
     yield Trouble(
         name="doublewrite on a slow device",
-        says=f"{digits_of(twice)} writes of the doublewrite buffer a transaction on {busy[0].name}, which is busy "
-        f"{share(busy[0].busy or 0.0)} of the time",
-        remedy="a storage that writes pages atomically needs no doublewrite; else give the pages a disk of their "
-        "own or more memory, and keep it on",
+        says=f"{digits_of(twice)} writes of the doublewrite buffer a transaction on {busy[0].name}, which is "
+        f"busy {share(busy[0].busy or 0.0)} of the time",
+        remedy="a storage that writes pages atomically needs no doublewrite; else give the pages a disk of "
+        "their own or more memory, and keep it on",
         source="MySQL manual, “Doublewrite Buffer”",
     )
 
@@ -159,8 +161,8 @@ def client_is_the_limit(_: Gathered, seen: Observed, limit: Limit | None) -> Ite
         says=has,
         remedy="hold server and load to CPUs of their own, give the load more of them or another machine, or "
         "prepare its statements",
-        source="Schroeder, Wierman and Harchol-Balter, “Open versus closed: a cautionary tale”, NSDI 2006, on "
-        "what a closed loop measures when its clients are slow",
+        source="Schroeder, Wierman and Harchol-Balter, “Open versus closed: a cautionary tale”, NSDI 2006, "
+        "on what a closed loop measures when its clients are slow",
     )
 
 
@@ -176,7 +178,7 @@ def one_hot_row(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Troub
         name="one hot row",
         says=f"a transaction waits {milliseconds(waited * MICRO)} of {milliseconds(latency)} for row locks; "
         f"{rows:,} rows for {seen.clients} clients",
-        remedy="spread what is counted over more rows, or change it last in the transaction, right before COMMIT",
+        remedy="spread what is counted over more rows, or change it last, right before COMMIT",
         source="Gray and Reuter, “Transaction Processing”, 1993, section 7.11, on hot spots",
     )
 
@@ -196,7 +198,7 @@ def group_commit_not_forming(_: Gathered, seen: Observed, limit: Limit | None) -
     else:
         remedy = (
             "see what takes turns before the flush (a hot row, one table lock); a short wait for others "
-            "(`binlog_group_commit_sync_delay`, `binlog_commit_wait_usec`, `commit_delay`) makes groups larger"
+            "(`binlog_group_commit_sync_delay`, `binlog_commit_wait_usec`, `commit_delay`) makes larger groups"
         )
         each = flushes / commits if flushes is not None else 0.0
     if each >= ALONE * (1 if seen.embedded else logs_of_commit(seen)):
