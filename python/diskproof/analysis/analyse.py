@@ -6,6 +6,7 @@ from diskproof.analysis.answers import Analysis, LevelDifference
 from diskproof.analysis.cells import answer_cell
 from diskproof.analysis.efficiency import answer_efficiency
 from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.answer import answer_limits
 from diskproof.analysis.operations import answer_operations
 from diskproof.analysis.prices.answer import answer_prices
 from diskproof.analysis.published.beside import answer_published
@@ -13,6 +14,7 @@ from diskproof.analysis.safety.answer import answer_safety
 from diskproof.analysis.verdicts import make_verdicts, varying_factors
 from diskproof.audit.levels import observed_by_level
 from diskproof.results.cut import CutTrial
+from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
@@ -24,6 +26,7 @@ def analyse(
     trials: Sequence[Trial],
     series: Mapping[str, Sequence[float]],
     cuts: Sequence[CutTrial] = (),
+    proofs: Sequence[ProofPair] = (),
 ) -> Analysis:
     """Return everything that the recorded trials of one run say, and its cuts.
 
@@ -53,6 +56,7 @@ def analyse(
         efficiency=answer_efficiency(gathered),
         prices=answer_prices(gathered, machine),
         safety=safety,
+        limits=answer_limits(gathered, proofs),
     )
 
 

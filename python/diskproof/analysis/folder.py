@@ -18,6 +18,7 @@ def analyse_folder(folder: RunFolder) -> Analysis:
         trials,
         {trial.id: _throughputs(folder, plan, trial) for trial in trials},
         folder.cuts(),
+        folder.proofs(),
     )
 
 

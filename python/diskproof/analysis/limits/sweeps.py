@@ -16,7 +16,7 @@ PEAK = 0.97
 
 
 def answer_sweeps(gathered: Gathered, limits: Sequence[CellLimit]) -> list[Sweep]:
-    """Return the sweeps of a plan: two or more numbers of clients, in a closed loop that counts throughput."""
+    """Return the sweeps of a plan: two or more numbers of clients in a closed loop."""
     by_rest: dict[tuple[object, ...], list[Cell]] = {}
     for cell in gathered.plan.cells:
         if gathered.plan.metric(cell) in THROUGHPUTS:

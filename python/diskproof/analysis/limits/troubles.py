@@ -198,7 +198,7 @@ def group_commit_not_forming(_: Gathered, seen: Observed, limit: Limit | None) -
     else:
         remedy = (
             "see what takes turns before the flush (a hot row, one table lock); a short wait for others "
-            "(`binlog_group_commit_sync_delay`, `binlog_commit_wait_usec`, `commit_delay`) makes larger groups"
+            "(`binlog_group_commit_sync_delay`, `binlog_commit_wait_usec`, `commit_delay`) enlarges groups"
         )
         each = flushes / commits if flushes is not None else 0.0
     if each >= ALONE * (1 if seen.embedded else logs_of_commit(seen)):
