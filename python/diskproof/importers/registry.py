@@ -5,6 +5,9 @@ What has a mark of its own stands before what could be anybody's: an option file
 
 from diskproof.importers import benchbase, dd, fio, hammerdb, options, pgbench, variables
 from diskproof.importers.base import Format
+from diskproof.importers.mysqlslap import MYSQLSLAP
+from diskproof.importers.sqlbench import SQLBENCH
+from diskproof.importers.sysbench.form import SYSBENCH
 
 FORMATS: tuple[Format, ...] = (
     fio.JSON,
@@ -12,6 +15,9 @@ FORMATS: tuple[Format, ...] = (
     benchbase.BENCHBASE,
     pgbench.PGBENCH,
     hammerdb.HAMMERDB,
+    SYSBENCH,
+    MYSQLSLAP,
+    SQLBENCH,
     dd.DD,
     variables.VARIABLES,
     options.MY_CNF,

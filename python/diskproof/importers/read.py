@@ -1,0 +1,191 @@
+"""Files that somebody gave us, read politely: bounded, decoded, cleaned, and recognised by content."""
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from diskproof.importers.base import Format, Found, ImportRefusedError, Text
+from diskproof.importers.registry import FORMATS
+from diskproof.results.imported import ImportedResult
+
+MOST_BYTES = 64 * 2**20
+"""No output of a tool that is read here is larger; a day of interval lines, one a second, takes 15 MB."""
+
+MOST_LINES = 2_000_000
+"""As many as interval lines of three weeks: what has more is a log of something else."""
+
+LONGEST_LINE = 20_000
+"""Characters: what a line has beyond them is left out. JSON may stand in one line and is kept whole."""
+
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+"""ECMA-48: control sequences, operating system commands, and escapes of two characters."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""What could steer a terminal or turn the direction of text; line feeds and tabs apart."""
+
+_LOGGED = re.compile(
+    r"^(?:"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d)?\]?(?:\s?[|:])?\s?"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,64} [^\s:]{1,64}: ?"
+    r"|[\w.-]{1,40}[_-]\d{1,3}\s{1,4}\| "
+    r"|> "
+    r")"
+)
+"""What a logger writes before a line: a time stamp (RFC 3339 and kin), syslog's head, a container's name, the
+mark of a quotation."""
+
+
+def read_files(paths: Sequence[Path]) -> list[Found]:
+    """Read everything that the files hold; ImportRefusedError names the file, the reason and the remedy."""
+    return [found for path in paths for found in read_file(path)]
+
+
+def read_file(path: Path) -> list[Found]:
+    """Read everything that one file holds, in the order in which it stands there.
+
+    A log or an article may hold the output of several tools; a format that finds nothing whole in it is
+    silent where another one finds something.
+    """
+    text, remarks = read_text(path)
+    found: list[Found] = []
+    refusals: list[ImportRefusedError] = []
+    for form in FORMATS:
+        if form.recognises(text):
+            try:
+                found += _all_of(form, text)
+            except ImportRefusedError as refusal:
+                refusals.append(refusal)
+    if found:
+        return [_remarked(one, remarks) for one in sorted(found, key=lambda one: one.source.line)]
+    if refusals:
+        raise refusals[0]
+    raise ImportRefusedError(
+        f"{text.file} is recognised as nothing that diskproof reads; it reads {_known_formats()}: give the "
+        "tool's output as it was printed"
+    )
+
+
+def read_text(path: Path) -> tuple[Text, list[str]]:
+    """Read and clean one file's text; beside it what is to be remarked about the reading."""
+    raw = _bytes_of(path)
+    name = shown(str(path))
+    if not raw.strip():
+        raise ImportRefusedError(f"{name} is empty; give a file that holds a result")
+    decoded, remarks = _decoded(raw, name)
+    content, cut = _cleaned(decoded, name)
+    if cut:
+        remarks.append(f"{cut} lines were longer than {LONGEST_LINE} characters and were cut")
+    return Text(name, content, hashlib.sha256(raw).hexdigest()), remarks
+
+
+def shown(text: str) -> str:
+    """Return a text that is kept as text: without control characters, and without bytes that are no UTF-8."""
+    told = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", told.replace("\n", " "))
+
+
+# ---------------------------------------------------------------- bytes
+
+
+def _bytes_of(path: Path) -> bytes:
+    """Read a regular file of bounded size; a pipe or a device is not even waited for."""
+    name = shown(str(path))
+    try:
+        # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if stat.S_ISDIR(mode):
+                raise ImportRefusedError(f"{name} is a folder; name the files in it")
+            if not stat.S_ISREG(mode):
+                raise ImportRefusedError(f"{name} is no regular file; save the output to a file first")
+            raw = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise ImportRefusedError(_unreadable(path, name, error)) from None
+    if len(raw) > MOST_BYTES:
+        raise ImportRefusedError(
+            f"{name} is larger than {MOST_BYTES // 2**20} MiB; cut the tool's own output out of it"
+        )
+    return raw
+
+
+def _unreadable(path: Path, name: str, error: Exception) -> str:
+    """Return why a file could not be opened, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        return f"{name} does not exist; look at its path"
+    if isinstance(error, PermissionError):
+        return f"{name} may not be read by this user; change its permissions, or copy it"
+    if isinstance(error, OSError) and error.strerror:
+        if not path.is_file():
+            return f"{name} is no regular file ({error.strerror}); save the output to a file first"
+        return f"{name} cannot be read: {error.strerror}; copy it to another place"
+    return f"{name} is no name of a file; look at its path"
+
+
+# ---------------------------------------------------------------- text
+
+
+def _decoded(raw: bytes, name: str) -> tuple[str, list[str]]:
+    """Return the text of some bytes and what is to be remarked about it."""
+    for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if raw.startswith(mark):
+            return raw[2:].decode(encoding, "replace"), []
+    if b"\x00" in raw:
+        raise ImportRefusedError(
+            f"{name} is binary: byte {raw.index(0)} is zero; give the tool's output as text"
+        )
+    try:
+        return raw.decode("utf-8-sig"), []
+    except UnicodeDecodeError as error:
+        remark = f"it is not UTF-8 (byte {error.start}) and was read as Latin-1"
+        return raw.decode("latin-1"), [remark]
+
+
+def _cleaned(decoded: str, name: str) -> tuple[str, int]:
+    """Return the text with plain lines, each where it was, and how many lines had to be cut."""
+    if decoded.count("\n") > MOST_LINES:
+        raise ImportRefusedError(
+            f"{name} has more than {MOST_LINES} lines; cut the tool's own output out of it"
+        )
+    cut, lines = 0, []
+    one_json = decoded.lstrip().startswith(("{", "["))
+    for raw_line in decoded.replace("\r\n", "\n").split("\n"):
+        line = raw_line
+        if len(line) > LONGEST_LINE and not (one_json and line.lstrip().startswith(("{", "["))):
+            cut, line = cut + 1, line[:LONGEST_LINE]
+        lines.append(_plain(line))
+    return "\n".join(lines), cut
+
+
+def _plain(line: str) -> str:
+    """Return a line as it would stand on a screen, without what a logger put before it."""
+    if "\x1b" in line:
+        line = _ANSI.sub("", line)
+    if "\r" in line:  # a progress bar writes over itself: what was written last is seen
+        line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
+    return _LOGGED.sub("", _CONTROL.sub("\N{REPLACEMENT CHARACTER}", line), count=1)
+
+
+# ---------------------------------------------------------------- what is in it
+
+
+def _all_of(form: Format, text: Text) -> list[Found]:
+    found = list(form.read(text))
+    if not found:
+        raise ImportRefusedError(
+            f"{text.file} looks like {form.name} and holds no result of it; give the whole output"
+        )
+    return found
+
+
+def _remarked(found: Found, remarks: list[str]) -> Found:
+    """Return a result that tells what was remarked when its file was read; others have no place for it."""
+    if not remarks or not isinstance(found, ImportedResult):
+        return found
+    return found.model_copy(update={"remarks": [*found.remarks, *remarks]})
+
+
+def _known_formats() -> str:
+    return ", ".join(dict.fromkeys(form.name for form in FORMATS))

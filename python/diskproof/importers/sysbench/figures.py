@@ -1,0 +1,176 @@
+"""What the results of all of sysbench's tests share: clients, seconds, latency, intervals, remarks."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from diskproof.importers.base import Text
+from diskproof.importers.sysbench.output import Output
+from diskproof.results.imported import Source
+from diskproof.results.load import Latency
+
+HISTOGRAM_PERCENTILES = (50, 75, 90, 95, 99, 99.9)
+
+_ROUNDED = 0.5e-4
+"""Half a unit of the last digit of "events (avg/stddev)", which has four."""
+
+MOST_COMPLAINTS = 3
+
+
+def source_of(text: Text, run: Output, test: str) -> Source:
+    """Return where a run stands; its version as told, or as the shape of the output shows."""
+    return Source(
+        file=text.file,
+        line=run.line,
+        format=f"sysbench {version_of(run)} {test}",
+        tool=f"sysbench {run.version}" if run.version else None,
+        sha256=text.sha256,
+    )
+
+
+def version_of(run: Output) -> str:
+    """Return the series, ``1.0``: told by the first line, or else by what only that series prints."""
+    if run.version:
+        return ".".join(run.version.split(".")[:2])
+    labels = run.figures
+    if "events/s (eps)" in labels or any(label.endswith(" iops") for label in labels):
+        return "1.1"
+    if "queries" in labels or "reads/s" in labels or "sum" in labels:
+        return "1.0"
+    return "0.5" if "ignored errors" in labels else "0.4 or 0.5"
+
+
+def remarks_of(run: Output) -> list[str]:
+    """Return what is to be remarked about any run: what is missing of it, and what it complained of."""
+    remarks = []
+    if run.version is None:
+        remarks.append("its first lines are missing: the version is judged by the shape of the output")
+    if run.checkpoints_s:
+        told = ", ".join(f"{at:g}" for at in run.checkpoints_s[:5])
+        remarks.append(f"its figures count from the last checkpoint on (checkpoints at {told} s)")
+    remarks += [f"sysbench said: {said[:200]}" for said in run.complaints[:MOST_COMPLAINTS]]
+    if len(run.complaints) > MOST_COMPLAINTS:
+        remarks.append(f"and {len(run.complaints) - MOST_COMPLAINTS} more complaints")
+    return remarks
+
+
+def asked_of(run: Output) -> dict[str, str]:
+    """Return what the run was asked for, by the option's name: what its head tells, then its command."""
+    return {**run.options, **{name: told for name, told in run.head.items() if name != "threads"}}
+
+
+# ---------------------------------------------------------------- derived with their arithmetic
+
+
+def clients_of(run: Output, remarks: list[str]) -> int | None:
+    """Return the threads: told by the head or the command, or following from the fairness of threads."""
+    for told in (run.head.get("threads"), run.options.get("threads"), run.options.get("num-threads")):
+        if told and told.isdecimal() and len(told) < 10 and int(told):
+            return int(told)
+    events, mean = run.figures.get("total number of events"), run.figures.get("events (avg/stddev)")
+    if events and mean:
+        threads = round(events / mean)
+        if threads and abs(events / threads - mean) <= _ROUNDED * 1.01:
+            remarks.append(f"clients {threads}, derived: {events:.0f} events / {mean:.4f} events a thread")
+            return threads
+    return None
+
+
+def seconds_of(
+    run: Output, rate_per_s: float | None, events: float | None, remarks: list[str]
+) -> float | None:
+    """Return how long it was measured; after a checkpoint, the time that its own rate is over."""
+    told = run.figures.get("total time", run.figures.get("time elapsed"))
+    if run.checkpoints_s and events and rate_per_s:
+        seconds = events / rate_per_s
+        remarks.append(
+            f"{seconds:.4f} s since the checkpoint, derived: {events:.0f} / {rate_per_s:.4f} a second"
+        )
+        return seconds
+    return told or None
+
+
+def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency | None:
+    """Return the latencies of events; None where neither a mean nor what makes one is told.
+
+    A figure that is printed as 0.00 ms was below the last digit, and is left out; a mean is then the sum over
+    the events.
+    """
+    sum_ms = _sum_ms(run)
+    buckets = sum(count for _, count in run.histogram)
+    told = run.figures.get("total number of events")
+    events = int(told) if told else (counted or buckets)
+    mean_ms = run.figures.get("avg")
+    if not events and sum_ms and mean_ms:
+        events = round(sum_ms / mean_ms)
+        remarks.append(f"about {events} events, derived: {sum_ms:g} ms in all / {mean_ms:g} ms each")
+    if mean_ms == 0 and sum_ms and events:
+        mean_ms = sum_ms / events
+        remarks.append(f"mean {mean_ms:.4g} ms, derived: {sum_ms:g} ms / {events} events (printed as 0.00)")
+    if not mean_ms or not events:
+        return None
+    return Latency(
+        count=events,
+        mean=mean_ms * 1000,
+        min=_us(run.figures.get("min")),
+        max=_us(run.figures.get("max")),
+        percentiles=_percentiles(run, events, buckets, remarks),
+    )
+
+
+def intervals_of(run: Output) -> tuple[list[float], list[float], float | None]:
+    """Return (what each interval had in a second, its latencies in microseconds, its length in seconds).
+
+    The rates of a load on files are in MiB. Intervals before the last checkpoint are left out.
+    """
+    since = run.checkpoints_s[-1] if run.checkpoints_s else 0.0
+    kept = [one for one in run.intervals if one.at_s > since]
+    rates = [
+        rate for one in kept if (rate := one.per_s if one.per_s is not None else one.mib_per_s) is not None
+    ]
+    latencies = [one.latency_ms for one in kept if one.latency_ms is not None]
+    if len(latencies) < len(kept) or not any(latencies):
+        latencies = []
+    return rates, [1000 * one for one in latencies], _interval_s(run, [one.at_s for one in kept])
+
+
+def _interval_s(run: Output, stamps_s: Sequence[float]) -> float | None:
+    asked = run.head.get("report-interval") or run.options.get("report-interval")
+    if asked and asked.isdecimal() and len(asked) < 10 and int(asked):
+        return float(asked)
+    steps = sorted(after - before for before, after in pairwise(stamps_s))
+    return steps[len(steps) // 2] if steps and steps[len(steps) // 2] > 0 else None
+
+
+def _sum_ms(run: Output) -> float | None:
+    """Return the time of all events: in seconds in sysbench 0.4 and 0.5, in milliseconds since."""
+    in_seconds = run.figures.get("total time taken by event execution")
+    return in_seconds * 1000 if in_seconds is not None else run.figures.get("sum")
+
+
+def _percentiles(run: Output, events: int, buckets: int, remarks: list[str]) -> dict[str, float]:
+    """Return the percentiles that are told, and those that a whole histogram adds, in microseconds.
+
+    sysbench's own rule: the first bucket whose cumulative count reaches floor(n p + 0.5).
+    """
+    told = {name: value * 1000 for name, value in run.percentiles_ms.items() if value > 0}
+    told = {name: value for name, value in told.items() if 0 < float(name) < 100}
+    if not buckets or buckets != events:
+        if buckets:
+            remarks.append(f"its histogram holds {buckets} of {events} events, and is left aside")
+        return told
+    added = {}
+    for wanted in HISTOGRAM_PERCENTILES:
+        name, reached = f"{wanted:g}", 0
+        for value_ms, count in run.histogram:
+            reached += count
+            if reached >= int(buckets * wanted / 100 + 0.5):
+                if name not in told and value_ms > 0:
+                    added[name] = value_ms * 1000
+                break
+    if added:
+        remarks.append(f"p{', p'.join(added)} follow from its histogram, whose buckets are 1.8% wide")
+    return dict(sorted({**told, **added}.items(), key=lambda item: float(item[0])))
+
+
+def _us(milliseconds: float | None) -> float | None:
+    return milliseconds * 1000 if milliseconds else None

@@ -1,0 +1,110 @@
+"""A run of sysbench against a database, as a result."""
+
+from diskproof.importers.base import Text
+from diskproof.importers.numbers import broken
+from diskproof.importers.sysbench.figures import (
+    asked_of,
+    clients_of,
+    intervals_of,
+    latency_of,
+    remarks_of,
+    seconds_of,
+    source_of,
+)
+from diskproof.importers.sysbench.output import Output
+from diskproof.results.imported import ImportedResult
+from diskproof.results.load import LoadError, LoadResult
+
+IGNORED = ("ignored errors", "deadlocks")
+"""What sysbench 0.5 and later call them, and 0.4."""
+
+
+def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
+    """Return the result of one run; ImportRefusedError where its rate is missing."""
+    figures, remarks = run.figures, remarks_of(run)
+    transactions = _count(figures.get("transactions"))
+    rate_per_s = figures.get("transactions per s")
+    seconds = seconds_of(run, rate_per_s, transactions, remarks)
+    if rate_per_s is None:
+        if transactions is None or not seconds:
+            raise broken(text, run.line, "sysbench's output that begins here tells no transactions a second")
+        rate_per_s = transactions / seconds
+        remarks.append(f"{rate_per_s:.4g} a second, derived: {transactions} transactions / {seconds:g} s")
+    if rate := run.head.get("rate"):
+        remarks.append(f"transactions were to come at {rate} a second: their latency holds their waiting")
+    ignored = next((figures[label] for label in IGNORED if label in figures), None)
+    intervals_per_s, intervals_latency_us, interval_s = intervals_of(run)
+    reads, writes, others = (_count(figures.get(kind)) for kind in ("read", "write", "other"))
+    workload = _workload(transactions, reads, writes)
+    return ImportedResult(
+        source=source_of(text, run, "OLTP"),
+        name=f"sysbench {place}: {workload}",
+        levels={"workload": workload},
+        load=LoadResult(
+            workload="oltp",
+            mix=_mix(run),
+            clients=clients_of(run, remarks),
+            seconds=seconds,
+            transactions=transactions,
+            transactions_per_s=rate_per_s,
+            statements=_count(figures.get("total")),
+            reads=reads,
+            writes=writes,
+            others=others,
+            latency_us=latency_of(run, transactions, remarks),
+            statement_types=[],
+            errors=_errors(ignored),
+            failed_transactions=None,
+            retries=_count(ignored),
+            reconnects=_count(figures.get("reconnects")),
+            client=None,
+        ),
+        asked=asked_of(run),
+        interval_s=interval_s,
+        intervals_per_s=intervals_per_s,
+        intervals_latency_us=intervals_latency_us,
+        interval_percentile=run.interval_percentile if intervals_latency_us else None,
+        remarks=remarks,
+    )
+
+
+def _mix(run: Output) -> str | None:
+    """Return the mix by sysbench's name: of the script, or of the test mode of older versions."""
+    if run.test and run.test.startswith(("oltp_", "select_", "bulk_")):
+        return run.test
+    if mode := run.options.get("test-mode"):
+        return mode
+    older = {"simple": "simple", "mixed": "complex", "non-transactional": "nontrx", "stored procedure": "sp"}
+    return older.get(run.head.get("oltp-test", ""))
+
+
+def _workload(transactions: int | None, reads: int | None, writes: int | None) -> str:
+    """Return what tells this load from others: what a transaction does, which every output tells.
+
+    The script's name stands in the command, which is often not kept; two runs of one script should not be two
+    loads because of that.
+    """
+    if not transactions or reads is None or writes is None:
+        return "oltp"
+    each = [(_of_each(count, transactions), kind) for count, kind in ((reads, "reads"), (writes, "writes"))]
+    told = [f"{count} {kind}" for count, kind in each if count != "0"]
+    return f"oltp, {' and '.join(told)} a transaction" if told else "oltp"
+
+
+def _of_each(count: int, transactions: int) -> str:
+    """Return how many a transaction has; the few of transactions that were begun again are no part of it."""
+    exact = count / transactions
+    return str(round(exact)) if abs(exact - round(exact)) <= 0.02 * exact else f"{exact:.1f}"
+
+
+def _errors(ignored: float | None) -> list[LoadError]:
+    if not ignored:
+        return []
+    message = "errors that sysbench ignored: it began the transaction again"
+    return [
+        LoadError(code="ignored", statement=None, message=message, transient=True, count=int(ignored)),
+    ]
+
+
+def _count(told: float | None) -> int | None:
+    return None if told is None else int(told)

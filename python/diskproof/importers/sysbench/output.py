@@ -1,0 +1,313 @@
+"""sysbench's output taken apart: where each run begins and ends, and every figure with its line.
+
+The order in which sysbench prints is the same in all versions: head, interval lines, statistics of the test,
+general statistics, latency, fairness. A line that belongs to an earlier part than the one before it begins
+another run; so several runs in one file are told apart, with or without their heads.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from diskproof.importers.base import Text
+from diskproof.importers.numbers import number
+
+HEAD, INTERVALS, STATISTICS, GENERAL, LATENCY, FAIRNESS = range(6)
+
+_BANNER = re.compile(r"\s*sysbench (\d{1,3}\.\d{1,3}[\w.+~-]{0,40})(?: \(|:|\s*$)")
+_OPTION = re.compile(r"(?:--|\u2014)([a-z][\w-]{0,60})(?:[= ](?!-)([^\s'\"]{0,200}))?")
+_SECRET = re.compile(r"password|user|host|socket|ssl|cert|-(?:port|key)$")
+_TEST = re.compile(r"\b(oltp_[a-z_]{1,40}|select_random_[a-z]{1,20}|bulk_insert|fileio|oltp|tpcc)\b")
+
+_FIGURE = r"([-+]?(?:\d[\d.]{0,40}(?:e[-+]?\d{1,4})?|nan|inf)(?:ms|s)?)"
+"""A figure and the unit that stands at it; what is none is refused by `number`."""
+
+_LIKELY = re.compile(
+    r"\s*(?:[\[\d+-]|(?:sysbench|running|number|report|target|extra|block|periodic|calling|using|doing|sql|oltp|file|"
+    r"operations|reads?|writes?|written|others?|total|transactions|deadlocks|queries|ignored|reconnects|fsyncs?|events|"
+    r"time|min|avg|max|sum|approx|execution|fatal|alert|warning)\b)",
+    re.IGNORECASE,
+)
+"""How a line of sysbench's begins: two million lines of something else are passed over in seconds."""
+
+_INTERVAL = re.compile(
+    rf"\s*\[\s*{_FIGURE}\s*\]\s*(?:thds|threads): *\d+,? *tps: *{_FIGURE}",
+    re.IGNORECASE,
+)
+_FILE_INTERVAL = re.compile(
+    rf"\s*\[\s*{_FIGURE}\s*\]\s*reads: *{_FIGURE} Mi?B/s,? *writes: *{_FIGURE} Mi?B/s", re.IGNORECASE
+)
+_INTERVAL_LATENCY = (
+    re.compile(rf"lat(?:ency)? ?\(ms, ?(\d{{1,3}})%\): *{_FIGURE}", re.IGNORECASE),
+    re.compile(rf"(response time): *{_FIGURE} *\((\d{{1,3}})%\)", re.IGNORECASE),
+)
+_CHECKPOINT = re.compile(rf"\s*\[\s*{_FIGURE}\s*\]\s*Checkpoint report:", re.IGNORECASE)
+_BUCKET = re.compile(r"\s*(\d{1,9}\.\d{1,6}) \|\**\s+(\d{1,15})\s*$")
+_LABELLED = re.compile(rf"\s*([A-Za-z0-9][\w/.,() -]{{0,60}}?): +{_FIGURE}(?:\s*\({_FIGURE} per sec\.\))?")
+_PERCENTILE = re.compile(r"(?:approx\. *)?(\d{1,3}(?:\.\d{1,2})?)(?:th|st|nd|rd)? percentile")
+_OPERATIONS = re.compile(
+    r"\s*Operations performed: +(\d{1,18}) reads?, +(\d{1,18}) writes?, +(\d{1,18}) other"
+    r" = +(\d{1,18}) total",
+    re.IGNORECASE,
+)
+_MOVED = re.compile(r"\s*Read ([\d.]{1,20})(\w{1,3})\s+Written ([\d.]{1,20})(\w{1,3})\s")
+_REQUESTS = re.compile(rf"\s*{_FIGURE} Requests/sec executed", re.IGNORECASE)
+_IOPS = re.compile(rf"\s*(read|write|fsync): +IOPS={_FIGURE}(?: +{_FIGURE} MiB/s)?")
+_SEVERE = re.compile(r"\s*((?:FATAL|ALERT|WARNING): .{1,300})")
+
+_PARTS: dict[str, int] = {
+    "read": STATISTICS,
+    "write": STATISTICS,
+    "other": STATISTICS,
+    "total": STATISTICS,
+    "transactions": STATISTICS,
+    "deadlocks": STATISTICS,
+    "read/write requests": STATISTICS,
+    "other operations": STATISTICS,
+    "queries": STATISTICS,
+    "ignored errors": STATISTICS,
+    "reconnects": STATISTICS,
+    "reads/s": STATISTICS,
+    "writes/s": STATISTICS,
+    "fsyncs/s": STATISTICS,
+    "read, mib/s": STATISTICS,
+    "written, mib/s": STATISTICS,
+    "total time": GENERAL,
+    "total number of events": GENERAL,
+    "total time taken by event execution": GENERAL,
+    "events/s (eps)": GENERAL,
+    "time elapsed": GENERAL,
+    "min": LATENCY,
+    "avg": LATENCY,
+    "max": LATENCY,
+    "sum": LATENCY,
+    "events (avg/stddev)": FAIRNESS,
+    "execution time (avg/stddev)": FAIRNESS,
+}
+"""Where each label of all versions stands."""
+
+_STATISTICS = ("SQL statistics:", "OLTP test statistics:", "File operations:")
+
+_HEAD = {
+    "threads": re.compile(r"\s*Number of threads: (\d{1,9})"),
+    "report-interval": re.compile(r"\s*Report intermediate results every (\d{1,9}) second"),
+    "rate": re.compile(r"\s*Target transaction rate: (\d{1,12})"),
+    "file-extra-flags": re.compile(r"\s*Extra file open flags: (.{1,40})"),
+    "file-num": re.compile(r"\s*(\d{1,9}) files, [\d.]+ ?[KMGT]?i?[bB] each"),
+    "file-total-size": re.compile(r"\s*([\d.]{1,20} ?[KMGT]?i?[bB]) total file size"),
+    "file-block-size": re.compile(r"\s*Block size ([\d.]{1,20} ?[KMGT]?i?[bB])"),
+    "file-rw-ratio": re.compile(r"\s*Read/Write ratio for combined random IO test: ([\d.]{1,20})"),
+    "file-fsync-freq": re.compile(r"\s*Periodic FSYNC enabled, calling fsync\(\) each (\d{1,12}) requests"),
+    "file-fsync-all": re.compile(r"\s*(Calling fsync\(\)) after each write"),
+    "file-io-mode": re.compile(r"\s*Using (.{1,40}) I/O mode"),
+    "file-test": re.compile(r"\s*Doing ((?:sequential|random|combined random) .{1,40}) test"),
+    "oltp-test": re.compile(r"\s*Running (simple|mixed|non-transactional|stored procedure) (?:OLTP )?test"),
+    "oltp-read-only": re.compile(r"\s*Doing (read-only|write-only) test"),
+    "distribution": re.compile(r"\s*Using (Uniform|Normal|Gaussian|Special|Pareto) distribution"),
+}
+"""What the head tells, by the option that asks for it."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """One line of ``--report-interval``: when, and what a second of it had."""
+
+    at_s: float
+    per_s: float | None = None
+    """Transactions; None of a load on files."""
+    mib_per_s: float | None = None
+    """Read and written together; None of a database's load."""
+    latency_ms: float | None = None
+
+
+@dataclass
+class Output:
+    """One run of sysbench, as its output tells it."""
+
+    line: int
+    """Where it begins, from 1."""
+    version: str | None = None
+    whole: bool = False
+    """Whether it has its head."""
+    head: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
+    """Of the command above it, if any; never who logs in, or where, or with what password."""
+    test: str | None = None
+    """What that command runs."""
+    intervals: list[Interval] = field(default_factory=list)
+    interval_percentile: str | None = None
+    checkpoints_s: list[float] = field(default_factory=list)
+    figures: dict[str, float] = field(default_factory=dict)
+    """By label, lower case; ``LABEL per s`` is the rate in brackets behind it. Units as printed."""
+    percentiles_ms: dict[str, float] = field(default_factory=dict)
+    moved: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """``read`` and ``written`` with their units, as sysbench 0.4 and 0.5 print them."""
+    histogram: list[tuple[float, int]] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    counts_statements: bool = False
+    """Whether it has the heading of a database's statistics, so that what follows is a result."""
+    stage: int = HEAD
+    in_checkpoint: bool = False
+
+    def begin_again(self) -> None:
+        """Forget the figures of a checkpoint: sysbench counts anew from there."""
+        self.figures.clear()
+        self.percentiles_ms.clear()
+        self.moved.clear()
+        self.histogram.clear()
+        self.in_checkpoint = False
+
+
+def outputs(text: Text) -> Iterator[Output]:
+    """Yield every run in the text; ImportRefusedError where a figure is none."""
+    current: Output | None = None
+    for at, line in enumerate(text.lines, start=1):
+        stage = _stage(line, current) if _LIKELY.match(line) or "sysbench " in line else None
+        if stage is None:
+            continue
+        if current is None or _begins_another(current, stage, line):
+            if current is not None:
+                yield current
+            current = Output(at)
+        elif stage < current.stage and current.in_checkpoint:
+            current.begin_again()
+        current.stage = stage
+        _take(current, text, at, line)
+    if current is not None:
+        yield current
+
+
+def _begins_another(current: Output, stage: int, line: str) -> bool:
+    """Tell whether a line of that part is of another run than the one before it."""
+    if stage == HEAD:
+        return current.stage > HEAD or (bool(_BANNER.match(line)) and current.version is not None)
+    if current.in_checkpoint:
+        return False
+    heading = line.strip() in _STATISTICS or bool(_OPERATIONS.match(line))
+    return (
+        stage < current.stage or _label(line) in current.figures or (heading and current.stage == STATISTICS)
+    )
+
+
+def _stage(line: str, current: Output | None) -> int | None:
+    """Return which part of an output a line belongs to; None of a line that is none of sysbench's."""
+    if _CHECKPOINT.match(line) or _INTERVAL.match(line) or _FILE_INTERVAL.match(line):
+        return INTERVALS
+    label = _label(line)
+    if label is not None:
+        return _PARTS.get(label, LATENCY if _PERCENTILE.fullmatch(label) else STATISTICS)
+    if line.strip() in _STATISTICS or _OPERATIONS.match(line) or _MOVED.match(line) or _REQUESTS.match(line):
+        return STATISTICS
+    if _BANNER.match(line) or _is_command(line) or line.strip().startswith("Running the test with"):
+        return HEAD
+    if current is None or current.stage == HEAD:
+        return HEAD if any(found.match(line) for found in _HEAD.values()) else _later(line, current)
+    return _later(line, current)
+
+
+def _later(line: str, current: Output | None) -> int | None:
+    """Return the part of what may stand anywhere within a run: histogram and complaints."""
+    if current is not None and (_BUCKET.match(line) or _SEVERE.match(line)):
+        return current.stage
+    return None
+
+
+def _is_command(line: str) -> bool:
+    """Tell whether a line starts sysbench; with a prompt before it, if need be."""
+    return "sysbench " in line and line.rstrip().endswith((" run", "\trun"))
+
+
+def _label(line: str) -> str | None:
+    """Return the label of a line that sysbench could have printed, lower case; None of any other."""
+    if iops := _IOPS.match(line):
+        return f"{iops[1]} iops"
+    found = _LABELLED.match(line)
+    if found is None:
+        return None
+    label = " ".join(found[1].lower().split())
+    return label if label in _PARTS or _PERCENTILE.fullmatch(label) else None
+
+
+def _take(run: Output, text: Text, at: int, line: str) -> None:
+    """Take what a line tells into the run that it belongs to."""
+    if _take_head(run, line) or _take_interval(run, text, at, line):
+        return
+    if line.strip() in _STATISTICS:
+        run.counts_statements = run.counts_statements or "File" not in line
+    elif operations := _OPERATIONS.match(line):
+        names = ("read ops", "write ops", "other ops", "total ops")
+        run.figures |= {
+            name: number(text, at, told, name) for name, told in zip(names, operations.groups(), strict=True)
+        }
+    elif moved := _MOVED.match(line):
+        run.moved = {"read": (moved[1], moved[2]), "written": (moved[3], moved[4])}
+    elif requests := _REQUESTS.match(line):
+        run.figures["requests/s"] = number(text, at, requests[1], "the rate of requests")
+    elif iops := _IOPS.match(line):
+        run.figures[f"{iops[1]} iops"] = number(text, at, iops[2], f"{iops[1]} IOPS")
+        if iops[3]:
+            run.figures[f"{iops[1]} mib/s"] = number(text, at, iops[3], f"{iops[1]} MiB/s")
+    elif bucket := _BUCKET.match(line):
+        run.histogram.append((float(bucket[1]), int(bucket[2])))
+    elif severe := _SEVERE.match(line):
+        run.complaints.append(severe[1].strip())
+    else:
+        _take_labelled(run, text, at, line)
+
+
+def _take_head(run: Output, line: str) -> bool:
+    if run.stage != HEAD:
+        return False
+    if banner := _BANNER.match(line):
+        run.version, run.whole = banner[1].rstrip("."), True
+    elif _is_command(line):
+        command = line[line.index("sysbench") :]
+        run.options = {
+            name.removeprefix("oltp-"): value or "on"
+            for name, value in _OPTION.findall(command)
+            if not _SECRET.search(name)
+        }
+        tested = _TEST.findall(re.sub(r"--(?!test)[\w-]+(?:=\S*)?", " ", command.replace(".lua", " ")))
+        run.test = tested[-1] if tested else None
+    else:
+        for name, pattern in _HEAD.items():
+            if told := pattern.match(line):
+                run.head[name], run.whole = told[1].strip(), True
+    return True
+
+
+def _take_interval(run: Output, text: Text, at: int, line: str) -> bool:
+    if checkpoint := _CHECKPOINT.match(line):
+        run.checkpoints_s.append(number(text, at, checkpoint[1].rstrip("s"), "the time of a checkpoint"))
+        run.in_checkpoint = True
+        return True
+    rate, moved = _INTERVAL.match(line), _FILE_INTERVAL.match(line)
+    if rate is None and moved is None:
+        return False
+    latency = next((found for one in _INTERVAL_LATENCY if (found := one.search(line))), None)
+    latency_ms = None
+    if latency is not None:
+        latency_ms = number(text, at, latency[2].removesuffix("ms"), "a latency")
+        run.interval_percentile = latency[3] if latency.lastindex == 3 else latency[1]
+    if rate is not None:
+        per_s = number(text, at, rate[2], "transactions a second")
+        at_s = number(text, at, rate[1].rstrip("s"), "the time of an interval")
+        run.intervals.append(Interval(at_s, per_s=per_s, latency_ms=latency_ms))
+    elif moved is not None:
+        at_s = number(text, at, moved[1].rstrip("s"), "the time of an interval")
+        both = sum(number(text, at, moved[i], "what was moved in a second") for i in (2, 3))
+        run.intervals.append(Interval(at_s, mib_per_s=both, latency_ms=latency_ms))
+    return True
+
+
+def _take_labelled(run: Output, text: Text, at: int, line: str) -> None:
+    label, found = _label(line), _LABELLED.match(line)
+    if label is None or found is None:
+        return
+    value = number(text, at, found[2].split("/")[0].removesuffix("ms").removesuffix("s"), label)
+    if percentile := _PERCENTILE.fullmatch(label):
+        run.percentiles_ms[percentile[1]] = value
+        return
+    run.figures[label] = value
+    if found[3]:
+        run.figures[f"{label} per s"] = number(text, at, found[3], f"{label} per second")

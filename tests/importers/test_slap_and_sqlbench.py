@@ -1,0 +1,105 @@
+"""mysqlslap's and sql-bench's output, as the tools themselves printed it."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.importers.base import ImportRefusedError
+from diskproof.importers.read import read_file
+from diskproof.results.imported import ImportedResult
+
+OUTPUTS = Path(__file__).parent / "samples"
+
+
+def results_of(path: Path) -> list[ImportedResult]:
+    return [found for found in read_file(path) if isinstance(found, ImportedResult)]
+
+
+def test_each_block_of_mysqlslap_is_a_result() -> None:
+    found = results_of(OUTPUTS / "mysqlslap.txt")
+    assert [(one.load.clients, one.asked["engine"]) for one in found] == [
+        (1, "innodb"),
+        (8, "innodb"),
+        (1, "myisam"),
+        (8, "myisam"),
+    ]
+    span = found[1].load.iterations
+    assert span is not None
+    assert (span.mean_s, span.min_s, span.max_s, span.queries_per_client) == (0.084, 0.017, 0.124, 10)
+    assert span.count is None  # it is not told
+    assert found[1].load.figure("seconds") == 0.084
+
+
+def test_each_line_of_its_csv_is_a_result() -> None:
+    first, second = results_of(OUTPUTS / "mysqlslap.csv")
+    assert (first.load.clients, first.load.mix, first.load.statements) == (1, "mixed", 80)
+    assert (second.load.clients, second.load.figure("seconds"), second.source.line) == (8, 0.025, 2)
+
+
+def test_the_command_above_tells_the_iterations(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    command = "mysqlslap -u root --password=sesame --iterations=5 --concurrency=1,8 --auto-generate-sql\n"
+    path.write_text(command + (OUTPUTS / "mysqlslap.txt").read_text())
+    first = results_of(path)[0]
+    assert first.load.iterations is not None
+    assert first.load.iterations.count == 5
+    assert "sesame" not in first.model_dump_json()
+
+
+def test_a_cut_block_is_left_out_and_remarked(tmp_path: Path) -> None:
+    path = tmp_path / "cut"
+    whole = (OUTPUTS / "mysqlslap.txt").read_text()
+    path.write_text(whole[: whole.rindex("\tMaximum")])
+    found = results_of(path)
+    assert len(found) == 3
+    assert "the result at line 25 is cut and was left out" in found[0].remarks
+    path.write_text(whole[: whole.index("\tMaximum")])
+    with pytest.raises(ImportRefusedError, match="is cut"):
+        read_file(path)
+
+
+def test_a_run_file_of_sql_bench() -> None:
+    (found,) = results_of(OUTPUTS / "sqlbench-run.txt")
+    ran = {one.name: one for one in found.load.operations if one.whole_s is not None}
+    assert {name: one.seconds for name, one in ran.items()} == {
+        "alter_table_add": 18,
+        "alter_table_drop": 17,
+        "connect": 15,
+        "connect+select_1_row": 20,
+        "drop_index": 0,
+        "select_big_str": 103,
+    }
+    assert [name for name, one in ran.items() if one.estimated] == ["select_big_str"]
+    skipped = {one.test: one.skipped for one in found.load.operations if one.skipped}
+    assert skipped["transactions"] == "the database doesn't support transactions"
+    assert skipped["wisconsin"] is not None
+    assert skipped["wisconsin"].startswith("failed: ")
+    assert found.load.figure("seconds") == 173
+    assert found.levels["server"] == "MySQL 5.1.62"
+    assert found.asked["comments"] == "disk, run 1"
+    assert found.asked["date of test"] == "2012-05-09 19:48:47"
+    assert "hardware" not in found.asked
+    assert any("wrong answers: connect+select_1_row" in remark for remark in found.remarks)
+
+
+def test_a_run_file_out_of_a_pdf_has_lost_its_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "pdf.txt"
+    path.write_text(" ".join((OUTPUTS / "sqlbench-run.txt").read_text().split()))
+    (found,) = results_of(path)
+    (plain,) = results_of(OUTPUTS / "sqlbench-run.txt")
+    assert [
+        (one.name, one.seconds, one.estimated) for one in found.load.operations if one.seconds is not None
+    ] == [(one.name, one.seconds, one.estimated) for one in plain.load.operations if one.seconds is not None]
+
+
+def test_the_output_of_one_test() -> None:
+    (found,) = results_of(OUTPUTS / "sqlbench-test-insert.txt")
+    operations = {one.name: one for one in found.load.operations}
+    assert found.load.mix == "insert"
+    assert operations["select_in"].seconds == 3  # equal names are added up
+    assert operations["select_in"].planned == 1000
+    estimated = operations["select_big"]
+    assert (estimated.seconds, estimated.extrapolated_s, estimated.count) == (605, 3529, 12)
+    assert found.load.rests_on_estimates()
+    assert "drop table" in operations
+    assert found.levels["server"] == "MySQL 5.5.36 34.1 rel34.1 log"

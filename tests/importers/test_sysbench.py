@@ -1,0 +1,205 @@
+"""sysbench's output of every version, as sysbench itself printed it."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.importers.base import ImportRefusedError
+from diskproof.importers.read import read_file
+from diskproof.results.imported import ImportedResult
+from diskproof.results.load import FileRequests
+
+OUTPUTS = Path(__file__).parent / "samples"
+
+
+def results_of(path: Path) -> list[ImportedResult]:
+    return [found for found in read_file(path) if isinstance(found, ImportedResult)]
+
+
+def only(name: str) -> ImportedResult:
+    (found,) = results_of(OUTPUTS / name)
+    return found
+
+
+def files_of(result: ImportedResult) -> FileRequests:
+    assert result.load.file_requests is not None
+    return result.load.file_requests
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "output.txt"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "counted", "rate_per_s", "seconds", "mean_us", "p95_us", "intervals"),
+    [
+        ("0.4-oltp", "0.4.12", (2468, 34594, 9879, 4939), 616.24, 4.0049, 6480, 22320, 4),
+        ("0.5-oltp", "0.5", (2024, 28448, 8109, 4056), 673.75, 3.0041, 5930, 11220, 3),
+        ("1.0-oltp", "1.0.20", (2847, 39886, 11391, 5696), 708.37, 4.0184, 5630, 19650, 4),
+    ],
+)
+def test_oltp_of_each_version(
+    name: str,
+    version: str,
+    counted: tuple[int, int, int, int],
+    rate_per_s: float,
+    seconds: float,
+    mean_us: float,
+    p95_us: float,
+    intervals: int,
+) -> None:
+    found = only(f"sysbench-{name}.txt")
+    load = found.load
+    assert found.source.tool == f"sysbench {version}"
+    assert found.source.format == f"sysbench {name.split('-', maxsplit=1)[0]} OLTP"
+    assert (load.transactions, load.reads, load.writes, load.others) == counted
+    assert load.transactions_per_s == rate_per_s
+    assert (load.clients, load.seconds) == (4, seconds)
+    assert load.latency_us is not None
+    assert load.latency_us.mean == pytest.approx(mean_us)
+    assert load.latency_us.percentiles["95"] == pytest.approx(p95_us)
+    assert len(found.intervals_per_s) == len(found.intervals_latency_us) == intervals
+    assert (found.interval_s, found.interval_percentile) == (1, "95")
+
+
+def test_ignored_errors_are_transactions_begun_again() -> None:
+    load = only("sysbench-0.5-oltp.txt").load
+    assert (load.retries, load.reconnects) == (8, 0)
+    assert [error.count for error in load.errors] == [8]
+    assert load.failed_transactions is None  # sysbench has no such thing
+    assert only("sysbench-0.4-oltp.txt").load.reconnects is None  # 0.4 does not tell
+
+
+def test_a_histogram_adds_percentiles_by_sysbenchs_own_rule() -> None:
+    latency = only("sysbench-1.0-oltp.txt").load.latency_us
+    assert latency is not None
+    assert list(latency.percentiles) == ["50", "75", "90", "95", "99", "99.9"]
+    assert latency.percentiles["50"] == pytest.approx(3425)
+    # The printed one and the histogram's are the same figure.
+    assert latency.percentiles["95"] == pytest.approx(19650, rel=0.001)
+
+
+def test_a_histogram_that_lacks_events_is_left_aside(tmp_path: Path) -> None:
+    text = (OUTPUTS / "sysbench-1.0-oltp.txt").read_text().replace("       3.075 |", "cut: |")
+    (found,) = results_of(written(tmp_path, text))
+    assert found.load.latency_us is not None
+    assert list(found.load.latency_us.percentiles) == ["95"]
+    assert any("left aside" in remark for remark in found.remarks)
+
+
+def test_an_open_loop_is_remarked() -> None:
+    found = only("sysbench-1.0-oltp-rate.txt")
+    assert found.asked["rate"] == "50"
+    assert any("50 a second" in remark for remark in found.remarks)
+    assert found.levels == {"workload": "oltp, 14 reads a transaction"}
+
+
+def test_after_a_checkpoint_only_the_rest_is_counted() -> None:
+    found = only("sysbench-1.1-oltp-checkpoint.txt")
+    assert found.load.transactions == 1078
+    assert found.load.seconds == pytest.approx(1078 / 1075.27)
+    assert found.intervals_per_s == []  # both intervals ended before the checkpoint, or at it
+
+
+@pytest.mark.parametrize(
+    ("name", "reads", "writes", "moved_bytes", "clients", "direct"),
+    [
+        ("0.4-fileio", 75000, 50000, 125000 * 16384, 2, False),
+        ("0.5-fileio", 0, 13644, 13644 * 16384, 1, True),
+    ],
+)
+def test_files_of_the_older_versions(
+    name: str, reads: int, writes: int, moved_bytes: int, clients: int, direct: bool
+) -> None:
+    found = only(f"sysbench-{name}.txt")
+    moved = files_of(found)
+    assert (found.load.reads, found.load.writes, found.load.clients) == (reads, writes, clients)
+    assert found.load.transactions == reads + writes
+    assert moved.moved_bytes == moved_bytes
+    assert (moved.block_bytes, moved.files, moved.sync_every, moved.direct) == (16384, 4, 100, direct)
+    assert moved.syncs == found.load.others
+    # sysbench's Mb are MiB: its own requests a second times 16 KiB are what it prints a second.
+    assert found.intervals_per_s[0] == pytest.approx(found.load.transactions_per_s, rel=0.3)
+
+
+def test_files_of_sysbench_1_0_are_rates_and_their_bytes_are_derived() -> None:
+    found = only("sysbench-1.0-fileio.txt")
+    assert found.load.transactions_per_s == pytest.approx(22727.17 + 15151.45)
+    assert found.load.transactions is found.load.reads is None  # only rates are told
+    assert found.load.statements == 118869
+    assert found.load.megabytes_per_s == pytest.approx((355.11 + 236.74) * 2**20 / 1e6, rel=1e-6)
+    assert any("355.11 MiB/s x 3.0166 s" in remark for remark in found.remarks)
+
+
+def test_files_of_sysbench_1_1_do_not_tell_how_long_they_took() -> None:
+    found = only("sysbench-1.1-fileio.txt")
+    assert found.load.transactions_per_s == pytest.approx(15230.73 + 10153.99)
+    assert found.load.seconds is None
+    assert found.load.clients == 2
+    assert found.load.latency_us is not None
+    assert "99.9" in found.load.latency_us.percentiles
+
+
+def test_excerpts_tell_less_and_what_follows_is_derived() -> None:
+    oltp, files = results_of(OUTPUTS / "sysbench-excerpts.txt")
+    assert oltp.load.clients == 10
+    assert any("34753 events / 3475.3000 events a thread" in remark for remark in oltp.remarks)
+    assert oltp.source.tool is files.source.tool is None
+    assert (oltp.source.line, files.source.line) == (2, 31)
+    assert files.load.clients == 1
+    moved = files_of(files)
+    assert (moved.block_bytes, moved.direct, moved.sync_every, moved.files) == (16384, None, None, None)
+    assert moved.read_bytes == 208123 * 16384
+    assert files.load.mix == "rndrw"  # no other mode reads and writes
+
+
+def test_clients_that_do_not_follow_are_not_told(tmp_path: Path) -> None:
+    text = (OUTPUTS / "sysbench-excerpts.txt").read_text().replace("3475.3000", "3333.3000")
+    assert results_of(written(tmp_path, text))[0].load.clients is None
+
+
+def test_a_command_above_tells_its_options_and_no_secret(tmp_path: Path) -> None:
+    command = (
+        "$ sysbench --mysql-user=root --mysql-password=sesame --mysql-host=db1 --threads=10 --time=150 "
+        "--report-interval=2 oltp_read_write run\n"
+    )
+    text = command + (OUTPUTS / "sysbench-excerpts.txt").read_text().partition("\n")[2]
+    found = results_of(written(tmp_path, text))[0]
+    assert found.asked == {"threads": "10", "time": "150", "report-interval": "2"}
+    assert found.load.mix == "oltp_read_write"
+    assert "sesame" not in found.model_dump_json()
+
+
+def test_what_stands_around_an_output_does_not_matter(tmp_path: Path) -> None:
+    whole = (OUTPUTS / "sysbench-0.5-oltp.txt").read_text()
+    logged = "".join(
+        f"2026-03-14T09:01:{at % 60:02}.123Z {line}\n" for at, line in enumerate(whole.split("\n"))
+    )
+    coloured = whole.replace("transactions:", "\x1b[1mtransactions:\x1b[0m").replace("\n", "\r\n")
+    quoted = "".join(f"> {line}\n" for line in whole.split("\n"))
+    plain = only("sysbench-0.5-oltp.txt").load
+    for text in (logged, coloured, quoted):
+        (found,) = results_of(written(tmp_path, text))
+        assert found.load == plain
+
+
+def test_several_runs_in_one_file_are_all_found(tmp_path: Path) -> None:
+    names = ("0.4-oltp", "0.4-fileio", "1.0-oltp", "1.1-fileio", "1.0-fileio", "1.0-oltp-rate")
+    text = "".join((OUTPUTS / f"sysbench-{name}.txt").read_text() for name in names)
+    found = results_of(written(tmp_path, text))
+    assert [one.load for one in found] == [only(f"sysbench-{name}.txt").load for name in names]
+
+
+def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+    whole = (OUTPUTS / "sysbench-0.5-oltp.txt").read_text()
+    cut = written(tmp_path, whole[: whole.index("OLTP test statistics")])
+    with pytest.raises(ImportRefusedError, match="3 interval lines and no summary"):
+        read_file(cut)
+    with pytest.raises(ImportRefusedError, match="neither a database nor files"):
+        read_file(OUTPUTS / "sysbench-1.0-cpu.txt")
+    with pytest.raises(ImportRefusedError, match="line 22: transactions"):
+        read_file(
+            written(tmp_path, whole.replace("transactions:                        2024", "transactions: -5"))
+        )
