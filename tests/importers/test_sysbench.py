@@ -198,7 +198,7 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ImportRefusedError, match="3 interval lines and no summary"):
         read_file(cut)
     with pytest.raises(ImportRefusedError, match="neither a database nor files"):
-        read_file(OUTPUTS / "sysbench-1.0-cpu.txt")
+        read_file(OUTPUTS.parent / "refused" / "sysbench-1.0-cpu.txt")
     with pytest.raises(ImportRefusedError, match="line 22: transactions"):
         read_file(
             written(tmp_path, whole.replace("transactions:                        2024", "transactions: -5"))
