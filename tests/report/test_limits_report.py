@@ -91,6 +91,8 @@ def test_under_a_ratio_stands_what_holds_both_cells_back_with_its_evidence(run: 
         said,
     )
     assert "Held back: fast: not established; safest by the flush of the log (" in said
+    wide = on_one_line(printed(run[1], 150))
+    assert "Held back: fast: not established: the CPUs are 64% busy, and no second signal" in wide
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -125,11 +127,18 @@ def test_a_limit_that_both_have_is_named_once(run: Run) -> None:
 
 def test_where_neither_is_established_nothing_is_named(run: Run) -> None:
     _, analysis = run
-    none = [change(one, limit=None, signals=[]) for one in limits_of(analysis).cells]
+    missing = "not established: the threads could not be looked at."
+    none = [change(one, limit=None, signals=[], sentence=missing) for one in limits_of(analysis).cells]
     said = on_one_line(printed(change(analysis, limits__cells=none)))
-    assert "What holds them back is not established." in said
+    assert "What holds them back is not established: the threads could not be looked at." in said
     assert "Held back: " not in said
     assert "not established in 8 cells" in said
+    one_other = change(none[4], sentence="not established: nothing was counted.")
+    said = on_one_line(printed(change(analysis, limits__cells=[*none[:4], one_other, *none[5:]])))
+    assert (
+        "What holds them back is not established: disk: nothing was counted; dram: the threads could not "
+        "be looked at." in said
+    )
 
 
 def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) -> None:

@@ -34,9 +34,10 @@ Block = Text | RichTable
 def under_verdict(analysis: Analysis, verdict: Verdict, console: Console) -> str:
     """Return what holds the two cells back, with its evidence where two lines hold it."""
     width = max(console.width - 2, 1)
-    whole = words.in_short(analysis, verdict)
-    fits = len(shown(whole).wrap(console, width)) <= MOST_LINES
-    return whole if fits else words.in_short(analysis, verdict, evidence=False)
+    shorter: tuple[words.Evidence, ...] = ("all", "of limits", "none")
+    sentences = [words.in_short(analysis, verdict, evidence) for evidence in shorter]
+    fitting = (one for one in sentences if len(shown(one).wrap(console, width)) <= MOST_LINES)
+    return next(fitting, sentences[-1])
 
 
 def part(analysis: Analysis, limits: Limits, console: Console) -> Sequence[Block]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.limits.shapes import (
@@ -41,7 +42,7 @@ OUTCOME_MARKS: dict[str, str] = {"as predicted": "=", "not as predicted": "✕",
 PLAIN_OUTCOME_MARKS: dict[str, str] = {**OUTCOME_MARKS, "not as predicted": "x"}
 
 NOTE = (
-    "A limit is named only where two instruments speak for it, each by its own means, and none against it; "
+    "A limit is named only where two instruments speak for it, each by its own means, and fewer against it; "
     "otherwise it is not established. Bound: no more transactions a second than the busiest part could "
     "serve. What a change would do is predicted, not measured."
 )
@@ -108,23 +109,43 @@ def under_verdict(analysis: Analysis, verdict: Verdict) -> list[str]:
     return [f"{one.name}: {one.limit.sentence}" for one in of_verdict(analysis, verdict)]
 
 
-def in_short(analysis: Analysis, verdict: Verdict, *, evidence: bool = True) -> str:
+Evidence = Literal["all", "of limits", "none"]
+"""What a short sentence gives evidence of: of all cells, of those whose limit is named, of none."""
+
+
+def in_short(analysis: Analysis, verdict: Verdict, evidence: Evidence = "all") -> str:
     """Return what holds both cells of a verdict back in one sentence; nothing where nothing is said."""
     held = of_verdict(analysis, verdict)
     if not held:
         return ""
     limits = {one.limit.limit for one in held}
     if limits == {None}:
-        return f"What holds {'them' if len(held) > 1 else held[0].name} back is {NOT_ESTABLISHED}."
+        whom = "them" if len(held) > 1 else held[0].name
+        return f"What holds {whom} back is {NOT_ESTABLISHED}{_missing_of_all(held, evidence)}."
     if len(limits) == 1 and len(held) > 1:
-        return f"Held back: both by {by(held[0].limit)}{_of_both(held) if evidence else ''}."
-    told = [
-        f"{one.name} by {by(one.limit)}{_evidence(one.limit) if evidence else ''}"
-        if one.limit.limit
-        else f"{one.name}: {NOT_ESTABLISHED}"
-        for one in held
-    ]
-    return f"Held back: {'; '.join(told)}."
+        return f"Held back: both by {by(held[0].limit)}{_of_both(held) if evidence != 'none' else ''}."
+    return f"Held back: {'; '.join(_held(one, evidence) for one in held)}."
+
+
+def _held(one: HeldBack, evidence: Evidence) -> str:
+    if one.limit.limit is None:
+        return f"{one.name}: {NOT_ESTABLISHED}{_missing(one.limit) if evidence == 'all' else ''}"
+    return f"{one.name} by {by(one.limit)}{_evidence(one.limit) if evidence != 'none' else ''}"
+
+
+def _missing_of_all(held: Sequence[HeldBack], evidence: Evidence) -> str:
+    """Return what is missing of cells whose limits are all open: once where it is the same."""
+    if evidence != "all":
+        return ""
+    if len({_missing(one.limit) for one in held}) == 1:
+        return _missing(held[0].limit)
+    return f": {'; '.join(f'{one.name}{_missing(one.limit)}' for one in held)}"
+
+
+def _missing(cell: CellLimit) -> str:
+    """Return why a limit is not established, as its sentence says it."""
+    why = cell.sentence.removeprefix(NOT_ESTABLISHED).removeprefix(": ").removesuffix(".")
+    return f": {why}" if why else ""
 
 
 def unsaid(analysis: Analysis, limits: Limits) -> list[CellLimit]:
