@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from diskproof.refusal import RefusalError
 from diskproof.results.record import format_bytes
 from diskproof.study.crash import LIST, TABLE
+from diskproof.study.lines import line_of
 from diskproof.study.loads import KINDS
 from diskproof.study.model import Study
 from diskproof.study.part import FOLDER
@@ -105,7 +106,7 @@ def _explain(
     keys = given_keys
     if scale and keys and _reaches(changes, keys):
         keys = ["scales", scale, *keys]
-    place = f"{source}:{_line_of(keys, text)}"
+    place = f"{source}:{line_of(keys, text)}"
     if scale and keys == given_keys:  # what stands there is in order, but not with what the scale changes
         place += f": at scale `{scale}`"
     shown = ".".join(keys) or "the study"
@@ -147,7 +148,7 @@ def _unknown_name(scale: str | None, part: str, name: str, known: list[str], tex
     keys = ["scales", str(scale), part, name]
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     there = f"did you mean `{close[0]}`?" if close else f"known here: {', '.join(known) or 'nothing'}"
-    return f"{source}:{_line_of(keys, text)}: `{'.'.join(keys)}`: the file has no `[{part}.{name}]`; {there}"
+    return f"{source}:{line_of(keys, text)}: `{'.'.join(keys)}`: the file has no `[{part}.{name}]`; {there}"
 
 
 def _keys(mistake: ErrorDetails) -> tuple[list[str], str | None]:
@@ -201,44 +202,6 @@ def _part_within(annotation: object) -> type[BaseModel] | None:
         if part is not None:
             return part
     return None
-
-
-def _line_of(keys: list[str], text: str) -> int:
-    """Return the line on which a key stands, or the nearest table above it, counted from 1."""
-    table: list[str] = []
-    tables_in: dict[tuple[str, ...], int] = {}
-    best, best_depth = 1, 0
-    for number, line in enumerate(text.splitlines(), start=1):
-        header = re.match(r"\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$", line)
-        entry = re.match(r"\s*([A-Za-z0-9_.\"'-]+?)\s*=", line)
-        if header:
-            named = tuple(_split_key(header.group(2)))
-            if header.group(1) == "[[":
-                tables_in[named] = tables_in.get(named, -1) + 1
-            table = _numbered(named, tables_in)
-            path = table
-        elif entry:
-            path = table + _split_key(entry.group(1))
-        else:
-            continue
-        depth = min(len(path), len(keys))
-        if depth > best_depth and keys[:depth] == path[:depth]:
-            best, best_depth = number, depth
-    return best
-
-
-def _numbered(named: tuple[str, ...], tables_in: dict[tuple[str, ...], int]) -> list[str]:
-    """Return the keys of a table's heading, with the number of each list of tables that it stands in."""
-    keys: list[str] = []
-    for depth, key in enumerate(named, start=1):
-        keys.append(key)
-        if named[:depth] in tables_in:
-            keys.append(str(tables_in[named[:depth]]))
-    return keys
-
-
-def _split_key(dotted: str) -> list[str]:
-    return [part.strip().strip("\"'") for part in dotted.split(".")]
 
 
 def _similar_files(path: Path) -> str:
