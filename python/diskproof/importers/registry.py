@@ -3,13 +3,14 @@
 What has a mark of its own stands before what could be anybody's: an option file is a list of words.
 """
 
-from diskproof.importers import benchbase, dd, fio, hammerdb, options, pgbench, variables
+from diskproof.importers import article, benchbase, dd, fio, hammerdb, options, pgbench, variables
 from diskproof.importers.base import Format
 from diskproof.importers.mysqlslap import MYSQLSLAP
 from diskproof.importers.sqlbench import SQLBENCH
 from diskproof.importers.sysbench.form import SYSBENCH
 
 FORMATS: tuple[Format, ...] = (
+    article.FORMAT,
     fio.JSON,
     fio.TERSE_LINES,
     benchbase.BENCHBASE,

@@ -23,8 +23,107 @@ class Procedure(Record):
     """Whether the order of the cells was random."""
     warm_up_s: float | None = None
     measured_s: float | None = None
+    tools: list[str] = []
+    """The load tools and their versions that it names: ``sysbench 1.0.17``."""
+    asked_clients: list[int] = []
+    """The numbers of clients that its question is about, where it tells them."""
     place: str = ""
     """Where it says so."""
+
+
+class Counts(Record):
+    """What a tool's report prints beside its rates."""
+
+    transactions: int | None = None
+    """Of a load on files: its requests."""
+    reads: int | None = None
+    writes: int | None = None
+    others: int | None = None
+    """Of a load on files: its syncs."""
+    total: int | None = None
+    """Of reads, writes and others, as printed."""
+    seconds: float | None = None
+    latency_sum_s: float | None = None
+    """Of all latencies together, as printed."""
+    tool: str = ""
+    """Whose report it is, as its form shows: ``sysbench 0.4``."""
+
+
+class Stated(Record):
+    """What an article prints of one thing that was measured, in the unit of each measure."""
+
+    name: str
+    """What tells it from the others: its levels, in their order."""
+    levels: dict[Factor, str]
+    part: str | None = None
+    """Of a job of several tests: the test."""
+    run: int | None = None
+    """Which of several runs it is; None: what is told of all together."""
+    table: str
+    place: str
+    figures: dict[PublishedMeasure, float] = {}
+    counts: Counts | None = None
+
+    @property
+    def clients(self) -> int | None:
+        """How many clients it was measured with; None where it is not told."""
+        told = self.levels.get("clients")
+        return int(told) if told else None
+
+
+class Alike(Record):
+    """Results that should be the same: controls, and equals by their making."""
+
+    results: list[list[str]]
+    """Names of results, in groups; those of one group should be the same."""
+    why: str
+    place: str = ""
+
+
+class Gap(Record):
+    """A part of a job that was not run, or not to its end."""
+
+    part: str
+    kind: Literal["skipped", "extrapolated"]
+    why: str
+    """Why it was left out, in our own words."""
+    matters: str = ""
+    """What of the question it would have answered."""
+    reported_run: int | None = None
+    """How many parts the tool says it ran, this one among them."""
+    really_run: int | None = None
+    place: str = ""
+
+
+class DataSize(Record):
+    """How much data a load had, against the memory that could hold it."""
+
+    workload: str
+    data_bytes: int
+    memory_bytes: int
+    of: str
+    """What that memory is: ``the buffer pool``."""
+    derived: str
+    """How the size of the data was found."""
+    place: str = ""
+
+
+class Peak(Record):
+    """A raw figure of a device that is taken as what the device can give."""
+
+    workload: str
+    direction: Literal["read", "write"] | None = None
+    block_bytes: int | None = None
+    direct: bool | None = None
+    """Whether it passed the page cache by."""
+    place: str = ""
+
+
+class Unreported(Record):
+    """What a reader needs to judge the experiment, and does not find in it."""
+
+    what: str
+    why: str
 
 
 class Conditions(Record):
@@ -36,6 +135,8 @@ class Conditions(Record):
     """By what they are: ``cpu``, ``cpus``, ``memory``, ``server version``, ``engine``, ``disk``,
     ``file system``, ``memory limit`` … Two levels that are compared should be equal in all but the factor
     itself (named in `under_test`)."""
+    open_facts: dict[str, list[str]] = {}
+    """What was one of several, and it is not told which."""
     under_test: list[str] = []
     """The facts that the comparison is about."""
     place: str = ""
@@ -54,7 +155,6 @@ class Claim(Record):
         "faster",
         "the same",
         "bound by",
-        "trend",
     ]
     """``percent slower``: a is p % slower than b. ``percent more``: an increase by p % from b to a.
     ``difference``: a - b, in the unit of the measure. ``faster`` and ``the same`` have no value.
@@ -67,13 +167,22 @@ class Claim(Record):
     of: str
     """Name of the result that it is about."""
     than: str | None = None
-    """Name of the result that it is compared with."""
+    """Name of the result that it is compared with.
+
+    A statement about several pairs is as many claims, with the same `says` and `place`.
+    """
     value: float | None = None
     at_least: bool = False
     """Whether it was said to be "more than" that."""
     about: bool = False
     """Whether it was said to be rough ("~27", "almost 575")."""
     cause: str | None = None
+    evidence: list[str] = []
+    """What was recorded that speaks for the cause."""
+    implied: bool = False
+    """Whether it follows from what the article is about, without being said in so many words."""
+    printed: bool = True
+    """Whether figures of it were printed at all; False: it was a picture, or a sentence alone."""
 
 
 class Article(Record):
@@ -90,11 +199,21 @@ class Article(Record):
     conditions: list[Conditions] = []
     settings: list[Settings] = []
     """Option files and levels as published; `Settings.source.format` names the level."""
+    stated: list[Stated] = []
+    """Everything that it prints; claims and checks of articles speak of these, by their names."""
     results: list[ImportedResult] = []
-    """Its figures as results, so that they are audited like those read from a tool's own output."""
+    """Those that are a rate or a job's seconds once more as results, so that they are audited and reported
+    like those read from a tool's own output."""
     claims: list[Claim] = []
-    controls: list[str] = []
-    """Names of results that should not differ between storages: they touch no disk, or data in memory."""
+    alike: list[Alike] = []
+    gaps: list[Gap] = []
+    data: list[DataSize] = []
+    peaks: list[Peak] = []
+    unreported: list[Unreported] = []
     devices: dict[str, str] = {}
     """Kind of device behind each storage: ``spinning 7200``, ``flash``, ``memory``, ``network``; what physics
     allows follows from it."""
+
+    def find(self, name: str) -> Stated | None:
+        """Return what is printed under a name; None where nothing is."""
+        return next((one for one in self.stated if one.name == name), None)
