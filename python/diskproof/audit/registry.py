@@ -2,7 +2,22 @@
 
 from collections.abc import Sequence
 
-from diskproof.audit import files, host, kinds, load, places, pools, run, server, storage, virtual
+from diskproof.audit import (
+    claims,
+    conditions,
+    files,
+    host,
+    kinds,
+    load,
+    places,
+    pools,
+    printed,
+    procedure,
+    run,
+    server,
+    storage,
+    virtual,
+)
 from diskproof.audit.check import Check, Configuration, Evidence, Run
 from diskproof.results.article import Article
 from diskproof.results.trial import Finding, Severity
@@ -49,7 +64,35 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
 
 CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = ()
 
-ARTICLE_CHECKS: tuple[Check[Article], ...] = ()
+ARTICLE_CHECKS: tuple[Check[Article], ...] = (
+    claims.percent,
+    claims.amount,
+    claims.order,
+    claims.close_order,
+    claims.cause,
+    printed.agree,
+    printed.littles_law,
+    printed.tail,
+    printed.cached,
+    printed.short_jobs,
+    printed.single_run,
+    conditions.alike,
+    conditions.confounded,
+    conditions.limits,
+    conditions.placement,
+    procedure.best_of,
+    procedure.repeats,
+    procedure.spread,
+    procedure.warm_up,
+    procedure.put_back,
+    procedure.random_order,
+    procedure.concurrency,
+    procedure.skipped,
+    procedure.raw_peak,
+    procedure.data_size,
+    procedure.tools,
+    procedure.unreported,
+)
 
 BARS_FROM: dict[str, Severity] = {
     name: mildest

@@ -1,0 +1,286 @@
+"""Checks of how an article's figures came about: repeats, choice, order, warm-up, what was left out."""
+
+from collections.abc import Iterator
+
+from diskproof.audit.check import Apart, Problem, Said, Untold, check
+from diskproof.results.article import Article, Peak
+from diskproof.results.published import RATES
+from diskproof.results.record import format_bytes
+
+METHOD = "Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013"
+
+FARTHEST = 2.0
+"""How many times as many clients as were measured a conclusion may be about."""
+
+
+def _at(place: str) -> str:
+    return f"{place}: " if place else ""
+
+
+@check(
+    "best-of",
+    reason="The best of several runs is too high by an unknown amount, more so where runs scatter more: it "
+    "favours the cell that scatters.",
+    remedy="tell the mean with its interval, or all runs",
+    source=METHOD,
+)
+def best_of(article: Article) -> Iterator[Said]:
+    """Find figures that are the best of several runs."""
+    made = article.procedure
+    if made.chosen is None and made.repeats != 1:
+        yield Untold("which of its runs an article prints")
+    elif made.chosen == "best":
+        n = f"{made.repeats} runs" if made.repeats else "several runs"
+        hidden = (
+            f", and the other {made.repeats - 1} are not told" if made.repeats and made.repeats > 1 else ""
+        )
+        yield Problem("warning", f"{_at(made.place)}each figure is the best of {n}{hidden}")
+
+
+@check(
+    "article-repeats",
+    reason="With one run of a cell, a difference between two cells may be one between two runs.",
+    remedy="repeat each cell, after a restart and with its data put back",
+    source=METHOD,
+)
+def repeats(article: Article) -> Iterator[Said]:
+    """Find cells that were measured once."""
+    made = article.procedure
+    if made.repeats is None:
+        yield Untold("how often each cell of an article was measured")
+    elif made.repeats == 1:
+        yield Problem("warning", f"{_at(made.place)}each cell was measured once")
+
+
+@check(
+    "spread",
+    reason="Without a spread, no reader can tell a difference from chance.",
+    remedy="tell an interval, or each run",
+    source=METHOD,
+)
+def spread(article: Article) -> Iterator[Said]:
+    """Find means and bests whose scatter is not told."""
+    made = article.procedure
+    if made.spread_told or made.repeats == 1:
+        return
+    if made.repeats is None:
+        yield Untold("the spread of an article's figures")
+    else:
+        word = {"best": "bests", "median": "medians", "mean": "means"}.get(made.chosen or "", "figures")
+        yield Problem(
+            "warning", f"{_at(made.place)}the {word} of {made.repeats} runs stand without their spread"
+        )
+
+
+@check(
+    "article-warm-up",
+    reason="A cold server reads what a warm one has in memory: what is measured then is partly the warming.",
+    remedy="warm up until reads and dirty pages are level, and tell for how long",
+    source="Barrett et al., Virtual Machine Warmup Blows Hot and Cold, OOPSLA 2017",
+)
+def warm_up(article: Article) -> Iterator[Said]:
+    """Find measurements that began at once."""
+    made = article.procedure
+    if made.warm_up_s is None:
+        yield Untold("how long an article's server was warmed up")
+    elif made.warm_up_s == 0:
+        before = f" before {made.measured_s:g} s of measurement" if made.measured_s else ""
+        yield Problem("warning", f"{_at(made.place)}no warm-up is asked for{before}")
+
+
+@check(
+    "put-back",
+    reason="A run leaves another database behind than it found: later cells work on what earlier ones wrote.",
+    remedy="restart the server and put the data back before each run",
+    source="Percona, Mystery variance: restarts differ more than seconds within a run do",
+)
+def put_back(article: Article) -> Iterator[Said]:
+    """Find runs that went on with the data of the run before."""
+    made = article.procedure
+    if made.restart_between is None:
+        yield Untold("whether server and data were put back between an article's runs")
+    elif not made.restart_between:
+        yield Problem(
+            "warning",
+            f"{_at(made.place)}the data were not put back between runs: the later ones work on what the "
+            f"earlier left",
+        )
+
+
+@check(
+    "random-order",
+    reason="Where one cell is measured after the other, what changed with time looks like a difference "
+    "between them.",
+    remedy="measure the cells in random order, block by block",
+    source="Duplyakin et al., OrderSage: Avoiding the Ordering Trap in Systems Performance Measurement, "
+    "USENIX ATC 2023",
+)
+def random_order(article: Article) -> Iterator[Said]:
+    """Find cells that were measured one after the other."""
+    made = article.procedure
+    if made.randomised is None:
+        yield Untold("the order in which an article's cells were measured")
+    elif not made.randomised:
+        yield Problem(
+            "warning",
+            f"{_at(made.place)}all runs of one cell came before the first of the next, in a fixed order",
+        )
+
+
+@check(
+    "tools",
+    reason="Versions of a tool measure differently; figures of two of them are not to be laid side by side.",
+    remedy="name each tool with its version",
+    source="sysbench 0.4's sequential file tests stop after one pass, 1.0's loop and sync: sb_fileio.c of "
+    "each",
+)
+def tools(article: Article) -> Iterator[Said]:
+    """Note reports whose form is of another version than the article names."""
+    told = article.procedure.tools
+    shown = {one.counts.tool: one.place for one in article.stated if one.counts and one.counts.tool}
+    if not shown:
+        yield Untold("a report of the tool itself, whose form shows its version")
+    for tool, place in shown.items():
+        if not told:
+            yield Untold("the versions of the load tools")
+            return
+        if not any(one.startswith(tool) for one in told):
+            yield Problem(
+                "note",
+                f"{place}: the report has the form of {tool}; the article names {', '.join(told)} alone",
+            )
+
+
+@check(
+    "concurrency",
+    reason="What holds with few clients need not hold with many: group commit, locks and processors come in.",
+    remedy="measure at the number of clients that the question is about",
+    source="Gunther, Guerrilla Capacity Planning, 2007, chapter 4 (scalability is a curve)",
+)
+def concurrency(article: Article) -> Iterator[Said]:
+    """Find conclusions about more clients than were measured."""
+    asked = article.procedure.asked_clients
+    measured = sorted({clients for one in article.stated if (clients := one.clients) is not None})
+    if not asked:
+        yield Apart("an article that does not tell how many clients its question is about")
+    elif not measured:
+        yield Untold("with how many clients an article measured")
+    else:
+        for clients in asked:
+            if clients > FARTHEST * measured[-1]:
+                yield Problem(
+                    "warning",
+                    f"the question is about {clients} clients, and the largest printed figure is with "
+                    f"{measured[-1]}: {clients} / {measured[-1]} = {clients / measured[-1]:.3g} times as "
+                    f"many",
+                )
+
+
+@check(
+    "skipped-tests",
+    reason="A test that was skipped has told nothing; one that was cut short and extrapolated has told "
+    "little.",
+    remedy="name it beside the results, and choose an engine or a size with which it runs",
+    source="sql-bench 2.15, run-all-tests: a skipped test counts among those “executed successfully”, a loop "
+    "past its limit is extrapolated",
+)
+def skipped(article: Article) -> Iterator[Said]:
+    """Find tests that were skipped or extrapolated, and successes that count them."""
+    for gap in article.gaps:
+        counted = ""
+        if gap.reported_run and gap.really_run is not None and gap.reported_run > gap.really_run:
+            counted = f"; the tool reports {gap.reported_run} tests as executed, {gap.really_run} were"
+        matters = f"; it would have told {gap.matters}" if gap.matters else ""
+        word = "was skipped" if gap.kind == "skipped" else "was extrapolated"
+        yield Problem("warning", f"{gap.place}: `{gap.part}` {word} ({gap.why}){counted}{matters}")
+
+
+@check(
+    "raw-peak",
+    reason="What a device gives depends on direction, size of request, depth of queue and caches: one figure "
+    "of bytes is a peak of one of them, and no ceiling for a database that waits for flushes.",
+    remedy="measure reads and writes apart, past the page cache, and the synced small writes that a log "
+    "makes",
+    source="dd as published: neither block size nor direction nor flags; Gregg, Systems Performance, 2020, "
+    "chapter 9 (workload characterisation)",
+)
+def raw_peak(article: Article) -> Iterator[Said]:
+    """Find a raw figure that is taken as a ceiling and does not say of what."""
+    if not article.peaks:
+        yield Apart("an article without a raw figure of its devices")
+    for peak in article.peaks:
+        missing = [
+            word
+            for word, told in (
+                ("its direction", peak.direction),
+                ("its size of request", peak.block_bytes),
+                ("whether it passed the page cache by", peak.direct),
+            )
+            if told is None
+        ]
+        if missing:
+            yield Problem(
+                "warning",
+                f"{peak.place}: `{peak.workload}` is taken as the peak of each device, and "
+                f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not "
+                f"told{_against_the_database(article, peak)}",
+            )
+
+
+def _against_the_database(article: Article, peak: Peak) -> str:
+    """Return the peaks' ratio beside those of the loads on the same two storages."""
+    raw = {
+        storage: one.figures["megabytes_per_s"]
+        for one in article.stated
+        if one.levels.get("workload") == peak.workload
+        and "megabytes_per_s" in one.figures
+        and (storage := one.levels.get("storage"))
+    }
+    if len(raw) < 2:
+        return ""
+    high, low = max(raw, key=lambda at: raw[at]), min(raw, key=lambda at: raw[at])
+    cells: dict[object, dict[str, float]] = {}
+    for one in article.stated:
+        rate = next((one.figures[measure] for measure in RATES if measure in one.figures), None)
+        if rate and one.run is None and one.levels.get("workload") != peak.workload:
+            rest = frozenset((factor, level) for factor, level in one.levels.items() if factor != "storage")
+            cells.setdefault(rest, {})[one.levels.get("storage", "")] = rate
+    ratios = [rates[high] / rates[low] for rates in cells.values() if high in rates and low in rates]
+    if not ratios:
+        return ""
+    return (
+        f"; {raw[high]:g} / {raw[low]:g} = {raw[high] / raw[low]:.3g} ({high} / {low}) by this peak, "
+        f"{min(ratios):.3g} to {max(ratios):.3g} in the load itself"
+    )
+
+
+@check(
+    "article-data-size",
+    reason="Data that fit in memory are read from memory: such a test says little about reading from "
+    "storage.",
+    remedy="more data than memory, or a pool that is smaller than the data",
+    source="METHODOLOGY.md: data against buffer pool and page cache",
+)
+def data_size(article: Article) -> Iterator[Said]:
+    """Find loads whose data fit in memory."""
+    if not article.data:
+        yield Untold("how large an article's data are, against its memory")
+    for one in article.data:
+        if one.data_bytes <= one.memory_bytes:
+            yield Problem(
+                "warning",
+                f"{one.place}: the data of `{one.workload}` ({one.derived}: {format_bytes(one.data_bytes)}) "
+                f"fit in {one.of} ({format_bytes(one.memory_bytes)})",
+            )
+
+
+@check(
+    "unreported",
+    reason="What is not told cannot be judged, nor be measured again.",
+    remedy="publish it with the figures",
+    source="Vitek and Kalibera, R3: Repeatability, Reproducibility and Rigor, SIGPLAN Notices 47(4a), 2012",
+)
+def unreported(article: Article) -> Iterator[Said]:
+    """Name what a reader would need and does not find."""
+    for one in article.unreported:
+        yield Untold(f"{one.what} ({one.why})")

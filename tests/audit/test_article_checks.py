@@ -1,0 +1,292 @@
+"""Each check of an article fails for its reason, with its arithmetic, and passes where all is sound."""
+
+import pytest
+
+from diskproof.audit.check import Outcome
+from diskproof.audit.registry import ARTICLE_CHECKS
+from diskproof.results.article import Article, Conditions
+from diskproof.results.trial import Severity
+from support.articles import (
+    FILES,
+    GAP,
+    OLTP,
+    UNREPORTED,
+    claim,
+    make_article,
+    stated,
+    with_conditions,
+    with_procedure,
+    with_stated,
+)
+from support.trials import change
+
+NAMES = [one.name for one in ARTICLE_CHECKS]
+
+
+def outcome(name: str, article: Article) -> Outcome:
+    return next(one for one in ARTICLE_CHECKS if one.name == name).outcome(article)
+
+
+SLIP = claim("disk", "ssd", value=25)
+ROWS = {
+    "tail": stated("ssd", figures=OLTP["ssd"] | {"latency_p95_ms": 20.0}),
+    "little": stated("ssd", figures=OLTP["ssd"] | {"latency_mean_ms": 30.0}),
+    "cached": stated(
+        "disk", workload="files", figures=FILES | {"latency_min_ms": 0.03}, levels={"clients": "1"}
+    ),
+    "short": stated("ssd", workload="select", figures={"seconds": 0.057}),
+    "run": stated("disk", run=1, figures={"transactions_per_s": 130.0}),
+    "control": stated("disk", workload="select", figures={"seconds": 16.0}),
+}
+
+FAILING: list[tuple[str, Article, Severity, str]] = [
+    ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "100 / 400 = 25.0 %"),
+    ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "1 - 100 / 400 = 75.0 %"),
+    (
+        "percent-or-ratio",
+        make_article(claims=[change(SLIP, at_least=True)]),
+        "invalid",
+        "true to the letter",
+    ),
+    (
+        "percent-or-ratio",
+        make_article(claims=[claim("ssd", "disk", kind="percent more", value=400)]),
+        "invalid",
+        "400 / 100 - 1 = 300.0 % more",
+    ),
+    ("percent-or-ratio", make_article(claims=[claim("disk", "ssd", value=50)]), "invalid", "50 % is told"),
+    (
+        "percent-or-ratio",
+        make_article(claims=[claim("disk", "ssd", value=50, about=True)]),
+        "warning",
+        "1 - 100 / 400 = 75.0 %",
+    ),
+    (
+        "stated-amount",
+        make_article(claims=[claim("ssd", "disk", kind="times as fast", value=5)]),
+        "invalid",
+        "5 is told, 400 / 100 = 4",
+    ),
+    (
+        "stated-amount",
+        make_article(
+            claims=[
+                claim("ssd", "disk", kind="times as fast", value=2, about=True),
+                claim("ssd", "ssd", kind="times as fast", value=2, about=True),
+            ]
+        ),
+        "warning",
+        "from 1 to 4, geometric mean 2",
+    ),
+    (
+        "stated-amount",
+        make_article(claims=[claim("ssd", "disk", kind="difference", measure="latency_mean_ms", value=70)]),
+        "invalid",
+        "100 - 25 = 75",
+    ),
+    (
+        "stated-order",
+        make_article(claims=[claim("disk", "ssd", kind="faster", value=None)]),
+        "invalid",
+        "100 / 400 = 0.25 times as fast",
+    ),
+    (
+        "stated-order",
+        make_article(claims=[claim("disk", "ssd", kind="faster", value=None, implied=True)]),
+        "warning",
+        "100 / 400",
+    ),
+    (
+        "stated-order",
+        make_article(claims=[claim("ssd", "disk", kind="the same", value=None)]),
+        "invalid",
+        "400 / 100 = 4",
+    ),
+    (
+        "order-without-spread",
+        change(
+            with_procedure(spread_told=False),
+            stated=[
+                stated("ssd", figures={"transactions_per_s": 104.0}),
+                stated("disk", figures={"transactions_per_s": 100.0}),
+            ],
+        ),
+        "warning",
+        "104 / 100 = 1.04",
+    ),
+    (
+        "named-limit",
+        make_article(claims=[claim("disk", None, kind="bound by", value=None, cause="the processor")]),
+        "warning",
+        "the processor as the limit",
+    ),
+    (
+        "printed-figures-agree",
+        with_stated(change(make_article().stated[0], figures={**OLTP["ssd"], "transactions_per_s": 410.0})),
+        "invalid",
+        "60,000 / 150 s = 400, but the printed rate is 410",
+    ),
+    (
+        "printed-figures-agree",
+        with_stated(stated("ssd", figures={"latency_p95_ms": 95.0, "latency_max_ms": 90.0})),
+        "invalid",
+        "above latency_max_ms",
+    ),
+    (
+        "printed-littles-law",
+        with_stated(ROWS["little"]),
+        "invalid",
+        "400 a second x 30 ms = 12, with 10 clients",
+    ),
+    (
+        "printed-littles-law",
+        with_stated(
+            stated(
+                "disk", workload="files", figures=FILES | {"latency_mean_ms": 0.4}, levels={"clients": "1"}
+            )
+        ),
+        "warning",
+        "60% of the time lies in no latency",
+    ),
+    ("printed-tail", with_stated(ROWS["tail"]), "warning", "(25 - 0.95 x 20) / 0.05 = 120 ms"),
+    ("cache-answered", with_stated(ROWS["cached"]), "warning", "16,384 bytes a request"),
+    ("article-short-jobs", with_stated(ROWS["short"]), "warning", "0.057 s"),
+    ("single-run", with_stated(ROWS["run"]), "warning", "(5 x 100 - 130) / 4 = 92.5, 1.41 times"),
+    ("alike", with_stated(ROWS["control"]), "warning", "16 / 10 = 1.6"),
+    ("confounded", with_conditions("disk", {"computer": "an old one"}), "warning", "disk: an old one"),
+    (
+        "confounded",
+        with_conditions("disk", {}, open_facts={"type": ["m3", "i2"]}),
+        "warning",
+        "any of m3, i2",
+    ),
+    ("unequal-limits", with_conditions("disk", {"memory": "2 GB"}), "warning", "ssd: 4 GB; disk: 2 GB"),
+    (
+        "told-placement",
+        with_conditions("ssd", {"data directory": "/ssdata"}),
+        "warning",
+        "does not lie on /ssd",
+    ),
+    ("best-of", with_procedure(chosen="best"), "warning", "the best of 5 runs, and the other 4"),
+    ("article-repeats", with_procedure(repeats=1), "warning", "measured once"),
+    ("spread", with_procedure(spread_told=False), "warning", "means of 5 runs"),
+    ("article-warm-up", with_procedure(warm_up_s=0), "warning", "before 150 s"),
+    ("put-back", with_procedure(restart_between=False), "warning", "not put back"),
+    ("random-order", with_procedure(randomised=False), "warning", "fixed order"),
+    ("concurrency", with_procedure(asked_clients=[1000]), "warning", "1000 / 10 = 100 times"),
+    ("skipped-tests", make_article(gaps=[GAP]), "warning", "reports 9 tests as executed, 8 were"),
+    (
+        "raw-peak",
+        make_article(peaks=[change(make_article().peaks[0], direction=None)]),
+        "warning",
+        "400 / 100 = 4 (ssd / disk) by this peak, 4 to 4 in the load",
+    ),
+    (
+        "article-data-size",
+        make_article(data=[change(make_article().data[0], memory_bytes=2**34)]),
+        "warning",
+        "8 GiB) fit in the buffer pool (16 GiB)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "article", "severity", "words"), FAILING, ids=lambda value: str(value)[:40])
+def test_fails_for_the_right_reason(name: str, article: Article, severity: Severity, words: str) -> None:
+    found = outcome(name, article)
+    assert found.state == "failed"
+    assert any(one.severity == severity and words in one.message for one in found.problems), found.problems
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sound_article_passes(name: str) -> None:
+    found = outcome(name, make_article())
+    assert (found.state, found.problems) == ("passed", ())
+
+
+def test_no_check_is_without_a_case() -> None:
+    noted = {"tools", "unreported"}  # the one notes, the other says what is not told: tested below
+    assert {name for name, *_ in FAILING} | noted == set(NAMES)
+
+
+UNTOLD: list[tuple[str, Article]] = [
+    ("best-of", with_procedure(chosen=None)),
+    ("article-repeats", with_procedure(repeats=None)),
+    ("spread", with_procedure(spread_told=False, repeats=None)),
+    ("article-warm-up", with_procedure(warm_up_s=None)),
+    ("put-back", with_procedure(restart_between=None)),
+    ("random-order", with_procedure(randomised=None)),
+    ("tools", with_procedure(tools=[])),
+    ("unreported", make_article(unreported=[UNREPORTED])),
+    ("confounded", make_article(conditions=[])),
+    ("unequal-limits", make_article(conditions=[])),
+    ("told-placement", make_article(conditions=[])),
+    ("article-data-size", make_article(data=[])),
+    ("percent-or-ratio", make_article(claims=[claim("nothing", "disk", printed=False)])),
+    ("stated-order", make_article(claims=[claim("nothing", "disk", kind="faster", value=None)])),
+    ("single-run", with_procedure(repeats=None)),
+    ("concurrency", make_article(stated=[])),
+]
+
+
+@pytest.mark.parametrize(("name", "article"), UNTOLD, ids=lambda value: str(value)[:40])
+def test_what_is_not_told_is_no_finding(name: str, article: Article) -> None:
+    found = outcome(name, article)
+    assert (found.state, found.problems) == ("cannot be told", ())
+    assert found.missing
+
+
+def test_an_empty_article_finds_nothing_and_breaks_nothing() -> None:
+    empty = Article(source=make_article().source, title="Nothing", by="nobody")
+    assert not [problem for one in ARTICLE_CHECKS for problem in one.outcome(empty).problems]
+
+
+def test_a_limit_told_of_some_levels_alone_is_untold_of_the_others() -> None:
+    some = Conditions(factor="storage", level="tape", facts={"disk": "tape"}, under_test=["disk"])
+    article = make_article()
+    found = outcome("unequal-limits", change(article, conditions=[*article.conditions, some]))
+    assert found.missing == ("the memory of tape (ssd, disk: told)",)
+
+
+def test_a_report_of_another_version_is_a_note_alone() -> None:
+    old = with_procedure(tools=["sysbench 0.4.12"])
+    found = outcome("tools", old)
+    assert found.state == "passed"
+    assert [one.severity for one in found.problems] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("percent slower", 300), ("percent slower", 75), ("percent faster", 75), ("percent faster", 300)],
+)
+def test_percentages_of_times_are_read_both_ways(kind: str, value: float) -> None:
+    """Four times the time is 300 % longer, or 75 % less speed; a quarter 75 % less, or 300 % more speed."""
+    article = with_stated(stated("ssd", figures={"seconds": 10.0}), stated("disk", figures={"seconds": 40.0}))
+    pair = ("disk", "ssd") if kind == "percent slower" else ("ssd", "disk")
+    said = claim(*pair, kind=kind, value=value, measure="seconds")
+    assert outcome("percent-or-ratio", change(article, claims=[said])).state == "passed"
+
+
+def test_a_right_reading_in_one_pair_makes_roughness_in_the_others_no_slip() -> None:
+    """41 s to 21 is 49 % less time; that 20 is also 49 % of 41 is chance."""
+    article = with_stated(
+        stated("ssd", figures={"seconds": 21.0}),
+        stated("cache", figures={"seconds": 20.0}),
+        stated("disk", figures={"seconds": 41.0}),
+    )
+    said = [
+        claim(of, "disk", kind="percent faster", value=49, measure="seconds", about=True)
+        for of in ("ssd", "cache")
+    ]
+    assert outcome("percent-or-ratio", change(article, claims=said)).state == "passed"
+
+
+def test_at_least_is_held_by_more() -> None:
+    said = [claim("ssd", "disk", kind="times as fast", value=3, at_least=True)]
+    assert outcome("stated-amount", make_article(claims=said)).state == "passed"
+
+
+@pytest.mark.parametrize("mark", ["<script>", "`x` | y", "{braces}", "%s"])
+def test_markup_in_names_is_text(mark: str) -> None:
+    said = claim("disk", "ssd", value=25, says=mark, place=mark)
+    (problem,) = outcome("percent-or-ratio", make_article(claims=[said])).problems
+    assert problem.message.startswith(f"{mark}: “{mark}”")

@@ -1,0 +1,176 @@
+"""A sound article, from which a test breaks one thing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from diskproof.results.article import (
+    Alike,
+    Article,
+    Claim,
+    Conditions,
+    Counts,
+    DataSize,
+    Gap,
+    Peak,
+    Procedure,
+    Stated,
+    Unreported,
+)
+from diskproof.results.factor import Factor
+from diskproof.results.imported import Source
+from diskproof.results.published import PublishedMeasure
+from support.trials import change
+
+
+def stated(storage: str, *, workload: str = "oltp", run: int | None = None, **changes: Any) -> Stated:
+    """Return what is printed of one storage; figures by the name of their measure go into ``figures``."""
+    figures: dict[PublishedMeasure, float] = changes.pop("figures", {})
+    levels: dict[Factor, str] = {"workload": workload, "storage": storage, "clients": "10"}
+    levels |= changes.pop("levels", {})
+    name = f"{workload}, {storage}" + (f", run {run}" if run else "")
+    made = Stated(name=name, levels=levels, run=run, table="Table 1", place="page 3", figures=figures)
+    return change(made, **changes)
+
+
+OLTP: dict[str, dict[PublishedMeasure, float]] = {
+    "ssd": {
+        "transactions_per_s": 400.0,
+        "latency_mean_ms": 25.0,
+        "latency_p95_ms": 40.0,
+        "latency_max_ms": 90.0,
+    },
+    "disk": {
+        "transactions_per_s": 100.0,
+        "latency_mean_ms": 100.0,
+        "latency_p95_ms": 160.0,
+        "latency_max_ms": 900.0,
+    },
+}
+FILES: dict[PublishedMeasure, float] = {
+    "requests_per_s": 1000.0,
+    "megabytes_per_s": 16.384,
+    "latency_min_ms": 0.2,
+    "latency_mean_ms": 1.0,
+}
+
+
+def claim(of: str, than: str | None, **changes: Any) -> Claim:
+    """Return a claim about two results of the OLTP load that holds."""
+    made = Claim(
+        kind="percent slower",
+        says="the disk is slower",
+        place="page 4",
+        measure="transactions_per_s",
+        of=f"oltp, {of}",
+        than=than and f"oltp, {than}",
+        value=75,
+    )
+    return change(made, **changes)
+
+
+CLAIMS: tuple[Claim, ...] = (
+    claim("disk", "ssd"),
+    claim("ssd", "disk", kind="times as fast", value=4),
+    claim("ssd", "disk", kind="faster", value=None),
+    claim("disk", None, kind="bound by", value=None, cause="the disk", evidence=["its utilisation"]),
+)
+
+
+def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article:
+    """Return an article in which no check finds anything: what it does not tell is nothing either."""
+    counts = Counts(
+        transactions=60_000,
+        reads=840_000,
+        writes=240_000,
+        others=120_000,
+        total=1_200_000,
+        seconds=150.0,
+        latency_sum_s=1_500.0,
+        tool="sysbench 1.0",
+    )
+    made = Article(
+        source=Source(file="post.toml", format="article"),
+        title="Two media",
+        by="A. N. Author, 2001",
+        procedure=Procedure(
+            repeats=5,
+            chosen="mean",
+            spread_told=True,
+            restart_between=True,
+            randomised=True,
+            warm_up_s=30,
+            measured_s=150,
+            tools=["sysbench 1.0.17"],
+            asked_clients=[10],
+            place="page 2",
+        ),
+        conditions=[
+            Conditions(
+                factor="storage",
+                level=level,
+                facts={
+                    "disk": disk,
+                    "computer": "the same",
+                    "memory": "4 GB",
+                    "bus": "USB 3",
+                    "data directory": f"/{level}/data",
+                    "mounted at": f"/{level}",
+                },
+                under_test=["disk"],
+                place="page 2",
+            )
+            for level, disk in (("ssd", "flash"), ("disk", "platters"))
+        ],
+        stated=[
+            stated("ssd", figures=OLTP["ssd"], counts=counts),
+            stated("disk", figures=OLTP["disk"]),
+            stated("disk", run=1, figures={"transactions_per_s": 101.0}),
+            stated("ssd", workload="select", figures={"seconds": 10.0}),
+            stated("disk", workload="select", figures={"seconds": 10.5}),
+            stated("disk", workload="files", levels={"clients": "1"}, figures=FILES),
+            stated("ssd", workload="dd", figures={"megabytes_per_s": 400.0}),
+            stated("disk", workload="dd", figures={"megabytes_per_s": 100.0}),
+        ],
+        claims=list(claims),
+        alike=[Alike(results=[["select, ssd", "select, disk"]], why="it reads no disk", place="page 3")],
+        data=[
+            DataSize(
+                workload="oltp",
+                data_bytes=8 * 2**30,
+                memory_bytes=2**30,
+                of="the buffer pool",
+                derived="10 tables of a million rows",
+                place="page 2",
+            )
+        ],
+        peaks=[Peak(workload="dd", direction="write", block_bytes=2**20, direct=True, place="page 3")],
+        devices={"ssd": "flash", "disk": "spinning"},
+    )
+    return change(made, **changes)
+
+
+GAP = Gap(part="transactions", kind="skipped", why="no engine", reported_run=9, really_run=8, place="page 5")
+UNREPORTED = Unreported(what="the server's version", why="commits share flushes or not")
+
+
+def with_stated(*changed: Stated) -> Article:
+    """Return the sound article with these results in the place of those of the same name."""
+    article = make_article()
+    names = {one.name for one in changed}
+    return change(article, stated=[*(one for one in article.stated if one.name not in names), *changed])
+
+
+def with_procedure(**changes: Any) -> Article:
+    """Return the sound article, made in another way."""
+    article = make_article()
+    return change(article, procedure=change(article.procedure, **changes))
+
+
+def with_conditions(level: str, facts: dict[str, str], **changes: Any) -> Article:
+    """Return the sound article with other facts at one level."""
+    article = make_article()
+    conditions = [
+        change(one, facts={**one.facts, **facts}, **changes) if one.level == level else one
+        for one in article.conditions
+    ]
+    return change(article, conditions=conditions)
