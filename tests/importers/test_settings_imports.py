@@ -33,6 +33,7 @@ def test_my_cnf() -> None:
         "tmpdir": "C:\\temp 1",
     }
     assert read.repeated == ["innodb_flush_log_at_trx_commit"]
+    assert read.loose == ["innodb_doublewrite"]
     assert read.lines["innodb_flush_log_at_trx_commit"] == 16
 
 

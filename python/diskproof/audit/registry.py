@@ -9,6 +9,7 @@ from diskproof.audit import (
     host,
     kinds,
     load,
+    options,
     places,
     pools,
     printed,
@@ -62,7 +63,17 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
     run.repeats,
 )
 
-CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = ()
+CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
+    options.unknown_option,
+    options.deprecated_option,
+    options.repeated_option,
+    options.idle_option,
+    options.mixed_durability,
+    options.same_level,
+    options.undeclared_difference,
+    options.took_effect,
+    options.memory,
+)
 
 ARTICLE_CHECKS: tuple[Check[Article], ...] = (
     claims.percent,

@@ -48,6 +48,7 @@ class _Option:
     line: int
     name: str
     value: str | None
+    loose: bool = False
 
 
 # ---------------------------------------------------------------- the MySQL family
@@ -112,7 +113,8 @@ def _option(text: Text, line: int, said: str) -> _Option:
     name = found["name"]
     if name == "set-variable" and found["equals"]:
         return _option(text, line, value)  # the form of MySQL 3 and 4
-    return _Option(line, _name(name), _mysql_value(value) if found["equals"] else None)
+    loose = name.lower().startswith(("loose-", "loose_"))
+    return _Option(line, _name(name), _mysql_value(value) if found["equals"] else None, loose)
 
 
 def _name(told: str) -> str:
@@ -158,6 +160,7 @@ def _settings(text: Text, kind: str, found: list[_Option]) -> Settings:
         observed=False,
         values={option.name: option.value for option in found},
         lines={option.name: option.line for option in found},
+        loose=sorted({option.name for option in found if option.loose}),
         repeated=[name for name, count in times.items() if count > 1],
     )
 

@@ -57,6 +57,8 @@ class Settings(Record):
     """Where each stands, from 1; of one that stands twice, the last."""
     repeated: list[str] = []
     """Options that are set more than once."""
+    loose: list[str] = []
+    """Options that a server may not know: it then passes them over (``loose_`` before their name)."""
     version: str | None = None
     """The server's version, where the dump or the article tells."""
 

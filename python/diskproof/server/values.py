@@ -48,6 +48,12 @@ def same(requested: str, observed: str, *, unit: str = "") -> bool:
     return "," in left and sorted(left.split(",")) == sorted(right.split(","))
 
 
+def as_bytes(value: str) -> float | None:
+    """Return a size or a plain number (``128M``, ``131072kB``, ``50``); None for anything else."""
+    quantity = _quantity(_plain(value), "")
+    return quantity[1] if quantity and quantity[0] == "number" else None
+
+
 def _plain(text: str) -> str:
     """Drop what never matters: case, outer space and quotes, the last slash of a path."""
     return text.strip().strip("'\"").rstrip("/").casefold()

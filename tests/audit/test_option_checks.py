@@ -1,0 +1,364 @@
+"""Checks of settings: each finds its own fault, and sound settings pass, those that diskproof makes first."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from diskproof.audit.check import Check, Configuration, Outcome
+from diskproof.audit.option_facts import LIVES, Server, server_named
+from diskproof.audit.registry import CONFIGURATION_CHECKS
+from diskproof.importers.base import ImportRefusedError
+from diskproof.importers.options import MY_CNF
+from diskproof.results.imported import Settings, Source
+from diskproof.server.mysql import options as mysql
+from diskproof.server.mysql.installation import Installation
+from diskproof.server.tuning import TUNING, tuned_variables
+from diskproof.study.model import Level
+from support.hostile import damaged
+from support.samples import SAMPLES, as_text, found_in
+from support.servers import make_dirs
+
+GIB = 2**30
+LEVELS: tuple[Level, ...] = ("safest", "fast", "unsafe")
+
+
+def settings(
+    text: str, *, observed: bool = False, version: str | None = None, kind: str = "my.cnf"
+) -> Settings:
+    """Return settings of ``name = value`` lines; a name alone has no value."""
+    values: dict[str, str | None] = {}
+    repeated = []
+    for line in filter(None, map(str.strip, text.replace(";", "\n").splitlines())):
+        name, equals, value = (part.strip() for part in line.partition("="))
+        if name in values:
+            repeated.append(name)
+        values[name] = value if equals else None
+    return Settings(
+        source=Source(file="my.cnf", format=kind),
+        observed=observed,
+        values=values,
+        repeated=repeated,
+        version=version,
+    )
+
+
+def of(text: str, server: str | None = "MySQL 8.0.36", **facts: object) -> Configuration:
+    kind = "postgresql.conf" if server and "Postgre" in server else "my.cnf"
+    return Configuration(settings(text, kind=kind), server=server, **facts)  # type: ignore[arg-type]
+
+
+def check_named(name: str) -> Check[Configuration]:
+    return next(one for one in CONFIGURATION_CHECKS if one.name == name)
+
+
+def outcome(name: str, configuration: Configuration) -> Outcome:
+    return check_named(name).outcome(configuration)
+
+
+SAFE = "innodb_flush_log_at_trx_commit=1; sync_binlog=1; log_bin=ON; innodb_doublewrite=ON"
+FAST = "innodb_flush_log_at_trx_commit=2; sync_binlog=0; log_bin=ON; innodb_doublewrite=ON"
+
+FAILING: list[tuple[str, Configuration, str]] = [
+    ("unknown-option", of("query_cache_size=0"), "removed in 8.0.3"),
+    ("unknown-option", of("innodb_redo_log_capacity=1G", "MySQL 8.0.28"), "came with 8.0.30"),
+    (
+        "unknown-option",
+        of("innodb_redo_log_capacity=1G", "10.11.19-MariaDB"),
+        "MariaDB 10.11.19 has no option",
+    ),
+    ("unknown-option", of("innodb_log_files_in_group=2", "10.11.19-MariaDB"), "takes it and does nothing"),
+    ("unknown-option", of("logdir=/x", "MySQL 5.1.62"), "MySQL 5.1.62 has no option `logdir`"),
+    ("unknown-option", of("innodb_file_format=Barracuda", "8.0.36"), "does not start with it"),
+    ("unknown-option", of("checkpoint_segments=32", "PostgreSQL 15.18"), "removed in 9.5.0"),
+    ("idle-option", of("thread_pool_size=20", "Percona Server 5.7.27-30"), "not `pool-of-threads`"),
+    ("idle-option", of("thread_pool_size=20", "MySQL 5.7.27"), "Enterprise"),
+    ("idle-option", of("innodb_buffer_pool_instances=4; innodb_buffer_pool_size=512M"), "512 MiB"),
+    ("idle-option", of("sync_binlog=1", "10.11.19-MariaDB"), "no binary log"),
+    ("idle-option", of("sync_binlog=1; skip_log_bin"), "no binary log"),
+    ("idle-option", of("innodb_log_file_size=1G; innodb_redo_log_capacity=2G"), "is set too, and holds"),
+    ("idle-option", of("query_cache_size=64M; query_cache_type=0", "MySQL 5.7.27"), "is OFF"),
+    ("idle-option", of("innodb_doublewrite=OFF; innodb_doublewrite_files=2"), "is OFF"),
+    ("idle-option", of("tmp_table_size=256M; max_heap_table_size=16M"), "16 MiB"),
+    ("idle-option", of("commit_delay=100; synchronous_commit=off", "PostgreSQL 15.18"), "no commit waits"),
+    ("repeated-option", of("sync_binlog=1; sync_binlog=0"), "last one: 0"),
+    ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=1; log_bin=/b"), "still waits"),
+    (
+        "mixed-durability",
+        of("innodb_flush_log_at_trx_commit=1; sync_binlog=0; log_bin=/b"),
+        "by which recovery",
+    ),
+    ("mixed-durability", of("innodb_flush_log_at_trx_commit=2"), "sync_binlog = 1, its default there: each"),
+    ("mixed-durability", of("log_bin", "10.11.19-MariaDB"), "sync_binlog = 0, its default there: each"),
+    ("mixed-durability", of("skip_innodb_doublewrite"), "stays torn"),
+    ("mixed-durability", of("innodb_doublewrite=DETECT_ONLY"), "stays torn"),
+    ("mixed-durability", of("innodb_flush_method=O_DIRECT_NO_FSYNC", "MySQL 8.0.13"), "before 8.0.14"),
+    ("mixed-durability", of("innodb_flush_method=nosync", "10.11.19-MariaDB"), "never flushed"),
+    ("mixed-durability", of(FAST, level="safest"), "called safe"),
+    ("mixed-durability", of("fsync=off", "PostgreSQL 15.18"), "never made"),
+    ("mixed-durability", of("full_page_writes=off", "PostgreSQL 15.18"), "stays torn"),
+    ("same-level", of(SAFE, level="safest", beside=(of(SAFE, level="fast"),)), "differ in no option"),
+    (
+        "undeclared-difference",
+        of(SAFE, level="safest", beside=(of(FAST, level="fast"),), differs_in=("sync_binlog",)),
+        "differ in `innodb_flush_log_at_trx_commit` too: 1 and 2",
+    ),
+    ("took-effect", of(SAFE, observed=settings(FAST, observed=True)), "reads back as 0, but 1"),
+    (
+        "took-effect",
+        of(
+            "innodb_buffer_pool_size=1G",
+            observed=settings("innodb_buffer_pool_size=134217728", observed=True),
+        ),
+        "reads back as 134217728, but 1G",
+    ),
+    ("memory", of("innodb_buffer_pool_size=6G", memory_bytes=4 * GIB), "6 GiB of the machine's 4 GiB"),
+    ("memory", of("shared_buffers=8GB", "PostgreSQL 15.18", memory_bytes=4 * GIB), "8 GiB"),
+]
+
+NOTED: list[tuple[str, Configuration, str]] = [
+    ("deprecated-option", of("expire_logs_days=5"), "deprecated since 8.0.3"),
+    ("deprecated-option", of("query_cache_size=0", "Percona Server 5.7.27-30"), "since 5.7.20"),
+    ("deprecated-option", of("innodb_flush_method=fsync", "11.4.2-MariaDB"), "since 11.0.1"),
+    (
+        "memory",
+        of("innodb_buffer_pool_size=2G; sort_buffer_size=16M; max_connections=200", memory_bytes=4 * GIB),
+        "2 GiB + 200 x 16 MiB = 5.125 GiB",
+    ),
+]
+
+PASSING: list[tuple[str, Configuration]] = [
+    ("unknown-option", of("innodb_redo_log_capacity=1G", "MySQL 8.0.30")),
+    ("unknown-option", of("query_cache_size=0", "10.11.19-MariaDB")),
+    ("unknown-option", of("thread_pool_max_threads=9", "Percona Server 8.0.36-28")),
+    ("deprecated-option", of("expire_logs_days=5", "MySQL 5.7.27")),
+    ("repeated-option", of(SAFE)),
+    ("idle-option", of("thread_pool_size=20; thread_handling=pool-of-threads", "Percona Server 5.7.27-30")),
+    ("idle-option", of("innodb_buffer_pool_instances=4; innodb_buffer_pool_size=1G")),
+    ("idle-option", of("innodb_buffer_pool_instances=1; innodb_buffer_pool_size=1M")),
+    ("idle-option", of("sync_binlog=1")),
+    ("idle-option", of("sync_binlog=1; log_bin=/b", None)),
+    ("idle-option", of("commit_delay=0; fsync=off", "PostgreSQL 15.18")),
+    ("mixed-durability", of(SAFE, level="safest")),
+    ("mixed-durability", of(FAST, level="fast")),
+    ("mixed-durability", of("innodb_flush_log_at_trx_commit=2", "MySQL 5.6.24")),
+    ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; log_bin", None)),
+    (
+        "mixed-durability",
+        of("innodb_flush_log_at_trx_commit=0; sync_binlog=0; innodb_doublewrite=0", level="unsafe"),
+    ),
+    ("mixed-durability", of("synchronous_commit=off", "PostgreSQL 15.18", level="fast")),
+    ("same-level", of(SAFE, level="safest", beside=(of(FAST, level="fast"),))),
+    (
+        "undeclared-difference",
+        of(
+            SAFE,
+            level="safest",
+            beside=(of(FAST, level="fast"),),
+            differs_in=("sync_binlog", "innodb_flush_log_at_trx_commit"),
+        ),
+    ),
+    (
+        "took-effect",
+        of(
+            "innodb_buffer_pool_size=1G; log_bin=/b/x; skip_name_resolve; skip_innodb_doublewrite",
+            observed=settings(
+                "innodb_buffer_pool_size=1073741824; log_bin=ON; skip_name_resolve=ON; innodb_doublewrite=0",
+                observed=True,
+            ),
+        ),
+    ),
+    (
+        "memory",
+        of("innodb_buffer_pool_size=2G; max_connections=50; sort_buffer_size=1M", memory_bytes=4 * GIB),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "configuration", "says"), FAILING)
+def test_a_fault_is_found(name: str, configuration: Configuration, says: str) -> None:
+    found = outcome(name, configuration)
+    assert found.state == "failed"
+    assert any(says in problem.message for problem in found.problems), found.problems
+
+
+@pytest.mark.parametrize(("name", "configuration", "says"), NOTED)
+def test_what_is_no_fault_is_noted(name: str, configuration: Configuration, says: str) -> None:
+    found = outcome(name, configuration)
+    assert found.state == "passed"
+    assert [problem.severity for problem in found.problems] == ["note"]
+    assert says in found.problems[0].message
+
+
+@pytest.mark.parametrize(("name", "configuration"), PASSING)
+def test_sound_settings_pass(name: str, configuration: Configuration) -> None:
+    found = outcome(name, configuration)
+    assert (found.state, found.problems) == ("passed", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "configuration", "missing"),
+    [
+        ("unknown-option", of("query_cache_size=0", None), "which server and version"),
+        ("unknown-option", of("query_cache_size=0", "MySQL"), "which server and version"),
+        ("deprecated-option", of("expire_logs_days=5", None), "which server and version"),
+        ("idle-option", of("sync_binlog=1", None), "which server and version"),
+        ("undeclared-difference", of(SAFE, beside=(of(FAST),)), "what the levels are said to differ in"),
+        ("took-effect", of(SAFE), "what the server answered to SHOW VARIABLES"),
+        ("took-effect", of("a=1", observed=settings("b=1", observed=True)), "`a` among what"),
+        ("memory", of("innodb_buffer_pool_size=6G"), "the machine's memory"),
+    ],
+)
+def test_what_cannot_be_told_is_said(name: str, configuration: Configuration, missing: str) -> None:
+    found = outcome(name, configuration)
+    assert found.state == "cannot be told"
+    assert found.missing[0].startswith(missing)
+
+
+@pytest.mark.parametrize("name", ["unknown-option", "deprecated-option", "repeated-option", "idle-option",
+                                  "took-effect"])  # fmt: skip
+def test_a_servers_answer_is_no_option_file(name: str) -> None:
+    dump = Configuration(settings("thread_pool_size=8; sync_binlog=1", observed=True, version="8.0.36"))
+    assert outcome(name, dump).state == "does not apply"
+
+
+def test_every_check_has_its_words_and_both_kinds_of_case() -> None:
+    names = {one.name for one in CONFIGURATION_CHECKS}
+    assert all(one.reason and one.remedy and one.source for one in CONFIGURATION_CHECKS)
+    assert {name for name, _, _ in (*FAILING, *NOTED)} == names
+    assert {name for name, _ in PASSING} == names
+    assert all(life.source for life in LIVES)
+
+
+# ---------------------------------------------------------------- the settings that diskproof itself makes
+
+COMMON = (
+    "datadir socket innodb_buffer_pool_size innodb_log_buffer_size innodb_flush_method innodb_fast_shutdown "
+    "innodb_file_per_table max_connections innodb_log_group_home_dir tmpdir server_id log_error"
+)
+
+SERVERS: dict[str, tuple[str, tuple[int, int, int], str]] = {
+    "MySQL 5.1.73": ("MySQL", (5, 1, 73), "innodb_log_file_size innodb_log_files_in_group query_cache_size"),
+    "Percona Server 5.7.27-30": (
+        "Percona Server",
+        (5, 7, 27),
+        "innodb_log_file_size innodb_log_files_in_group innodb_buffer_pool_instances query_cache_type "
+        "innodb_buffer_pool_chunk_size innodb_temp_data_file_path",
+    ),
+    "MySQL 8.4.3": (
+        "MySQL",
+        (8, 4, 3),
+        "innodb_redo_log_capacity innodb_buffer_pool_instances innodb_buffer_pool_chunk_size",
+    ),
+    "10.11.19-MariaDB": ("MariaDB", (10, 11, 19), "innodb_log_file_size aria_log_dir_path query_cache_size"),
+}
+
+
+@pytest.mark.parametrize("memory_bytes", [200 * 2**20, 2 * GIB])
+@pytest.mark.parametrize("server", SERVERS)
+def test_the_configurations_that_diskproof_makes_pass(server: str, memory_bytes: int, tmp_path: Path) -> None:
+    flavour, version, known = SERVERS[server]
+    installed = Installation(
+        Path("/x/bin/mysqld"), None, flavour, version, "x", dict.fromkeys(f"{COMMON} {known}".split(), "")
+    )
+    dirs = make_dirs(tmp_path)
+    made = {
+        level: mysql.settings(
+            installed, dirs, level=level, memory_bytes=memory_bytes, max_clients=8, variables={}
+        )
+        for level in LEVELS
+    }
+    texts = {
+        level: mysql.configuration(installed, dirs, one.common | one.level) for level, one in made.items()
+    }
+    _all_pass(texts, server, tuple(one.name for one in TUNING["mysql"]))
+
+
+def test_the_levels_of_postgresql_pass() -> None:
+    texts = {
+        level: "shared_buffers = 128MB\n"
+        + "".join(f"{name} = {value}\n" for name, value in tuned_variables("postgresql", level).items())
+        for level in LEVELS
+    }
+    _all_pass(texts, "PostgreSQL 15.18", tuple(one.name for one in TUNING["postgresql"]))
+
+
+def _all_pass(texts: Mapping[Level, str], server: str, differs_in: tuple[str, ...]) -> None:
+    read = {}
+    for level, text in texts.items():
+        (found,) = found_in(text)
+        assert isinstance(found, Settings)
+        read[level] = Configuration(
+            found, level=level, server=server, memory_bytes=16 * GIB, differs_in=differs_in
+        )
+    for level, configuration in read.items():
+        beside = tuple(other for name, other in read.items() if name != level)
+        outcomes = [one.outcome(replace(configuration, beside=beside)) for one in CONFIGURATION_CHECKS]
+        assert not [one for one in outcomes if one.state == "failed"]
+        assert [one.check for one in outcomes if one.state == "cannot be told"] == ["took-effect"]
+
+
+def test_a_loose_option_stops_no_server() -> None:
+    (found,) = found_in("[mysqld]\nloose_innodb_file_format = Barracuda\n")
+    assert isinstance(found, Settings)
+    said = outcome("unknown-option", Configuration(found, server="MySQL 8.0.36"))
+    assert said.problems[0].message.endswith("but for `loose_`: it is passed over")
+
+
+@pytest.mark.parametrize(
+    "server", ["MySQL 8.0.36", "10.11.19-MariaDB", "PostgreSQL 15.18", None, "\0 9.999.999"]
+)
+def test_hostile_settings_do_no_harm(server: str | None) -> None:
+    content = (SAMPLES / "my.cnf").read_text() + "max_connections = 100\nsort_buffer_size = 2M\n"
+    for text in damaged(content, seed=7, times=60):
+        try:
+            found = list(MY_CNF.read(as_text(text)))
+        except ImportRefusedError:
+            continue
+        for settings_read in (one for one in found if isinstance(one, Settings)):
+            configuration = Configuration(settings_read, settings_read, server=server, memory_bytes=GIB)
+            for check in CONFIGURATION_CHECKS:
+                check.outcome(configuration)
+
+
+# ---------------------------------------------------------------- which server it is
+
+
+@pytest.mark.parametrize(
+    ("told", "server"),
+    [
+        ("Percona Server 5.7.27-30", Server("Percona Server", (5, 7, 27))),
+        ("5.7.27-30", Server("Percona Server", (5, 7, 27))),
+        ("10.11.19-MariaDB-0+deb12u1 (Debian 12)", Server("MariaDB", (10, 11, 19))),
+        ("11.4", Server("MariaDB", (11, 4, 0))),
+        ("8.0.36 (MySQL Community Server - GPL)", Server("MySQL", (8, 0, 36))),
+        ("MySQL 5.1.62", Server("MySQL", (5, 1, 62))),
+        ("PostgreSQL 15.18 (Debian 15.18-0+deb12u1)", Server("PostgreSQL", (15, 0, 18))),
+        ("PostgreSQL 9.6", Server("PostgreSQL", (9, 6, 0))),
+        ("PostgreSQL", Server("PostgreSQL", None)),
+        ("MySQL", Server("MySQL", None)),
+        ("a server", Server(None, None)),
+    ],
+)
+def test_the_server_is_told_by_its_name(told: str, server: Server) -> None:
+    assert server_named(told) == server
+
+
+def test_a_published_option_file_is_told_what_is_wrong_with_it() -> None:
+    """The combination that a published experiment on Percona Server 5.7 has, among sound options."""
+    text = (
+        "[mysqld]\nlog-bin = /data/mysql-bin\nsync_binlog = 1\nexpire_logs_days = 5\nquery_cache_size=0\n"
+        "innodb_log_files_in_group = 2\ninnodb_buffer_pool_size = 1536M\ninnodb_flush_log_at_trx_commit = 2\n"
+        "innodb_buffer_pool_instances = 1\nthread_pool_size=20\n"
+    )
+    (found,) = found_in(text)
+    assert isinstance(found, Settings)
+    configuration = Configuration(found, server="Percona Server 5.7.27-30", memory_bytes=4 * GIB)
+    failed = {
+        one.name: [problem.message for problem in one.outcome(configuration).problems]
+        for one in CONFIGURATION_CHECKS
+        if one.outcome(configuration).state == "failed"
+    }
+    assert set(failed) == {"idle-option", "mixed-durability"}
+    assert failed["idle-option"][0].startswith("`thread_pool_size` has no effect")
