@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.server.base import ServerKind
-from diskproof.server.durability import at_risk, commits_wait_for_flush, roles_needed
+from diskproof.server.durability import at_risk, commits_wait_for_flush, relaxed, roles_needed
 from diskproof.study.model import Level
 from diskproof.system.processes import Starter
 from support.servers import Images, start
@@ -72,6 +72,40 @@ def test_each_setting_holds_and_says_what_it_risks(
         assert commits_wait_for_flush(family, observed) == waits, variables
         if family == "mysql":
             assert ("binlog" in roles_needed(family, observed)) == (variables.get("log_bin") != "OFF")
+
+
+def test_relaxed_settings_hold_and_no_commit_waits_any_more(
+    durable_kind: ServerKind, root: Path, starter: Starter, images: Images
+) -> None:
+    """What is changed to prove that commits wait for a flush: a server takes it, and nothing else changes."""
+    family = durable_kind.facts.family
+    before = settings_that_hold(durable_kind, root, starter, images, "safest", {})
+    assert commits_wait_for_flush(family, before)
+    place = root / "relaxed"
+    place.mkdir(mode=0o755)
+    changed = relaxed(family, before)
+    after = settings_that_hold(durable_kind, place, starter, images, "safest", changed)
+    assert not commits_wait_for_flush(family, after)
+    differing = {name for name in after if after[name] != before.get(name)}
+    assert {name for name in differing if "/" not in str(after[name])} == set(changed)
+
+
+@pytest.mark.parametrize(
+    ("observed", "changed"),
+    [
+        ({"journal_mode": "wal", "synchronous": "full"}, {"synchronous": "normal"}),
+        ({"journal_mode": "delete", "synchronous": "extra"}, {"synchronous": "off"}),
+    ],
+)
+def test_sqlite_without_a_write_ahead_log_flushes_at_each_commit_unless_never(
+    observed: dict[str, str | None], changed: dict[str, str]
+) -> None:
+    assert relaxed("sqlite", observed) == changed
+    assert not commits_wait_for_flush("sqlite", {**observed, **changed})
+
+
+def test_a_binary_log_that_is_off_is_not_relaxed() -> None:
+    assert "sync_binlog" not in relaxed("mysql", {"log_bin": "OFF"})
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Virtual disks as places: refused early, put back in a moment, and gone after any end."""
 
+import mmap
 import os
 import platform
 import shutil
@@ -525,3 +526,41 @@ def test_a_disk_of_one_arm_or_one_command_is_told_from_those_that_serve_in_paral
     device: str, one_at_a_time: bool
 ) -> None:
     assert virtual.serves_one_at_a_time(disk.show(device)["device"]) is one_at_a_time
+
+
+def test_a_disk_is_slowed_by_as_much_as_was_asked_and_no_longer(journal: Journal, tmp_path: Path) -> None:
+    """Reads of the volume take 2 ms, and 5 ms more; what it counts tells so. Writes take what they took."""
+    (tmp_path / "volume.toml").write_text(VOLUME)
+    choice = storage(virtual=str(tmp_path / "volume.toml"), size="400 MiB", below_floor=True)
+    layout = Layout("v", choice, Places(journal))
+    layout.fresh()
+    [one] = layout.disks_of("data")
+    assert isinstance(one, virtual.VirtualDisk)
+    assert one.can_be_slowed
+    layout.slow({"another": virtual.Slowness(on="read", add_us=9000.0)})
+    assert one.use().slowed is None
+    layout.slow({one.facts.name: virtual.Slowness(on="read", add_us=5000.0)})
+    one.control.set_timing(on=True)
+    for offset in range(0, 40960, 4096):
+        read_at(one.block, offset)
+    slowed = one.use()
+    assert slowed.slowed is not None
+    assert (slowed.slowed.on, slowed.slowed.add_us) == ("read", 5000.0)
+    assert slowed.slowed.requests >= 10
+    assert slowed.read.latency_us is not None
+    assert slowed.read.latency_us.p50 == pytest.approx(7000.0, rel=0.05)
+    layout.slow_no_longer()
+    one.count_anew()
+    for offset in range(0, 40960, 4096):
+        read_at(one.block, offset)
+    after = one.use()
+    assert after.slowed is None
+    assert after.read.latency_us is not None
+    assert after.read.latency_us.p50 == pytest.approx(2000.0, rel=0.05)
+
+
+def read_at(block: Path, offset: int) -> None:
+    """Read 4 KiB from the device itself, past the page cache."""
+    with os.fdopen(os.open(block, os.O_RDONLY | os.O_DIRECT), "rb", buffering=0) as file:
+        file.seek(offset)
+        file.readinto(mmap.mmap(-1, 4096))

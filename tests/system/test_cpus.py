@@ -12,7 +12,7 @@ import pytest
 from diskproof.refusal import RefusalError
 from diskproof.system import cpus
 from diskproof.system.counters import host_counters
-from diskproof.system.cpus import allowed_cpus, divide, kept_to
+from diskproof.system.cpus import allowed_cpus, divide, half, kept_to
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
 
@@ -117,6 +117,27 @@ def test_cores_are_set_aside_for_one_thread_each_where_they_suffice_and_the_firs
     usable(monkeypatch, tmp_path, cores)
     division = divide(count)
     assert (division.held, division.others, division.idle) == (held, others, idle)
+
+
+@pytest.mark.parametrize(
+    ("cores", "of", "kept"),
+    [
+        ({0: "0", 1: "1"}, (0, 1), (1,)),
+        ({0: "0,4", 4: "0,4", 1: "1,5", 5: "1,5"}, (0, 1, 4, 5), (1, 5)),
+        ({0: "0", 1: "1", 2: "2"}, (0, 1, 2), (2,)),
+        ({0: "0", 1: "1", 2: "2", 3: "3"}, (2, 3), (3,)),
+        ({0: "0"}, (0,), ()),
+    ],
+)
+def test_half_of_some_cpus_is_half_of_their_cores(
+    cores: dict[int, str],
+    of: tuple[int, ...],
+    kept: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    usable(monkeypatch, tmp_path, cores)
+    assert half(of) == kept
 
 
 def test_a_kernel_that_tells_no_cores_is_taken_by_its_numbers(

@@ -28,7 +28,7 @@ def analyse(
     cuts: Sequence[CutTrial] = (),
     proofs: Sequence[ProofPair] = (),
 ) -> Analysis:
-    """Return everything that the recorded trials of one run say, and its cuts.
+    """Return everything that the recorded trials of one run say, its cuts and its proofs.
 
     `series` maps a trial's id to its transactions per second in each interval of the measured phase;
     a trial without one is not asked whether it was steady. Every trial is audited here, so that a

@@ -2,24 +2,34 @@
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.proofs import why_fails
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.results.folder import RunFolder
+from diskproof.results.limit import ProofPair
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Trial
 
 
 def analyse_folder(folder: RunFolder) -> Analysis:
     """Analyse a run from its folder alone."""
-    trials, plan = folder.trials(), folder.plan()
+    trials, plan, proofs = folder.trials(), folder.plan(), folder.proofs()
+    of_proofs = [trial for pair in proofs for trial in (pair.as_it_was, pair.changed)]
     return analyse(
         plan,
         folder.machine(),
         trials,
-        {trial.id: _throughputs(folder, plan, trial) for trial in trials},
+        {trial.id: _throughputs(folder, plan, trial) for trial in (*trials, *of_proofs)},
         folder.cuts(),
-        folder.proofs(),
+        proofs,
     )
+
+
+def why_pair_fails(folder: RunFolder, pair: ProofPair) -> list[str]:
+    """Say why a recorded pair of a proof does not count; empty where it does."""
+    plan = folder.plan()
+    series = {trial.id: _throughputs(folder, plan, trial) for trial in (pair.as_it_was, pair.changed)}
+    return why_fails(pair, plan, folder.machine(), series)
 
 
 def invalidating(folder: RunFolder, trial: Trial) -> list[Finding]:

@@ -48,6 +48,7 @@ class Gathered:
         """Audit every trial and the run as a whole; a trial of no planned cell is left aside."""
         self.plan = plan
         self.machine = machine
+        self.series = series
         known = {cell.id: cell for cell in plan.cells}
         self._by_cell: dict[str, list[Audited]] = {cell.id: [] for cell in plan.cells}
         for trial in trials:

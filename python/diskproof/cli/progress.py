@@ -1,6 +1,6 @@
 """Showing a run's progress: a bar with the time left on a terminal, plain lines elsewhere."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.progress import Progress
@@ -11,8 +11,10 @@ from diskproof.cli.screen import messages
 from diskproof.report import words
 from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
+from diskproof.results.limit import ProofPair
 from diskproof.results.plan import Plan, PlannedTrial
 from diskproof.results.trial import Finding, Trial
+from diskproof.run.session import PlannedPair
 from diskproof.run.session import Progress as Watcher
 
 
@@ -27,7 +29,7 @@ def progress_display(plan: Plan) -> Iterator[Watcher]:
 
 
 class _Steps:
-    """Trials, or cuts: how many are left, and how long each takes; as estimated, until some were made."""
+    """Trials, proofs or cuts: how many are left, and how long each takes: estimated, until some are made."""
 
     def __init__(self, ids: list[str], estimated_s: float) -> None:
         self._numbers = {step: number for number, step in enumerate(ids, start=1)}
@@ -55,24 +57,35 @@ class _Steps:
         if seconds is not None:
             self._seconds.append(seconds)
 
+    def are_over(self) -> None:
+        """Know that none is left: in a run that is gone on with all may have been made earlier."""
+        self._left = 0
+
     def number(self, step: str) -> str:
         return f"{self._numbers[step]}/{self.count}"
 
 
 class _Ahead:
-    """All that lies ahead: trials, then cuts."""
+    """All that lies ahead: trials, then pairs of trials that prove something, then cuts."""
 
     def __init__(self, plan: Plan) -> None:
         crash = plan.crash
         self.trials = _Steps([planned.id for planned in plan.trials], plan.estimated_s)
+        self.proofs = _Steps([], 0.0)
         cuts = [planned.id for planned in crash.trials] if crash else []
         self.cuts = _Steps(cuts, crash.estimated_s if crash else 0.0)
 
+    def prove(self, pairs: Sequence[PlannedPair]) -> None:
+        """Add what is known when the trials have been made."""
+        self.trials.are_over()
+        self.proofs = _Steps([pair.id for pair in pairs], sum(pair.estimated_s for pair in pairs))
+
     def left(self) -> str:
-        return f"about {words.duration(self.trials.seconds_left + self.cuts.seconds_left)} left"
+        seconds = self.trials.seconds_left + self.proofs.seconds_left + self.cuts.seconds_left
+        return f"about {words.duration(seconds)} left"
 
     def described(self) -> str:
-        parts = [(self.trials.count, "trials"), (self.cuts.count, "cuts")]
+        parts = [(self.trials.count, "trials"), (self.proofs.count, "pairs"), (self.cuts.count, "cuts")]
         return ", ".join(f"{count} {what}" for count, what in parts if count)
 
 
@@ -97,8 +110,24 @@ class _Bar:
         if invalid:
             self.note(_trial_line(self._plan, trial, invalid))
 
+    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
+        self._ahead.prove(pairs)
+        self.note(_proofs_line(pairs))
+        total = self._ahead.trials.count + self._ahead.proofs.count + self._ahead.cuts.count
+        self._bar.update(self._task, total=total)
+
+    def pair_begins(self, planned: PlannedPair) -> None:
+        before = self._ahead.trials.count + self._ahead.proofs.begins(planned.id)
+        self._show(f"proof: {planned.cell}", before)
+
+    def pair_ends(self, pair: ProofPair, failing: Sequence[str]) -> None:
+        self._ahead.proofs.ends(pair.id, _pair_s(pair))
+        self._bar.update(self._task, advance=1, left=self._ahead.left())
+        if failing:
+            self.note(_pair_line(self._plan, pair, failing))
+
     def cut_begins(self, planned: PlannedCut) -> None:
-        before = self._ahead.trials.count + self._ahead.cuts.begins(planned.id)
+        before = self._ahead.trials.count + self._ahead.proofs.count + self._ahead.cuts.begins(planned.id)
         self._show(f"{planned.cell}, {planned.way}", before)
 
     def cut_ends(self, cut: CutTrial) -> None:
@@ -132,9 +161,21 @@ class _Lines:
         number = self._ahead.trials.number(trial.id)
         self.note(f"[{number}] {_trial_line(self._plan, trial, invalid)}; {self._ahead.left()}")
 
+    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
+        self._ahead.prove(pairs)
+        self.note(_proofs_line(pairs))
+
+    def pair_begins(self, planned: PlannedPair) -> None:
+        self._ahead.proofs.begins(planned.id)
+
+    def pair_ends(self, pair: ProofPair, failing: Sequence[str]) -> None:
+        self._ahead.proofs.ends(pair.id, _pair_s(pair))
+        number = self._ahead.proofs.number(pair.id)
+        self.note(f"[pair {number}] {_pair_line(self._plan, pair, failing)}; {self._ahead.left()}")
+
     def cut_begins(self, planned: PlannedCut) -> None:
-        if self._ahead.trials.count:
-            self._ahead.trials.ends(self._plan.trials[-1].id, None)
+        self._ahead.trials.are_over()
+        self._ahead.proofs.are_over()
         self._ahead.cuts.begins(planned.id)
         self._begin()
 
@@ -151,19 +192,45 @@ class _Lines:
 def _trial_line(plan: Plan, trial: Trial, invalid: list[Finding]) -> str:
     if invalid:
         return f"{trial.cell}: invalid: {invalid[0].message}"
-    assert trial.load is not None  # a trial that counts has measured something
+    return f"{trial.cell}: {_figure(plan, trial)}"
+
+
+def _figure(plan: Plan, trial: Trial) -> str:
+    """Return what a trial that counts has measured."""
+    assert trial.load is not None
     metric = plan.metric(plan.cell(trial.cell))
     match metric:
         case "seconds":
             mark = words.extrapolated(trial.load.rests_on_estimates())
-            figure = f"{words.number(trial.load.figure(metric))}{mark} s"
+            return f"{words.number(trial.load.figure(metric))}{mark} s"
         case "latency_mean_us":
-            figure = f"{words.milliseconds(trial.load.figure(metric))} ms"
+            return f"{words.milliseconds(trial.load.figure(metric))} ms"
         case "transactions_per_s":
-            figure = f"{trial.load.transactions_per_s:,.0f} transactions/s"
+            return f"{trial.load.transactions_per_s:,.0f} transactions/s"
         case "requests_per_s":
-            figure = f"{words.number(trial.load.figure(metric))} requests/s"
-    return f"{trial.cell}: {figure}"
+            return f"{words.number(trial.load.figure(metric))} requests/s"
+
+
+def _proofs_line(pairs: Sequence[PlannedPair]) -> str:
+    """Say what will be proved how, and how long that takes."""
+    ways = dict.fromkeys((pair.cell, pair.intervention.says) for pair in pairs)
+    took = words.duration(sum(pair.estimated_s for pair in pairs))
+    count = words.count(len(ways), "limit")
+    said = [f"proving {count} with {words.count(len(pairs), 'pair')} of trials, about {took}:"]
+    return "\n".join(said + [f"  {cell}: {says}" for cell, says in ways])
+
+
+def _pair_line(plan: Plan, pair: ProofPair, failing: Sequence[str]) -> str:
+    """Say in a line what a pair of trials measured."""
+    if failing:
+        return f"{pair.cell}: does not count: {failing[0]}"
+    before, after = _figure(plan, pair.as_it_was), _figure(plan, pair.changed)
+    return f"{pair.cell}: {before} as it is, {after} where {pair.intervention.says}"
+
+
+def _pair_s(pair: ProofPair) -> float | None:
+    took = [trial.timings.total_s for trial in (pair.as_it_was, pair.changed) if trial.timings]
+    return sum(took) if len(took) == 2 else None
 
 
 def cut_line(cut: CutTrial) -> str:

@@ -14,6 +14,7 @@ from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.execute import run_trials
 from diskproof.run.outfit import data_set_name
+from diskproof.run.prove import check_request, prove
 from diskproof.run.served import START
 from diskproof.run.session import Progress, Request, check_disks, session
 from diskproof.storage.virtual import ServedDisk
@@ -33,13 +34,17 @@ class StoppedError(RefusalError):
 
 
 def execute(request: Request, progress: Progress) -> RunFolder:
-    """Make all trials and all cuts of a run that do not count yet.
+    """Make all trials, proofs and cuts of a run that do not count yet.
 
     KeyboardInterrupt leaves the finished ones in the folder; so does StoppedError, which names it.
     """
+    if request.pairs:
+        check_request(request)
     with session(request, progress) as bench:
         try:
             run_trials(request, bench, progress)
+            if request.pairs:
+                prove(request, bench, progress)
             if request.plan.crash is not None:
                 make_cuts(request.plan.crash, bench, progress)
         except RefusalError as error:

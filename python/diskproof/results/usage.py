@@ -241,6 +241,15 @@ class Waiting(Record):
         return self.share > ALLOWED_LATENESS_SHARE
 
 
+class Slowed(Record):
+    """Requests that a virtual disk was made to answer later than its model says, to prove a limit."""
+
+    on: Literal["read", "flush"]
+    add_us: float
+    requests: int
+    """That were slowed, in the warm-up too."""
+
+
 class VirtualUse(Record):
     """One virtual disk over the measured phase, as the disk itself counted."""
 
@@ -271,3 +280,5 @@ class VirtualUse(Record):
     """Memory that its contents took, snapshots among them."""
     counters: dict[str, int]
     """The model's own: seeks, cache hits, erased blocks …"""
+    slowed: Slowed | None = None
+    """None where its answers came when its model said; else its latencies have the delay in them."""

@@ -89,6 +89,8 @@ class Attempt(ABC):
         """Leave nothing of the trial but its record, whatever happened."""
         try:
             self.end_processes()
+            if self.bench.slowness:  # a trial that broke off has left them so
+                self.layout.slow_no_longer()
             self.layout.clear()
         except MISHAPS as error:
             self.fail(error)
@@ -146,7 +148,9 @@ class Attempt(ABC):
         self.layout.draw_anew(self.bench.seed, self.planned.block)
 
     def let_disks_take_time(self, *, on: bool) -> None:
-        """Let virtual disks answer in their own time, or at memory speed."""
+        """Let virtual disks answer in their own time, or at memory speed; slowed where the bench says so."""
+        if self.bench.slowness:
+            self.layout.slow(self.bench.slowness) if on else self.layout.slow_no_longer()
         for disk in self.layout.disks():
             disk.control.set_timing(on=on)
 

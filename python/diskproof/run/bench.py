@@ -1,7 +1,8 @@
 """What the trials of one run share."""
 
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from diskproof.refusal import RefusalError
@@ -10,6 +11,7 @@ from diskproof.results.machine import Place
 from diskproof.run.dataset import GoldenImages
 from diskproof.server.base import ServerKind
 from diskproof.storage.layout import Layout
+from diskproof.storage.virtual import Slowness
 from diskproof.study.model import Study
 from diskproof.system.processes import Starter
 
@@ -36,3 +38,5 @@ class Bench:
     layouts: dict[str, Layout]
     places: list[Place]
     images: GoldenImages
+    slowness: Mapping[str, Slowness] = field(default_factory=dict)
+    """What virtual disks, by their names, take beyond what their models say while clients are at work."""

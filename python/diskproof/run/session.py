@@ -1,7 +1,7 @@
 """The machine taken for one run: refuse early, make everything ready, give everything back."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
+from diskproof.results.limit import Intervention, ProofPair
 from diskproof.results.plan import Plan, PlannedTrial
 from diskproof.results.record import format_bytes
 from diskproof.results.trial import Finding, Trial
@@ -38,6 +39,16 @@ from diskproof.system.processes import Starter
 from diskproof.system.undoing import Undone
 
 
+@dataclass(frozen=True)
+class PlannedPair:
+    """Two trials that prove what holds a cell back: as it is, and with an intervention."""
+
+    id: str
+    cell: str
+    intervention: Intervention
+    estimated_s: float
+
+
 class Progress(Protocol):
     """Who watches a run: a terminal, a log, a test."""
 
@@ -49,6 +60,15 @@ class Progress(Protocol):
 
     def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
         """Show a trial that was run, and why it does not count if it does not."""
+
+    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
+        """Announce all pairs of trials that are to prove something."""
+
+    def pair_begins(self, planned: PlannedPair) -> None:
+        """Announce a pair."""
+
+    def pair_ends(self, pair: ProofPair, failing: Sequence[str]) -> None:
+        """Show a pair that was run, and why it does not count if it does not."""
 
     def cut_begins(self, planned: PlannedCut) -> None:
         """Announce a cut."""
@@ -66,6 +86,8 @@ class Request:
     out: Path
     """Root of all run folders: ``runs``."""
     resume: bool = False
+    pairs: int = 0
+    """Pairs of trials that are to prove what holds each cell back; 0: nothing is to be proved."""
 
 
 @contextmanager

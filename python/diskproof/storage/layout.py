@@ -17,7 +17,7 @@ from diskproof.storage.kinds.base import Prepared, StorageError
 from diskproof.storage.places import Places, check
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.throttle import check_throttle
-from diskproof.storage.virtual import PowerCut, ServedDisk, Tracking, cut_at_once
+from diskproof.storage.virtual import PowerCut, ServedDisk, Slowness, Tracking, cut_at_once
 from diskproof.study.places import PlaceChoice
 from diskproof.study.storages import StorageChoice
 from diskproof.system.mounts import Mount, block_device, device_number, mount_of
@@ -97,6 +97,22 @@ class Layout:
     def disks(self) -> list[ServedDisk]:
         """Return the virtual disks that take part in the layout."""
         return [disk for place, _ in self._roles_by_place() for disk in place.disks]
+
+    def disks_of(self, role: Role) -> list[ServedDisk]:
+        """Return the virtual disks with a role's files; of a pool all of them."""
+        return list(self._at[role].disks)
+
+    def slow(self, slowness: Mapping[str, Slowness]) -> None:
+        """Let virtual disks, by their names in this run, answer later than their models say."""
+        for disk in self.disks():
+            if disk.facts.name in slowness:
+                disk.slow(slowness[disk.facts.name])
+
+    def slow_no_longer(self) -> None:
+        """Let every virtual disk answer as its model says again."""
+        for disk in self.disks():
+            if disk.can_be_slowed:
+                disk.slow(None)
 
     def places(self) -> list[Place]:
         """Describe where each role lies, as the kernel tells it."""

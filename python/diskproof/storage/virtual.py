@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import chain, count
 from pathlib import Path
+from typing import Literal
 
 from diskproof import disk
 from diskproof.results.crash_plan import Keep
 from diskproof.results.machine import VirtualFacts
-from diskproof.results.usage import DeviceUsage, VirtualUse
+from diskproof.results.usage import DeviceUsage, Slowed, VirtualUse
 from diskproof.storage import loops
 from diskproof.storage.kinds.base import StorageError, unused
 from diskproof.storage.waiting import compare
@@ -48,6 +49,17 @@ class Tracking:
 
     log: Path | None
     """File to be made, of every request with its bytes; None: no log."""
+
+
+@dataclass(frozen=True)
+class Slowness:
+    """What a disk takes over requests of one kind beyond what its model says.
+
+    A fixed time, not a multiple: a request that waits in line behind fewer others is then no less delayed.
+    """
+
+    on: Literal["read", "flush"]
+    add_us: float
 
 
 @dataclass(frozen=True)
@@ -103,6 +115,9 @@ class ServedDisk:
     tracking: Tracking | None = field(default=None, kw_only=True)
     """How it keeps account, from the next restore on, of what a power cut can take; None: it does not."""
 
+    slowness: Slowness | None = field(default=None, kw_only=True)
+    """What it takes beyond what its model says; None: nothing."""
+
     @property
     def control(self) -> disk.Control:
         """The way to ask it for statistics, and to steer it."""
@@ -132,6 +147,17 @@ class ServedDisk:
         if self.tracking is not None:
             self.tracking = None
             self.control.ask("track", on=False)
+
+    @property
+    def can_be_slowed(self) -> bool:
+        """Whether faults can befall it: none can befall a directory."""
+        return self.block_name is not None
+
+    def slow(self, how: Slowness | None) -> None:
+        """Answer some requests later than its model says, from now on; None: as it says again."""
+        schedule = [] if how is None else [{"fault": "slow", "on": how.on, "add_us": how.add_us}]
+        self.control.ask("faults", schedule=schedule)
+        self.slowness = how
 
     def begin_anew(self) -> None:
         """Let its model begin anew with its seed, unmounted as it must be, and its bytes stay."""
@@ -164,6 +190,7 @@ class ServedDisk:
             queue_depth_mean=depth["mean"],
             queue_depth_max=depth["max"],
             waiting=compare(told, counted, self.facts.path_us),
+            slowed=None if self.slowness is None else _slowed(self.slowness, told),
             **{field: told[field] for field in _COUNTED},
         )
 
@@ -216,6 +243,10 @@ class VirtualDisk(ServedDisk):
         """Give it back, unmounted as it must be: first the loop device, then the program and its mount."""
         loops.detach(self.block, self.file)
         self.served.end()
+
+
+def _slowed(how: Slowness, told: disk.Facts) -> Slowed:
+    return Slowed(on=how.on, add_us=how.add_us, requests=sum(one["requests"] for one in told["faults"]))
 
 
 def cut_at_once(cuts: Sequence[tuple[ServedDisk, PowerCut]]) -> list[disk.Facts]:

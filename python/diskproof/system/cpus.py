@@ -51,6 +51,21 @@ def divide(count: int) -> Division:
     return Division(tuple(held), tuple(others or held))
 
 
+def usable() -> tuple[int, ...]:
+    """Return the CPUs that this process and what it starts may use."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def half(cpus: Collection[int]) -> tuple[int, ...]:
+    """Return the last half of some CPUs, of an odd number the smaller part; empty of one CPU.
+
+    Threads of one core stay together: half of them are half of
+    the cores, as far as their number allows, and not each core with half of its threads.
+    """
+    by_core = sorted(cpus, key=lambda cpu: (_core(cpu), cpu))
+    return tuple(sorted(by_core[(len(by_core) + 1) // 2 :]))
+
+
 @contextmanager
 def kept_to(cpus: Iterable[int]) -> Iterator[None]:
     """Keep this process to some CPUs, all its threads and what they start, until the end of the block."""

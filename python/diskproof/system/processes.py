@@ -22,6 +22,10 @@ class Starter:
         self._journal = journal
         self._cpus = cpus
 
+    def on(self, cpus: Collection[int]) -> "Starter":
+        """Return one that starts programs for the same run, on some CPUs alone."""
+        return Starter(self._journal, cpus)
+
     def start(
         self,
         argv: list[str],

@@ -7,6 +7,7 @@ from diskproof.analysis.limits.demands import bound_of, demands_of
 from diskproof.analysis.limits.imagine import imagine
 from diskproof.analysis.limits.name import name_limit
 from diskproof.analysis.limits.observed import Observed
+from diskproof.analysis.limits.proofs import answer_proofs
 from diskproof.analysis.limits.sentence import sentence_of, where_of
 from diskproof.analysis.limits.shapes import CellLimit, Limits
 from diskproof.analysis.limits.signals.ask import signals_of
@@ -16,13 +17,13 @@ from diskproof.analysis.limits.troubles import troubles_of
 from diskproof.results.limit import ProofPair
 
 
-def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limits | None:  # noqa: ARG001
+def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limits | None:
     """Return what holds the cells back; None where no valid trial of any counted anything."""
     observed = [seen for cell in gathered.plan.cells if (seen := Observed.of(gathered, cell)) is not None]
     if not observed:
         return None
     cells = [answer_limit(gathered, seen) for seen in observed]
-    return Limits(cells=cells, sweeps=answer_sweeps(gathered, cells))
+    return Limits(cells=cells, sweeps=answer_sweeps(gathered, cells), proofs=answer_proofs(gathered, proofs))
 
 
 def answer_limit(gathered: Gathered, seen: Observed) -> CellLimit:

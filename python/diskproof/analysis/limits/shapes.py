@@ -147,6 +147,10 @@ class Sweep(Record):
     sentence: str
 
 
+Outcome = Literal["as predicted", "not as predicted", "open"]
+"""What a proof came to; `decide` of proofs.py says when."""
+
+
 class ProofAnswer(Record):
     """What an intervention did, against what was predicted."""
 
@@ -159,7 +163,7 @@ class ProofAnswer(Record):
     basis: str
     measured: Interval | None
     """Throughput with over without, paired; None: fewer than two valid pairs."""
-    outcome: Literal["as predicted", "not as predicted", "open"]
+    outcome: Outcome
     sentence: str
 
 

@@ -1,0 +1,249 @@
+"""What is changed about a cell to prove what holds it back, and how a trial with the change is made.
+
+Virtual disks and the lab keep the CPUs they have when server and load are held to half: an answer that
+leaves late would make another disk of the one that is under test, and two things would be changed at once.
+"""
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import psutil
+
+from diskproof.results.limit import Change, Intervention, Limit
+from diskproof.results.plan import Cell, Metric
+from diskproof.results.record import Role, format_bytes
+from diskproof.results.trial import Trial
+from diskproof.run.bench import Bench
+from diskproof.server.durability import LOG_ROLE, commits_wait_for_flush, relaxed, roles_needed
+from diskproof.storage.virtual import ServedDisk, Slowness
+from diskproof.study.part import Family
+from diskproof.system.cpus import half, usable
+
+SLOWER = 2.0
+"""How many times as long a flush or a read takes in the mean, at least."""
+
+LEAST_ADDED_US = 200.0
+"""A smaller delay is lost in what the way to a virtual disk costs, and in its scatter."""
+
+LEAST_MEAN_US = 50.0
+"""Of what takes less, that delay would be a multiple that makes another device of it."""
+
+MORE_MEMORY = 2
+
+WAYS: dict[Limit, tuple[Change, ...]] = {
+    "log flush": ("slower flushes", "flushes relaxed"),
+    "data reads": ("slower reads", "twice the memory"),
+    "CPU": ("half the CPUs",),
+    "disk": ("slower reads", "slower flushes"),
+}
+"""What can be changed about each limit, what says most first. The first that can be made is."""
+
+NO_WAY: dict[Limit, str] = {
+    "page writes": "how many pages must be written depends on the load, the pool and the log at once, so no "
+    "change to any of them has an effect that could be foretold",
+    "locks": "which transactions meet is the load's own, and another load would be another cell",
+    "load generator": "it is not what the study asks about: the remedy is another machine or load",
+    "arrivals": "the study itself sets the rate; another rate is another cell",
+}
+"""Limits that no intervention proves, and why."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """An intervention, with the cell and the bench of a trial that has it."""
+
+    intervention: Intervention
+    cell: Cell
+    bench: Bench
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A cell whose limit is to be proved, with its trials that count."""
+
+    bench: Bench
+    cell: Cell
+    metric: Metric
+    trials: Sequence[Trial]
+
+
+def choose(subject: Subject, limit: Limit) -> Way | str:
+    """Return the intervention that fits a limit, or why there is none."""
+    if subject.metric == "latency_mean_us":
+        return NO_WAY["arrivals"]
+    reasons = []
+    for change in WAYS.get(limit, ()):
+        found = _CHANGES[change](subject)
+        if isinstance(found, Way):
+            return found
+        reasons.append(found)
+    return "; ".join(reasons) or NO_WAY[limit]
+
+
+# ---------------------------------------------------------------- the changes, one function each
+
+
+def _slower_flushes(subject: Subject) -> Way | str:
+    roles = _flushed_roles(subject)
+    return _slower(subject, roles, "flush") if roles else "nothing of it is flushed at each commit"
+
+
+def _slower_reads(subject: Subject) -> Way | str:
+    return _slower(subject, ["data"], "read")
+
+
+def _flushes_relaxed(subject: Subject) -> Way | str:
+    if not subject.cell.has_server:
+        return "there is no server whose settings could be relaxed"
+    observed, family = _observed(subject), _family(subject)
+    if not _flushed_roles(subject):
+        return "by the server's settings no commit waits for a flush"
+    variables = relaxed(family, observed)
+    study, name = subject.bench.study, subject.cell.tuning
+    tuning = study.tunings[name]
+    others = {key: value for key, value in tuning.variables.items() if _spelled(key) not in variables}
+    changed = tuning.model_copy(
+        update={"base": study.tuning_level(name), "variables": {**others, **variables}}
+    )
+    tunings = {**study.tunings, name: changed}
+    return Way(
+        Intervention(
+            change="flushes relaxed",
+            says="no commit waits for a flush ("
+            + ", ".join(f"{key} = {value}" for key, value in variables.items())
+            + ")",
+            factor=0.0,
+        ),
+        subject.cell,
+        replace(subject.bench, study=study.model_copy(update={"tunings": tunings})),
+    )
+
+
+def _twice_the_memory(subject: Subject) -> Way | str:
+    cell = subject.cell
+    if not cell.has_server:
+        return "there is no server that could have more memory"
+    more = cell.model_copy(update={"memory_bytes": MORE_MEMORY * cell.memory_bytes})
+    available = psutil.virtual_memory().available
+    if more.memory_bytes > available:
+        return (
+            f"{format_bytes(more.memory_bytes)} of memory are not to be had beside what is there: "
+            f"{format_bytes(available)} are free"
+        )
+    says = f"the server has {more.level('memory')} of memory instead of {cell.level('memory')}"
+    intervention = Intervention(change="twice the memory", says=says, factor=MORE_MEMORY)
+    return Way(intervention, more, subject.bench)
+
+
+def _half_the_cpus(subject: Subject) -> Way | str:
+    bench = subject.bench
+    before = bench.cpus or usable()
+    kept = half(before)
+    if not kept:
+        return "server and load have one CPU, and no half of it can be given to them"
+    count = "1 CPU" if len(kept) == 1 else f"{len(kept)} CPUs"
+    return Way(
+        Intervention(
+            change="half the CPUs",
+            says=f"server and load have {count} instead of {len(before)}",
+            factor=len(kept) / len(before),
+        ),
+        subject.cell,
+        replace(bench, starter=bench.starter.on(kept), cpus=kept),
+    )
+
+
+_CHANGES: dict[Change, Callable[[Subject], Way | str]] = {
+    "slower flushes": _slower_flushes,
+    "flushes relaxed": _flushes_relaxed,
+    "slower reads": _slower_reads,
+    "twice the memory": _twice_the_memory,
+    "half the CPUs": _half_the_cpus,
+}
+
+
+# ---------------------------------------------------------------- virtual disks
+
+
+def _slower(subject: Subject, roles: Sequence[Role], on: Literal["read", "flush"]) -> Way | str:
+    """Return the way in which requests of one kind take longer on every disk of some roles."""
+    layout = subject.bench.layouts[subject.cell.storage]
+    disks: list[ServedDisk] = []
+    for role in roles:
+        of_role = layout.disks_of(role)
+        if not of_role or not all(disk.can_be_slowed for disk in of_role):
+            return f"`{role}` does not lie on a virtual disk, which alone can be slowed"
+        disks += [disk for disk in of_role if disk not in disks]
+    means_us = _means_us(subject.trials, [disk.facts.name for disk in disks], on)
+    if not means_us or min(means_us.values()) < LEAST_MEAN_US:
+        return f"a {on} of its virtual disks takes too little for a delay to be a known multiple of it"
+    factor = max(SLOWER, *(1 + LEAST_ADDED_US / mean_us for mean_us in means_us.values()))
+    slowness = {
+        name: Slowness(on=on, add_us=round((factor - 1) * mean_us, 1)) for name, mean_us in means_us.items()
+    }
+    each = " and ".join(f"of `{name}` takes {_ms(how.add_us)} longer" for name, how in slowness.items())
+    change: Change = "slower reads" if on == "read" else "slower flushes"
+    return Way(
+        Intervention(change=change, says=f"every {on} {each}", factor=factor),
+        subject.cell,
+        replace(subject.bench, slowness=slowness),
+    )
+
+
+def _means_us(
+    trials: Sequence[Trial], names: Sequence[str], on: Literal["read", "flush"]
+) -> dict[str, float]:
+    """Return what a request takes in the mean, by disk: the median over the trials; none of an idle disk."""
+    means = {name: [mean for trial in trials if (mean := _mean_us(trial, name, on))] for name in names}
+    return {name: statistics.median(found) for name, found in means.items() if found}
+
+
+def _mean_us(trial: Trial, name: str, on: Literal["read", "flush"]) -> float:
+    """Return what a disk's requests took in a trial; of a log's flush also the write before it.
+
+    Where a disk has no volatile cache the write is what takes the time, and its flush has nothing to do.
+    """
+    use = next((one for one in trial.virtual_disks if one.name == name), None)
+    if use is None:
+        return 0.0
+    read, write, flush = (
+        one.latency_us.mean if one.latency_us else 0.0 for one in (use.read, use.write, use.flush)
+    )
+    if on == "read":
+        return read
+    return flush if flush >= write or not use.flush.requests else flush + write
+
+
+def _ms(time_us: float) -> str:
+    return f"{time_us / 1000:.3g} ms"
+
+
+# ---------------------------------------------------------------- what the trials say of the server
+
+
+def _family(subject: Subject) -> Family:
+    return subject.bench.servers[subject.cell.server].facts.family
+
+
+def _observed(subject: Subject) -> Mapping[str, str | None]:
+    """Return the variables of the cell's server as they were read back."""
+    last = subject.trials[-1].settings if subject.trials else []
+    return {setting.name: setting.observed for setting in last}
+
+
+def _flushed_roles(subject: Subject) -> list[Role]:
+    """Return the roles that a commit waits for: the log, and a binary log that is flushed with it."""
+    if not subject.cell.has_server:
+        return ["data"]
+    observed, family = _observed(subject), _family(subject)
+    roles: list[Role] = [LOG_ROLE[family]] if commits_wait_for_flush(family, observed) else []
+    if "binlog" in roles_needed(family, observed) and observed.get("sync_binlog") == "1":
+        roles.append("binlog")
+    return roles
+
+
+def _spelled(variable: str) -> str:
+    """Return a variable's name as servers compare it."""
+    return variable.replace("-", "_").lower()

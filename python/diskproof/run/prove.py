@@ -1,0 +1,202 @@
+"""Proofs of what holds cells back: each limit foretells what a change would do, and the change is made."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diskproof.analysis.folder import analyse_folder, invalidating, why_pair_fails
+from diskproof.analysis.limits.foresee import foresee
+from diskproof.analysis.limits.shapes import CellLimit, WhatIf
+from diskproof.refusal import RefusalError
+from diskproof.results.folder import RunFolder
+from diskproof.results.limit import ProofPair
+from diskproof.results.plan import Cell, Plan, PlannedTrial
+from diskproof.results.trial import Trial
+from diskproof.run.bench import Bench
+from diskproof.run.interventions import Subject, Way, choose
+from diskproof.run.resume import folder_to_resume
+from diskproof.run.session import PlannedPair, Progress, Request, check_disks
+from diskproof.run.trial import run_trial
+from diskproof.storage.layout import seed_of
+from diskproof.system.endings import end_if_asked
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What will be done to prove the limit of a cell."""
+
+    number: int
+    """The cell's place in the plan, from 1: the same whenever the run is gone on with."""
+    limit: CellLimit
+    way: Way
+    foreseen: WhatIf
+    trial_s: float
+    """What one of its trials takes."""
+
+    @property
+    def cell(self) -> Cell:
+        """The cell as it is."""
+        return self.limit.cell
+
+
+def check_request(request: Request) -> None:
+    """Refuse proofs of what has no limit, before anything is started."""
+    if not request.plan.trials:
+        raise RefusalError(
+            f"{request.file.name} has no loads whose speed is measured, and so nothing that holds it back: "
+            "leave --prove out, or add [workloads]"
+        )
+    if request.resume:
+        folder = folder_to_resume(request.out, request.file, request.plan)
+        limits, counted = _named(folder), _counted(folder)
+        if not limits and all(planned.id in counted for planned in request.plan.trials):
+            raise RefusalError(
+                f"{folder.path}: for none of its cells it is established what holds it back, so there is "
+                "nothing to prove; `diskproof report` says what is missing"
+            )
+
+
+def prove(request: Request, bench: Bench, progress: Progress) -> None:
+    """Make the pairs of trials that do not count yet, for every cell whose limit is named.
+
+    Each is appended to the run folder. They go round the cells: what a machine does in the course of time
+    it does to all proofs alike.
+    """
+    proofs = _proofs(request.plan, bench, progress)
+    pairs = [(proof, number) for number in range(1, request.pairs + 1) for proof in proofs]
+    recorded = {pair.id: pair for pair in bench.folder.proofs()}
+    left = [(proof, number) for proof, number in pairs if not _counts(bench.folder, proof, recorded, number)]
+    if not left:
+        return
+    progress.proofs_begin([_planned(proof, number) for proof, number in left])
+    broken: set[int] = set()
+    for proof, number in left:
+        end_if_asked()
+        if proof.number in broken:
+            continue
+        planned = _planned(proof, number)
+        progress.pair_begins(planned)
+        pair = _run_pair(request.plan, bench, proof, number)
+        bench.folder.append_proof(pair)
+        progress.pair_ends(pair, why_pair_fails(bench.folder, pair))
+        if not (pair.as_it_was.finished and pair.changed.finished):
+            broken.add(proof.number)  # the next would break off as well
+
+
+def _proofs(plan: Plan, bench: Bench, progress: Progress) -> list[Proof]:
+    """Return the proofs that can be made, and say of each other cell why there is none.
+
+    What was foretold before the first pair of a proof stays foretold.
+    """
+    limits, proofs = _named(bench.folder), []
+    counted = _counted(bench.folder)
+    recorded = bench.folder.proofs()
+    for number, cell in enumerate(plan.cells, start=1):
+        found = limits.get(cell.id)
+        if found is None or found.limit is None:
+            continue
+        trials = [trial for trial in counted.values() if trial.cell == cell.id]
+        way = choose(Subject(bench, cell, plan.metric(cell), trials), found.limit)
+        if isinstance(way, str):
+            progress.note(f"{cell.id}: held back by {found.limit}, which nothing can prove here: {way}")
+            continue
+        foreseen = _foretold(recorded, found, way) or foresee(found, way.intervention)
+        if foreseen is None:
+            progress.note(
+                f"{cell.id}: held back by {found.limit}; what comes where {way.intervention.says} cannot be "
+                "foretold from what was recorded, so that it would prove nothing"
+            )
+            continue
+        proofs.append(Proof(number, found, way, foreseen, _trial_s(trials)))
+    if not limits:
+        progress.note("for no cell it is established what holds it back: there is nothing to prove")
+    return proofs
+
+
+def _named(folder: RunFolder) -> dict[str, CellLimit]:
+    """Return the limits that are established, by cell."""
+    limits = analyse_folder(folder).limits
+    return {one.cell.id: one for one in limits.cells if one.limit is not None} if limits else {}
+
+
+def _counted(folder: RunFolder) -> dict[str, Trial]:
+    return {trial.id: trial for trial in folder.trials() if not invalidating(folder, trial)}
+
+
+def _foretold(recorded: Sequence[ProofPair], limit: CellLimit, way: Way) -> WhatIf | None:
+    """Return what was foretold when earlier pairs of the same proof were made."""
+    for pair in recorded:
+        if (pair.cell, pair.limit, pair.intervention) == (limit.cell.id, limit.limit, way.intervention):
+            return WhatIf(
+                says=pair.intervention.says,
+                ratio=pair.predicted_ratio,
+                low=pair.predicted_low,
+                high=pair.predicted_high,
+                basis=pair.basis,
+            )
+    return None
+
+
+def _counts(folder: RunFolder, proof: Proof, recorded: dict[str, ProofPair], number: int) -> bool:
+    """Tell whether a pair has been made, of this very proof, and counts."""
+    pair = recorded.get(_pair_id(proof, number))
+    if pair is None or (pair.limit, pair.intervention) != (proof.limit.limit, proof.way.intervention):
+        return False
+    return not why_pair_fails(folder, pair)
+
+
+def _pair_id(proof: Proof, number: int) -> str:
+    return f"proof-{proof.number:02}-{number}"
+
+
+def _planned(proof: Proof, number: int) -> PlannedPair:
+    return PlannedPair(
+        _pair_id(proof, number),
+        proof.cell.id,
+        proof.way.intervention,
+        2 * proof.trial_s,
+    )
+
+
+def _trial_s(trials: Sequence[Trial]) -> float:
+    """Return what a trial took in the mean; a limit is named of trials that were finished."""
+    took = [trial.timings.total_s for trial in trials if trial.timings]
+    return sum(took) / len(took) if took else 0.0
+
+
+def _run_pair(plan: Plan, bench: Bench, proof: Proof, number: int) -> ProofPair:
+    """Run a cell as it is and changed, in an order that is drawn."""
+    changed_first = random.Random(seed_of(plan.seed, _pair_id(proof, number))).random() < 0.5  # noqa: S311
+    trials = {
+        changed: _run(plan, bench, proof, number, position, changed=changed)
+        for position, changed in enumerate((changed_first, not changed_first), start=1)
+    }
+    assert proof.limit.limit is not None
+    return ProofPair(
+        id=_pair_id(proof, number),
+        cell=proof.cell.id,
+        limit=proof.limit.limit,
+        intervention=proof.way.intervention,
+        predicted_ratio=proof.foreseen.ratio,
+        predicted_low=proof.foreseen.low,
+        predicted_high=proof.foreseen.high,
+        basis=proof.foreseen.basis,
+        as_it_was=trials[False],
+        changed=trials[True],
+    )
+
+
+def _run(plan: Plan, bench: Bench, proof: Proof, number: int, position: int, *, changed: bool) -> Trial:
+    """Run one trial of a pair; both draw alike, and as no other trial of the run does."""
+    bench, cell = (proof.way.bench, proof.way.cell) if changed else (bench, proof.cell)
+    planned = PlannedTrial(
+        id=f"{_pair_id(proof, number)}-{'changed' if changed else 'as-it-was'}",
+        block=len(plan.blocks()) + number,
+        position=position,
+        cell=cell.id,
+    )
+    layout = bench.layouts[cell.storage]
+    check_disks(layout)
+    trial = run_trial(bench, planned, cell)
+    check_disks(layout)
+    return trial

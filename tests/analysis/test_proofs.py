@@ -1,0 +1,146 @@
+"""What an intervention did against what was predicted; and pairs that must not be counted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.proofs import Band, answer_proofs, decide, why_fails
+from diskproof.analysis.limits.shapes import ProofAnswer
+from diskproof.results.limit import Change, ProofPair
+from diskproof.results.trial import Finding, HeldCpus
+from diskproof.stats.intervals import Interval
+from support.proofs import SAYS, make_pair, slowed
+from support.trials import change, make_machine, make_plan
+from support.virtual import make_use
+
+PLAN = make_plan(storages=("disk",), tunings=("safest",), clients=(1,))
+MACHINE = make_machine(PLAN)
+BROKEN = Finding(check="finished", severity="invalid", message="the server died during the trial")
+
+
+def answers(pairs: Sequence[ProofPair]) -> list[ProofAnswer]:
+    return answer_proofs(Gathered(PLAN, MACHINE, [], {}), pairs)
+
+
+def answer(*ratios: float, **fields: Any) -> ProofAnswer:
+    [found] = answers([make_pair(PLAN, n, ratio=ratio, **fields) for n, ratio in enumerate(ratios, start=1)])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ratios", "predicted", "outcome"),
+    [
+        ((0.50, 0.51, 0.49), (0.5, 0.45, 0.55), "as predicted"),
+        ((0.60, 0.61, 0.60), (0.5, 0.45, 0.55), "not as predicted"),
+        ((0.99, 1.01, 1.00), (0.5, 0.45, 0.55), "not as predicted"),
+        ((0.30, 0.90, 0.50), (0.5, 0.45, 0.55), "open"),  # an interval that takes 1 in says nothing
+        ((1.00, 1.01, 0.99), (1.0, 0.95, 1.10), "as predicted"),
+        ((0.505, 0.506, 0.507), (0.5, 0.5, 0.5), "as predicted"),  # a single figure, within "the same"
+        ((0.52, 0.521, 0.519), (0.5, 0.5, 0.5), "not as predicted"),
+        ((2.0, 2.1, 1.9), (2.0, 1.2, 3.0), "as predicted"),
+        ((0.5,), (0.5, 0.45, 0.55), "open"),
+    ],
+)
+def test_a_proof_is_held_against_its_prediction(
+    ratios: tuple[float, ...], predicted: tuple[float, float, float], outcome: str
+) -> None:
+    found = answer(*ratios, predicted=predicted)
+    assert found.outcome == outcome
+    assert (found.measured is not None) == (len(ratios) > 1)
+    assert found.sentence.startswith(f"{outcome}: where every flush of `cheetah` takes 4 ms longer, ")
+
+
+def test_the_sentence_has_both_figures() -> None:
+    assert answer(0.50, 0.51, 0.49).sentence == (
+        "as predicted: where every flush of `cheetah` takes 4 ms longer, throughput is 0.500 of what it is "
+        "without (95% interval 0.476 to 0.525); 0.450 to 0.550 was predicted"
+    )
+    assert answer(0.5).sentence == (
+        "open: where every flush of `cheetah` takes 4 ms longer, throughput of 0.450 to 0.550 of what it is "
+        "without was predicted; there are too few pairs of trials to tell"
+    )
+
+
+def test_no_interval_is_no_outcome() -> None:
+    assert decide(None, Band(0.4, 0.6), 0.03) == "open"
+    alone = Interval(estimate=0.5, low=None, high=None, n=1)
+    assert decide(alone, Band(0.4, 0.6), 0.03) == "open"
+
+
+@pytest.mark.parametrize("made", list(SAYS))
+def test_a_sound_pair_of_every_change_counts(made: Change) -> None:
+    assert why_fails(make_pair(PLAN, made=made), PLAN, MACHINE, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"as_it_was": {"findings": [BROKEN]}}, "as it was: the server died"),
+        ({"changed": {"finished": False, "load": None, "findings": [BROKEN]}}, "changed: the server died"),
+        ({"changed": {"virtual_disks": []}}, "no virtual disk tells that it was slowed"),
+        ({"changed": {"virtual_disks": [make_use()]}}, "no virtual disk tells that it was slowed"),
+        ({"changed": {"virtual_disks": [slowed("flush", requests=0)]}}, "not one flush of `cheetah`"),
+        ({"changed": {"virtual_disks": [slowed("flush", mean_us=3900.0)]}}, "less than the 4 ms"),
+        ({"as_it_was": {"virtual_disks": [slowed("flush")]}}, "in the trial as it was too"),
+        ({"made": "half the CPUs", "changed": {"held_cpus": None}}, "nothing tells which"),
+        (
+            {"made": "half the CPUs", "changed": {"held_cpus": HeldCpus(cpus=[1], server=[0, 1], load=[1])}},
+            "changed: the server was to be held to CPU 1, and might run on CPU 0, 1",
+        ),
+        (
+            {
+                "made": "half the CPUs",
+                "changed": {"held_cpus": HeldCpus(cpus=[0, 1], server=[0, 1], load=[0, 1])},
+            },
+            "1 CPU, and they were held to CPU 0, 1",
+        ),
+        ({"made": "flushes relaxed", "changed": {"settings": []}}, "read back as they were"),
+        ({"made": "twice the memory", "changed": {"settings": []}}, "read back as they were"),
+    ],
+)
+def test_a_pair_whose_change_was_not_seen_does_not_count(fields: dict[str, Any], said: str) -> None:
+    pair = make_pair(PLAN, **fields)
+    assert said in "; ".join(why_fails(pair, PLAN, MACHINE, {}))
+    [found] = answers([pair])
+    assert (found.outcome, found.measured) == ("open", None)
+    assert "; 1 of 1 does not count: " in found.sentence
+
+
+def test_relaxed_settings_with_which_commits_still_wait_prove_nothing() -> None:
+    pair = make_pair(PLAN, made="flushes relaxed")
+    waits = change(pair.changed.settings[-1], observed="3")
+    pair = change(pair, changed__settings=[*pair.changed.settings, waits])
+    assert "each commit still waits" in why_fails(pair, PLAN, MACHINE, {})[0]
+
+
+def test_pairs_that_do_not_count_are_left_out_and_told() -> None:
+    bad = make_pair(PLAN, 3, ratio=5.0, changed={"findings": [BROKEN]})
+    [found] = answers([make_pair(PLAN, 1, ratio=0.5), make_pair(PLAN, 2, ratio=0.51), bad])
+    assert found.measured is not None
+    assert found.measured.n == 2
+    assert found.sentence.endswith("; 1 of 3 does not count: changed: the server died during the trial")
+
+
+def test_of_two_ways_in_which_a_cell_was_proved_the_last_speaks() -> None:
+    old = [make_pair(PLAN, n, ratio=0.5) for n in (1, 2, 3)]
+    new = [make_pair(PLAN, n, ratio=1.5, made="flushes relaxed", predicted=(1.5, 1.4, 1.6)) for n in (1, 2)]
+    [found] = answers([old[2], *new])
+    assert found.intervention.change == "flushes relaxed"
+    assert found.measured is not None
+    assert found.measured.estimate == pytest.approx(1.5, rel=0.01)
+
+
+def test_a_cell_that_the_plan_has_no_more_is_left_aside() -> None:
+    other = change(make_pair(PLAN), cell="gone/disk/safest/complex/128MiB/1c")
+    assert answers([other]) == []
+
+
+def test_what_is_a_time_is_compared_as_a_speed() -> None:
+    """A time is turned over: half the speed is twice the latency."""
+    plan = change(PLAN, metrics={"complex": "latency_mean_us"})
+    pairs = [make_pair(plan, n, ratio=0.5) for n in (1, 2)]
+    [found] = answer_proofs(Gathered(plan, MACHINE, [], {}), pairs)
+    assert found.measured is not None
+    assert found.measured.estimate == pytest.approx(0.5, rel=0.01)

@@ -1,0 +1,242 @@
+"""Which intervention fits a limit: by what a run has, and by what its trials have recorded."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+
+from diskproof.results.limit import Limit
+from diskproof.results.plan import Cell, Metric
+from diskproof.results.record import Role
+from diskproof.results.trial import Setting, Trial
+from diskproof.run import interventions
+from diskproof.run.bench import Bench
+from diskproof.run.interventions import NO_WAY, WAYS, Subject, Way, choose
+from diskproof.storage.virtual import Slowness
+from diskproof.study.read import parse_study
+from support.trials import MIB, change, make_plan, make_server, make_trial
+from support.virtual import make_use
+
+STUDY = """question = "What holds it back?"
+[servers.mariadb]
+family = "mysql"
+[servers.postgresql]
+family = "postgresql"
+[storages.disk]
+ram = "1 GiB"
+[tunings.safest]
+[tunings.mine]
+base = "safest"
+variables = {{ {variables} }}
+[workloads.complex]
+"""
+PLAN = make_plan(storages=("disk",), tunings=("safest",), clients=(1,))
+NOTHING: Any = None
+
+
+class Started:
+    """Stands for what starts programs: knows on which CPUs."""
+
+    def __init__(self, cpus: tuple[int, ...] = ()) -> None:
+        self.cpus = cpus
+
+    def on(self, cpus: tuple[int, ...]) -> "Started":
+        return Started(cpus)
+
+
+def make_bench(
+    disks: Mapping[str, list[str]], *, cpus: tuple[int, ...] = (), slowable: bool = True, variables: str = ""
+) -> Bench:
+    """Return a bench whose storage `disk` has virtual disks, by role."""
+    at = {name: disk(name, slowable=slowable) for names in disks.values() for name in names}
+
+    def disks_of(role: Role) -> list[SimpleNamespace]:
+        return [at[name] for name in disks.get(role, [])]
+
+    servers: Any = {name: SimpleNamespace(facts=make_server(name)) for name in ("mariadb", "postgresql")}
+    layouts: Any = {"disk": SimpleNamespace(disks_of=disks_of)}
+    starter: Any = Started()
+    return Bench(
+        study=parse_study(STUDY.format(variables=variables), "study.toml", None),
+        seed=1,
+        folder=NOTHING,
+        starter=starter,
+        onlooker=NOTHING,
+        cpus=cpus,
+        sockets=NOTHING,
+        servers=servers,
+        layouts=layouts,
+        places=[],
+        images=NOTHING,
+    )
+
+
+def disk(name: str, *, slowable: bool) -> SimpleNamespace:
+    return SimpleNamespace(facts=SimpleNamespace(name=name), can_be_slowed=slowable)
+
+
+def trial_with(uses: Mapping[str, tuple[float | None, float | None, float | None]], **settings: str) -> Trial:
+    """Return a trial whose disks took so long for a read, a write and a flush (us), with these settings."""
+    read_back = {"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "1", "log_bin": "ON", **settings}
+    return make_trial(
+        PLAN,
+        virtual_disks=[use(name, *times) for name, times in uses.items()],
+        settings=[
+            Setting(name=name, requested=value, observed=value, holds=True)
+            for name, value in read_back.items()
+        ],
+    )
+
+
+def use(name: str, read_us: float | None, write_us: float | None, flush_us: float | None) -> Any:
+    plain = make_use(name=name)
+    assert plain.write.latency_us is not None
+    latency = plain.write.latency_us
+    return change(
+        plain,
+        **{
+            kind: change(
+                plain.write,
+                requests=0 if mean is None else 100,
+                latency_us=None if mean is None else change(latency, mean=mean),
+            )
+            for kind, mean in (("read", read_us), ("write", write_us), ("flush", flush_us))
+        },
+    )
+
+
+def chosen(
+    bench: Bench,
+    limit: Limit,
+    *trials: Trial,
+    cell: Cell = PLAN.cells[0],
+    metric: Metric = "transactions_per_s",
+) -> Way | str:
+    return choose(Subject(bench, cell, metric, trials), limit)
+
+
+def way(found: Way | str) -> Way:
+    assert isinstance(found, Way), found
+    return found
+
+
+SPINNING = trial_with({"a": (4000.0, 100.0, 8300.0)})
+
+
+def test_the_flush_of_a_virtual_disk_is_made_twice_as_long() -> None:
+    bench = make_bench({role: ["a"] for role in ("data", "redo", "binlog")})
+    found = way(chosen(bench, "log flush", SPINNING, trial_with({"a": (1.0, 100.0, 8310.0)})))
+    assert found.intervention.change == "slower flushes"
+    assert found.intervention.factor == 2.0
+    assert found.intervention.says == "every flush of `a` takes 8.3 ms longer"
+    assert found.bench.slowness == {"a": Slowness(on="flush", add_us=8305.0)}
+    assert found.cell == PLAN.cells[0]
+
+
+def test_two_logs_on_two_disks_are_slowed_each_by_its_own() -> None:
+    bench = make_bench({"data": ["c"], "redo": ["a"], "binlog": ["b"]})
+    trial = trial_with({"a": (None, 100.0, 8000.0), "b": (None, 10.0, 500.0), "c": (1.0, 1.0, 9000.0)})
+    found = way(chosen(bench, "log flush", trial))
+    assert {name: how.add_us for name, how in found.bench.slowness.items()} == {"a": 8000.0, "b": 500.0}
+    unflushed = trial_with({"a": (None, 100.0, 8000.0), "b": (None, 10.0, 500.0)}, sync_binlog="0")
+    assert set(way(chosen(bench, "log flush", unflushed)).bench.slowness) == {"a"}
+
+
+def test_where_the_write_takes_the_time_it_is_the_write_that_counts() -> None:
+    bench = make_bench({"data": ["a"], "redo": ["a"], "binlog": ["a"]})
+    found = way(chosen(bench, "log flush", trial_with({"a": (None, 4000.0, 20.0)})))
+    assert found.bench.slowness["a"].add_us == 4020.0
+
+
+def test_a_quick_flush_is_slowed_by_more_than_itself_and_one_of_no_time_not_at_all() -> None:
+    bench = make_bench({"data": ["a"], "redo": ["a"], "binlog": ["a"]})
+    found = way(chosen(bench, "log flush", trial_with({"a": (None, 10.0, 80.0)})))
+    assert found.bench.slowness["a"].add_us == pytest.approx(200.0)
+    assert found.intervention.factor == pytest.approx(3.5)
+    relaxed = way(chosen(bench, "log flush", trial_with({"a": (None, 2.0, 3.0)})))
+    assert relaxed.intervention.change == "flushes relaxed"
+
+
+@pytest.mark.parametrize("slowable", [True, False])
+def test_elsewhere_settings_are_relaxed_and_nothing_else(slowable: bool) -> None:
+    """A disk served as a directory has no faults: it is one that cannot be slowed."""
+    disks = {} if slowable else {"data": ["a"], "redo": ["a"], "binlog": ["a"]}
+    bench = make_bench(disks, slowable=slowable, variables='sync-binlog = 1, "innodb_io_capacity" = 100')
+    cell = change(PLAN.cells[0], tuning="mine")
+    found = way(chosen(bench, "log flush", SPINNING, cell=cell))
+    assert found.intervention.change == "flushes relaxed"
+    assert found.bench.study.tunings["mine"].variables_as_text() == {
+        "innodb_io_capacity": "100",
+        "innodb_flush_log_at_trx_commit": "2",
+        "sync_binlog": "0",
+    }
+    assert found.bench.study.tuning_level("mine") == "safest"
+    assert bench.study.tunings["mine"].variables_as_text()["sync-binlog"] == "1", "the run's own stays"
+    assert not found.bench.slowness
+
+
+def test_settings_with_which_nothing_waits_cannot_be_relaxed() -> None:
+    trial = trial_with({}, innodb_flush_log_at_trx_commit="0", sync_binlog="0")
+    assert "no commit waits" in str(chosen(make_bench({}), "log flush", trial))
+
+
+def test_reads_are_slowed_on_the_disk_of_the_data_alone() -> None:
+    bench = make_bench({"data": ["a"], "redo": ["b"], "binlog": ["b"]})
+    found = way(chosen(bench, "data reads", trial_with({"a": (6000.0, 1.0, 1.0), "b": (1.0, 1.0, 8000.0)})))
+    assert found.bench.slowness == {"a": Slowness(on="read", add_us=6000.0)}
+
+
+def test_elsewhere_the_memory_is_doubled_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = way(chosen(make_bench({}), "data reads", SPINNING))
+    assert found.cell.memory_bytes == 256 * MIB
+    assert found.cell.id == PLAN.cells[0].id
+    assert found.intervention.says == "the server has 256 MiB of memory instead of 128 MiB"
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=200 * MIB))
+    assert "200 MiB are free" in str(chosen(make_bench({}), "data reads", SPINNING))
+
+
+@pytest.mark.parametrize(
+    ("held", "usable", "kept", "factor"),
+    [((), (0, 1), (1,), 0.5), ((2, 3), (0, 1, 2, 3), (3,), 0.5), ((), (0, 1, 2), (2,), 1 / 3)],
+)
+def test_server_and_load_get_half_of_what_they_had(
+    held: tuple[int, ...],
+    usable: tuple[int, ...],
+    kept: tuple[int, ...],
+    factor: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interventions, "usable", lambda: usable)
+    found = way(chosen(make_bench({}, cpus=held), "CPU", SPINNING))
+    assert found.bench.cpus == kept
+    assert found.bench.starter.cpus == kept  # type: ignore[attr-defined]
+    assert found.intervention.factor == pytest.approx(factor)
+
+
+def test_one_cpu_has_no_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interventions, "usable", lambda: (0,))
+    assert "one CPU" in str(chosen(make_bench({}), "CPU", SPINNING))
+
+
+def test_what_nothing_proves_is_said_with_its_reason() -> None:
+    bench = make_bench({"data": ["a"]})
+    for limit in NO_WAY:
+        assert chosen(bench, limit, SPINNING) == NO_WAY[limit]
+    assert chosen(bench, "CPU", SPINNING, metric="latency_mean_us") == NO_WAY["arrivals"]
+
+
+def test_every_limit_has_a_way_or_a_reason() -> None:
+    assert {*WAYS, *NO_WAY} == set(Limit.__args__)  # type: ignore[attr-defined]
+    assert not set(WAYS) & set(NO_WAY)
+
+
+def test_bare_files_have_no_server_to_change() -> None:
+    cell = change(PLAN.cells[0], server="-", tuning="-", memory_bytes=0)
+    bench = make_bench({"data": ["a"]})
+    reading, syncing = trial_with({"a": (5000.0, None, None)}), trial_with({"a": (None, 90.0, 7000.0)})
+    assert way(chosen(bench, "disk", reading, cell=cell)).intervention.change == "slower reads"
+    assert way(chosen(bench, "disk", syncing, cell=cell)).intervention.change == "slower flushes"
+    assert "not lie on a virtual disk" in str(chosen(make_bench({}), "disk", reading, cell=cell))
+    assert "no server" in str(chosen(make_bench({}), "data reads", reading, cell=cell))
