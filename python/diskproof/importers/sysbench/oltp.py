@@ -86,15 +86,9 @@ def _workload(transactions: int | None, reads: int | None, writes: int | None) -
     """
     if not transactions or reads is None or writes is None:
         return "oltp"
-    each = [(_of_each(count, transactions), kind) for count, kind in ((reads, "reads"), (writes, "writes"))]
-    told = [f"{count} {kind}" for count, kind in each if count != "0"]
+    each = {"reads": round(reads / transactions), "writes": round(writes / transactions)}
+    told = [f"{count} {kind}" for kind, count in each.items() if count]
     return f"oltp, {' and '.join(told)} a transaction" if told else "oltp"
-
-
-def _of_each(count: int, transactions: int) -> str:
-    """Return how many a transaction has; the few of transactions that were begun again are no part of it."""
-    exact = count / transactions
-    return str(round(exact)) if abs(exact - round(exact)) <= 0.02 * exact else f"{exact:.1f}"
 
 
 def _errors(ignored: float | None) -> list[LoadError]:

@@ -1,0 +1,255 @@
+"""Imported results as a run, for reports and comparisons: cells from their levels, repeats as blocks.
+
+Nothing is made up: what no file tells is "-" or "not told" as a level, and None as a figure.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from pydantic import ByteSize, TypeAdapter, ValidationError
+
+from diskproof.importers.base import Found, ImportRefusedError
+from diskproof.importers.levels import path_levels
+from diskproof.results.article import Article
+from diskproof.results.factor import Factor
+from diskproof.results.folder import RunFolder
+from diskproof.results.imported import ImportedResult
+from diskproof.results.plan import NO_LEVEL, Cell, Metric, Phases, Plan, PlannedTrial
+from diskproof.results.series import Row
+from diskproof.results.trial import Finding, Trial
+
+UNTOLD = "not told"
+"""Level of the server and of its tuning where no file tells them."""
+
+SAME_WITHIN = 0.03
+"""The band that counts as "the same"; diskproof's own default for a study."""
+
+SOURCE = "imported"
+"""Name of the finding that holds a result's remarks."""
+
+
+@dataclass
+class _Placed:
+    """A result with its cell and the block that it is in."""
+
+    result: ImportedResult
+    cell: Cell
+    metric: Metric
+    block: int = 1
+
+
+@dataclass
+class _Cells:
+    """The cells so far; the same cell again is another block."""
+
+    trials: dict[str, int] = field(default_factory=dict)
+    variants: dict[tuple[str, ...], list[object]] = field(default_factory=dict)
+
+    def block_of(self, cell: Cell) -> int:
+        """Return the block of the next trial of a cell."""
+        self.trials[cell.id] = self.trials.get(cell.id, 0) + 1
+        return self.trials[cell.id]
+
+    def variant_of(self, levels: tuple[str, ...], file: str, likeness: object) -> int:
+        """Return which variant of these levels a result is, from 1: those of one file that are not alike."""
+        known = self.variants.setdefault((*levels, file), [])
+        if likeness not in known:
+            known.append(likeness)
+        return known.index(likeness) + 1
+
+
+def assemble(found: Sequence[Found], name: str) -> tuple[Plan, list[Trial], dict[str, list[Row]]]:
+    """Return the run that imported results make: its plan, its trials, and each trial's series by id.
+
+    ImportRefusedError where no result has what a cell needs; what lacks it is named in ``plan.left_out``.
+    """
+    results = list(_results(found))
+    placed, left_out = _placed(results)
+    if not placed:
+        reasons = f": {'; '.join(left_out[:3])}" if left_out else ""
+        raise ImportRefusedError(f"no result that a report could be made from was read{reasons}")
+    planned, trials, series = [], [], {}
+    positions: dict[int, int] = {}
+    for one in sorted(placed, key=lambda one: one.block):
+        positions[one.block] = positions.get(one.block, 0) + 1
+        position = positions[one.block]
+        trial_id = f"b{one.block:02}-t{position:02}"
+        planned.append(PlannedTrial(id=trial_id, block=one.block, position=position, cell=one.cell.id))
+        trials.append(_trial(one, trial_id, position))
+        if rows := _rows(one):
+            series[trial_id] = rows
+    return _plan(placed, planned, left_out, name), trials, series
+
+
+def write_run(path: Path, made: tuple[Plan, list[Trial], dict[str, list[Row]]]) -> RunFolder:
+    """Write an assembled run to a new folder; ImportRefusedError where it is there already."""
+    plan, trials, series = made
+    files = dict.fromkeys(trial.imported.file for trial in trials if trial.imported)
+    text = "# No study: imported from other tools' output.\n" + "".join(f"# {file}\n" for file in files)
+    try:
+        folder = RunFolder.create(path, text, plan)
+    except FileExistsError:
+        raise ImportRefusedError(f"{path} is there already; name a folder that is not") from None
+    except OSError as error:
+        raise ImportRefusedError(f"{path} cannot be written: {error.strerror}; name another folder") from None
+    for trial in trials:
+        folder.append_trial(trial)
+        if trial.id in series:
+            folder.write_series(trial.id, series[trial.id])
+    return folder
+
+
+# ---------------------------------------------------------------- cells
+
+
+def _results(found: Sequence[Found]) -> Iterator[ImportedResult]:
+    for one in found:
+        if isinstance(one, ImportedResult):
+            yield one
+        elif isinstance(one, Article):
+            yield from one.results
+
+
+def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]]:
+    """Return the results that have a figure, each in its cell, and why others are left out."""
+    by_path = path_levels([one.source.file for one in results])
+    cells, placed, left_out = _Cells(), [], []
+    for result in results:
+        metric = _metric(result)
+        if metric is None:
+            left_out.append(
+                f"{result.name} ({result.source.file}, line {result.source.line}): it has no figure above 0"
+            )
+            continue
+        levels = {**by_path[result.source.file], **result.levels}
+        cell = _cell(result, levels, cells)
+        placed.append(_Placed(result, cell, metric, cells.block_of(cell)))
+    return placed, left_out
+
+
+def _metric(result: ImportedResult) -> Metric | None:
+    """Return what a verdict on the result is about; None where it has no such figure."""
+    load = result.load
+    wanted: tuple[Metric, ...] = ("transactions_per_s", "latency_mean_us")
+    if load.file_requests is not None:
+        wanted = ("requests_per_s", "latency_mean_us")
+    elif load.iterations is not None or load.operations:
+        wanted = ("seconds",)
+    return next((metric for metric in wanted if load.figure(metric)), None)
+
+
+def _cell(result: ImportedResult, levels: dict[Factor, str], cells: _Cells) -> Cell:
+    bare = result.load.file_requests is not None
+    untold = NO_LEVEL if bare else UNTOLD
+    server = levels.get("server", untold)
+    tuning, workload = levels.get("tuning", untold), levels.get("workload", result.load.workload)
+    clients = result.load.clients or _whole(levels.get("clients")) or 0
+    memory = levels.get("memory", "")
+    known = (server, tuning, workload, memory, str(clients), levels["storage"])
+    variant = cells.variant_of(known, result.source.file, _likeness(result))
+    storage = levels["storage"] if variant == 1 else f"{levels['storage']} #{variant}"
+    told = (server, storage, tuning, workload, memory, f"{clients}c" if clients else "")
+    return Cell(
+        id="/".join(part.replace("/", "-").replace(" ", "_") for part in told if part not in ("", NO_LEVEL)),
+        server=server,
+        storage=storage,
+        tuning=tuning,
+        workload=workload,
+        memory_bytes=_memory_bytes(memory),
+        clients=clients,
+    )
+
+
+def _likeness(result: ImportedResult) -> object:
+    """Return what is equal of results that are one cell measured again.
+
+    Excerpts that tell neither tool nor options may be anything, so each is a cell of its own; an article's
+    results have names of their own.
+    """
+    asked = {name: value for name, value in result.asked.items() if not name.startswith("date")}
+    if result.source.tool is None and not asked:
+        return result.source.line, result.name
+    return result.source.tool, tuple(sorted(asked.items()))
+
+
+def _whole(told: str | None) -> int | None:
+    return int(told) if told and told.isdecimal() and len(told) < 10 else None
+
+
+def _memory_bytes(told: str) -> int:
+    try:
+        return int(TypeAdapter(ByteSize).validate_python(told)) if told else 0
+    except ValidationError:
+        return 0
+
+
+# ---------------------------------------------------------------- the run
+
+
+def _plan(placed: Sequence[_Placed], planned: list[PlannedTrial], left_out: list[str], name: str) -> Plan:
+    cells = list({one.cell.id: one.cell for one in placed}.values())
+    by_workload: dict[str, list[_Placed]] = {}
+    for one in placed:
+        by_workload.setdefault(one.cell.workload, []).append(one)
+    phases = {workload: _phases([one.result for one in all_of]) for workload, all_of in by_workload.items()}
+    first = next(iter(phases.values()))
+    return Plan(
+        study=name,
+        question=f"What do the imported results of {name} tell?",
+        imported=True,
+        seed=0,
+        same_within=SAME_WITHIN,
+        warm_up_s=first.warm_up_s,
+        measure_s=first.measure_s,
+        phases=phases,
+        left_out=left_out,
+        metrics={one.cell.workload: one.metric for one in placed},
+        cells=cells,
+        trials=planned,
+        estimated_s=0,
+        estimated_bytes=0,
+    )
+
+
+def _phases(results: Sequence[ImportedResult]) -> Phases:
+    """Return how long results were measured, as far as told; 0 is never shown of an imported run."""
+    measured = [one.load.seconds for one in results if one.load.seconds]
+    warmed_up = [one.warm_up_s for one in results if one.warm_up_s]
+    return Phases(
+        warm_up_s=median(warmed_up) if warmed_up else 0, measure_s=median(measured) if measured else 0
+    )
+
+
+def _trial(one: _Placed, trial_id: str, position: int) -> Trial:
+    remarks = "; ".join(one.result.remarks)
+    return Trial(
+        id=trial_id,
+        cell=one.cell.id,
+        block=one.block,
+        position=position,
+        started_at="",
+        finished=True,
+        load=one.result.load,
+        findings=[Finding(check=SOURCE, severity="note", message=remarks)] if remarks else [],
+        imported=one.result.source,
+    )
+
+
+def _rows(one: _Placed) -> list[Row]:
+    """Return the interval lines as a series; none where nothing tells how long an interval is."""
+    result = one.result
+    if one.metric == "seconds" or not result.interval_s:
+        return []
+    rate = "requests_per_s" if result.load.file_requests is not None else "transactions_per_s"
+    rows = [
+        (at * result.interval_s, "load", rate, per_s)
+        for at, per_s in enumerate(result.intervals_per_s, start=1)
+    ]
+    percentile = result.interval_percentile
+    latency = f"latency_p{percentile}_us" if percentile and percentile[0].isdigit() else "latency_mean_us"
+    return rows + [
+        (at * result.interval_s, "load", latency, value_us)
+        for at, value_us in enumerate(result.intervals_latency_us, start=1)
+    ]

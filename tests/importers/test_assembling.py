@@ -1,0 +1,126 @@
+"""Imported results as a run: what is one cell, what is a repeat, and that the run can be read again."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.analysis.folder import analyse_folder
+from diskproof.importers.assemble import assemble, write_run
+from diskproof.importers.base import Found, ImportRefusedError
+from diskproof.importers.levels import path_levels
+from diskproof.importers.read import read_files
+from diskproof.results.folder import RunFolder
+from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.load import LoadResult
+from support.trials import change
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def result(file: str = "ssd.txt", rate_per_s: float = 100.0, **changes: object) -> ImportedResult:
+    plain = ImportedResult(
+        source=Source(file=file, format="a tool", tool="tool 1.0"),
+        name="one",
+        load=LoadResult(
+            workload="oltp",
+            clients=None,
+            seconds=None,
+            transactions=None,
+            transactions_per_s=rate_per_s,
+            statements=None,
+            reads=None,
+            writes=None,
+            others=None,
+            latency_us=None,
+            statement_types=[],
+            errors=[],
+            failed_transactions=None,
+            retries=None,
+            reconnects=None,
+            client=None,
+        ),
+    )
+    return change(plain, **changes)
+
+
+def cells_of(*found: Found) -> list[tuple[str, int, int]]:
+    """Return storage, clients and number of trials of each cell."""
+    plan, trials, _ = assemble(found, "test")
+    return [
+        (cell.storage, cell.clients, sum(trial.cell == cell.id for trial in trials)) for cell in plan.cells
+    ]
+
+
+def test_files_are_told_apart_by_what_their_paths_do_not_share() -> None:
+    told = path_levels(["/home/a/ssd/oltp.txt", "/home/a/hdd/oltp.txt"])
+    assert [levels["storage"] for levels in told.values()] == ["ssd", "hdd"]
+    assert path_levels(["/home/a/ssd.txt"]) == {"/home/a/ssd.txt": {"storage": "ssd"}}
+    told = path_levels(
+        ["in/server=mysql-8.0,storage=ssd,tuning=fast.txt", "in/mysql-57.log", "in/mysql-80.log"]
+    )
+    assert list(told.values()) == [
+        {"server": "mysql-8.0", "storage": "ssd", "tuning": "fast"},
+        {"storage": "mysql-57"},
+        {"storage": "mysql-80"},
+    ]
+
+
+def test_files_that_are_named_as_repeats_are_blocks_of_one_cell() -> None:
+    names = ["ssd-run1.txt", "ssd-run2.txt", "hdd/run1.txt", "hdd_run2.log"]
+    assert cells_of(*(result(name) for name in names)) == [("ssd", 0, 2), ("hdd", 0, 2)]
+
+
+def test_like_results_of_one_file_are_repeats_and_excerpts_are_not() -> None:
+    assert cells_of(result(), result()) == [("ssd", 0, 2)]
+    assert cells_of(result(), result(asked={"time": "60"})) == [("ssd", 0, 1), ("ssd #2", 0, 1)]
+    first, second = result(source__tool=None), result(source__tool=None, source__line=40)
+    assert cells_of(first, second) == [("ssd", 0, 1), ("ssd #2", 0, 1)]
+    assert cells_of(result(load__clients=1), result(load__clients=8)) == [("ssd", 1, 1), ("ssd", 8, 1)]
+
+
+def test_what_is_not_told_is_not_made_up() -> None:
+    plan, (trial,), series = assemble([result()], "test")
+    (cell,) = plan.cells
+    assert (cell.server, cell.tuning) == ("not told", "not told")
+    assert cell.level("clients") == cell.level("memory") == "-"
+    assert trial.usage is None
+    assert trial.settings == []
+    assert trial.started_at == ""
+    assert trial.imported is not None
+    assert series == {}
+    assert plan.imported
+
+
+def test_levels_that_a_result_tells_hold() -> None:
+    told = {"server": "MySQL 5.1", "storage": "EBS", "tuning": "safest", "memory": "512 MiB", "clients": "16"}
+    plan, _, _ = assemble([result(levels=told)], "test")
+    (cell,) = plan.cells
+    assert (cell.server, cell.storage, cell.tuning) == ("MySQL 5.1", "EBS", "safest")
+    assert (cell.memory_bytes, cell.clients) == (512 * 2**20, 16)
+
+
+def test_a_result_without_a_figure_is_named_as_left_out() -> None:
+    plan, trials, _ = assemble([result(), result("bad.txt", 0.0)], "test")
+    assert len(trials) == 1
+    assert plan.left_out == ["one (bad.txt, line 1): it has no figure above 0"]
+    with pytest.raises(ImportRefusedError, match=r"bad\.txt, line 1"):
+        assemble([result("bad.txt", 0.0)], "test")
+
+
+def test_interval_lines_become_the_series() -> None:
+    found = read_files([SAMPLES / "sysbench-0.4-oltp.txt"])
+    _, (trial,), series = assemble(found, "test")
+    rates = [(at, value) for at, _, metric, value in series[trial.id] if metric == "transactions_per_s"]
+    assert rates == [(1, 681.88), (2, 653.44), (3, 649.59), (4, 477.93)]
+    assert {metric for _, _, metric, _ in series[trial.id]} == {"transactions_per_s", "latency_p95_us"}
+
+
+def test_every_sample_makes_a_run_that_is_read_again(tmp_path: Path) -> None:
+    found = [one for one in read_files(sorted(SAMPLES.iterdir())) if isinstance(one, ImportedResult)]
+    made = assemble(found, "test")
+    folder = write_run(tmp_path / "run", made)
+    assert RunFolder.open(folder.path).trials() == made[1]
+    analysis = analyse_folder(folder)
+    assert len(analysis.cells) == len(made[0].cells) > 20
+    with pytest.raises(ImportRefusedError, match="is there already"):
+        write_run(tmp_path / "run", made)
