@@ -1,5 +1,6 @@
 """Checks of settings: each finds its own fault, and sound settings pass, those that diskproof makes first."""
 
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from diskproof.audit.check import Check, Configuration, Outcome
-from diskproof.audit.option_facts import LIVES, Server, server_named
+from diskproof.audit.option_facts import LIVES, Life, Server, server_named
 from diskproof.audit.registry import CONFIGURATION_CHECKS
 from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.options import MY_CNF
 from diskproof.results.imported import Settings, Source
+from diskproof.server.mysql import find_mysql
 from diskproof.server.mysql import options as mysql
 from diskproof.server.mysql.installation import Installation
+from diskproof.server.postgresql import find_postgresql
 from diskproof.server.tuning import TUNING, tuned_variables
 from diskproof.study.model import Level
 from support.hostile import damaged
@@ -362,3 +365,32 @@ def test_a_published_option_file_is_told_what_is_wrong_with_it() -> None:
     }
     assert set(failed) == {"idle-option", "mixed-durability"}
     assert failed["idle-option"][0].startswith("`thread_pool_size` has no effect")
+
+
+# ---------------------------------------------------------------- the facts, held against real servers
+
+
+def test_the_facts_agree_with_the_mariadb_that_is_installed() -> None:
+    server = find_mysql(wanted="MariaDB")
+    for life in LIVES:
+        if life.flavour == "MariaDB":
+            assert _is_there(life, server.version) == (life.name in server.known), life.name
+
+
+def test_the_facts_agree_with_the_postgresql_that_is_installed() -> None:
+    server = find_postgresql()
+    listed = subprocess.run([server.binary, "--describe-config"], capture_output=True, text=True, check=True)
+    names = {line.partition("\t")[0] for line in listed.stdout.splitlines()}
+    version = server_named(f"PostgreSQL {server.version_text}").version
+    assert version
+    for life in LIVES:
+        if life.flavour == "PostgreSQL":
+            assert _is_there(life, version) == (life.name in names), life.name
+
+
+def _is_there(life: Life, version: tuple[int, int, int]) -> bool:
+    return (
+        not life.never
+        and (life.since is None or version >= life.since)
+        and (life.removed is None or version < life.removed)
+    )

@@ -38,6 +38,16 @@ def test_json_of_two_jobs() -> None:
     assert mixed.load.file_requests.sync_every is None
 
 
+def test_bins_tell_the_percentiles_of_reads_and_writes_together() -> None:
+    (both,) = results_in("fio-plus.json")
+    assert (both.load.reads, both.load.writes) == (15, 17)
+    latency = both.load.latency_us
+    assert latency
+    # 17 quick writes and 15 slow reads: the median lies among the writes, at their slow end.
+    assert latency.percentiles == {"50": 5.92}
+    assert latency.mean == pytest.approx((15 * 112.362 + 17 * 3.7025) / 32, rel=1e-4)
+
+
 def test_clones_are_added_up() -> None:
     (both,) = results_in("fio-clones.json")
     assert (both.load.clients, both.load.transactions, both.load.seconds) == (2, 1024, 0.002)

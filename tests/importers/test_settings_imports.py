@@ -110,3 +110,4 @@ def test_postgresql_tells_its_settings_with_units() -> None:
     shown = of_sample("postgresql-show-all.txt")
     assert isinstance(shown, Settings)
     assert shown.values["autovacuum_naptime"] == "1min"
+    assert shown.source.format == "pg_settings"

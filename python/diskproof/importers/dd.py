@@ -50,6 +50,8 @@ def _is_dd(text: Text) -> bool:
 
 
 def _summary(line: str) -> re.Match[str] | None:
+    if "/s" not in line:
+        return None
     return _GNU.fullmatch(line) or _BSD.fullmatch(line)
 
 

@@ -63,10 +63,15 @@ def _is_mysql(text: Text) -> bool:
 
 def _is_a_piece(lines: list[str], words: re.Pattern[str], option: re.Pattern[str]) -> bool:
     """Tell whether lines without a section are options of one family: all of their shape, one well known."""
-    told = [line.strip() for line in lines if line.strip() and not line.strip().startswith(("#", ";", "!"))]
-    names = [_name(found["name"]) for line in told if (found := option.fullmatch(line.removeprefix("--")))]
-    shaped = all(" " not in line.partition("=")[0].strip() or option is not _OPTION for line in told)
-    return bool(told) and len(names) == len(told) and shaped and any(words.fullmatch(one) for one in names)
+    known = False
+    for line in map(str.strip, lines):
+        if not line or line.startswith(("#", ";", "!")):
+            continue
+        found = option.fullmatch(line.removeprefix("--"))
+        if found is None or (option is _OPTION and " " in line.partition("=")[0].strip()):
+            return False
+        known = known or words.fullmatch(_name(found["name"])) is not None
+    return known
 
 
 def _read_mysql(text: Text) -> Iterator[Found]:

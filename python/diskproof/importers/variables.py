@@ -49,6 +49,8 @@ def _is_vertical(text: Text) -> bool:
 
 def _is_bare(text: Text) -> bool:
     """Tell whether all lines are names and values between tabs, as ``mysql -N -B`` prints them."""
+    if "\t" not in text.content:
+        return False
     told = [line for line in text.lines if line.strip()]
     shaped = all("\t" in line and _NAME.fullmatch(line.partition("\t")[0]) for line in told)
     known = re.compile(r"(?:innodb_|version\t|max_connections\t|Uptime\t|Com_|Innodb_)")
@@ -68,7 +70,8 @@ def _read(text: Text) -> Iterator[Found]:
     settings = [row for row in rows if not _is_counter(row.name, settings_in_capitals=capitals)]
     counters = [row for row in rows if _is_counter(row.name, settings_in_capitals=capitals)]
     if settings:
-        yield _settings(text, settings)
+        heads = (_header(line) for line in text.lines)
+        yield _settings(text, settings, of_postgresql=any(head and head.of_postgresql for head in heads))
     if counters:
         source = Source(
             file=text.file, line=counters[0].line, format="SHOW GLOBAL STATUS", sha256=text.sha256
@@ -97,9 +100,14 @@ class _Head:
     name: int
     value: int
     unit: int | None
+    of_postgresql: bool
+    """PostgreSQL calls a value a setting."""
 
 
 def _header(line: str) -> _Head | None:
+    words = line.lower()
+    if "name" not in words or not any(value in words for value in VALUES):
+        return None  # nearly every line of a large file
     for separator in ("\t", "|", ","):
         cells = [cell.lower() for cell in _cells(line, separator)]
         if len(cells) < 2:
@@ -107,7 +115,8 @@ def _header(line: str) -> _Head | None:
         name = next((at for at, cell in enumerate(cells) if cell in NAMES), None)
         value = next((at for at, cell in enumerate(cells) if cell in VALUES), None)
         if name is not None and value is not None:
-            return _Head(separator, name, value, cells.index("unit") if "unit" in cells else None)
+            unit = cells.index("unit") if "unit" in cells else None
+            return _Head(separator, name, value, unit, cells[value] == "setting")
     return None
 
 
@@ -160,9 +169,9 @@ def _vertical(text: Text) -> Iterator[_Row]:
             yield _Row(number, name, field["value"].strip())
 
 
-def _settings(text: Text, rows: list[_Row]) -> Settings:
+def _settings(text: Text, rows: list[_Row], *, of_postgresql: bool) -> Settings:
     values: dict[str, str | None] = {row.name.lower(): row.value for row in rows}
-    postgresql = "server_version" in values or "shared_buffers" in values
+    postgresql = of_postgresql or "server_version" in values
     return Settings(
         source=Source(
             file=text.file,
