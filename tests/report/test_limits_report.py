@@ -86,11 +86,11 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
 def test_under_a_ratio_stands_what_holds_both_cells_back_with_its_evidence(run: Run) -> None:
     said = on_one_line(printed(run[1]))
     assert re.search(
-        r"times slower than dram \([^)]+\) at safest with 1 client Held back: disk by the flush of the log "
-        r"\(COMMIT takes 6\.4 of 8\.1 ms\); dram by the CPU \(2 CPUs are 96% busy\)\.",
+        r"times slower than dram \([^)]+\) at safest with 1 client Held back: disk by the log's flush "
+        r"\(COMMIT takes 6\.4 of 8\.1 ms\); dram by the CPUs \(2 CPUs are 96% busy\)\.",
         said,
     )
-    assert "Held back: fast: not established; safest by the flush of the log (" in said
+    assert "Held back: fast: not established; safest by the log's flush (" in said
     wide = on_one_line(printed(run[1], 150))
     assert "Held back: fast: not established: the CPUs are 64% busy, and no second signal" in wide
 
@@ -113,32 +113,24 @@ def test_evidence_that_does_not_fit_is_left_to_the_other_reports(run: Run) -> No
     ]
     analysis = change(analysis, limits__cells=talkative)
     said = on_one_line(printed(analysis))
-    assert "Held back: disk by the flush of the log; dram by the CPU." in said
+    assert "Held back: disk by the log's flush; dram by the CPUs." in said
     assert "many words" not in said
     assert on_one_line(long) in on_one_line(markdown.render(analysis))
 
 
 def test_a_limit_that_both_have_is_named_once(run: Run) -> None:
-    assert "Held back: both by the CPU (2 CPUs are 96% busy)." in on_one_line(printed(run[1]))
+    assert "Held back: both by the CPUs (2 CPUs are 96% busy)." in on_one_line(printed(run[1]))
     other = [change(limits_of(run[1]).cells[0].signals[0], says="2 CPUs are 88% busy")]
     said = on_one_line(printed(with_cell(run[1], 0, signals=other)))
-    assert "Held back: both by the CPU: fast (2 CPUs are 96% busy); safest (2 CPUs are 88% busy)." in said
+    assert "Held back: both by the CPUs: fast (2 CPUs are 96% busy); safest (2 CPUs are 88% busy)." in said
 
 
 def test_where_neither_is_established_nothing_is_named(run: Run) -> None:
     _, analysis = run
-    missing = "not established: the threads could not be looked at."
-    none = [change(one, limit=None, signals=[], sentence=missing) for one in limits_of(analysis).cells]
+    none = [change(one, limit=None, signals=[]) for one in limits_of(analysis).cells]
     said = on_one_line(printed(change(analysis, limits__cells=none)))
-    assert "What holds them back is not established: the threads could not be looked at." in said
     assert "Held back: " not in said
-    assert "not established in 8 cells" in said
-    one_other = change(none[4], sentence="not established: nothing was counted.")
-    said = on_one_line(printed(change(analysis, limits__cells=[*none[:4], one_other, *none[5:]])))
-    assert (
-        "What holds them back is not established: disk: nothing was counted; dram: the threads could not "
-        "be looked at." in said
-    )
+    assert "What holds it back: not established in 8 cells (report.html says why)" in said
 
 
 def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) -> None:
@@ -148,6 +140,15 @@ def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) 
     assert f"= disk: {sentence}" in on_one_line(printed(analysis))
     assert f"- **disk**: {sentence}" in markdown.render(analysis)
     assert sentence in html.render(folder, analysis).replace("&#39;", "'")
+
+
+@pytest.mark.parametrize(("fixture", "told"), [("run", False), ("swept", True)])
+def test_two_numbers_of_clients_are_no_sweep_to_a_terminal(
+    request: pytest.FixtureRequest, fixture: str, told: bool
+) -> None:
+    _, analysis = request.getfixturevalue(fixture)
+    assert ("wait for each other" in printed(analysis)) is told
+    assert "wait for each other" in markdown.render(analysis)
 
 
 def test_a_trouble_of_many_cells_is_told_with_one_remedy(run: Run) -> None:
@@ -175,7 +176,6 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
     limits = limits_of(analysis)
     for table in (
         tables.limits(analysis, limits),
-        tables.limits_in_short(analysis, limits),
         tables.signals(analysis, limits),
         tables.splits(analysis, limits),
         tables.sources(analysis, limits),
@@ -274,7 +274,7 @@ def test_a_cell_of_which_nothing_is_known_is_left_out_of_its_verdicts(run: Run) 
     _, analysis = run
     only_disk = [one for one in limits_of(analysis).cells if one.cell.storage == "disk"]
     said = on_one_line(printed(change(analysis, limits__cells=only_disk)))
-    assert "Held back: disk by the flush of the log (COMMIT takes 6.4 of 8.1 ms)." in said
+    assert "Held back: disk by the log's flush (COMMIT takes 6.4 of 8.1 ms)." in said
 
 
 # ---------------------------------------------------------------- pictures

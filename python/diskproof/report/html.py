@@ -5,6 +5,7 @@ from functools import cache
 from jinja2 import Environment
 
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.words import sentence_case
 from diskproof.analysis.words import subject
 from diskproof.report import beside, charts, headings, money, published_charts, tables, words
 from diskproof.report.chart_style import encode
@@ -69,6 +70,6 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
 def _environment() -> Environment:
     made = environment()
     made.globals.update(beside=beside, headings=headings, money=money, subject=subject, tables=tables)
-    made.globals.update(limit_tables=limit_tables, limit_words=limit_words)
+    made.globals.update(limit_tables=limit_tables, limit_words=limit_words, sentence_case=sentence_case)
     made.globals.update(safety_tables=safety_tables, safety_words=safety_words)
     return made

@@ -47,8 +47,6 @@ def layout(table: tables.Table, console: Console) -> RichTable:
         "Min s",
         "Max s",
         "Valid",
-        "Where",
-        "Bound/s",
         "Recovery s",
         "Median lost",
     ):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.shapes import CellLimit, Limits
+from diskproof.analysis.limits.words import sentence_case
 from diskproof.report.limits import words
 from diskproof.report.limits.words import KnownTrouble
 from diskproof.report.pipes import escape, table
@@ -18,7 +19,7 @@ def parts(analysis: Analysis) -> list[str]:
         return []
     return [
         f"## {words.TITLE}",
-        f"{words.summary(limits)}. {words.NOTE}",
+        f"{sentence_case(words.summary(limits))} {words.NOTE}",
         *_sentences(analysis, words.unsaid(analysis, limits)),
         table(tables.limits(analysis, limits)),
         *_troubles(analysis, limits),
@@ -26,7 +27,7 @@ def parts(analysis: Analysis) -> list[str]:
         *_tabled("", "How each part follows from what was measured:", tables.sources(analysis, limits)),
         *_sweeps(analysis, limits),
         *_proofs(analysis, limits),
-        *_tabled("### Demands", words.DEMANDS_NOTE, tables.demands(analysis, limits)),
+        *_tabled("### Demands", words.demands_note(analysis), tables.demands(analysis, limits)),
         *_tabled(
             "### Signals", "All that speaks for a limit, or against it.", tables.signals(analysis, limits)
         ),

@@ -6,6 +6,7 @@ import altair as alt
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.shapes import CellLimit, PartName, Split
+from diskproof.analysis.limits.words import share as share_of
 from diskproof.report import words
 from diskproof.report.chart_parts import (
     MOST_CELLS_SHOWN,
@@ -111,7 +112,7 @@ def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]
     }
     at_us = 0.0
     for name, time_us in _in_order(split):
-        share = f", {said.share(time_us / split.latency_us)}" if split.latency_us > 0 else ""
+        share = f", {share_of(time_us / split.latency_us)}" if split.latency_us > 0 else ""
         yield {
             **identity,
             "part": name,

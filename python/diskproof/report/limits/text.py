@@ -1,34 +1,31 @@
-"""What holds the cells back on a terminal: a line under each verdict, then cells, troubles and proofs."""
+"""What holds the cells back on a terminal: under each verdict, then troubles, sweeps and proofs."""
 
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.limits.shapes import CellLimit, Limits, ProofAnswer
 from diskproof.report import words as common
 from diskproof.report.limits import words
-from diskproof.report.tables import limits as tables
-from diskproof.report.tables.table import Table
-from diskproof.report.terminal import hanging, layout, shown
+from diskproof.report.terminal import hanging, shown
 
 MOST_LINES = 2
 """Lines under a verdict: what does not fit stands without its evidence, and that in the other reports."""
 
 MOST_SENTENCES = 4
-MOST_CELLS = 16
 MOST_TROUBLES = 4
 MOST_SWEEPS = 4
 MOST_PROOFS = 6
 """What a screen holds; the rest is counted, and stands in the other reports."""
 
+FEWEST_CLIENTS = 3
+"""Numbers of clients that are told of as a sweep: two are a verdict's matter."""
+
 _ELSEWHERE = "see report.html in the run folder, or --format markdown"
 
 _OUTCOME_STYLES = {"as predicted": "bold green", "not as predicted": "bold red", "open": "bold"}
-
-Block = Text | RichTable
 
 
 def under_verdict(analysis: Analysis, verdict: Verdict, console: Console) -> str:
@@ -40,15 +37,16 @@ def under_verdict(analysis: Analysis, verdict: Verdict, console: Console) -> str
     return next(fitting, sentences[-1])
 
 
-def part(analysis: Analysis, limits: Limits, console: Console) -> Sequence[Block]:
+def part(analysis: Analysis, limits: Limits, console: Console) -> list[Text]:
     """Return the part of the report about limits; sentences of cells where no verdict has said them."""
     if not limits.cells:
         return []
-    heading = Text.assemble((words.TITLE, "bold"), (f"  {words.summary(limits)}", "dim"))
+    unsaid = words.unsaid(analysis, limits)
+    untold = len(words.open_cells(limits)) > len([one for one in unsaid if one.limit is None])
+    why = " (report.html says why)" if untold else ""
     return [
-        heading,
-        *_sentences(analysis, words.unsaid(analysis, limits), console),
-        *_cells(analysis, limits, console),
+        Text.assemble((f"{words.TITLE}: ", "bold"), f"{words.summary(limits)}{why}"),
+        *_sentences(analysis, unsaid, console),
         *_troubles(analysis, limits, console),
         *_sweeps(analysis, limits, console),
         *_proofs(analysis, limits, console),
@@ -67,12 +65,6 @@ def _sentences(analysis: Analysis, cells: Sequence[CellLimit], console: Console)
     return [*lines, *_rest(len(cells) - MOST_SENTENCES, "cell")]
 
 
-def _cells(analysis: Analysis, limits: Limits, console: Console) -> Iterator[Block]:
-    table = tables.limits_in_short(analysis, limits)
-    yield layout(Table(table.columns, table.rows[:MOST_CELLS]), console)
-    yield from _rest(len(table.rows) - MOST_CELLS, "cell")
-
-
 def _troubles(analysis: Analysis, limits: Limits, console: Console) -> Iterator[Text]:
     found = words.troubles(analysis, limits)
     for one in found[:MOST_TROUBLES]:
@@ -87,10 +79,11 @@ def _troubles(analysis: Analysis, limits: Limits, console: Console) -> Iterator[
 
 
 def _sweeps(analysis: Analysis, limits: Limits, console: Console) -> Iterator[Text]:
-    for one in limits.sweeps[:MOST_SWEEPS]:
+    told = [one for one in limits.sweeps if len(one.clients) >= FEWEST_CLIENTS]
+    for one in told[:MOST_SWEEPS]:
         body = shown(f"{words.sweep_name(analysis, one)}: {one.sentence}")
         yield hanging(Text("~", style="bold"), body, console)
-    yield from _rest(len(limits.sweeps) - MOST_SWEEPS, "sweep")
+    yield from _rest(len(told) - MOST_SWEEPS, "sweep")
 
 
 def _proofs(analysis: Analysis, limits: Limits, console: Console) -> Iterator[Text]:

@@ -15,26 +15,14 @@ from diskproof.analysis.limits.shapes import (
     Sweep,
     Trouble,
 )
+from diskproof.analysis.limits.words import plain, share
 from diskproof.analysis.words import cell_words, listed, subject
 from diskproof.report import words
 from diskproof.results.factor import Factor
-from diskproof.results.limit import Limit
 
 TITLE = "What holds it back"
 
 NOT_ESTABLISHED = "not established"
-
-BY: dict[Limit, str] = {
-    "log flush": "the flush of the log",
-    "data reads": "reading data",
-    "page writes": "writing pages",
-    "CPU": "the CPU",
-    "locks": "locks",
-    "load generator": "the load generator",
-    "arrivals": "the rate that the study sets",
-    "disk": "the disk",
-}
-"""What stands after "held back by"."""
 
 UNEXPLAINED = "unexplained"
 
@@ -43,18 +31,13 @@ PLAIN_OUTCOME_MARKS: dict[str, str] = {**OUTCOME_MARKS, "not as predicted": "x"}
 
 NOTE = (
     "A limit is named only where two instruments speak for it, each by its own means, and fewer against it; "
-    "otherwise it is not established. Bound: no more transactions a second than the busiest part could "
-    "serve. What a change would do is predicted, not measured."
+    "otherwise it is not established. Bound: the busiest part could serve no more a second. What a change "
+    "would do is predicted, not measured."
 )
 
 SPLIT_NOTE = (
     "The parts of the mean time, in ms and as shares. Unexplained: what is left of the latency; below 0 the "
     "parts overlap."
-)
-
-DEMANDS_NOTE = (
-    "What a transaction keeps each centre busy for (Denning and Buzen 1978), how busy one of its servers "
-    "was, and what it could serve; n/a: its demand shrinks with load, as that of a flush which commits share."
 )
 
 SWEEP_NOTE = (
@@ -114,14 +97,14 @@ Evidence = Literal["all", "of limits", "none"]
 
 
 def in_short(analysis: Analysis, verdict: Verdict, evidence: Evidence = "all") -> str:
-    """Return what holds both cells of a verdict back in one sentence; nothing where nothing is said."""
+    """Return what holds both cells of a verdict back in one sentence.
+
+    Nothing where no limit of theirs is established: why not is told elsewhere.
+    """
     held = of_verdict(analysis, verdict)
-    if not held:
-        return ""
     limits = {one.limit.limit for one in held}
-    if limits == {None}:
-        whom = "them" if len(held) > 1 else held[0].name
-        return f"What holds {whom} back is {NOT_ESTABLISHED}{_missing_of_all(held, evidence)}."
+    if limits <= {None}:
+        return ""
     if len(limits) == 1 and len(held) > 1:
         return f"Held back: both by {by(held[0].limit)}{_of_both(held) if evidence != 'none' else ''}."
     return f"Held back: {'; '.join(_held(one, evidence) for one in held)}."
@@ -131,15 +114,6 @@ def _held(one: HeldBack, evidence: Evidence) -> str:
     if one.limit.limit is None:
         return f"{one.name}: {NOT_ESTABLISHED}{_missing(one.limit) if evidence == 'all' else ''}"
     return f"{one.name} by {by(one.limit)}{_evidence(one.limit) if evidence != 'none' else ''}"
-
-
-def _missing_of_all(held: Sequence[HeldBack], evidence: Evidence) -> str:
-    """Return what is missing of cells whose limits are all open: once where it is the same."""
-    if evidence != "all":
-        return ""
-    if len({_missing(one.limit) for one in held}) == 1:
-        return _missing(held[0].limit)
-    return f": {'; '.join(f'{one.name}{_missing(one.limit)}' for one in held)}"
 
 
 def _missing(cell: CellLimit) -> str:
@@ -157,7 +131,7 @@ def unsaid(analysis: Analysis, limits: Limits) -> list[CellLimit]:
 
 def by(cell: CellLimit) -> str:
     """Return what a cell is held back by, in words that stand in a sentence."""
-    return BY[cell.limit] if cell.limit else NOT_ESTABLISHED
+    return plain(cell.limit) if cell.limit else NOT_ESTABLISHED
 
 
 def _of_both(held: Sequence[HeldBack]) -> str:
@@ -227,11 +201,6 @@ def part(split: Split, name: str) -> Part | None:
     return next((one for one in split.parts if one.name == name), None)
 
 
-def share(value: float) -> str:
-    """Return a share in whole percents."""
-    return f"{value:.0%}"
-
-
 # ---------------------------------------------------------------- troubles, sweeps, proofs
 
 
@@ -297,6 +266,15 @@ def summary(limits: Limits) -> str:
     missing = len(open_cells(limits))
     rest = [f"{NOT_ESTABLISHED} in {words.count(missing, 'cell')}"] if missing else []
     return "; ".join([*([listed(told, len(told))] if told else []), *rest])
+
+
+def demands_note(analysis: Analysis) -> str:
+    """Say what the table of demands holds."""
+    return (
+        f"What a {words.work(analysis.plan)} keeps each centre busy for (Denning and Buzen 1978), how busy "
+        "one of its servers was, and what it could serve; n/a: its demand shrinks with load, as that of a "
+        "flush which commits share."
+    )
 
 
 def sweep_note(limits: Limits) -> str:

@@ -2,6 +2,7 @@
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.shapes import CellLimit, Limits, Split, Sweep
+from diskproof.analysis.limits.words import share
 from diskproof.report import words
 from diskproof.report.limits import words as said
 from diskproof.report.tables.table import Column, Table, factor_column, shown_factors
@@ -29,28 +30,6 @@ def limits(analysis: Analysis, found: Limits) -> Table:
             *_two_signals(one),
             words.number(one.bound_per_s),
             one.what_if.says if one.what_if else "",
-        )
-        for one in found.cells
-    )
-    return Table(columns, rows)
-
-
-def limits_in_short(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a cell for a screen: its limit, where, the bound, and where its time goes."""
-    columns = (
-        *_levels_of(analysis),
-        Column("Held back by"),
-        Column("Where"),
-        Column("Bound/s", figures=True),
-        Column("Where its time goes"),
-    )
-    rows = tuple(
-        (
-            *_levels(analysis, one),
-            one.limit or said.NOT_ESTABLISHED,
-            one.where or "",
-            words.number(one.bound_per_s),
-            said.main_parts(one.split),
         )
         for one in found.cells
     )
@@ -135,7 +114,7 @@ def demands(analysis: Analysis, found: Limits) -> Table:
             one.centre,
             f"{one.servers}",
             words.milliseconds(one.demand_us),
-            said.share(one.utilisation),
+            share(one.utilisation),
             words.number(one.bound_per_s),
         )
         for cell in found.cells
@@ -214,7 +193,7 @@ def _part(split: Split, name: str) -> str:
 
 
 def _time(split: Split, time_us: float) -> str:
-    of_all = f" ({said.share(time_us / split.latency_us)})" if split.latency_us > 0 else ""
+    of_all = f" ({share(time_us / split.latency_us)})" if split.latency_us > 0 else ""
     return f"{words.milliseconds(time_us)}{of_all}"
 
 
@@ -227,5 +206,5 @@ def _law(sweep: Sweep) -> tuple[str, ...]:
         words.with_bounds(law.contention),
         words.with_bounds(law.coherency),
         "none" if law.peak_clients is None else words.number(law.peak_clients),
-        said.share(law.residual),
+        share(law.residual),
     )
