@@ -4,14 +4,15 @@ All of it is the response time law of a closed loop without thinking, X = N / R 
 the parts of R that the change touches made longer or shorter, and the bounds of what is left (Lazowska et al.
 1984, chapter 5). The band is what the record leaves open, case by case; it is no allowance for error:
 
-- slower flushes, by f. A commit's wait W has the flushes themselves in it, S, and the wait for those under
-  way. At the least only S is f times as long, since larger groups share the flush: R + (f - 1) S. At the most
-  all of W is: R + (f - 1) W. With one client nobody else's flush is in the way, and the first is the
-  estimate; else the middle of both.
+- slower flushes, by f. A commit's wait W has its own flushes in it, S, the writes before them, and the wait
+  for the flush under way. At the least only S is f times as long: R + (f - 1) S. At the most all of W is, and
+  each commit finds a flush that has only just begun: R - W + f max(W, 2 S). With one client nobody else's
+  flush is in the way, and the first is the estimate; else R + (f - 1) W, for the queue is made of flushes.
 - flushes relaxed. At the most all of W goes, until the next centre is full; at the least only S goes, and a
   transaction finds all others before it at the CPUs and, where every page that it changed is written at once,
   at the disk (pessimistic bound).
-- slower reads, by f. As flushes: all of the wait is f times as long, or only the disk's own part in it.
+- slower reads, by f. At the most all of the wait W for them is f times as long: R + (f - 1) W. At the least
+  only the disk's own work S is, and the queue before it shrinks as far as it can: R - W + max(W, f S).
 - half the CPUs. At the most what the CPUs left can serve; at the least each transaction finds all others
   there.
 - twice the memory. Misses shrink as under even access, (data - 2 memory) / (data - memory), or only by the
@@ -90,22 +91,30 @@ def foresee(limit: CellLimit, intervention: Intervention) -> WhatIf | None:
 
 def longer(residence: Residence, name: PartName, factor: float, says: str) -> WhatIf | None:
     """Return what comes of a part that takes `factor` times as long, or below 1 of one that is shortened."""
-    whole, service = residence.part(name)
     if name not in residence.parts:
         return None
+    whole, service = residence.part(name)
     by_service = residence.ratio(residence.whole + (factor - 1) * service)
     by_all = residence.ratio(residence.whole + (factor - 1) * whole)
-    low, high = sorted((by_service, by_all))
-    if factor < 1:
-        low, high = min(low, _next_bound(residence)), min(high, _next_bound(residence))
-    estimate = by_service if residence.clients == 1 else math.sqrt(low * high)
+    bounds = [by_service, by_all]
+    if residence.clients > 1 and factor > 1:
+        rest = residence.whole - whole
+        if name == "log flush":
+            bounds.append(residence.ratio(rest + factor * max(whole, 2 * service)))
+        else:
+            bounds = [by_all, residence.ratio(rest + max(whole, factor * service))]
+    most = _next_bound(residence) if factor < 1 else math.inf
+    low, high = min(*bounds, most), min(max(bounds), most)
+    estimate = by_service if residence.clients == 1 else by_all
+    if residence.clients > 1 and name != "log flush" and factor > 1:
+        estimate = math.sqrt(low * high)
     return WhatIf(
         says=says,
         ratio=min(max(estimate, low), high),
         low=low,
         high=high,
         basis=f"{name} is {_of(residence, whole)} of a transaction's time, {_of(residence, service)} its own "
-        f"service; {digits(factor, 2)} times as long, shared by those who wait or not",
+        f"service; each takes {digits(factor, 2)} times as long",
     )
 
 

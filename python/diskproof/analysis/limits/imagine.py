@@ -5,6 +5,7 @@ import math
 from diskproof.analysis.limits.foresee import Residence, longer
 from diskproof.analysis.limits.observed import MICRO, Observed
 from diskproof.analysis.limits.shapes import CellLimit, PartName, WhatIf
+from diskproof.analysis.limits.signals.judge import LITTLE
 from diskproof.analysis.limits.split import DATA
 from diskproof.analysis.limits.words import milliseconds, times_as_much
 from diskproof.analysis.published.evidence import FULL_SHARE
@@ -24,6 +25,8 @@ def imagine(seen: Observed, limit: CellLimit) -> WhatIf | None:
             return _shorter(seen, residence, "log flush")
         case "data reads":
             return _shorter(seen, residence, "data reads")
+        case "CPU" if (seen.others_share or 0.0) >= LITTLE:
+            return None  # what other work would leave of more CPUs is not known
         case "CPU":
             return _more_cpus(residence) if (seen.cpu_busy or 0) >= FULL_SHARE else _faster_cpus(residence)
         case "load generator":
@@ -43,7 +46,8 @@ def _shorter(seen: Observed, residence: Residence, name: PartName) -> WhatIf | N
     found = longer(residence, name, target_us / now_us, "")
     if found is None:
         return None
-    says = f"a disk with a {milliseconds(target_us)} {what} would give about {times_as_much(found.ratio)}"
+    target = f"{target_us / 1000:g} ms" if target_us in ROUND_US else milliseconds(target_us)
+    says = f"a disk with a {target} {what} would give about {times_as_much(found.ratio)}"
     return found.model_copy(update={"says": says})
 
 

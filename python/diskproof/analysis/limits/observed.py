@@ -265,6 +265,14 @@ class Observed:
         return min(used * per_s / MICRO / cpus, 1.0) if used is not None and per_s and cpus else None
 
     @cached_property
+    def others_share(self) -> float | None:
+        """The share of the CPUs' busy time that other work on the machine had; None: not known."""
+        busy, used, cpus = self.side.machine_share, self.all_cpu_us, self.side.cpus
+        if not busy or used is None or not cpus or not self.per_s:
+            return None
+        return max(1 - used * self.per_s / MICRO / (busy * cpus), 0.0)
+
+    @cached_property
     def cpus_each(self) -> float | None:
         """How many CPUs each client keeps busy, with whoever works for it."""
         used, per_s = self.all_cpu_us, self.per_s

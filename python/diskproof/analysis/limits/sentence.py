@@ -7,6 +7,7 @@ from diskproof.analysis.limits.imagine import read_us
 from diskproof.analysis.limits.name import Named
 from diskproof.analysis.limits.observed import Observed, commits
 from diskproof.analysis.limits.shapes import Part, PartName, Split, WhatIf
+from diskproof.analysis.limits.signals.judge import LITTLE, MOST
 from diskproof.analysis.limits.split import logs_of_commit
 from diskproof.analysis.limits.words import milliseconds, sentence_case, share
 from diskproof.analysis.published.evidence import FULL_SHARE
@@ -108,13 +109,7 @@ def _locks_wait(_: Observed, part: Part) -> str:
 
 
 def _computing(seen: Observed, named: Named, split: Split | None) -> str:
-    used = parties_of_cpu(seen)
-    of_whom = ""
-    if len(used) > 1:
-        told = [
-            f"{PARTIES[party]} {share(part)}" for party, part in sorted(used.items(), key=lambda it: -it[1])
-        ]
-        of_whom = f" (of that {', '.join(told)})"
+    of_whom = _of_whom(seen)
     busy = seen.cpu_busy or 0.0
     if busy >= FULL_SHARE or named.limit == "load generator":
         speaking = [one.says for one in named.signals if one.limit == named.limit and one.supports]
@@ -126,6 +121,18 @@ def _computing(seen: Observed, named: Named, split: Split | None) -> str:
     return f"{who} keeps {min(each, 1.0):.2g} of {seen.side.cpus} CPUs busy{of_whom}{taken}"
 
 
+def _of_whom(seen: Observed) -> str:
+    """Say who has the CPU time, other work on the machine included where it has much of it."""
+    used, others = parties_of_cpu(seen), seen.others_share or 0.0
+    others = others if others >= LITTLE else 0.0
+    told = {PARTIES[party]: part * (1 - others) for party, part in used.items()}
+    told |= {"other work on the machine": others} if others else {}
+    if len(told) < 2:
+        return ""
+    said = [f"{who} {share(part)}" for who, part in sorted(told.items(), key=lambda item: -item[1])]
+    return f" (of that {', '.join(said)})"
+
+
 def _taken(split: Split | None) -> str:
     if split is None:
         return ""
@@ -135,8 +142,11 @@ def _taken(split: Split | None) -> str:
 
 
 def _cpu_beside(seen: Observed) -> list[str]:
-    busy = seen.cpu_busy
-    return [] if busy is None else [f"the CPUs are {share(busy)} busy"]
+    busy, others = seen.cpu_busy, seen.others_share or 0.0
+    if busy is None:
+        return []
+    beside = f", {share(others)} of that with other work on the machine" if others >= MOST else ""
+    return [f"the CPUs are {share(busy)} busy{beside}"]
 
 
 def _log(seen: Observed) -> str:

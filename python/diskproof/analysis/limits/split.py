@@ -48,13 +48,13 @@ def log_flush(seen: Observed) -> Part | None:
     An autocommitted write is its own COMMIT. At the most it waits for the flush under way and then its own,
     each with the write before it, of each log; a longer COMMIT waited for something else as well.
     """
-    service, how = flush_service(seen)
+    (service, writing), how = flush_service(seen)
     if not service:
         return None
     waited, statement = _commit_wait(seen)
     if waited is None:
         return None
-    most = service * (2 if seen.inside > 1 else 1)
+    most = (service + writing) * (2 if seen.inside > 1 else 1)
     mean_us = min(waited, max(most, _flush_by_threads(seen) or 0.0))
     return Part(
         name="log flush",
@@ -64,30 +64,31 @@ def log_flush(seen: Observed) -> Part | None:
     )
 
 
-def flush_service(seen: Observed) -> tuple[float | None, str]:
-    """Return how long the log's own writes and flushes of one commit take, and who says so.
+def flush_service(seen: Observed) -> tuple[tuple[float | None, float], str]:
+    """Return how long the flushes of one commit take, and the writes before them, and who says so.
 
     None: nobody counted them; 0: there are none.
     """
     flushes = flushes_each(seen)
     if flushes is not None and flushes < SELDOM / max(seen.inside, 1):
-        return 0.0, "no commit flushes anything"
+        return (0.0, 0.0), "no commit flushes anything"
     for disks, account in ((seen.disks, "the kernel's"), (seen.virtual, "the virtual disk's")):
         logs = [one for one in seen.holding(disks, seen.log_roles) if one.flush and one.flush.mean_us]
         if logs:
             return _by_disks(seen, logs), f"by {account} account of {_named(logs)}"
-    threads = _flush_by_threads(seen)
-    return threads, "by the threads that were found flushing"
+    return (_flush_by_threads(seen), 0.0), "by the threads that were found flushing"
 
 
-def _by_disks(seen: Observed, logs: list[Disk]) -> float:
-    """Return the time of one commit's flushes: of all that one client makes, of one a log among several."""
+def _by_disks(seen: Observed, logs: list[Disk]) -> tuple[float, float]:
+    """Return the time of one commit's flushes and writes: of one client all, of several one for each log."""
     if seen.inside == 1 and seen.per_s:
         flushes = sum(one.flush.per_s * one.flush.mean_us for one in logs if one.flush and one.flush.mean_us)
         writes = sum(min(one.write.per_s, one.flush.per_s) * _write_us(one) for one in logs if one.flush)
-        return (flushes + writes) / seen.per_s
-    one_flush = max(one.flush.mean_us + _write_us(one) for one in logs if one.flush and one.flush.mean_us)
-    return one_flush * logs_of_commit(seen) * _commits_each(seen)
+        return flushes / seen.per_s, writes / seen.per_s
+    slowest = max(logs, key=lambda one: (one.flush.mean_us if one.flush else None) or 0.0)
+    times = logs_of_commit(seen) * _commits_each(seen)
+    flush_us = (slowest.flush.mean_us if slowest.flush else None) or 0.0
+    return flush_us * times, _write_us(slowest) * times
 
 
 def _write_us(disk: Disk) -> float:
@@ -223,11 +224,10 @@ def load_generator(seen: Observed) -> Part | None:
     if seen.embedded:
         return Part(name="load generator", mean_us=between, source="between two statements")
     reading = (seen.delay_us or 0.0) * (seen.statements or 0.0)
-    waited = seen.waited_us("load") or 0.0
     return Part(
         name="load generator",
-        mean_us=between + reading + waited,
-        source="between two statements, reading replies, and waiting for a CPU",
+        mean_us=between + reading,
+        source="between two statements, and reading replies",
     )
 
 
@@ -241,13 +241,25 @@ def _computing(seen: Observed, left: float) -> Iterator[Part]:
     note = "; the rest is that of background threads" if computed < work * 0.9 else ""
     of_whom = "load generator's" if seen.embedded or seen.bare else "server's"
     yield Part(name="CPU", mean_us=computed, source=f"the {of_whom} CPU time of {_ms(work)}{note}")
-    waited = seen.waited_us("load" if seen.embedded or seen.bare else "server")
+    waited = _waited(seen, threads, computed)
     if waited is not None:
         yield Part(
             name="waiting for a CPU",
-            mean_us=min(waited, left - computed),
-            source="the kernel's account of threads that are ready to run",
+            mean_us=min(waited[0], left - computed),
+            source=waited[1],
         )
+
+
+def _waited(seen: Observed, threads_us: float | None, computed_us: float) -> tuple[float, str] | None:
+    """Return the wait of server and load for a CPU: the kernel's account, or threads found ready to run."""
+    own = None if seen.embedded or seen.bare else seen.waited_us("server")
+    load = seen.waited_us("load")
+    if own is None and threads_us is not None and not seen.embedded:
+        own = max(threads_us - computed_us, 0.0)
+    known = [one for one in (own, load) if one is not None]
+    if not known:
+        return None
+    return sum(known), "the kernel's account of threads that are ready to run"
 
 
 def _of_files(seen: Observed) -> Iterator[Part]:

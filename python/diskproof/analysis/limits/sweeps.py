@@ -1,5 +1,6 @@
 """Throughput over numbers of clients: the knee, the bound, and the Universal Scalability Law."""
 
+import math
 from collections.abc import Sequence
 
 from diskproof.analysis.gather import Gathered
@@ -79,10 +80,14 @@ def _sentence(
     if last < PEAK * most:
         said.append(f"{in_words(str(at_last))} lose {share(1 - last / most)} of it")
     if knee is not None:
-        said.append(f"from {digits(max(knee, 1.0), 2)} on they must queue")
+        said.append(f"from {_some(knee)} on some must wait for others")
     if scaling is not None:
         said.append(_law(counts, scaling))
     return "; ".join(said) + "."
+
+
+def _some(knee: float) -> str:
+    return in_words(str(max(math.ceil(knee), 2)))
 
 
 def _law(counts: Sequence[int], scaling: Scaling) -> str:
