@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import devices
+import options
 import workloads
 from diskproof import load
 from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS
@@ -142,6 +143,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "workloads.md": workloads.page,
     "devices.md": devices.page,
+    "options.md": lambda: options.page(NOTE),
 }
 
 

@@ -12,44 +12,20 @@ from diskproof.audit.option_facts import LIVES, Life, Server, server_named
 from diskproof.audit.registry import CONFIGURATION_CHECKS
 from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.options import MY_CNF
-from diskproof.results.imported import Settings, Source
+from diskproof.results.imported import Settings
 from diskproof.server.mysql import find_mysql
 from diskproof.server.mysql import options as mysql
 from diskproof.server.mysql.installation import Installation
 from diskproof.server.postgresql import find_postgresql
 from diskproof.server.tuning import TUNING, tuned_variables
 from diskproof.study.model import Level
+from support.cases.configurations import FAST, GIB, SAFE, settings_of
+from support.cases.configurations import configuration as of
 from support.hostile import damaged
 from support.samples import SAMPLES, as_text, found_in
 from support.servers import make_dirs
 
-GIB = 2**30
 LEVELS: tuple[Level, ...] = ("safest", "fast", "unsafe")
-
-
-def settings(
-    text: str, *, observed: bool = False, version: str | None = None, kind: str = "my.cnf"
-) -> Settings:
-    """Return settings of ``name = value`` lines; a name alone has no value."""
-    values: dict[str, str | None] = {}
-    repeated = []
-    for line in filter(None, map(str.strip, text.replace(";", "\n").splitlines())):
-        name, equals, value = (part.strip() for part in line.partition("="))
-        if name in values:
-            repeated.append(name)
-        values[name] = value if equals else None
-    return Settings(
-        source=Source(file="my.cnf", format=kind),
-        observed=observed,
-        values=values,
-        repeated=repeated,
-        version=version,
-    )
-
-
-def of(text: str, server: str | None = "MySQL 8.0.36", **facts: object) -> Configuration:
-    kind = "postgresql.conf" if server and "Postgre" in server else "my.cnf"
-    return Configuration(settings(text, kind=kind), server=server, **facts)  # type: ignore[arg-type]
 
 
 def check_named(name: str) -> Check[Configuration]:
@@ -59,9 +35,6 @@ def check_named(name: str) -> Check[Configuration]:
 def outcome(name: str, configuration: Configuration) -> Outcome:
     return check_named(name).outcome(configuration)
 
-
-SAFE = "innodb_flush_log_at_trx_commit=1; sync_binlog=1; log_bin=ON; innodb_doublewrite=ON"
-FAST = "innodb_flush_log_at_trx_commit=2; sync_binlog=0; log_bin=ON; innodb_doublewrite=ON"
 
 FAILING: list[tuple[str, Configuration, str]] = [
     ("unknown-option", of("query_cache_size=0"), "removed in 8.0.3"),
@@ -107,12 +80,12 @@ FAILING: list[tuple[str, Configuration, str]] = [
         of(SAFE, level="safest", beside=(of(FAST, level="fast"),), differs_in=("sync_binlog",)),
         "differ in `innodb_flush_log_at_trx_commit` too: 1 and 2",
     ),
-    ("took-effect", of(SAFE, observed=settings(FAST, observed=True)), "reads back as 0, but 1"),
+    ("took-effect", of(SAFE, observed=FAST), "reads back as 0, but 1"),
     (
         "took-effect",
         of(
             "innodb_buffer_pool_size=1G",
-            observed=settings("innodb_buffer_pool_size=134217728", observed=True),
+            observed="innodb_buffer_pool_size=134217728",
         ),
         "reads back as 134217728, but 1G",
     ),
@@ -166,10 +139,7 @@ PASSING: list[tuple[str, Configuration]] = [
         "took-effect",
         of(
             "innodb_buffer_pool_size=1G; log_bin=/b/x; skip_name_resolve; skip_innodb_doublewrite",
-            observed=settings(
-                "innodb_buffer_pool_size=1073741824; log_bin=ON; skip_name_resolve=ON; innodb_doublewrite=0",
-                observed=True,
-            ),
+            observed="innodb_buffer_pool_size=1073741824;log_bin=1;skip_name_resolve=1;innodb_doublewrite=0",
         ),
     ),
     (
@@ -209,7 +179,7 @@ def test_sound_settings_pass(name: str, configuration: Configuration) -> None:
         ("idle-option", of("sync_binlog=1", None), "which server and version"),
         ("undeclared-difference", of(SAFE, beside=(of(FAST),)), "what the levels are said to differ in"),
         ("took-effect", of(SAFE), "what the server answered to SHOW VARIABLES"),
-        ("took-effect", of("a=1", observed=settings("b=1", observed=True)), "`a` among what"),
+        ("took-effect", of("a=1", observed="b=1"), "`a` among what"),
         ("memory", of("innodb_buffer_pool_size=6G"), "the machine's memory"),
     ],
 )
@@ -222,16 +192,8 @@ def test_what_cannot_be_told_is_said(name: str, configuration: Configuration, mi
 @pytest.mark.parametrize("name", ["unknown-option", "deprecated-option", "repeated-option", "idle-option",
                                   "took-effect"])  # fmt: skip
 def test_a_servers_answer_is_no_option_file(name: str) -> None:
-    dump = Configuration(settings("thread_pool_size=8; sync_binlog=1", observed=True, version="8.0.36"))
+    dump = Configuration(settings_of("thread_pool_size=8; sync_binlog=1", observed=True, version="8.0.36"))
     assert outcome(name, dump).state == "does not apply"
-
-
-def test_every_check_has_its_words_and_both_kinds_of_case() -> None:
-    names = {one.name for one in CONFIGURATION_CHECKS}
-    assert all(one.reason and one.remedy and one.source for one in CONFIGURATION_CHECKS)
-    assert {name for name, _, _ in (*FAILING, *NOTED)} == names
-    assert {name for name, _ in PASSING} == names
-    assert all(life.source for life in LIVES)
 
 
 # ---------------------------------------------------------------- the settings that diskproof itself makes
@@ -300,6 +262,15 @@ def _all_pass(texts: Mapping[Level, str], server: str, differs_in: tuple[str, ..
         outcomes = [one.outcome(replace(configuration, beside=beside)) for one in CONFIGURATION_CHECKS]
         assert not [one for one in outcomes if one.state == "failed"]
         assert [one.check for one in outcomes if one.state == "cannot be told"] == ["took-effect"]
+
+
+def test_levels_that_differ_in_places_are_levels_and_places_need_no_word() -> None:
+    disk, flash = (
+        of("log_bin=/disk/b; sync_binlog=1", level="disk"),
+        of("log_bin=/ssd/b; sync_binlog=1", level="ssd"),
+    )
+    both = replace(disk, beside=(flash,), differs_in=())
+    assert outcome("same-level", both).state == outcome("undeclared-difference", both).state == "passed"
 
 
 def test_a_loose_option_stops_no_server() -> None:

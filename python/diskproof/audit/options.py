@@ -460,20 +460,27 @@ def undeclared_difference(configuration: Configuration) -> Iterator[Said]:
         return
     for other in configuration.beside:
         for name in _differences(configuration, other):
-            if name not in configuration.differs_in:
+            if name not in configuration.differs_in and not any(
+                _is_place(one, name) for one in (configuration, other)
+            ):
                 ours, theirs = (_told(one, name) for one in (configuration, other))
                 levels = f"`{configuration.level}` and `{other.level}`"
                 yield Problem("warning", f"{levels} differ in `{name}` too: {ours} and {theirs}")
 
 
 def _differences(one: Configuration, other: Configuration) -> list[str]:
-    """Return the options that do not have one value in both; paths differ by nature."""
+    """Return the options that do not have one value in both."""
     ours, theirs = effective(one), effective(other)
     return [
         name
         for name in dict.fromkeys((*ours, *theirs))
-        if not _equal(ours.get(name, ""), theirs.get(name, "")) and "/" not in f"{ours.get(name)}"
+        if not _equal(ours.get(name, ""), theirs.get(name, ""))
     ]
+
+
+def _is_place(configuration: Configuration, name: str) -> bool:
+    """Tell whether an option says where something lies: by their storage levels may always differ."""
+    return "/" in (effective(configuration).get(name) or "")
 
 
 def _equal(one: str | None, other: str | None) -> bool:
