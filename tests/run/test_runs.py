@@ -17,6 +17,7 @@ import pytest
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
+from diskproof.system.clock import has_quick_clock
 from diskproof.system.journal import MARK
 from diskproof.system.mounts import mounts
 from support.command import begin, diskproof, environment, open_for_others
@@ -135,7 +136,7 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
         assert {file.role for file in trial.open_files} >= {"data"}
         assert all(file.as_declared for file in trial.open_files), trial.open_files
         assert (trial.usage is not None) and (trial.usage.server_cpu_s is None) == (family == "sqlite")
-        assert_work_is_told(trial, ["load"] if family == "sqlite" else ["server", "load"])
+        assert_work_is_told(trial, family)
         series = folder.series(trial.id)
         assert series is not None
         assert "transactions_per_s" in series.column("metric").to_pylist()
@@ -159,12 +160,25 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
         assert "faster" not in same.stdout
 
 
-def assert_work_is_told(trial: Trial, parties: list[str]) -> None:
+def assert_work_is_told(trial: Trial, family: str) -> None:
     """No more than all CPUs have, and with a server's own processes in its account to a tick each."""
     usage = trial.usage
     assert usage is not None
-    assert list(usage.cpu) == parties
+    assert list(usage.cpu) == (["load"] if family == "sqlite" else ["server", "load"])
     assert 0 < sum(used.used_s for used in usage.cpu.values()) <= (os.cpu_count() or 1) * usage.seconds + 0.1
+    account = usage.account
+    match family:
+        case "sqlite":
+            assert account is None
+        case "mysql":
+            assert account is not None
+            assert account.page_requests
+        case _:
+            assert account is not None
+            # Backends hand their counts in once a second: of one second there may be none.
+            assert account.commits is not None
+            assert (account.log_flush_s is not None) == has_quick_clock()
+            assert account.waiting_sessions is not None
     assert usage.runnable_mean is not None
     assert usage.activity is not None
     assert usage.activity.moments >= 5

@@ -12,10 +12,12 @@ from typing import cast
 import pytest
 
 from diskproof.results.series import Row
-from diskproof.results.usage import CpuUse, DeviceUsage, Stalls
+from diskproof.results.usage import CpuUse, DeviceUsage, ServerAccount, Stalls
 from diskproof.run import sampler as module
+from diskproof.run import waits
 from diskproof.run.sampler import Sample, Sampler, seconds_to_next
-from diskproof.server.base import Running, ServerFailedError, Status
+from diskproof.server.base import Running, ServerFailedError
+from diskproof.server.samples import Samples, Status
 from diskproof.system.counters import HostCounters, ProcessCounters
 
 PERIOD_S = 0.02
@@ -25,7 +27,7 @@ class Told:
     """A server whose status the test tells: ten more statements at each look, and one level."""
 
     def __init__(self) -> None:
-        self.looks = 0
+        self.looks = self.asked = 0
         self.before_answer: Callable[[], object] = lambda: None
 
     @property
@@ -36,6 +38,13 @@ class Told:
         self.before_answer()
         self.looks += 1
         return Status(counters={"Questions": 10.0 * self.looks}, gauges={"Threads_running": 4.0})
+
+    def account(self, told: Samples) -> ServerAccount:
+        return ServerAccount(commits=told.count("Questions"))
+
+    def waiting_sessions(self) -> dict[str, int]:
+        self.asked += 1
+        return {"Lock:tuple": 2} if self.asked % 2 else {}
 
     def log_tail(self) -> str:
         return "the log's last line"
@@ -206,3 +215,39 @@ def test_a_second_of_a_disk_has_its_queue_and_its_mean_times() -> None:
 def test_a_disk_that_did_nothing_has_no_mean_times() -> None:
     rows = module._rows(seen(10, device()), seen(11, device()), 10)
     assert not [metric for _, _, metric, _ in rows if metric.endswith("_mean_us")]
+
+
+def test_the_servers_account_and_what_its_sessions_wait_for(
+    server: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waits, "PERIOD_S", 0.002)
+    sampler = sampler_of(server)
+    sampler.begin()
+    wait_for(lambda: server.looks > 5 and server.asked > 10)
+    sampler.end()
+    account = sampler.usage(embedded=False).account
+    assert account is not None
+    assert account.commits == 10 * (server.looks - 1)
+    assert account.waiting_sessions is not None
+    assert account.waiting_sessions["Lock:tuple"] == pytest.approx(1, abs=0.2), "two, every other time"
+
+
+def test_a_server_that_does_not_tell_its_waits_is_asked_once() -> None:
+    asked: list[int] = []
+    watch = waits.WaitsWatch(lambda: asked.append(1))
+    watch.begin()
+    wait_for(lambda: bool(asked))
+    time.sleep(0.05)
+    watch.end()
+    assert asked == [1]
+    assert watch.mean() is None
+
+
+def test_a_server_that_is_gone_ends_the_asking() -> None:
+    def fail() -> dict[str, int]:
+        raise ServerFailedError("it is gone")
+
+    watch = waits.WaitsWatch(fail)
+    watch.begin()
+    watch.end()
+    assert watch.mean() is None

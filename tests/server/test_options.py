@@ -14,6 +14,7 @@ from diskproof.server.postgresql import options as postgresql
 from diskproof.server.postgresql.installation import Installation as PostgresqlInstallation
 from diskproof.server.sqlite import SqliteServer
 from diskproof.study.model import Level
+from diskproof.system.clock import has_quick_clock
 from support.servers import make_dirs
 
 GIB = 2**30
@@ -266,3 +267,31 @@ def test_a_socket_folder_must_have_a_short_name(tmp_path: Path) -> None:
     dirs = make_dirs(tmp_path / ("long" * 20))
     with pytest.raises(ServerError, match=r"bytes long.*use a shorter one"):
         MysqlServer(SERVERS["mariadb"], "mariadb").check(dirs)
+
+
+@pytest.mark.parametrize(
+    ("clock", "version", "timed"),
+    [
+        ("tsc", (15, 0), {"track_io_timing": "on", "track_wal_io_timing": "on"}),
+        ("tsc", (13, 0), {"track_io_timing": "on"}),
+        ("tsc", (9, 1), {}),
+        ("hpet", (15, 0), {}),
+        (None, (15, 0), {}),
+    ],
+)
+def test_postgresql_times_its_input_and_output_where_the_clock_is_quick(
+    clock: str | None,
+    version: tuple[int, int],
+    timed: dict[str, str],
+    dirs: Dirs,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = dirs.log / "current_clocksource"
+    if clock:
+        source.write_text(f"{clock}\n")
+    monkeypatch.setattr(postgresql, "has_quick_clock", lambda: has_quick_clock(source))
+    server = PostgresqlInstallation(Path("/x"), version, "x")
+    settings = postgresql.settings(
+        server, dirs, level="safest", memory_bytes=GIB, max_clients=8, variables={}
+    )
+    assert {name: value for name, value in settings.common.items() if name.startswith("track_")} == timed

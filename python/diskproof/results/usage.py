@@ -99,6 +99,8 @@ class ServerAccount(Record):
     binlog_commits: int | None = None
     binlog_groups: int | None = None
     """Groups in which those commits were written, each with at most one flush."""
+    binlog_flush_s: float | None = None
+    """Seconds in flushes of the binary log."""
     page_requests: int | None = None
     """Pages that were asked for, wherever they were."""
     page_reads: int | None = None
@@ -125,9 +127,10 @@ class ServerAccount(Record):
     history_growth_per_s: float | None = None
     """Undo history that purge has not removed, gained a second."""
     temporary_tables_on_disk: int | None = None
-    waiting_sessions: dict[str, float] = {}
-    """Mean number of sessions found waiting, by the server's own name for what they waited for
-    (``LWLock:WALWrite``); of servers that tell what a session waits for."""
+    waiting_sessions: dict[str, float] | None = None
+    """Mean number of clients' sessions found waiting, by the server's own name for what they waited for
+    (``LWLock:WALWrite``); of servers that tell what a session waits for. Not of those that waited for their
+    client."""
 
 
 class Usage(Record):

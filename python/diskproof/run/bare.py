@@ -14,7 +14,7 @@ from diskproof.results.trial import DataFacts, RestoredBy, Timings
 from diskproof.results.usage import CpuUse, VirtualUse
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
-from diskproof.server.base import Status
+from diskproof.server.samples import Samples, Status
 from diskproof.storage.copy import settle
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import seed_of
@@ -60,6 +60,13 @@ class NothingWatched:
     def status(self) -> Status:
         """Return no counters."""
         return Status(counters={}, gauges={})
+
+    def account(self, told: Samples) -> None:
+        """Return no account."""
+        del told
+
+    def waiting_sessions(self) -> None:
+        """Return none: there are no sessions."""
 
     def log_tail(self) -> str:
         """Return no words."""

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from diskproof.results.series import Row
-from diskproof.results.usage import CpuUse, DeviceUsage, Party, Stalls, Usage
-from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError, Status
+from diskproof.results.usage import CpuUse, DeviceUsage, Party, ServerAccount, Stalls, Usage
+from diskproof.run.waits import WaitsWatch
+from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError
+from diskproof.server.samples import Samples, Status
 from diskproof.system.counters import (
     HostCounters,
     ProcessCounters,
@@ -39,6 +41,12 @@ class Watched(Protocol):
     def status(self) -> Status:
         """Return its own counters and levels; empty where it keeps none."""
 
+    def account(self, told: Samples) -> ServerAccount | None:
+        """Return what its statuses of a while say; None where it keeps no account."""
+
+    def waiting_sessions(self) -> dict[str, int] | None:
+        """Return how many of its sessions wait for what; None where it does not tell."""
+
     def log_tail(self) -> str:
         """Return its last words, for messages."""
 
@@ -60,8 +68,9 @@ class Sample:
 class Sampler:
     """Reads host, device and server counters once a second, from `begin` to `end`.
 
-    Only the first and the last sample are kept. What lies between them goes out at once as rows of
-    the series, so that a trial of a day needs no more memory than one of a minute.
+    Of the samples the first and the last are kept, and of the rest what the server's account needs. All else
+    goes out at once as rows of the series, so that a trial of a day needs no more memory than one of a
+    minute.
     """
 
     def __init__(
@@ -85,6 +94,8 @@ class Sampler:
         self._parties = {party: CpuAccount(pids) for party, pids in parties.items()}
         self._rows: list[Row] = []
         self._series = series or self._rows.extend
+        self._waits = WaitsWatch(server.waiting_sessions)
+        self._told = Samples()
         self._first: Sample | None = None
         self._last: Sample | None = None
         self._failure: ServerError | OSError | None = None
@@ -94,9 +105,11 @@ class Sampler:
 
     def begin(self) -> None:
         """Take the first sample and go on in the background."""
-        self._first = self._last = self._sample()
+        self._first = self._last = first = self._sample()
+        self._told.add(first.at_s, first.server)
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
+        self._waits.begin()
 
     def end(self) -> None:
         """Stop and take the last sample; nothing happens where it never began.
@@ -107,6 +120,7 @@ class Sampler:
         if self._thread is None:
             return
         self.abandon()
+        self._waits.end()
         self._thread.join(END_LIMIT_S)
         if self._thread.is_alive():
             raise ServerFailedError(
@@ -120,6 +134,7 @@ class Sampler:
 
     def abandon(self) -> None:
         """Stop without a last sample: the server may be gone. No row comes after this."""
+        self._waits.abandon()
         with self._keeping:
             self._stop.set()
 
@@ -149,6 +164,7 @@ class Sampler:
                 if name in first.devices
             },
             server_counters=_counters_minus(last.server, first.server),
+            account=self._account(),
             cpu={party: cpu_between(first.cpu.get(party), used) for party, used in last.cpu.items()},
             stalls=stalls_between(first.stalls, last.stalls),
         )
@@ -175,6 +191,14 @@ class Sampler:
         assert self._last is not None
         self._series(_rows(self._last, sample, self._first.at_s))
         self._last = sample
+        self._told.add(sample.at_s, sample.server)
+
+    def _account(self) -> ServerAccount | None:
+        account = self._server.account(self._told)
+        waiting = self._waits.mean()
+        if account is None or waiting is None:
+            return account
+        return account.model_copy(update={"waiting_sessions": waiting})
 
     def _sample(self) -> Sample:
         devices = {name: device_counters(name) for name in self._devices}

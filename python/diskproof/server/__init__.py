@@ -9,13 +9,14 @@ from diskproof.server.base import (
     ServerKind,
     ServerNotFoundError,
     Settings,
-    Status,
 )
+from diskproof.server.samples import Samples, Status
 
 __all__ = [
     "DATABASE",
     "Dirs",
     "Running",
+    "Samples",
     "ServerError",
     "ServerFailedError",
     "ServerKind",

@@ -13,6 +13,8 @@ from diskproof.refusal import RefusalError
 from diskproof.results.machine import ServerFacts
 from diskproof.results.record import Role
 from diskproof.results.trial import Setting
+from diskproof.results.usage import ServerAccount
+from diskproof.server.samples import Samples, Status
 from diskproof.study.model import Level
 from diskproof.system.processes import Starter
 
@@ -76,16 +78,6 @@ class Dirs:
 
 
 @dataclass(frozen=True)
-class Status:
-    """What a server tells of itself at one moment, under its own names."""
-
-    counters: dict[str, float]
-    """Counted since the server's start: only a difference of two says anything."""
-    gauges: dict[str, float]
-    """Levels: dirty pages, running threads. A difference of two says nothing."""
-
-
-@dataclass(frozen=True)
 class Settings:
     """What is asked of a server, as its own variables; every one of them is read back."""
 
@@ -130,6 +122,19 @@ class Running(Protocol):
 
     def status(self) -> Status:
         """Return the server's own counters and levels; empty where it keeps none."""
+
+    def account(self, told: Samples) -> ServerAccount | None:
+        """Return what its statuses of a while say, in words that all families share.
+
+        None where it keeps no account.
+        """
+
+    def waiting_sessions(self) -> dict[str, int] | None:
+        """Return how many clients' sessions wait for what at this moment, by the server's own names.
+
+        Not those that wait for their client. Asked on a connection of its own, so that another thread may
+        ask meanwhile for anything else; None where it does not tell.
+        """
 
     def role_of(self, path: str) -> Role | None:
         """Return the role of a file that the server holds open, by its name first, then its place.

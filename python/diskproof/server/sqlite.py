@@ -18,8 +18,8 @@ from diskproof.server.base import (
     ServerFailedError,
     ServerTooSlowError,
     Settings,
-    Status,
 )
+from diskproof.server.samples import Samples, Status
 from diskproof.server.tuning import tuned_variables, user_variables
 from diskproof.server.values import same
 from diskproof.study.model import Level
@@ -136,6 +136,13 @@ class SqliteRunning:
     def status(self) -> Status:
         """Return nothing: SQLite counts per connection, inside the load generator."""
         return Status(counters={}, gauges={})
+
+    def account(self, told: Samples) -> None:
+        """Return None: it keeps no account beyond its connections, inside the load generator."""
+        del told
+
+    def waiting_sessions(self) -> None:
+        """Return None: who waits for a lock sleeps for a while and tries again."""
 
     def role_of(self, path: str) -> Role | None:
         """Return ``data`` for the database and for its write-ahead log, which lies beside it."""

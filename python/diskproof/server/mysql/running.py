@@ -13,6 +13,7 @@ import pymysql
 from diskproof.results.machine import ServerFacts
 from diskproof.results.record import Role
 from diskproof.results.trial import Setting
+from diskproof.results.usage import ServerAccount
 from diskproof.server.base import (
     ANSWER_LIMIT_S,
     CHECK_LIMIT_S,
@@ -21,7 +22,6 @@ from diskproof.server.base import (
     Dirs,
     ServerFailedError,
     Settings,
-    Status,
 )
 from diskproof.server.lifecycle import (
     ServerLog,
@@ -31,9 +31,11 @@ from diskproof.server.lifecycle import (
     wait_for_end,
 )
 from diskproof.server.mysql import aftermath, binlog, options
+from diskproof.server.mysql.account import FILE_EVENTS, METRICS, account, file_metrics, metric
 from diskproof.server.mysql.installation import Installation
 from diskproof.server.mysql.roles import role_of
 from diskproof.server.mysql.status import status
+from diskproof.server.samples import Samples, Status
 from diskproof.server.values import same
 
 
@@ -57,6 +59,7 @@ class MysqlRunning:
         self._process = process
         self._log = log
         self._connection: pymysql.Connection[Any] | None = None
+        self._has_file_times: bool | None = None
 
     @property
     def pids(self) -> list[int]:
@@ -96,8 +99,40 @@ class MysqlRunning:
         ]
 
     def status(self) -> Status:
-        """Return all numeric values of SHOW GLOBAL STATUS, under the server's own names."""
-        return status((name, value) for name, value in self._query("SHOW GLOBAL STATUS"))
+        """Return all numeric values of SHOW GLOBAL STATUS, and some figures of the tables beside it."""
+        # The status is last: what the first question to a table reads of its definition is then in the first.
+        rows: list[tuple[str, str]] = []
+        if self._installation.mysql_since(5, 6):  # MariaDB has them in its status
+            metrics = self._query(
+                "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN %s", sorted(METRICS)
+            )
+            rows += [(metric(name), str(count)) for name, count in metrics]
+        if self._times_files():
+            rows += file_metrics(
+                self._query(
+                    "SELECT event_name, sum_timer_read, sum_timer_write, sum_timer_misc "
+                    "FROM performance_schema.file_summary_by_event_name WHERE event_name IN %s",
+                    sorted(FILE_EVENTS),
+                )
+            )
+        return status([*rows, *self._query("SHOW GLOBAL STATUS")])
+
+    def _times_files(self) -> bool:
+        """Tell whether the server keeps time in files; it says so once, and does not change its mind."""
+        if self._has_file_times is None:
+            version = self._installation
+            known = version.is_mariadb or version.mysql_since(5, 6)
+            # Without its schema, a variable that is not there reads as no row.
+            told = self._query("SHOW GLOBAL VARIABLES LIKE 'performance_schema'") if known else ()
+            self._has_file_times = [value for _, value in told] == ["ON"]
+        return self._has_file_times
+
+    def account(self, told: Samples) -> ServerAccount:
+        """Return what the statuses of a while say."""
+        return account(told)
+
+    def waiting_sessions(self) -> None:
+        """Return None: the states of the process list name no waits."""
 
     def role_of(self, path: str) -> Role | None:
         """Return the role of an open file."""
@@ -190,11 +225,15 @@ class MysqlRunning:
             write_timeout=limit_s,
         )
 
-    def _query(self, sql: str, *arguments: str) -> Sequence[tuple[Any, ...]]:
+    def _query(self, sql: str, *arguments: str | list[str]) -> Sequence[tuple[Any, ...]]:
         return self._ask(self._connection, ANSWER_LIMIT_S, sql, *arguments)
 
     def _ask(
-        self, connection: "pymysql.Connection[Any] | None", limit_s: float, sql: str, *arguments: str
+        self,
+        connection: "pymysql.Connection[Any] | None",
+        limit_s: float,
+        sql: str,
+        *arguments: str | list[str],
     ) -> Sequence[tuple[Any, ...]]:
         asked = time.monotonic()
         try:

@@ -6,7 +6,7 @@ From the reference manuals of MySQL 5.6 to 9 and of MariaDB (Server Status Varia
 import re
 from collections.abc import Iterable
 
-from diskproof.server.base import Status
+from diskproof.server.samples import Status
 
 GAUGES = re.compile(
     r"(Threads_(cached|connected|running)"
@@ -33,6 +33,7 @@ GAUGES = re.compile(
     r"|Tc_log_(max_pages_used|page_size)"
     # What the last statement, log entry or binary log left.
     r"|Last_query_(cost|partial_plans)|Binlog_snapshot_position|Error_log_(buffered_\w+|latest_write)"
+    r"|innodb_metrics\.trx_rseg_history_len"
     r"|Performance_schema_session_connect_attrs_longest_seen|Uptime\w*)",
     re.IGNORECASE,
 )

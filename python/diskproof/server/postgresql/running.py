@@ -17,6 +17,7 @@ from psycopg.rows import BaseRowFactory, TupleRow, dict_row, tuple_row
 
 from diskproof.results.record import Role
 from diskproof.results.trial import Setting
+from diskproof.results.usage import ServerAccount
 from diskproof.server.base import (
     ANSWER_LIMIT_S,
     CHECK_LIMIT_S,
@@ -25,7 +26,6 @@ from diskproof.server.base import (
     Dirs,
     ServerFailedError,
     Settings,
-    Status,
 )
 from diskproof.server.lifecycle import (
     ServerLog,
@@ -36,13 +36,24 @@ from diskproof.server.lifecycle import (
     wait_for_end,
 )
 from diskproof.server.postgresql import aftermath, cluster, options
+from diskproof.server.postgresql.account import account
 from diskproof.server.postgresql.installation import Installation
+from diskproof.server.samples import Samples, Status
 from diskproof.server.values import same
 from diskproof.system.journal import processes_in
 from diskproof.system.processes import children, mapped_files
 
 GAUGES = frozenset({"pg_stat_database.numbackends"})
 """The one level among the statistics: all others are counted from the start."""
+
+TIMINGS = ("track_io_timing", "track_wal_io_timing")
+"""Parameters that let the server measure how long its input and output take."""
+
+WAITING_SESSIONS = """
+    SELECT wait_event_type || ':' || wait_event, count(*) FROM pg_stat_activity
+    WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()
+      AND wait_event_type NOT IN ('Activity', 'Client')
+    GROUP BY 1"""
 
 Row = TypeVar("Row")
 
@@ -65,6 +76,7 @@ class PostgresqlRunning:
         self._process = process
         self._log = log
         self._connection: psycopg.Connection[TupleRow] | None = None
+        self._onlooker: psycopg.Connection[TupleRow] | None = None
         self._lock_segment: str | None = None
 
     @property
@@ -140,6 +152,30 @@ class PostgresqlRunning:
                         values[f"{view}.{column}"] = float(value)
         gauges = {name: values.pop(name) for name in GAUGES & values.keys()}
         return Status(counters=values, gauges=gauges)
+
+    def account(self, told: Samples) -> ServerAccount:
+        """Return what the statuses of a while say."""
+        on = {name for name in TIMINGS if self._is_on(name)}
+        return account(told, times_input="track_io_timing" in on, times_wal="track_wal_io_timing" in on)
+
+    def waiting_sessions(self) -> dict[str, int] | None:
+        """Return how many backends of clients wait for what, by ``wait_event_type:wait_event``.
+
+        Since version 10, which tells them from the server's own helpers.
+        """
+        if self._installation.version < (10,):
+            return None
+        if self._onlooker is None:
+            try:
+                self._onlooker = self._connect("postgres")
+            except psycopg.Error as error:
+                raise self._failed(f"cannot be asked what its sessions wait for: {error}") from error
+        rows = self._ask(self._onlooker, ANSWER_LIMIT_S, WAITING_SESSIONS, rows_as=tuple_row)
+        return {str(name): int(count) for name, count in rows}
+
+    def _is_on(self, name: str) -> bool:
+        rows = self._query("SELECT setting FROM pg_settings WHERE name = %s", name)
+        return [row["setting"] for row in rows] == ["on"]
 
     def role_of(self, path: str) -> Role | None:
         """Return the role of an open file."""
@@ -280,9 +316,10 @@ class PostgresqlRunning:
         )
 
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+        for connection in (self._connection, self._onlooker):
+            if connection is not None:
+                connection.close()
+        self._connection = self._onlooker = None
 
 
 def _answer(

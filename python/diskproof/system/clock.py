@@ -1,0 +1,16 @@
+"""How the kernel keeps time, as far as that decides what reading the clock costs."""
+
+from pathlib import Path
+
+SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+
+QUICK = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
+"""Clocks that a program reads without a system call (the vDSO; arch/*/include/asm of the Linux kernel)."""
+
+
+def has_quick_clock(source: Path = SOURCE) -> bool:
+    """Tell whether reading the clock costs some tens of nanoseconds; False where that is not known."""
+    try:
+        return source.read_text().strip() in QUICK
+    except OSError:
+        return False
