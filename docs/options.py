@@ -10,10 +10,10 @@ FLAVOURS: tuple[tuple[Flavour, str], ...] = (
 
 INTRO = (
     "What `diskproof audit` holds an option file against: when an option that bears on storage, or that "
-    "people often publish, came and went. Of an option that is not here nothing is claimed. A server does not "
-    "start with an option that it does not have, unless the table says otherwise. What is said of MariaDB and "
-    "PostgreSQL is held against the installed servers whenever the tests run; what is said of MySQL comes from "
-    "its documentation alone."
+    "people often publish, came and went. Of an option that is not here nothing is claimed. A server does "
+    "not start with an option that it does not have, unless the table says otherwise. What is said of "
+    "MariaDB and PostgreSQL is held against the installed servers whenever the tests run; what is said of "
+    "MySQL comes from its documentation alone."
 )
 
 
