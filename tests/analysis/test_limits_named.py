@@ -6,7 +6,9 @@ import pytest
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.answer import answer_limits
-from diskproof.analysis.limits.shapes import CellLimit
+from diskproof.analysis.limits.name import name_limit
+from diskproof.analysis.limits.shapes import CellLimit, Instrument, Part, Signal, Split
+from diskproof.results.limit import Limit
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
 from diskproof.results.usage import ServerAccount
@@ -117,24 +119,41 @@ def test_instruments_that_disagree_establish_nothing() -> None:
     assert against == {"threads", "kernel"}
 
 
-def test_two_limits_of_equal_standing_are_both_told() -> None:
-    """The log's flush and the CPUs may each have half of the time: then neither is named."""
-    plan = one_cell(8)
-    made = [
-        change(
-            flush_bound(plan, number),
-            usage__activity=activity(("flushing", "redo", 0.9, 0.9), ("computing", None, 1.0, 5.0)),
-            usage__host_cpu_busy_s=58.0,
-            virtual_disks=[],
-            usage__devices={},
-        )
-        for number in range(3)
+@pytest.mark.parametrize(("flush_us", "named"), [(4000, None), (8000, "log flush"), (800, "CPU")])
+def test_of_two_limits_with_as_much_for_them_time_decides(flush_us: float, named: str | None) -> None:
+    """Each has two instruments: of 10 ms the CPU part is what the flush leaves."""
+    signals = [
+        Signal(limit=limit, instrument=instrument, supports=True, says="so")
+        for limit, instruments in TWO.items()
+        for instrument in instruments
     ]
-    cell = limit_of(plan, made)
-    # Of both two instruments: the clients and the threads; the kernel and the threads.
-    assert cell.limit in (None, "log flush")
-    if cell.limit is None:
-        assert "as much speaks for" in cell.sentence
+    parts = [
+        Part(name="log flush", mean_us=flush_us, source="a test"),
+        Part(name="CPU", mean_us=(10_000 - flush_us) / 2, source="a test"),
+        Part(name="waiting for a CPU", mean_us=(10_000 - flush_us) / 2, source="a test"),
+    ]
+    found = name_limit(signals, Split(latency_us=10_000, parts=parts))
+    assert found.limit == named
+    if named is None:
+        assert found.missing == "as much speaks for the log's flush and the CPUs"
+    assert name_limit(signals, None).limit is None, "without a split nothing decides"
+
+
+TWO: dict[Limit, tuple[Instrument, ...]] = {"log flush": ("clients", "threads"), "CPU": ("kernel", "server")}
+
+
+def test_a_memory_disk_whose_threads_were_seen_has_its_flush_split() -> None:
+    """Without any disk's account a commit waits for as long as the server's flushes took, by its threads."""
+    split = limited("log flush", 8, virtual_disks=[], usage__devices={}).split
+    assert split is not None
+    flush = next(part for part in split.parts if part.name == "log flush")
+    assert flush.service_us == pytest.approx(7700, rel=0.01)
+    assert flush.mean_us == pytest.approx(14_960, rel=0.01)
+    untold = limited("log flush", 8, virtual_disks=[], usage__devices={}, usage__account=None).split
+    assert untold is not None
+    flush = next(part for part in untold.parts if part.name == "log flush")
+    assert flush.service_us is None
+    assert flush.mean_us == pytest.approx(0.92 * 14_960, rel=0.02)
 
 
 def test_a_sound_disk_of_ordinary_servers_is_not_called_a_limit() -> None:

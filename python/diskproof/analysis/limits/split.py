@@ -13,6 +13,7 @@ from diskproof.analysis.words import digits
 from diskproof.results.record import Role
 
 DATA: tuple[Role, ...] = ("data",)
+REDO: tuple[Role, ...] = ("redo",)
 BINLOG: tuple[Role, ...] = ("binlog",)
 
 SELDOM = 0.01
@@ -46,28 +47,28 @@ def log_flush(seen: Observed) -> Part | None:
     """Return the wait for the log: what COMMIT takes beyond computing, as far as flushes explain it.
 
     An autocommitted write is its own COMMIT. At the most it waits for the flush under way and then its own,
-    each with the write before it, of each log; a longer COMMIT waited for something else as well.
+    each with the write before it, of each log; a longer COMMIT waited for something else too. Where nobody
+    knows how long a flush takes, COMMIT waits for one at as many moments as one was seen.
     """
     (service, writing), how = flush_service(seen)
-    if not service:
-        return None
     waited, statement = _commit_wait(seen)
-    if waited is None:
+    if service == 0 or waited is None:
         return None
-    most = (service + writing) * (2 if seen.inside > 1 else 1)
-    mean_us = min(waited, max(most, _flush_by_threads(seen) or 0.0))
-    return Part(
-        name="log flush",
-        mean_us=mean_us,
-        service_us=min(service, mean_us),
-        source=f"{statement} beyond what a statement computes; {how}",
-    )
+    source = f"{statement} beyond what a statement computes; {how}"
+    if service is not None:
+        most = (service + writing) * (2 if seen.inside > 1 else 1)
+        mean_us = min(waited, max(most, _flush_by_threads(seen) or 0.0))
+        return Part(name="log flush", mean_us=mean_us, service_us=min(service, mean_us), source=source)
+    found = seen.found("flushing", seen.log_roles)
+    if found is None:
+        return None
+    return Part(name="log flush", mean_us=waited * found[0], source=source)
 
 
 def flush_service(seen: Observed) -> tuple[tuple[float | None, float], str]:
     """Return how long the flushes of one commit take, and the writes before them, and who says so.
 
-    None: nobody counted them; 0: there are none.
+    None: that is not known; 0: there are none.
     """
     flushes = flushes_each(seen)
     if flushes is not None and flushes < SELDOM / max(seen.inside, 1):
@@ -76,7 +77,25 @@ def flush_service(seen: Observed) -> tuple[tuple[float | None, float], str]:
         logs = [one for one in seen.holding(disks, seen.log_roles) if one.flush and one.flush.mean_us]
         if logs:
             return _by_disks(seen, logs), f"by {account} account of {_named(logs)}"
-    return (_flush_by_threads(seen), 0.0), "by the threads that were found flushing"
+    return (_by_threads(seen), 0.0), "by the threads that were found flushing"
+
+
+def _by_threads(seen: Observed) -> float | None:
+    """Return the flushes of a commit by the threads: of one client all, of several one of each log."""
+    if seen.inside == 1:
+        return _flush_by_threads(seen)
+    rates = {
+        REDO: seen.account_per_s(lambda account: account.log_flushes),
+        BINLOG: seen.account_per_s(lambda account: account.binlog_groups),
+    }
+    found = {roles: seen.found("flushing", roles) for roles in (REDO, BINLOG)}
+    times = [
+        threads[1] / rate * MICRO if rate else None
+        for roles, rate in rates.items()
+        if (threads := found[roles]) and threads[1]
+    ]
+    known = [one for one in times if one is not None]
+    return sum(known) if known and len(known) == len(times) else None
 
 
 def _by_disks(seen: Observed, logs: list[Disk]) -> tuple[float, float]:

@@ -7,16 +7,14 @@ from diskproof.analysis.limits.demands import parties_of_cpu
 from diskproof.analysis.limits.observed import MICRO, Observed
 from diskproof.analysis.limits.shapes import Trouble
 from diskproof.analysis.limits.signals.judge import LITTLE
-from diskproof.analysis.limits.split import BINLOG, DATA, SELDOM, digits_of, logs_of_commit
+from diskproof.analysis.limits.split import BINLOG, DATA, REDO, SELDOM, digits_of, logs_of_commit
 from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.analysis.published.evidence import FULL_SHARE
 from diskproof.results.limit import Limit
-from diskproof.results.record import Role, format_bytes
+from diskproof.results.record import format_bytes
 
 AGE_OF_STALLS = 0.875
 """InnoDB flushes pages in the foreground from seven eighths of its log on, and clients wait for them."""
-
-REDO: tuple[Role, ...] = ("redo",)
 
 GROWING = 0.5
 """Half of what is committed stays unpurged: the history grows without end."""

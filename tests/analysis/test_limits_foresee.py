@@ -1,0 +1,198 @@
+"""What a change would do: by the laws, within what the record leaves open."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from diskproof.analysis.limits.foresee import foresee
+from diskproof.analysis.limits.shapes import CellLimit, Demand, Part, Split
+from diskproof.results.limit import Change, Intervention
+from diskproof.results.plan import Cell
+from support.limited import limited, one_cell
+from support.trials import change
+
+MIB = 2**20
+CHANGES: dict[Change, float] = {
+    "half the CPUs": 0.5,
+    "slower flushes": 2.0,
+    "flushes relaxed": 0.0,
+    "slower reads": 2.0,
+    "twice the memory": 2.0,
+}
+
+
+def intervention(what: Change, factor: float | None = None) -> Intervention:
+    return Intervention(change=what, says=what, factor=CHANGES[what] if factor is None else factor)
+
+
+def cell_of(
+    clients: int,
+    parts: Sequence[Part],
+    *,
+    other_us: float = 0.0,
+    cpus: int = 2,
+    cpu_us: float | None = None,
+    data_bytes: int | None = None,
+    memory_bytes: int = 128 * MIB,
+) -> CellLimit:
+    """Return a cell of which only the split and the CPUs' demand are known."""
+    cell = change(one_cell(clients).cells[0], memory_bytes=memory_bytes)
+    latency_us = sum(part.mean_us for part in parts) + other_us
+    demands = []
+    if cpu_us is not None:
+        busy = min(clients / latency_us * cpu_us / cpus, 1.0)
+        demands = [
+            Demand(
+                centre="CPU",
+                limit="CPU",
+                servers=cpus,
+                demand_us=cpu_us,
+                utilisation=busy,
+                bound_per_s=cpus / cpu_us * 1e6,
+            )
+        ]
+    return CellLimit(
+        cell=cell,
+        limit="log flush",
+        sentence="",
+        split=Split(latency_us=latency_us, parts=list(parts)),
+        demands=demands,
+        data_bytes=data_bytes,
+    )
+
+
+def part(name: str, mean_us: float, service_us: float | None = None) -> Part:
+    return Part.model_validate(
+        {"name": name, "mean_us": mean_us, "service_us": service_us, "source": "a test"}
+    )
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("bound", ["log flush", "data reads", "CPU"])
+@pytest.mark.parametrize("clients", [1, 8])
+def test_every_prediction_lies_within_its_band(what: Change, bound: str, clients: int) -> None:
+    found = foresee(limited(bound, clients), intervention(what))
+    if found is not None:
+        assert 0 < found.low <= found.ratio <= found.high
+        assert found.says == what
+        assert found.basis
+
+
+def test_one_client_waits_for_what_its_own_flush_takes_longer() -> None:
+    """8 ms of flush among 10 ms, twice as long: 18 ms. Half a millisecond more of the wait is no flush."""
+    cell = cell_of(1, [part("log flush", 8500, 8000)], other_us=1500)
+    found = foresee(cell, intervention("slower flushes"))
+    assert found is not None
+    assert found.ratio == found.high == pytest.approx(10 / 18)
+    assert found.low == pytest.approx(10 / 18.5)
+
+
+def test_shared_flushes_lie_between_one_and_two_of_them() -> None:
+    """Eight clients wait 15 ms for flushes of 8: at the most each finds one that has only just begun."""
+    cell = cell_of(8, [part("log flush", 15_000, 8000)], other_us=1000)
+    found = foresee(cell, intervention("slower flushes"))
+    assert found is not None
+    assert found.ratio == pytest.approx(16 / 31)
+    assert found.low == pytest.approx(16 / 33)
+    assert found.high == pytest.approx(16 / 24)
+
+
+def test_the_longer_the_flush_the_less_is_left() -> None:
+    cell = limited("log flush", 8)
+    ratios = [foresee(cell, intervention("slower flushes", factor)) for factor in (1.0, 1.5, 2.0, 4.0)]
+    estimates = [one.ratio for one in ratios if one is not None]
+    assert len(estimates) == 4
+    assert estimates[0] == pytest.approx(1)
+    assert estimates == sorted(estimates, reverse=True)
+
+
+def test_a_relaxed_flush_is_bounded_by_the_cpus() -> None:
+    """Without 9 of 10 ms eight clients could do 8,000 a second, but two CPUs no more than 2,000."""
+    cell = cell_of(8, [part("log flush", 9000, 9000), part("CPU", 1000)], cpu_us=1000)
+    found = foresee(cell, intervention("flushes relaxed"))
+    assert found is not None
+    assert found.high == pytest.approx(2000 / 800)
+    # At the least each of the eight finds seven before it at the two CPUs: 8 / 4.5 ms.
+    assert found.low == pytest.approx(8 / 4.5e-3 / 800)
+
+
+def test_a_relaxed_flush_of_one_client_leaves_what_else_there_is() -> None:
+    found = foresee(limited("log flush"), intervention("flushes relaxed"))
+    assert found is not None
+    cell = limited("log flush")
+    assert cell.split is not None
+    flush = next(one.mean_us for one in cell.split.parts if one.name == "log flush")
+    assert found.high == pytest.approx(cell.split.latency_us / (cell.split.latency_us - flush))
+    assert 1 < found.low <= found.ratio
+
+
+def test_half_of_full_cpus_is_half_of_the_throughput() -> None:
+    cell = cell_of(16, [part("CPU", 1000), part("waiting for a CPU", 7000)], cpu_us=1000)
+    found = foresee(cell, intervention("half the CPUs"))
+    assert found is not None
+    assert found.high == pytest.approx(0.5)
+    assert found.low == pytest.approx(0.5)
+
+
+def test_one_client_that_computes_loses_nothing_with_the_second_cpu() -> None:
+    found = foresee(limited("CPU", 1), intervention("half the CPUs"))
+    assert found is not None
+    assert found.high == pytest.approx(1, abs=0.06)
+    single = cell_of(1, [part("CPU", 1000)], cpus=1, cpu_us=1000)
+    assert foresee(single, intervention("half the CPUs")) is None
+
+
+def test_what_is_no_part_of_a_transaction_cannot_be_made_longer() -> None:
+    cell = limited("CPU", 8)
+    assert foresee(cell, intervention("slower reads")) is None
+    assert foresee(cell, intervention("twice the memory")) is None
+    unknown = CellLimit(cell=one_cell().cells[0], limit=None, sentence="")
+    assert all(foresee(unknown, intervention(what)) is None for what in CHANGES)
+
+
+def test_twice_the_memory_leaves_the_misses_that_even_access_would() -> None:
+    """Of 512 MiB with 128 in memory 384 miss; with 256 in memory 256 do: two thirds, or 1/sqrt(2)."""
+    reads = [part("data reads", 9000, 9000)]
+    cell = cell_of(1, reads, other_us=1000, data_bytes=512 * MIB)
+    found = foresee(cell, intervention("twice the memory"))
+    assert found is not None
+    assert found.low == pytest.approx(10 / (1 + 9 * 0.7071), rel=1e-3)
+    assert found.high == pytest.approx(10 / (1 + 9 * 2 / 3))
+    fits = foresee(cell_of(1, reads, other_us=1000, data_bytes=200 * MIB), intervention("twice the memory"))
+    assert fits is not None
+    assert fits.high == pytest.approx(10)
+    assert foresee(cell_of(1, reads), intervention("twice the memory")) is None
+
+
+def test_a_queue_that_shrinks_may_take_up_a_slower_read() -> None:
+    """Eight reads in line for an arm of 1 ms: if an answer is only delayed, the arm is as fast as before."""
+    cell = cell_of(8, [part("data reads", 8000, 1000)])
+    found = foresee(cell, intervention("slower reads"))
+    assert found is not None
+    assert found.low == pytest.approx(0.5)
+    assert found.high == pytest.approx(1)
+
+
+def test_a_job_without_a_split_is_foreseen_by_what_was_busy() -> None:
+    """One client, the flush 80% of the time: twice as long makes 1.8 of 1."""
+    job = CellLimit(
+        cell=one_cell(1).cells[0],
+        limit="log flush",
+        sentence="",
+        demands=[
+            Demand(
+                centre="log flush",
+                limit="log flush",
+                servers=1,
+                demand_us=80,
+                utilisation=0.8,
+                bound_per_s=None,
+            ),
+            Demand(centre="CPU", limit="CPU", servers=2, demand_us=10, utilisation=0.05, bound_per_s=None),
+        ],
+    )
+    found = foresee(job, intervention("slower flushes"))
+    assert found is not None
+    assert found.ratio == pytest.approx(1 / 1.8)
+    crowd = job.model_copy(update={"cell": Cell.model_validate({**job.cell.model_dump(), "clients": 8})})
+    assert foresee(crowd, intervention("slower flushes")) is None

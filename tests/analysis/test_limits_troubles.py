@@ -1,0 +1,168 @@
+"""The shapes of trouble are found where they are, and nowhere else; sweeps find their knee."""
+
+from typing import Any
+
+import pytest
+
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.answer import answer_limits
+from diskproof.analysis.limits.shapes import CellLimit, Trouble
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.trial import Trial
+from diskproof.results.usage import ServerAccount
+from support.limited import (
+    MAKERS,
+    activity,
+    flush_bound,
+    limit_of,
+    limited,
+    one_cell,
+    page_write_bound,
+)
+from support.trials import change, load_of, make_machine, make_plan, make_series, make_trials, usage_of
+
+
+def named(cell: CellLimit) -> dict[str, Trouble]:
+    return {trouble.name: trouble for trouble in cell.troubles}
+
+
+def with_account(what: str, clients: int, **changes: Any) -> CellLimit:
+    """Return a cell whose server's account says something else as well."""
+    plan = one_cell(clients)
+    made = []
+    for number in range(len(plan.trials)):
+        trial = MAKERS[what](plan, number)
+        account = usage_of(trial).account or ServerAccount()
+        made.append(change(trial, usage__account=change(account, **changes)))
+    return limit_of(plan, made)
+
+
+@pytest.mark.parametrize("what", ["log flush", "data reads", "CPU", "arrivals"])
+@pytest.mark.parametrize("clients", [1, 8])
+def test_a_sound_cell_has_no_trouble(what: str, clients: int) -> None:
+    assert limited(what, clients).troubles == []
+
+
+def test_a_small_redo_log_stalls_at_checkpoints() -> None:
+    found = named(with_account("log flush", 1, checkpoint_age_max=0.93, checkpoint_stalls=4))[
+        "redo log too small"
+    ]
+    assert found.says == "it was up to 93% full; 4 checkpoints were forced or waited for"
+    assert "innodb_log_file_size" in found.remedy
+    assert "redo log too small" not in named(with_account("log flush", 1, checkpoint_age_max=0.5))
+
+
+def test_purge_falls_behind_where_history_grows_with_commits() -> None:
+    cell = with_account("CPU", 8, history_growth_per_s=1500.0)
+    assert "commits a second" in named(cell)["purge falling behind"].says
+    assert with_account("CPU", 8, history_growth_per_s=20.0).troubles == []
+
+
+def test_waits_for_clean_pages_are_flushing_that_falls_behind() -> None:
+    found = named(limited("page writes", 8))["page flushing falling behind"]
+    assert "90%" in found.says
+    assert "innodb_io_capacity" in found.remedy
+
+
+def test_two_logs_on_one_disk_are_two_flushes_a_commit() -> None:
+    doing = activity(("flushing", "redo", 0.45, 0.45), ("flushing", "binlog", 0.45, 0.45))
+    found = named(limited("log flush", 1, usage__activity=doing))["two flushes a commit"]
+    assert "the redo at 45% of moments, the binary log at 45%" in found.says
+    assert "on one disk" in found.says
+
+
+def test_clients_that_do_not_share_a_flush_are_told_of() -> None:
+    plan = one_cell(8)
+    alone = []
+    for number in range(3):
+        trial = flush_bound(plan, number)
+        n = load_of(trial).known_transactions
+        alone.append(change(trial, usage__account__log_flushes=n))
+    found = named(limit_of(plan, alone))["group commit not forming"]
+    assert found.says == "8 clients, and yet 1 flushes a commit"
+    assert "group commit not forming" not in named(limited("log flush", 8))
+
+
+def test_doublewrite_is_named_on_a_disk_without_time_left() -> None:
+    plan = one_cell(8)
+    made = []
+    for number in range(3):
+        trial = page_write_bound(plan, number)
+        n = load_of(trial).known_transactions
+        made.append(change(trial, usage__account__doublewrite_writes=n))
+    assert "doublewrite on a slow device" in named(limit_of(plan, made))
+    # The same on a disk that serves many requests at a time: how much it could still do is not known.
+    assert "doublewrite on a slow device" not in named(limit_of(plan, made, make_machine(plan)))
+
+
+def test_lock_waits_over_few_rows_are_a_hot_row() -> None:
+    cell = limited("locks", 8)
+    assert cell.limit == "locks"
+    assert "40 rows for 8 clients" in named(cell)["one hot row"].says
+    assert "one hot row" not in named(limited("locks", 8, data__rows=4_000_000))
+
+
+def test_the_client_as_the_limit_has_its_remedy() -> None:
+    assert "68%" in named(limited("load generator", 8))["the client as the limit"].says
+
+
+def test_reads_from_memory_are_told_where_storages_are_compared() -> None:
+    """A load that only reads, on two storages, and no read reaches the disk."""
+    plan = make_plan(storages=("disk", "dram"), tunings=("safest",), clients=(8,), blocks=3)
+
+    def reading(trial: Trial) -> Trial:
+        types = [one for one in load_of(trial).statement_types if one.kind == "read"]
+        return change(trial, load__statement_types=types, load__writes=0)
+
+    def troubles(of: Plan) -> set[str]:
+        trials = [reading(one) for one in make_trials(of)]
+        quiet = [
+            change(
+                one,
+                usage__devices={name: change(used, reads=0) for name, used in usage_of(one).devices.items()},
+            )
+            for one in trials
+        ]
+        limits = answer_limits(Gathered(of, make_machine(of), quiet, make_series(quiet)))
+        assert limits is not None
+        return {trouble.name for cell in limits.cells for trouble in cell.troubles}
+
+    assert troubles(plan) == {"data fits in memory"}
+    assert troubles(one_cell(8)) == set(), "nothing is compared"
+
+
+def sweep_of(rate: Any, counts: tuple[int, ...]) -> Any:
+    plan = make_plan(storages=("dram",), tunings=("fast",), clients=counts, blocks=3)
+    limits = answer_limits(Gathered(plan, make_machine(plan), make_trials(plan, rate, spread=0.001), {}))
+    assert limits is not None
+    return limits.sweeps
+
+
+def usl(cell: Cell) -> float:
+    n = cell.clients
+    return 400 * n / (1 + 0.05 * (n - 1) + 0.002 * n * (n - 1))
+
+
+def test_a_sweep_is_fitted_and_its_peak_found() -> None:
+    (sweep,) = sweep_of(usl, (1, 2, 4, 8, 16, 32, 64))
+    assert sweep.clients == [1, 2, 4, 8, 16, 32, 64]
+    assert sweep.scaling is not None
+    assert sweep.scaling.contention.low <= 0.05 <= sweep.scaling.contention.high
+    assert sweep.scaling.peak_clients == pytest.approx((0.95 / 0.002) ** 0.5, rel=0.1)
+    assert "64 clients lose" in sweep.sentence
+    assert sweep.knee_clients == pytest.approx(sweep.bound_per_s * sweep.smallest_latency_us / 1e6)
+
+
+def test_three_points_are_no_law() -> None:
+    (sweep,) = sweep_of(usl, (1, 8, 16))
+    assert sweep.scaling is None
+    assert "Scalability" not in sweep.sentence
+    assert sweep_of(usl, (8,)) == []
+
+
+def test_a_point_without_valid_trials_is_left_open() -> None:
+    plan = make_plan(storages=("dram",), tunings=("fast",), clients=(1, 2, 8), blocks=3)
+    broken = [change(one, finished=False) if one.cell.endswith("/2c") else one for one in make_trials(plan)]
+    limits = answer_limits(Gathered(plan, make_machine(plan), broken, {}))
+    assert limits is not None
+    assert limits.sweeps[0].throughput_per_s[1] is None
