@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from diskproof.analysis.analyse import analyse
+from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.published import why
 from diskproof.analysis.published.case import Case
-from diskproof.analysis.published.evidence import Side
 from diskproof.analysis.published.marks import order_agreement, size_agreement
 from diskproof.analysis.published.shapes import Agreement
 from diskproof.results.load import Operation

@@ -1,4 +1,4 @@
-"""What was recorded about the two sides of a comparison, as the reasons for a difference ask for it."""
+"""What was recorded about a cell, as the reasons for a difference and the limits ask for it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ IDLE_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Side:
-    """One cell of a comparison: medians over its valid trials, None where nothing was observed."""
+    """One cell by itself or as a side of a comparison: medians over its valid trials, None: not observed."""
 
     cell: Cell
     trials: Sequence[Audited]

@@ -2,13 +2,13 @@
 
 import math
 
+from diskproof.analysis.evidence import FULL_SHARE
 from diskproof.analysis.limits.foresee import Residence, longer
 from diskproof.analysis.limits.observed import MICRO, Observed
 from diskproof.analysis.limits.shapes import CellLimit, PartName, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE
 from diskproof.analysis.limits.split import DATA
 from diskproof.analysis.limits.words import milliseconds, times_as_much
-from diskproof.analysis.published.evidence import FULL_SHARE
 from diskproof.stats.operational import Centre, pessimistic_throughput
 
 ROUND_US = (10_000.0, 1000.0, 100.0, 10.0)

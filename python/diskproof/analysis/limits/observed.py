@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
+from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.analysis.published.evidence import Side
 from diskproof.results.load import LoadResult, StatementType
 from diskproof.results.machine import Place, VirtualFacts
 from diskproof.results.plan import Cell

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from diskproof.analysis.evidence import FULL_SHARE
 from diskproof.analysis.limits.demands import parties_of_cpu
 from diskproof.analysis.limits.imagine import read_us
 from diskproof.analysis.limits.name import Named
@@ -10,7 +11,6 @@ from diskproof.analysis.limits.shapes import Part, PartName, Split, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST
 from diskproof.analysis.limits.split import logs_of_commit
 from diskproof.analysis.limits.words import milliseconds, sentence_case, share
-from diskproof.analysis.published.evidence import FULL_SHARE
 from diskproof.analysis.words import clients, listed
 from diskproof.results.limit import Limit
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from diskproof.analysis.evidence import FULL_SHARE
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.demands import parties_of_cpu
 from diskproof.analysis.limits.observed import MICRO, Observed
@@ -9,7 +10,6 @@ from diskproof.analysis.limits.shapes import Trouble
 from diskproof.analysis.limits.signals.judge import LITTLE
 from diskproof.analysis.limits.split import BINLOG, DATA, REDO, SELDOM, digits_of, logs_of_commit
 from diskproof.analysis.limits.words import milliseconds, share
-from diskproof.analysis.published.evidence import FULL_SHARE
 from diskproof.results.limit import Limit
 from diskproof.results.record import format_bytes
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.published import marks
 from diskproof.analysis.published.case import Case
-from diskproof.analysis.published.evidence import Side
 from diskproof.analysis.published.join import cells_of, pairs_of, why_no_cell, why_no_pair
 from diskproof.analysis.published.measures import measured, of_test, speed
 from diskproof.analysis.published.shapes import Beside, BesideFigure, BesideRatio, Mark

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 from diskproof.analysis.answers import RunFinding
+from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.published.evidence import Side
 from diskproof.analysis.published.marks import TIE
 from diskproof.analysis.published.shapes import Agreement
 from diskproof.results.published import PublishedRatio

@@ -8,8 +8,8 @@ original may have had in common (data in memory) is no reason but a condition: s
 import math
 from collections.abc import Callable, Iterator
 
+from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE, Side
 from diskproof.analysis.published.case import Case
-from diskproof.analysis.published.evidence import FULL_SHARE, IDLE_SHARE, Side
 from diskproof.analysis.published.join import untold
 from diskproof.analysis.published.marks import SIZE_BAND
 from diskproof.analysis.words import clients, digits, listed, percent

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE
 from diskproof.analysis.limits.observed import Observed, commits
 from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST, against, by_time, of_clients, supports
 from diskproof.analysis.limits.split import SELDOM, digits_of
 from diskproof.analysis.limits.words import milliseconds, share
-from diskproof.analysis.published.evidence import FULL_SHARE, IDLE_SHARE
 from diskproof.server.postgresql.waits import limit_of
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from diskproof.analysis.evidence import FULL_SHARE
 from diskproof.analysis.limits.observed import Disk, Observed
 from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST, against, by_time, names, supports
 from diskproof.analysis.limits.split import digits_of
 from diskproof.analysis.limits.words import milliseconds, share
-from diskproof.analysis.published.evidence import FULL_SHARE
 
 
 def requests_at_the_disks(seen: Observed) -> Iterator[Signal]:

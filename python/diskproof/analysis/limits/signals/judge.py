@@ -2,15 +2,15 @@
 
 A wait speaks for a limit from half of a transaction's time on, and against it up to a fifth. A centre that
 serves one at a time, or a set of CPUs, speaks for it from 85% of its time on, and against it up to 30%
-(`published/evidence.py` has the reasons); with a single client its share of time is that of the transaction.
+(`evidence.py` has the reasons); with a single client its share of time is that of the transaction.
 """
 
 from collections.abc import Iterator, Sequence
 
+from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE
 from diskproof.analysis.limits.observed import Disk, Observed
 from diskproof.analysis.limits.shapes import Instrument, Signal
 from diskproof.analysis.limits.split import digits_of
-from diskproof.analysis.published.evidence import FULL_SHARE, IDLE_SHARE
 from diskproof.results.limit import Limit
 from diskproof.server.postgresql.waits import limit_of
 

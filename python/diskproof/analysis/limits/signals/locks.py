@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from diskproof.analysis.evidence import IDLE_SHARE
 from diskproof.analysis.limits.observed import MICRO, Observed
 from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import (
@@ -15,7 +16,6 @@ from diskproof.analysis.limits.signals.judge import (
 )
 from diskproof.analysis.limits.split import digits_of
 from diskproof.analysis.limits.words import milliseconds
-from diskproof.analysis.published.evidence import IDLE_SHARE
 
 FAR_LONGER = 5.0
 """A write that waits for nobody takes a few times as long as a read; this is no matter of more work."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE
 from diskproof.analysis.limits.observed import MICRO, Disk, Observed
 from diskproof.analysis.limits.shapes import Instrument, Signal
 from diskproof.analysis.limits.signals.judge import (
@@ -16,7 +17,6 @@ from diskproof.analysis.limits.signals.judge import (
 )
 from diskproof.analysis.limits.split import DATA, SELDOM, digits_of, page_writes
 from diskproof.analysis.limits.words import milliseconds, share
-from diskproof.analysis.published.evidence import FULL_SHARE, IDLE_SHARE
 
 OFTEN = 0.05
 """One wait in twenty transactions: each may be long, for many pages are written at a time."""
