@@ -24,6 +24,7 @@ from diskproof.report.tables import limits as tables
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding
+from diskproof.stats.intervals import Interval
 from support.limits import SMALL_LOG, make_limits
 from support.runs import MakeRun, Run
 from support.snapshots import assert_matches_snapshot
@@ -204,12 +205,12 @@ def test_what_speaks_against_a_limit_is_told_too(run: Run) -> None:
     assert "| CPU | against it | kernel | 2 CPUs are 12% busy |" in markdown.render(run[1])
 
 
-def test_a_part_that_a_cell_does_not_have_is_not_observed(run: Run) -> None:
+def test_a_part_that_a_cell_does_not_have_is_left_empty(run: Run) -> None:
     _, analysis = run
     table = tables.splits(analysis, limits_of(analysis))
     titles = [column.title for column in table.columns]
     of_disk = next(row for row in table.rows if row[:2] == ("disk", "safest"))
-    assert of_disk[titles.index("Locks")] == "n/a"
+    assert of_disk[titles.index("Locks")] == ""
     assert of_disk[titles.index("Log flush")] == "6.44 (79%)"
     of_memory = next(row for row in table.rows if row[:2] == ("dram", "safest"))
     assert of_memory[titles.index("Unexplained")] == "-0.0990 (-6%)"
@@ -371,6 +372,27 @@ def test_a_bound_far_above_is_named_and_presses_nothing_together(swept: Run) -> 
     for panel in drawing.figure.panels:
         assert "bound 5,000,000/s, above the drawing" in {row.get("note") for row in panel.rows}
         assert max(row["speed"] for row in panel.rows) < 5000
+
+
+def test_an_interval_without_end_is_cut_off(swept: Run) -> None:
+    _, analysis = swept
+    endless = Interval(estimate=500.0, low=1e-9, high=1e12, n=2)
+    wild = [change(one, throughput_per_s=endless) for one in analysis.cells]
+    drawing = throughput_with_bounds(change(analysis, cells=wild))
+    assert drawing
+    for panel in drawing.figure.panels:
+        ends = [row[end] for row in panel.rows for end in ("low", "high") if end in row]
+        assert min(ends) > 10
+        assert max(ends) < 10_000
+
+
+def test_what_rounding_leaves_is_neither_unexplained_nor_an_overlap(run: Run) -> None:
+    split = Split(latency_us=0.3, parts=[Part(name="CPU", mean_us=0.1, source="")] * 3)
+    assert split.unexplained_us < 0
+    assert words.unexplained_us(split) == 0
+    drawing = time_split(with_cell(run[1], 0, split=split))
+    assert drawing
+    assert "dram, safest, 1 client: 0.000300 ms" in {row["name"] for row in drawing.figure.panels[0].rows}
 
 
 def test_a_sweep_of_one_point_is_not_drawn(swept: Run) -> None:

@@ -30,5 +30,5 @@ def _split(limits: Limits, found: CellLimit | None) -> Row:
     for name in words.part_names(limits.cells):
         part = words.part(split, name) if split else None
         of_parts[f"time_{name.lower().replace(' ', '_')}_us"] = part.mean_us if part else None
-    unexplained = {"time_unexplained_us": split.unexplained_us if split else None}
+    unexplained = {"time_unexplained_us": words.unexplained_us(split) if split else None}
     return {**of_parts, **unexplained} if of_parts else {}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import altair as alt
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.shapes import CellLimit, PartName, Split
+from diskproof.analysis.limits.shapes import CellLimit, Split
 from diskproof.analysis.limits.words import share as share_of
 from diskproof.report import words
 from diskproof.report.chart_parts import (
@@ -23,21 +23,17 @@ from diskproof.report.chart_parts import (
 from diskproof.report.chart_style import COLOURS, INVALID_COLOUR
 from diskproof.report.limits import words as said
 
-PARTS: tuple[PartName, ...] = (
-    "log flush",
-    "CPU",
-    "data reads",
-    "page writes",
-    "locks",
-    "waiting for a CPU",
-    "load generator",
-)
-"""In the order of the bars and of the colours: what databases mostly wait for is told apart best."""
-
 COLOUR_OF_PART: dict[str, str] = {
-    **dict(zip(map(str, PARTS), COLOURS, strict=False)),
+    "log flush": COLOURS[0],
+    "data reads": COLOURS[2],
+    "page writes": COLOURS[3],
+    "locks": COLOURS[6],
+    "CPU": COLOURS[1],
+    "waiting for a CPU": COLOURS[4],
+    "load generator": COLOURS[5],
     said.UNEXPLAINED: INVALID_COLOUR,
 }
+"""In the order of the bars; neighbours are told apart best."""
 
 ROOM = 1.03
 
@@ -87,10 +83,10 @@ def _caption(cells: list[CellLimit], *, shares: bool) -> str:
         else ""
     )
     splits = [one.split for one in cells if one.split]
-    grey = " Grey: what no part explains." if any(one.unexplained_us > 0 for one in splits) else ""
+    grey = " Grey: what no part explains." if any(said.unexplained_us(one) > 0 for one in splits) else ""
     overlap = (
         " Where parts overlap, they add up to more than it takes."
-        if any(one.unexplained_us < 0 for one in splits)
+        if any(said.unexplained_us(one) < 0 for one in splits)
         else ""
     )
     return f"{said_first}{wide}{grey}{overlap}"
@@ -100,11 +96,8 @@ def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]
     split = cell.split
     assert split is not None
     unit = split.latency_us if shares else 1000.0
-    over = (
-        f", the parts overlap by {words.milliseconds(-split.unexplained_us)} ms"
-        if split.unexplained_us < 0
-        else ""
-    )
+    left_us = said.unexplained_us(split)
+    over = f", the parts overlap by {words.milliseconds(-left_us)} ms" if left_us < 0 else ""
     identity = {
         "cell": cell.cell.id,
         "name": f"{said.name(analysis, cell)}: {words.milliseconds(split.latency_us)} ms{over}",

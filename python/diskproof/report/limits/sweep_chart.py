@@ -29,6 +29,9 @@ FAR = 20.0
 """A bound that lies further above all throughputs than this factor is named and not drawn: it would press
 them together."""
 
+NEAR = 3.0
+"""Ends of intervals that lie further from all throughputs than this factor are cut off."""
+
 ROOM = 1.3
 """How far the axes go beyond what is drawn, as a factor: both are logarithmic."""
 
@@ -94,16 +97,24 @@ def _unit(analysis: Analysis, sweep: Sweep) -> str:
 
 def _domain(drawn: Sequence[tuple[Sweep, Sequence[Row]]]) -> tuple[float, float]:
     """Return the ends of the axis that all panels share: what rises without end does not count."""
-    figures = [row[end] for _, rows in drawn for row in rows for end in ("speed", "low", "high") if row[end]]
-    near = [one.bound_per_s for one, _ in drawn if one.bound_per_s and one.bound_per_s <= max(figures) * FAR]
-    return min([*figures, *near]) / ROOM, max([*figures, *near]) * ROOM
+    speeds = [row["speed"] for _, rows in drawn for row in rows]
+    low, high = min(speeds) / NEAR, max(speeds) * NEAR
+    ends = [row[end] for _, rows in drawn for row in rows for end in ("low", "high") if row[end]]
+    near = [min(max(end, low), high) for end in ends]
+    bounds = [one.bound_per_s for one, _ in drawn if one.bound_per_s and one.bound_per_s <= high * FAR]
+    return min([*speeds, *near, *bounds]) / ROOM, max([*speeds, *near, *bounds]) * ROOM
+
+
+def _within(end: float | None, domain: tuple[float, float]) -> float | None:
+    return None if end is None else min(max(end, domain[0]), domain[1])
 
 
 def _panel(
     analysis: Analysis, sweep: Sweep, points: Sequence[Row], domain: tuple[float, float], *, legend: bool
 ) -> Panel:
     fewest, most = min(sweep.clients), max(sweep.clients)
-    rows = [*points, *_lines(sweep, fewest / 1.2, most * 1.2, domain), *_notes(sweep, fewest, most, domain)]
+    cut = [{**row, **{end: _within(row[end], domain) for end in ("low", "high")}} for row in points]
+    rows = [*cut, *_lines(sweep, fewest / 1.2, most * 1.2, domain), *_notes(sweep, fewest, most, domain)]
     encoding = encode(analysis.plan.cells)
     colour = encoding.colours[analysis.plan.cell(sweep.cells[0]).level(encoding.colour)]
     name = said.sweep_name(analysis, sweep)
@@ -119,16 +130,17 @@ def _panel(
 def _lines(sweep: Sweep, low: float, high: float, domain: tuple[float, float]) -> Iterator[Row]:
     """Yield the points of each bound and of the fitted law, as far as they lie within the drawing."""
     bottom, top = domain
-    steps = [low * (high / low) ** (step / POINTS_OF_A_CURVE) for step in range(POINTS_OF_A_CURVE + 1)]
+    first = min(sweep.clients)
+    steps = [first * (high / first) ** (step / POINTS_OF_A_CURVE) for step in range(POINTS_OF_A_CURVE + 1)]
     if sweep.smallest_latency_us:
         per_client = 1e6 / sweep.smallest_latency_us
-        first, last = max(low, bottom / per_client), min(high, top / per_client)
-        if first < last:
-            yield from ({"kind": ALONE, "clients": at, "speed": at * per_client} for at in (first, last))
+        ends = max(low, bottom / per_client), min(high, top / per_client)
+        if ends[0] < ends[1]:
+            yield from ({"kind": ALONE, "clients": at, "speed": at * per_client} for at in ends)
     if sweep.bound_per_s and sweep.bound_per_s <= top:
         yield from ({"kind": BOUND, "clients": at, "speed": sweep.bound_per_s} for at in (low, high))
     if sweep.scaling:
-        law = [(at, _law(sweep.scaling, at)) for at in steps if at >= 1]
+        law = [(at, _law(sweep.scaling, at)) for at in steps]
         yield from (
             {"kind": LAW, "clients": at, "speed": speed} for at, speed in law if bottom <= speed <= top
         )

@@ -9,6 +9,7 @@ from diskproof.analysis.limits.shapes import (
     CellLimit,
     Limits,
     Part,
+    PartName,
     ProofAnswer,
     Signal,
     Split,
@@ -26,6 +27,20 @@ NOT_ESTABLISHED = "not established"
 
 UNEXPLAINED = "unexplained"
 
+PARTS: tuple[PartName, ...] = (
+    "log flush",
+    "data reads",
+    "page writes",
+    "locks",
+    "CPU",
+    "waiting for a CPU",
+    "load generator",
+)
+"""In the order in which they are shown: what is waited for, then what is computed."""
+
+ROUNDING = 1e-6
+"""Of a latency: parts that differ from it by less add up to it."""
+
 OUTCOME_MARKS: dict[str, str] = {"as predicted": "=", "not as predicted": "✕", "open": "?"}
 PLAIN_OUTCOME_MARKS: dict[str, str] = {**OUTCOME_MARKS, "not as predicted": "x"}
 
@@ -36,8 +51,8 @@ NOTE = (
 )
 
 SPLIT_NOTE = (
-    "The parts of the mean time, in ms and as shares. Unexplained: what is left of the latency; below 0 the "
-    "parts overlap."
+    "The parts of the mean time, in ms and as shares; empty: none was found. Unexplained: what is left of "
+    "the latency; below 0 the parts overlap."
 )
 
 SWEEP_NOTE = (
@@ -178,7 +193,13 @@ def split_title(analysis: Analysis) -> str:
 
 def parts(split: Split) -> list[tuple[str, float]]:
     """Return the parts of a transaction's time in µs, what is unexplained last."""
-    return [*((part.name, part.mean_us) for part in split.parts), (UNEXPLAINED, split.unexplained_us)]
+    return [*((part.name, part.mean_us) for part in split.parts), (UNEXPLAINED, unexplained_us(split))]
+
+
+def unexplained_us(split: Split) -> float:
+    """Return what no part explains, rounding left aside; below 0 the parts overlap."""
+    left = split.unexplained_us
+    return 0.0 if abs(left) <= ROUNDING * split.latency_us else left
 
 
 def main_parts(split: Split | None) -> str:
@@ -190,10 +211,10 @@ def main_parts(split: Split | None) -> str:
     return ", ".join(f"{name} {share(part)}" for name, part in largest[:MOST_PARTS]) or words.NOT_OBSERVED
 
 
-def part_names(cells: Sequence[CellLimit]) -> list[str]:
-    """Return the parts that any of the cells has, in the order in which they are first met."""
-    splits = [one.split for one in cells if one.split]
-    return list(dict.fromkeys(part.name for split in splits for part in split.parts))
+def part_names(cells: Sequence[CellLimit]) -> list[PartName]:
+    """Return the parts that any of the cells has, in the order in which they are shown."""
+    found = {part.name for one in cells if one.split for part in one.split.parts}
+    return [name for name in PARTS if name in found]
 
 
 def part(split: Split, name: str) -> Part | None:

@@ -73,7 +73,7 @@ def splits(analysis: Analysis, found: Limits) -> Table:
             *_levels(analysis, one),
             words.milliseconds(one.split.latency_us),
             *(_part(one.split, name) for name in names),
-            _time(one.split, one.split.unexplained_us),
+            _time(one.split, said.unexplained_us(one.split)),
         )
         for one in found.cells
         if one.split
@@ -189,7 +189,7 @@ def _two_signals(one: CellLimit) -> tuple[str, str]:
 
 def _part(split: Split, name: str) -> str:
     found = said.part(split, name)
-    return _time(split, found.mean_us) if found else words.NOT_OBSERVED
+    return _time(split, found.mean_us) if found else ""
 
 
 def _time(split: Split, time_us: float) -> str:
