@@ -111,19 +111,10 @@ LIVES: tuple[Life, ...] = (
         removed=(5, 7, 4),
         source=MYSQL_5_7,
     ),
-    *_mysql(
-        "storage_engine",
-        deprecated=(5, 5, 3),
-        removed=(5, 7, 5),
-        instead="default_storage_engine",
-        source=MYSQL_5_7,
-    ),
     *_mysql("log_warnings", deprecated=(5, 7, 2), removed=(8, 0, 3), instead="log_error_verbosity"),
     *_mysql(
         "expire_logs_days", deprecated=(8, 0, 3), removed=(8, 2, 0), instead="binlog_expire_logs_seconds"
     ),
-    *_mysql("tx_isolation", deprecated=(5, 7, 20), removed=(8, 0, 3), instead="transaction_isolation"),
-    *_mysql("tx_read_only", deprecated=(5, 7, 20), removed=(8, 0, 3), instead="transaction_read_only"),
     *_mysql("sync_frm", deprecated=(5, 7, 6), removed=(8, 0, 0)),
     *_mysql("secure_auth", deprecated=(5, 7, 5), removed=(8, 0, 3)),
     *_mysql("date_format datetime_format time_format", removed=(8, 0, 3)),
