@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
 from diskproof.audit.option_facts import Life, Server, Version, known_to_any, server_named
+from diskproof.results.imported import Settings
 from diskproof.results.record import NotRecordedError, format_bytes
+from diskproof.results.trial import Severity
 from diskproof.server.values import as_bytes, same
 
 GIB = 2**30
@@ -152,14 +154,16 @@ def repeated_option(configuration: Configuration) -> Iterator[Said]:
     settings = configuration.settings
     if settings.observed:
         yield Apart("a server's answer, which tells each variable once")
-    for name in settings.repeated:
-        at = f" (line {settings.lines[name]})" if name in settings.lines else ""
-        value = settings.values.get(name)
-        yield Problem(
-            "warning",
-            f"`{name}` is set more than once; what holds is the last one{at}"
-            + (f": {value}" if value is not None else ""),
-        )
+    yield from _bounded([_repeated(settings, name) for name in settings.repeated])
+
+
+def _repeated(settings: Settings, name: str) -> str:
+    value, line = settings.values.get(name), settings.lines.get(name)
+    where = f" in line {line}" if line else ""
+    return (
+        f"`{name}` is set more than once; what holds is the last one that the server reads, "
+        f"{'ON' if value is None else value}{where}"
+    )
 
 
 @dataclass(frozen=True)
@@ -441,7 +445,9 @@ def same_level(configuration: Configuration) -> Iterator[Said]:
         yield Apart("settings of one level")
     for other in configuration.beside:
         if not _differences(configuration, other):
-            yield Problem("warning", f"`{configuration.level}` and `{other.level}` differ in no option")
+            # Nobody said that they are levels: two copies of one file are none.
+            severity: Severity = "note" if configuration.differs_in is None else "warning"
+            yield Problem(severity, f"`{configuration.level}` and `{other.level}` differ in no option")
 
 
 @check(
@@ -459,36 +465,45 @@ def undeclared_difference(configuration: Configuration) -> Iterator[Said]:
         yield Untold("what the levels are said to differ in")
         return
     for other in configuration.beside:
-        for name in _differences(configuration, other):
-            if name not in configuration.differs_in and not any(
-                _is_place(one, name) for one in (configuration, other)
-            ):
-                ours, theirs = (_told(one, name) for one in (configuration, other))
-                levels = f"`{configuration.level}` and `{other.level}`"
-                yield Problem("warning", f"{levels} differ in `{name}` too: {ours} and {theirs}")
+        levels = f"`{configuration.level}` and `{other.level}`"
+        yield from _bounded(
+            [
+                f"{levels} differ in `{name}` too: {ours} and {theirs}"
+                for name, ours, theirs in _differences(configuration, other)
+                if name not in configuration.differs_in and "/" not in ours + theirs
+            ]
+        )
 
 
-def _differences(one: Configuration, other: Configuration) -> list[str]:
-    """Return the options that do not have one value in both."""
+def _differences(one: Configuration, other: Configuration) -> list[tuple[str, str, str]]:
+    """Return each option that does not have one value in both, with both values.
+
+    Places are among them (they hold a ``/``): by their storage levels may always differ.
+    """
     ours, theirs = effective(one), effective(other)
     return [
-        name
+        (name, _told(ours, name), _told(theirs, name))
         for name in dict.fromkeys((*ours, *theirs))
         if not _equal(ours.get(name, ""), theirs.get(name, ""))
     ]
 
 
-def _is_place(configuration: Configuration, name: str) -> bool:
-    """Tell whether an option says where something lies: by their storage levels may always differ."""
-    return "/" in (effective(configuration).get(name) or "")
+MOST_FOUND = 20
+"""Of the same fault; a file that has more is another file."""
+
+
+def _bounded(messages: list[str]) -> Iterator[Problem]:
+    """Yield the first of many problems of one kind, and how many there are besides."""
+    yield from (Problem("warning", message) for message in messages[:MOST_FOUND])
+    if len(messages) > MOST_FOUND:
+        yield Problem("warning", f"and {len(messages) - MOST_FOUND} more of the same")
 
 
 def _equal(one: str | None, other: str | None) -> bool:
     return same("ON" if one is None else one, "ON" if other is None else other)
 
 
-def _told(configuration: Configuration, name: str) -> str:
-    values = effective(configuration)
+def _told(values: Values, name: str) -> str:
     return "not set" if name not in values else (values[name] or "ON")
 
 
@@ -514,16 +529,20 @@ def took_effect(configuration: Configuration) -> Iterator[Said]:
     if observed is None:
         yield Untold("what the server answered to SHOW VARIABLES")
         return
+    other: list[str] = []
+    untold: list[str] = []
     for name, value in _plainly(asked.values).items():
         if name.startswith((*NO_VARIABLES, "disable_")) or name.removeprefix("skip_") in SKIPPED - {name}:
             continue
         if name not in observed.values:
-            yield Untold(f"`{name}` among what the server answered")
+            untold.append(f"`{name}`")
         elif not _holds(name, value, observed.values[name] or ""):
-            yield Problem(
-                "warning",
-                f"`{name}` reads back as {observed.values[name]}, but {_asked(value)} was asked for",
-            )
+            read = observed.values[name]
+            other.append(f"`{name}` reads back as {read}, but {_asked(value)} was asked for")
+    yield from _bounded(other)
+    if untold:
+        more = f" and {len(untold) - MOST_FOUND} more" if len(untold) > MOST_FOUND else ""
+        yield Untold(f"what the server answered for {', '.join(untold[:MOST_FOUND])}{more}")
 
 
 def _holds(name: str, asked: str | None, observed: str) -> bool:

@@ -77,7 +77,7 @@ CONFIGURATION_CASES: tuple[Case[Configuration], ...] = (
     Case(
         options.repeated_option,
         fails=configuration("sync_binlog=1; sync_binlog=0"),
-        says="the last one: 0",
+        says="the last one that the server reads, 0",
         passes=configuration(SAFE),
     ),
     Case(
