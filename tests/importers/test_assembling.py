@@ -54,7 +54,7 @@ def cells_of(*found: Found) -> list[tuple[str, int, int]]:
 def test_files_are_told_apart_by_what_their_paths_do_not_share() -> None:
     told = path_levels(["/home/a/ssd/oltp.txt", "/home/a/hdd/oltp.txt"])
     assert [levels["storage"] for levels in told.values()] == ["ssd", "hdd"]
-    assert path_levels(["/home/a/ssd.txt"]) == {"/home/a/ssd.txt": {"storage": "ssd"}}
+    assert path_levels(["/home/a/ssd.txt"]) == {"/home/a/ssd.txt": {}}
     told = path_levels(
         ["in/server=mysql-8.0,storage=ssd,tuning=fast.txt", "in/mysql-57.log", "in/mysql-80.log"]
     )
@@ -71,17 +71,20 @@ def test_files_that_are_named_as_repeats_are_blocks_of_one_cell() -> None:
 
 
 def test_like_results_of_one_file_are_repeats_and_excerpts_are_not() -> None:
-    assert cells_of(result(), result()) == [("ssd", 0, 2)]
+    assert cells_of(result(), result()) == [("not told", 0, 2)]
     assert cells_of(result(), result(asked={"time": "60"})) == [("ssd", 0, 1), ("ssd #2", 0, 1)]
     first, second = result(source__tool=None), result(source__tool=None, source__line=40)
     assert cells_of(first, second) == [("ssd", 0, 1), ("ssd #2", 0, 1)]
-    assert cells_of(result(load__clients=1), result(load__clients=8)) == [("ssd", 1, 1), ("ssd", 8, 1)]
+    assert cells_of(result(load__clients=1), result(load__clients=8)) == [
+        ("not told", 1, 1),
+        ("not told", 8, 1),
+    ]
 
 
 def test_what_is_not_told_is_not_made_up() -> None:
     plan, (trial,), series = assemble([result()], "test")
     (cell,) = plan.cells
-    assert (cell.server, cell.tuning) == ("not told", "not told")
+    assert (cell.server, cell.storage, cell.tuning) == ("not told", "not told", "not told")
     assert cell.level("clients") == cell.level("memory") == "-"
     assert trial.usage is None
     assert trial.settings == []

@@ -213,12 +213,15 @@ def _facts(analysis: Analysis) -> dict[str, str]:
 
 
 def _phase_facts(plan: Plan) -> dict[str, str]:
-    """Return how long was warmed up and measured, by workload where they differ; of jobs nothing."""
+    """Return how long was warmed up and measured, by workload where they differ.
+
+    Of jobs nothing, and of imported results neither: what they tell is no phase that was set.
+    """
     workloads = plan.workloads_by_phases()
     return {
         fact: _by_workload([(seconds(phases), names) for phases, names in workloads.items()])
         for fact, seconds in PHASES.items()
-        if workloads
+        if workloads and not plan.imported
     }
 
 

@@ -122,7 +122,13 @@ def too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) ->
             f"a verdict needs {fewest_valid(planned)}"
         )
     else:
-        yield "a single block gives no interval; set `blocks` in `[design]` to 5 or more"
+        yield f"a single block gives no interval; {_more_blocks(gathered.plan)}"
+
+
+def _more_blocks(plan: Plan) -> str:
+    if plan.imported:
+        return "measure each five times or more, and name the files as repeats (`-run1`, `-run2` …)"
+    return "set `blocks` in `[design]` to 5 or more"
 
 
 def _verdict(

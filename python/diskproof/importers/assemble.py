@@ -4,16 +4,16 @@ Nothing is made up: what no file tells is "-" or "not told" as a level, and None
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from diskproof.importers.base import Found, ImportRefusedError
-from diskproof.importers.levels import path_levels
+from diskproof.importers.levels import name_of, path_levels
 from diskproof.results.article import Article
-from diskproof.results.factor import Factor
+from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.folder import RunFolder
 from diskproof.results.imported import ImportedResult
 from diskproof.results.plan import NO_LEVEL, Cell, Metric, Phases, Plan, PlannedTrial
@@ -38,26 +38,6 @@ class _Placed:
     cell: Cell
     metric: Metric
     block: int = 1
-
-
-@dataclass
-class _Cells:
-    """The cells so far; the same cell again is another block."""
-
-    trials: dict[str, int] = field(default_factory=dict)
-    variants: dict[tuple[str, ...], list[object]] = field(default_factory=dict)
-
-    def block_of(self, cell: Cell) -> int:
-        """Return the block of the next trial of a cell."""
-        self.trials[cell.id] = self.trials.get(cell.id, 0) + 1
-        return self.trials[cell.id]
-
-    def variant_of(self, levels: tuple[str, ...], file: str, likeness: object) -> int:
-        """Return which variant of these levels a result is, from 1: those of one file that are not alike."""
-        known = self.variants.setdefault((*levels, file), [])
-        if likeness not in known:
-            known.append(likeness)
-        return known.index(likeness) + 1
 
 
 def assemble(found: Sequence[Found], name: str) -> tuple[Plan, list[Trial], dict[str, list[Row]]]:
@@ -115,18 +95,43 @@ def _results(found: Sequence[Found]) -> Iterator[ImportedResult]:
 def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]]:
     """Return the results that have a figure, each in its cell, and why others are left out."""
     by_path = path_levels([one.source.file for one in results])
-    cells, placed, left_out = _Cells(), [], []
-    for result in results:
-        metric = _metric(result)
-        if metric is None:
-            left_out.append(
-                f"{result.name} ({result.source.file}, line {result.source.line}): it has no figure above 0"
-            )
-            continue
-        levels = {**by_path[result.source.file], **result.levels}
-        cell = _cell(result, levels, cells)
-        placed.append(_Placed(result, cell, metric, cells.block_of(cell)))
+    measured = [(result, metric) for result in results if (metric := _metric(result)) is not None]
+    left_out = [
+        f"{one.name} ({one.source.file}, line {one.source.line}): it has no figure above 0"
+        for one in results
+        if _metric(one) is None
+    ]
+    levels = [_levels(result, {**by_path[result.source.file], **result.levels}) for result, _ in measured]
+    variants = _variants([result for result, _ in measured], levels)
+    several = {
+        result.source.file for (result, _), variant in zip(measured, variants, strict=True) if variant > 1
+    }
+    placed, blocks = [], dict[str, int]()
+    for (result, metric), told, variant in zip(measured, levels, variants, strict=True):
+        storage = told["storage"]
+        if result.source.file in several:
+            storage = name_of(result.source.file) if storage == UNTOLD else storage
+            storage = f"{storage} #{variant}" if variant > 1 else storage
+        cell = _cell({**told, "storage": storage})
+        blocks[cell.id] = blocks.get(cell.id, 0) + 1
+        placed.append(_Placed(result, cell, metric, blocks[cell.id]))
     return placed, left_out
+
+
+def _variants(results: Sequence[ImportedResult], levels: Sequence[dict[Factor, str]]) -> list[int]:
+    """Return of each result, from 1, which it is of those that its file tells with the same levels.
+
+    Results of one file that are alike are one variant: the same cell, measured again.
+    """
+    known: dict[tuple[str, ...], list[object]] = {}
+    variants = []
+    for result, told in zip(results, levels, strict=True):
+        alike = known.setdefault((result.source.file, *told.values()), [])
+        likeness = _likeness(result)
+        if likeness not in alike:
+            alike.append(likeness)
+        variants.append(alike.index(likeness) + 1)
+    return variants
 
 
 def _metric(result: ImportedResult) -> Metric | None:
@@ -140,26 +145,37 @@ def _metric(result: ImportedResult) -> Metric | None:
     return next((metric for metric in wanted if load.figure(metric)), None)
 
 
-def _cell(result: ImportedResult, levels: dict[Factor, str], cells: _Cells) -> Cell:
-    bare = result.load.file_requests is not None
-    untold = NO_LEVEL if bare else UNTOLD
-    server = levels.get("server", untold)
-    tuning, workload = levels.get("tuning", untold), levels.get("workload", result.load.workload)
-    clients = result.load.clients or _whole(levels.get("clients")) or 0
-    memory = levels.get("memory", "")
-    known = (server, tuning, workload, memory, str(clients), levels["storage"])
-    variant = cells.variant_of(known, result.source.file, _likeness(result))
-    storage = levels["storage"] if variant == 1 else f"{levels['storage']} #{variant}"
-    told = (server, storage, tuning, workload, memory, f"{clients}c" if clients else "")
+def _levels(result: ImportedResult, told: dict[Factor, str]) -> dict[Factor, str]:
+    """Return the level of every factor: as told, or the word for what is not told or does not apply."""
+    untold = NO_LEVEL if result.load.file_requests is not None else UNTOLD
+    clients = result.load.clients or _whole(told.get("clients")) or 0
+    return {
+        "server": told.get("server", untold),
+        "storage": told.get("storage", UNTOLD),
+        "tuning": told.get("tuning", untold),
+        "workload": told.get("workload", result.load.workload),
+        "memory": told.get("memory", ""),
+        "clients": str(clients) if clients else "",
+    }
+
+
+def _cell(levels: dict[Factor, str]) -> Cell:
+    """Return the cell of these levels; its id names those that are told."""
+    clients = f"{levels['clients']}c" if levels["clients"] else ""
+    told = [*(levels[factor] for factor in FACTORS if factor != "clients"), clients]
     return Cell(
-        id="/".join(part.replace("/", "-").replace(" ", "_") for part in told if part not in ("", NO_LEVEL)),
-        server=server,
-        storage=storage,
-        tuning=tuning,
-        workload=workload,
-        memory_bytes=_memory_bytes(memory),
-        clients=clients,
+        id="/".join(_in_id(level) for level in told if level not in {"", NO_LEVEL, UNTOLD}) or "all",
+        server=levels["server"],
+        storage=levels["storage"],
+        tuning=levels["tuning"],
+        workload=levels["workload"],
+        memory_bytes=_memory_bytes(levels["memory"]),
+        clients=int(levels["clients"] or 0),
     )
+
+
+def _in_id(level: str) -> str:
+    return level.replace("/", "-").replace(" ", "_")
 
 
 def _likeness(result: ImportedResult) -> object:
@@ -199,6 +215,7 @@ def _plan(placed: Sequence[_Placed], planned: list[PlannedTrial], left_out: list
         study=name,
         question=f"What do the imported results of {name} tell?",
         imported=True,
+        imported_from=_sources([one.result for one in placed]),
         seed=0,
         same_within=SAME_WITHIN,
         warm_up_s=first.warm_up_s,
@@ -211,6 +228,14 @@ def _plan(placed: Sequence[_Placed], planned: list[PlannedTrial], left_out: list
         estimated_s=0,
         estimated_bytes=0,
     )
+
+
+def _sources(results: Sequence[ImportedResult]) -> list[str]:
+    """Return each file with what its results say that they are, in the order of reading."""
+    tools: dict[str, dict[str, None]] = {}
+    for one in results:
+        tools.setdefault(one.source.file, {})[one.source.tool or one.source.format] = None
+    return [f"{file} ({', '.join(told)})" for file, told in tools.items()]
 
 
 def _phases(results: Sequence[ImportedResult]) -> Phases:

@@ -29,16 +29,23 @@ _NAMED: dict[str, Factor] = {
 def path_levels(files: Sequence[str]) -> dict[str, dict[Factor, str]]:
     """Return the levels that each file's path tells, by file; what else tells it apart is its storage.
 
-    Folders and names that all files share are left out.
+    Folders and names that all files share are left out: one file alone tells nothing by its name.
     """
     parts = {file: _parts(file) for file in dict.fromkeys(files)}
-    start, end = _shared(list(parts.values())), _shared([one[::-1] for one in parts.values()])
+    different = sorted({tuple(one) for one in parts.values()})
+    start, end = _shared(different), _shared([one[::-1] for one in different])
     told = {}
     for file, all_of in parts.items():
-        own = all_of[start : len(all_of) - end] or all_of[-1:]
-        levels, words = _named(own)
-        told[file] = levels if "storage" in levels else {**levels, "storage": "/".join(words) or all_of[-1]}
+        levels, words = _named(all_of[start : len(all_of) - end] or all_of[-1:])
+        if "storage" not in levels and len(different) > 1:
+            levels["storage"] = "/".join(words) or all_of[-1]
+        told[file] = levels
     return told
+
+
+def name_of(file: str) -> str:
+    """Return a file's name without its ending and without what marks a repeat."""
+    return _parts(file)[-1]
 
 
 def _parts(file: str) -> list[str]:
@@ -49,9 +56,7 @@ def _parts(file: str) -> list[str]:
 
 
 def _shared(all_parts: Sequence[Sequence[str]]) -> int:
-    """Return how many parts at the beginning all have in common, where there are several of them."""
-    if len(set(map(tuple, all_parts))) < 2:
-        return max(0, len(all_parts[0]) - 1) if all_parts else 0
+    """Return how many parts at the beginning all have in common; of each, one part is left at least."""
     count = 0
     while all(len(one) > count + 1 for one in all_parts) and len({one[count] for one in all_parts}) == 1:
         count += 1

@@ -34,7 +34,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
         {
             **_place_in_run(trial),
             "valid": int(trial.id in valid),
-            **_factors(analysis.plan.cell(trial.cell)),
+            **_factors(analysis.plan.cell(trial.cell), analysis.plan.imported),
             **_price(analysis, analysis.plan.cell(trial.cell)),
             **_scale(analysis.plan),
             **_load(trial.load),
@@ -66,15 +66,15 @@ def _place_in_run(trial: Trial) -> Row:
     }
 
 
-def _factors(cell: Cell) -> Row:
+def _factors(cell: Cell, imported: bool) -> Row:
     return {
         "cell": cell.id,
         "server": cell.server,
         "storage": cell.storage,
         "tuning": cell.tuning,
         "workload": cell.workload,
-        "memory_bytes": cell.memory_bytes,
-        "clients": cell.clients,
+        "memory_bytes": cell.memory_bytes or (None if imported else 0),
+        "clients": cell.clients or (None if imported else 0),
     }
 
 
@@ -111,8 +111,15 @@ def _load(load: LoadResult | None) -> Row:
         "waiting_at_end": load.rate.waiting if load and load.rate else None,
         "failed_transactions": load.failed_transactions if load else None,
         "retries": load.retries if load else None,
-        "errors": sum(error.count for error in load.errors) if load else None,
+        "errors": _errors(load),
     }
+
+
+def _errors(load: LoadResult | None) -> int | None:
+    """Return the errors; None where the retries are not told either: then an empty list tells nothing."""
+    if load is None or (not load.errors and load.retries is None):
+        return None
+    return sum(error.count for error in load.errors)
 
 
 def _latency(latency: Latency | None) -> Row:

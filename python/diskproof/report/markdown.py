@@ -8,6 +8,7 @@ from diskproof.report.limits import markdown as limits
 from diskproof.report.limits import words as limit_words
 from diskproof.report.pipes import escape, table
 from diskproof.report.safety import markdown as safety
+from diskproof.results.plan import Plan
 
 
 def render(analysis: Analysis) -> str:
@@ -45,7 +46,7 @@ def _heading(analysis: Analysis) -> list[str]:
     state = "" if analysis.complete else "**Incomplete:** "
     return [
         f"# {escape(plan.question)}",
-        f"{state}{escape(plan.study)}: {headings.progress(analysis)}; {headings.design(plan)}.",
+        f"{state}{escape(plan.study)}: {headings.progress(analysis)}; {_prose(plan, headings.design(plan))}.",
         *([escape(words.scale(plan))] if plan.scale else []),
     ]
 
@@ -106,9 +107,18 @@ def _cells(analysis: Analysis) -> list[str]:
     return [
         "## Cells",
         table(tables.cells(analysis)),
+        *_costs(analysis),
+        *_operations(analysis),
+    ]
+
+
+def _costs(analysis: Analysis) -> list[str]:
+    """Return what a transaction costs; nothing of imported results, which tell no cost."""
+    if analysis.plan.imported:
+        return []
+    return [
         f"What one {words.work(analysis.plan)} takes (median over the valid trials; n/a: not observed):",
         table(tables.costs(analysis)),
-        *_operations(analysis),
     ]
 
 
@@ -170,7 +180,7 @@ def _finding(found: RunFinding, analysis: Analysis) -> str:
 
 def _machine(analysis: Analysis) -> list[str]:
     if analysis.machine is None:
-        return ["The run ended before the machine's facts were gathered."]
+        return [headings.no_machine(analysis.plan)]
     facts = analysis.machine
     parts = ["## Machine", table(tables.machine(facts))]
     for title, content in (
@@ -184,4 +194,10 @@ def _machine(analysis: Analysis) -> list[str]:
 
 
 def _method(analysis: Analysis) -> list[str]:
-    return ["## How it was measured", *headings.method(analysis)]
+    paragraphs = [_prose(analysis.plan, paragraph) for paragraph in headings.method(analysis)]
+    return ["## How it was measured", *paragraphs]
+
+
+def _prose(plan: Plan, text: str) -> str:
+    """Return a text of ours, whose marks are meant; that of an imported run names files, and is escaped."""
+    return escape(text) if plan.imported else text

@@ -255,10 +255,15 @@ class LoadResult(Record):
 
     @property
     def asks_files(self) -> Literal["at random", "in sequence"] | None:
-        """How a load on bare files goes through them, by sysbench's name of its mode; None of any other."""
+        """How a load on bare files goes through them, by sysbench's name of its mode.
+
+        None of any other load, and where the mode is not told.
+        """
         if self.file_requests is None:
             return None
-        return "at random" if (self.mix or "").startswith("rnd") else "in sequence"
+        if self.mix is None:
+            return None
+        return "at random" if self.mix.startswith("rnd") else "in sequence"
 
     @property
     def megabytes_per_s(self) -> float | None:

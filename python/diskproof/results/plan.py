@@ -81,6 +81,8 @@ class Plan(Record):
     analysis: str = ""
     imported: bool = False
     """Whether its trials are other tools' results, read from their output: nothing of it was run by us."""
+    imported_from: list[str] = []
+    """The files of an imported run, each with its tools: ``old.txt (sysbench 1.0.17)``."""
     seed: int
     same_within: float
     """Half-width of the band that counts as "the same": 0.03 is 3 percent."""
@@ -93,7 +95,7 @@ class Plan(Record):
     scale: Scale | None = None
     """None: the study as it stands."""
     left_out: list[str] = []
-    """Optional servers of the study that the machine did not have."""
+    """Optional servers of the study that the machine did not have; of an imported run, results and why."""
     published: Published | None = None
     """The experiment that the study repeats."""
     prices: dict[str, list[Price]] = {}

@@ -1,0 +1,85 @@
+"""A report of imported results says where they were read, and claims nothing that nobody told."""
+
+import re
+from csv import DictReader
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.compare import compare
+from diskproof.analysis.folder import analyse_folder
+from diskproof.importers.assemble import assemble, write_run
+from diskproof.importers.read import read_files
+from diskproof.report import csv, html, json, markdown, text
+from diskproof.results.folder import RunFolder
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def output(rate_per_s: float) -> str:
+    """Return sysbench's output of four busy threads at another rate: its mean latency follows from it."""
+    plain = (SAMPLES / "sysbench-0.5-oltp.txt").read_text()
+    return plain.replace("673.75", f"{rate_per_s:.2f}").replace("5.93ms", f"{4000 / rate_per_s:.2f}ms")
+
+
+@pytest.fixture(name="run")
+def five_runs_of_two(tmp_path: Path) -> RunFolder:
+    """Return a run of two storages, one half as fast as the other, each measured five times."""
+    for repeat in range(1, 6):
+        (tmp_path / f"ssd_<b>-run{repeat}.txt").write_text(output(670 + repeat))
+        (tmp_path / f"hdd-run{repeat}.txt").write_text(output((670 + repeat) / 2))
+    return write_run(tmp_path / "run", assemble(read_files(sorted(tmp_path.glob("*.txt"))), "old runs"))
+
+
+def as_text(analysis: Analysis) -> str:
+    console = Console(width=100, force_terminal=False, record=True, file=None, quiet=False)
+    with console.capture() as captured:
+        text.render(analysis, console)
+    return " ".join(captured.get().split())
+
+
+def test_repeats_of_named_files_give_a_verdict(run: RunFolder) -> None:
+    analysis = analyse_folder(run)
+    (verdict,) = analysis.verdicts
+    assert verdict.ratio is not None
+    assert verdict.ratio.estimate == pytest.approx(2, rel=0.01) or verdict.ratio.estimate == pytest.approx(
+        0.5
+    )
+
+
+def test_no_form_of_the_report_claims_a_run_of_ours(run: RunFolder) -> None:
+    analysis = analyse_folder(run)
+    forms = [as_text(analysis), markdown.render(analysis), html.render(run, analysis)]
+    for form in forms:
+        assert "imported from" in form
+        assert "sysbench 0.5" in form
+        for claim in ("fresh random order", "server started anew", "no warm-up", "facts were gathered"):
+            assert claim not in form
+    assert "10 results, all valid" in forms[0]
+    assert not re.search(r"(?<!\\)<b>", forms[1])
+    assert "<b>-run" not in forms[2]
+
+
+def test_figures_that_nobody_told_are_empty_fields(run: RunFolder) -> None:
+    told = next(DictReader(StringIO(csv.render(run, analyse_folder(run)))))
+    assert told["memory_bytes"] == told["started_at"] == told["failed_transactions"] == ""
+    assert told["clients"] == "4"
+    assert '"imported": true' in json.render(analyse_folder(run))
+
+
+def test_two_imported_runs_are_compared(tmp_path: Path) -> None:
+    runs = []
+    for name, rate in (("before", 600), ("after", 660)):
+        (tmp_path / name).mkdir()
+        for repeat in range(1, 6):
+            changed = output(rate + repeat).replace("3.0041s", f"3.00{repeat}1s")
+            (tmp_path / name / f"run{repeat}.txt").write_text(changed)
+        found = read_files(sorted((tmp_path / name).iterdir()))
+        runs.append(analyse_folder(write_run(tmp_path / f"{name}-run", assemble(found, name))))
+    comparison = compare(runs[0], runs[1], ("before", "after"))
+    (cell,) = comparison.cells
+    assert cell.outcome == "faster"
+    assert comparison.differences == []  # that the measured seconds are not equal is no other phase
