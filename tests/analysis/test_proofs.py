@@ -49,16 +49,16 @@ def test_a_proof_is_held_against_its_prediction(
     found = answer(*ratios, predicted=predicted)
     assert found.outcome == outcome
     assert (found.measured is not None) == (len(ratios) > 1)
-    assert found.sentence.startswith(f"{outcome}: where every flush of `cheetah` takes 4 ms longer, ")
+    assert found.sentence.startswith("where every flush of `cheetah` takes 4 ms longer, ")
 
 
 def test_the_sentence_has_both_figures() -> None:
     assert answer(0.50, 0.51, 0.49).sentence == (
-        "as predicted: where every flush of `cheetah` takes 4 ms longer, throughput is 0.500 of what it is "
+        "where every flush of `cheetah` takes 4 ms longer, throughput is 0.500 of what it is "
         "without (95% interval 0.476 to 0.525); 0.450 to 0.550 was predicted"
     )
     assert answer(0.5).sentence == (
-        "open: where every flush of `cheetah` takes 4 ms longer, throughput of 0.450 to 0.550 of what it is "
+        "where every flush of `cheetah` takes 4 ms longer, throughput of 0.450 to 0.550 of what it is "
         "without was predicted; there are too few pairs of trials to tell"
     )
 

@@ -80,7 +80,7 @@ def _answer(gathered: Gathered, pairs: Sequence[ProofPair]) -> ProofAnswer:
         basis=first.basis,
         measured=measured,
         outcome=outcome,
-        sentence=_sentence(outcome, first.intervention, predicted, measured) + _left_out(failing, len(pairs)),
+        sentence=_sentence(first.intervention, predicted, measured) + _left_out(failing, len(pairs)),
     )
 
 
@@ -209,20 +209,18 @@ def _still_waits(pair: ProofPair, cell: Cell, machine: Machine | None) -> str | 
 # ---------------------------------------------------------------- in words
 
 
-def _sentence(
-    outcome: Outcome, intervention: Intervention, predicted: Band, measured: Interval | None
-) -> str:
+def _sentence(intervention: Intervention, predicted: Band, measured: Interval | None) -> str:
     low, high = (words.digits(bound, 3) for bound in (predicted.low, predicted.high))
     foretold = low if low == high else f"{low} to {high}"
     if measured is None:
         return (
-            f"{outcome}: where {intervention.says}, throughput of {foretold} of what it is without was "
-            "predicted; there are too few pairs of trials to tell"
+            f"where {intervention.says}, throughput of {foretold} of what it is without was predicted; there "
+            "are too few pairs of trials to tell"
         )
     ratio, _, interval = words.figures(measured).partition(", ")
     return (
-        f"{outcome}: where {intervention.says}, throughput is {ratio} of what it is without ({interval}); "
-        f"{foretold} was predicted"
+        f"where {intervention.says}, throughput is {ratio} of what it is without ({interval}); {foretold} "
+        "was predicted"
     )
 
 

@@ -1,0 +1,99 @@
+"""A real proof on a virtual disk, through the command line, and what of it is refused early."""
+
+from pathlib import Path
+
+import pytest
+from test_virtual_runs import marks_in, needs_mariadb
+
+from diskproof.analysis.folder import analyse_folder
+from diskproof.audit import load, registry, server
+from diskproof.cli import call
+from diskproof.results.folder import RunFolder
+from support.command import diskproof
+from support.virtual import needs_virtual_disks
+
+ROTATION_US = 60e6 / 7200
+
+STUDY = """
+question = "Does the flush of the disk hold it back?"
+[design]
+blocks = 1
+warm_up_s = 0.5
+measure_s = 2.5
+clients = [1]
+memory = ["32 MiB"]
+[servers.db]
+family = "mysql"
+[storages.disk]
+data = { virtual = "desktop-7200", size = "1 GiB" }
+[tunings.safest]
+[workloads.load]
+mix = "read-write"
+tables = 1
+rows = 200
+"""
+
+
+@needs_virtual_disks
+@needs_mariadb
+@pytest.mark.timeout(240)
+def test_a_disk_that_holds_a_server_back_is_proved_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tests run beside each other: the gates that a busy machine closes are open, and the others hold."""
+    monkeypatch.setattr(registry, "TRIAL_CHECKS", (load.finished, server.settings, server.placement))
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    code = call(["run", "study.toml", "--prove", "--pairs", "2"])
+    told = capsys.readouterr().err
+    assert code == 0, told
+    assert "proving 1 limit with 2 pairs of trials, about " in told
+    [path] = (tmp_path / "runs" / "study").iterdir()
+    folder = RunFolder.open(path)
+    pairs = folder.proofs()
+    assert [pair.id for pair in pairs] == ["proof-01-1", "proof-01-2"]
+    for pair in pairs:
+        assert (pair.limit, pair.intervention.change) == ("log flush", "slower flushes")
+        [before], [after] = pair.as_it_was.virtual_disks, pair.changed.virtual_disks
+        assert before.slowed is None
+        assert after.slowed is not None
+        assert after.slowed.requests > 0
+        assert ROTATION_US / 2 < after.slowed.add_us < 3 * ROTATION_US
+        assert before.flush.latency_us is not None
+        assert after.flush.latency_us is not None
+        slower_us = after.flush.latency_us.mean - before.flush.latency_us.mean
+        assert slower_us == pytest.approx(after.slowed.add_us, rel=0.3)
+        assert before.seed == after.seed
+    limits = analyse_folder(folder).limits
+    assert limits is not None
+    [proof] = limits.proofs
+    assert proof.measured is not None
+    assert 0.4 < proof.measured.estimate < 0.75
+    assert 0.4 < proof.predicted_low <= proof.predicted_high < 0.85
+    assert proof.outcome != "not as predicted", proof.sentence
+    assert marks_in(tmp_path) == {}
+    assert call(["run", "study.toml", "--prove", "--pairs", "2", "--resume"]) == 0
+    assert "proving" not in capsys.readouterr().err, "both pairs count"
+    assert [pair.changed.started_at for pair in folder.proofs()] == [
+        pair.changed.started_at for pair in pairs
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--pairs", "5"), "give --prove with it"),
+        (("--prove", "--pairs", "1"), "--pairs is a number from 2 to 1000, not 1"),
+        (("--prove", "--pairs", "9999"), "--pairs is a number from 2"),
+        (("--prove", "--resume"), "there is no run under"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_started(
+    tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    refused = diskproof(tmp_path, "run", "study.toml", *arguments)
+    assert refused.returncode == 2
+    assert said in " ".join(refused.stderr.split())
+    assert not (tmp_path / "runs").exists()
