@@ -17,6 +17,7 @@ import workloads
 from diskproof import load
 from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS
 from diskproof.cli.disk import VERBS as DISK_VERBS
+from diskproof.importers.article_form import ArticleForm
 from diskproof.server.tuning import TUNING
 from diskproof.study.loads import KINDS
 from diskproof.study.model import Study
@@ -27,17 +28,38 @@ NOTE = "<!-- made by `make docs`; do not edit -->"
 
 def study_page() -> str:
     """Return the reference of the study file from its JSON Schema: a table for each part."""
-    schema = Study.model_json_schema()
-    parts = [
-        "# The study file",
-        NOTE,
-        "TOML. A key that is not listed here is refused.",
-        *_part("Study", schema),
-    ]
-    for name, definition in schema["$defs"].items():
+    parts = ["# The study file", NOTE, "TOML. A key that is not listed here is refused."]
+    return "\n\n".join(parts + _parts("Study", Study.model_json_schema())) + "\n"
+
+
+ARTICLE = """\
+TOML, for a published experiment that is to be audited: what it prints, how that was made, what it \
+concludes. `[article]` is the mark by which it is known; nearly all else may be left out, and is then taken as \
+not told. A key that is not listed here is refused. The five in `studies/published/` are examples.
+
+Write claims in your own words, with the place where each stands. A claim is about every pair of results that \
+`at`, `of` and `than` select and that differs in nothing else; where it was said of all and holds for some, \
+the audit names those for which it does not. `about` is for what was said to be rough, and \
+`printed = false` for what was told without figures, which no audit can judge."""
+
+
+def article_page() -> str:
+    """Return the reference of an article's form, made as that of the study file."""
+    parts = ["# An article", NOTE, ARTICLE]
+    return "\n\n".join(parts + _parts("Article", ArticleForm.model_json_schema())) + "\n"
+
+
+def _parts(name: str, schema: dict[str, Any]) -> list[str]:
+    parts = _part(name, schema)
+    for inner, definition in schema["$defs"].items():
         if "properties" in definition:
-            parts += _part(name, definition)
-    return "\n\n".join(parts) + "\n"
+            parts += _part(_title(inner), definition)
+    return parts
+
+
+def _title(declared: str) -> str:
+    """Return what a page calls a part: no page has the suffix that tells a form from its record."""
+    return declared.removesuffix("Form")
 
 
 def _part(name: str, schema: dict[str, Any]) -> list[str]:
@@ -52,7 +74,7 @@ def _part(name: str, schema: dict[str, Any]) -> list[str]:
 def _value(field: dict[str, Any]) -> str:
     """Say what a key takes, from its JSON Schema."""
     if "$ref" in field:
-        name = field["$ref"].rpartition("/")[2]
+        name = _title(field["$ref"].rpartition("/")[2])
         return f"[{name}](#{name.lower()})"
     if field.get("format") in ("path", "size"):
         return str(field["format"])
@@ -138,6 +160,7 @@ def _help(argv: list[str]) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "study.md": study_page,
+    "article.md": article_page,
     "tuning.md": tuning_page,
     "checks.md": checks_page,
     "commands.md": commands_page,

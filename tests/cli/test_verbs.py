@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.cli import VERBS
+from diskproof.importers.article_form import ArticleForm
 from diskproof.study.model import Study
 
 QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
@@ -136,6 +137,7 @@ def test_clean_removes_loaded_data_sets_when_asked(tmp_path: Path, monkeypatch: 
 
 def test_schema_is_the_declaration() -> None:
     assert json.loads(diskproof("schema").stdout) == Study.model_json_schema()
+    assert json.loads(diskproof("schema", "article").stdout) == ArticleForm.model_json_schema()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -25,7 +25,7 @@ VERBS = {
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
     "doctor": "Say what this machine can do, with a remedy for what is missing.",
     "clean": "End processes, unmount and remove what a killed run left behind.",
-    "schema": "Print the JSON Schema of study files; editors complete and check with it.",
+    "schema": "Print the JSON Schema of study files or articles; editors complete and check with it.",
 }
 
 app = App(
