@@ -34,12 +34,12 @@ def study_page() -> str:
 
 ARTICLE = """\
 TOML, for a published experiment that is to be audited: what it prints, how that was made, what it \
-concludes. `[article]` is the mark by which it is known; nearly all else may be left out, and is then taken as \
-not told. A key that is not listed here is refused. The five in `studies/published/` are examples.
+concludes. `[article]` is the mark by which it is known; nearly all else may be left out, and is then \
+taken as not told. A key that is not listed here is refused. The five in `studies/published/` are examples.
 
-Write claims in your own words, with the place where each stands. A claim is about every pair of results that \
-`at`, `of` and `than` select and that differs in nothing else; where it was said of all and holds for some, \
-the audit names those for which it does not. `about` is for what was said to be rough, and \
+Write claims in your own words, with the place where each stands. A claim is about every pair of results \
+that `at`, `of` and `than` select and that differs in nothing else; where it was said of all and holds for \
+some, the audit names those for which it does not. `about` is for what was said to be rough, and \
 `printed = false` for what was told without figures, which no audit can judge."""
 
 
