@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import audits
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.folder import analyse_folder
 from diskproof.report import beside, charts, markdown, pipes, published_charts, tables, words
@@ -176,6 +177,7 @@ def chapter(one: Shown) -> Iterator[str]:
     yield pipes.escape(words.scale(plan))
     yield from pictures(one)
     yield from sections(analysis)
+    yield audits.section(one.study)
 
 
 def machine(one: Shown) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import audits
 import devices
 import options
 import workloads
@@ -166,6 +167,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "workloads.md": workloads.page,
     "devices.md": devices.page,
+    "experiments.md": audits.page,
     "options.md": lambda: options.page(NOTE),
 }
 

@@ -1,0 +1,88 @@
+"""What the audit finds in the published experiments: a section of each chapter of docs/experiments.md.
+
+The chapters are made from runs (`make experiments`); these sections are not, and are renewed by `make docs`
+alone, between their marks.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from diskproof.audit.check import Outcome
+from diskproof.audit.registry import ARTICLE_CHECKS
+from diskproof.importers.article import FORMAT
+from diskproof.importers.base import Text
+from diskproof.report import pipes
+from diskproof.results.article import Article
+from diskproof.results.trial import Severity
+
+DOCS = Path(__file__).parent
+PAGE = DOCS / "experiments.md"
+ARTICLES = DOCS.parent / "studies" / "published"
+
+BEGIN = "<!-- the audit of {study}: made by `make docs`; do not edit -->"
+END = "<!-- the audit ends -->"
+
+GRAVITY: dict[Severity, str] = {"invalid": "error", "warning": "threat", "note": "note"}
+"""What a finding's severity says of a published figure, gravest first."""
+
+
+def page() -> str:
+    """Return docs/experiments.md as it is, with its audits renewed."""
+    return renewed(PAGE.read_text())
+
+
+def renewed(text: str) -> str:
+    """Return a page with the audit of each chapter's experiment, in the place of the one that is there."""
+    without = re.sub(r"\n*<!-- the audit of [^\n]*-->.*?" + re.escape(END), "", text, flags=re.DOTALL)
+    chapters = re.split(r"(?m)^(?=## )", without)
+    return "".join(_with_audit(chapter) for chapter in chapters)
+
+
+def _with_audit(chapter: str) -> str:
+    study = chapter.partition("\n")[0].removeprefix("## ").strip()
+    if not chapter.startswith("## ") or not (ARTICLES / f"{study}.toml").is_file():
+        return chapter
+    ends_page = "\n\n" if chapter.endswith("\n\n") else "\n"
+    return f"{chapter.rstrip()}\n\n{section(study)}{ends_page}"
+
+
+def section(study: str) -> str:
+    """Return what the audit says of a study's article, between its marks."""
+    return "\n\n".join([BEGIN.format(study=study), *_parts(study), END])
+
+
+def _parts(study: str) -> Iterator[str]:
+    article = read(study)
+    outcomes = [check.outcome(article) for check in ARTICLE_CHECKS]
+    yield "### What the audit finds in the publication"
+    yield f"```\ndiskproof audit studies/published/{study}.toml\n```"
+    yield (
+        "An error is a figure or a statement that its own figures contradict, a threat something else that "
+        "could have made the difference. Statements are in our words; each has its place."
+    )
+    found = list(_found(outcomes))
+    yield "\n".join(found) if found else "No error and no threat is found."
+    if untold := [f"- {pipes.escape(what)}" for one in outcomes for what in one.missing]:
+        yield "What it does not tell, so that it cannot be judged:"
+        yield "\n".join(dict.fromkeys(untold))
+    passed = [f"`{one.check}`" for one in outcomes if one.state == "passed" and not one.problems]
+    yield f"Passed: {', '.join(passed)}."
+
+
+def _found(outcomes: list[Outcome]) -> Iterator[str]:
+    """Yield the findings, the gravest first."""
+    for severity, word in GRAVITY.items():
+        for one in outcomes:
+            for problem in one.problems:
+                if problem.severity == severity:
+                    yield f"- **{word}** `{one.check}`: {pipes.escape(problem.message)}"
+
+
+def read(study: str) -> Article:
+    """Return a study's article; it is named as a user would, so that no page holds a path of this machine."""
+    path = ARTICLES / f"{study}.toml"
+    (article,) = FORMAT.read(Text(str(path), path.read_text(), ""))
+    if not isinstance(article, Article):
+        raise TypeError(f"{path} is no article")
+    return article

@@ -1,0 +1,32 @@
+"""docs/experiments.md says of each experiment what the audit finds, and needs no run for that."""
+
+import audits
+
+
+def test_each_experiment_has_its_audit_and_it_is_current() -> None:
+    text = audits.PAGE.read_text()
+    assert audits.renewed(text) == text, "run `make docs`"
+    for path in audits.ARTICLES.glob("*.toml"):
+        assert text.count(audits.BEGIN.format(study=path.stem)) == 1
+        assert audits.section(path.stem) in text
+
+
+def test_renewing_puts_an_audit_at_the_end_of_its_chapter_and_leaves_the_rest() -> None:
+    study = "star-ssd-sas-dram"
+    bare = f"# Page\n\nbefore\n\n## {study}\n\nmeasured\n\n## another\n\nafter\n"
+    once = audits.renewed(bare)
+    assert once == bare.replace("measured\n", f"measured\n\n{audits.section(study)}\n")
+    assert audits.renewed(once) == once
+
+
+def test_an_audit_at_the_end_of_the_page_ends_it() -> None:
+    bare = "## star-ssd-sas-dram\n\nmeasured\n"
+    assert audits.renewed(bare).endswith(f"{audits.END}\n")
+    assert audits.renewed(audits.renewed(bare)) == audits.renewed(bare)
+
+
+def test_findings_name_their_gravity_and_their_arithmetic() -> None:
+    said = audits.section("juju-ec2")
+    assert "- **error** `percent-or-ratio`:" in said
+    assert "131 / 22.8 - 1 = 474.6 % more" in said.replace("\\", "")
+    assert said.index("**error**") < said.index("**threat**")
