@@ -316,7 +316,10 @@ def close_order(article: Article) -> Iterator[Said]:
     if article.procedure.spread_told:
         return
     for one in _to_judge(article, ("faster",), "states no order"):
-        if not isinstance(one, Statement) or one.claim.implied:
+        if not isinstance(one, Statement):
+            yield one
+            continue
+        if one.claim.implied:
             continue
         close = [pair for pair in one.pairs if 1 <= pair.speed <= TIE]
         if close:

@@ -61,9 +61,11 @@ def repeats(article: Article) -> Iterator[Said]:
 def spread(article: Article) -> Iterator[Said]:
     """Find means and bests whose scatter is not told."""
     made = article.procedure
-    if made.spread_told or made.repeats == 1:
+    if made.spread_told:
         return
-    if made.repeats is None:
+    if made.repeats == 1:
+        yield Apart("an article of single runs")
+    elif made.repeats is None:
         yield Untold("the spread of an article's figures")
     else:
         word = {"best": "bests", "median": "medians", "mean": "means"}.get(made.chosen or "", "figures")
@@ -186,6 +188,8 @@ def concurrency(article: Article) -> Iterator[Said]:
 )
 def skipped(article: Article) -> Iterator[Said]:
     """Find tests that were skipped or extrapolated, and successes that count them."""
+    if not article.gaps and not any(one.part for one in article.stated):
+        yield Apart("an article without jobs of several tests")
     for gap in article.gaps:
         counted = ""
         if gap.reported_run and gap.really_run is not None and gap.reported_run > gap.really_run:
