@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from diskproof.audit.check import Outcome
-from diskproof.audit.registry import ARTICLE_CHECKS
+from diskproof.audit.conditions import configurations
+from diskproof.audit.registry import ARTICLE_CHECKS, CONFIGURATION_CHECKS
 from diskproof.importers.article import FORMAT
 from diskproof.importers.base import Text
 from diskproof.report import pipes
@@ -55,6 +56,8 @@ def section(study: str) -> str:
 def _parts(study: str) -> Iterator[str]:
     article = read(study)
     outcomes = [check.outcome(article) for check in ARTICLE_CHECKS]
+    settings = configurations(article)
+    outcomes += [check.outcome(one) for check in CONFIGURATION_CHECKS for one in settings]
     yield "### What the audit finds in the publication"
     yield f"```\ndiskproof audit studies/published/{study}.toml\n```"
     yield (
@@ -66,8 +69,9 @@ def _parts(study: str) -> Iterator[str]:
     if untold := [f"- {pipes.escape(what)}" for one in outcomes for what in one.missing]:
         yield "What it does not tell, so that it cannot be judged:"
         yield "\n".join(dict.fromkeys(untold))
-    passed = [f"`{one.check}`" for one in outcomes if one.state == "passed" and not one.problems]
-    yield f"Passed: {', '.join(passed)}."
+    passed = dict.fromkeys(one.check for one in outcomes if one.state == "passed" and not one.problems)
+    failed = {one.check for one in outcomes if one.state == "failed"}
+    yield f"Passed: {', '.join(f'`{name}`' for name in passed if name not in failed)}."
 
 
 def _found(outcomes: list[Outcome]) -> Iterator[str]:

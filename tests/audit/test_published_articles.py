@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from diskproof.audit.registry import ARTICLE_CHECKS
+from diskproof.audit.conditions import configurations
+from diskproof.audit.registry import ARTICLE_CHECKS, CONFIGURATION_CHECKS
 from diskproof.importers.article import FORMAT
 from diskproof.importers.base import Text
 from diskproof.results.article import Article
@@ -27,11 +28,13 @@ def found(name: str) -> dict[str, list[str]]:
     """Return what each check finds, as the severity and the message."""
     article = read(name)
     outcomes = [check.outcome(article) for check in ARTICLE_CHECKS]
-    return {
-        one.check: [f"{problem.severity}: {problem.message}" for problem in one.problems]
-        for one in outcomes
-        if one.problems
-    }
+    settings = configurations(article)
+    outcomes += [check.outcome(one) for check in CONFIGURATION_CHECKS for one in settings]
+    finds: dict[str, list[str]] = {}
+    for one in outcomes:
+        for problem in one.problems:
+            finds.setdefault(one.check, []).append(f"{problem.severity}: {problem.message}")
+    return finds
 
 
 def published(name: str) -> dict[str, Any]:
@@ -57,6 +60,9 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
         "spread": ["bests of 3 runs"],
         "article-warm-up": ["no warm-up"],
         "article-data-size": ["1.071 GiB. fit in the buffer pool .1.5 GiB"],
+        "idle-option": ["`thread_pool_size` has no effect"],
+        "mixed-durability": ["innodb_flush_log_at_trx_commit = 2 with sync_binlog = 1"],
+        "deprecated-option": ["note: `query_cache_size`", "note: `query_cache_type`"],
         "tools": ["note: .* sysbench 0.4; the article names sysbench 1.0.17 alone"],
     },
     "lnu-thesis": {
@@ -76,6 +82,7 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
             "2 of 2 tests .* 160 / 93 = 1.72; .* 695.3 / 440.7 = 1.58",
             "`logdir` .* 6 of 9 tests .* 38.3 / 23.7 = 1.62",
         ],
+        "unknown-option": ["MySQL 5.1.62 has no option `logdir`"],
         "told-placement": ["`ssd` is /tank/mysql/data .* does not lie on /tankssd"],
         "spread": ["means of 3 runs"],
         "random-order": ["fixed order"],

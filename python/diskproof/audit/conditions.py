@@ -1,8 +1,9 @@
 """Checks of what an article compares: all must be equal but what is under test, and controls agree."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from diskproof.audit.check import Apart, Problem, Said, Untold, check
+from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
 from diskproof.audit.claims import TIE
 from diskproof.results.article import Article, Conditions, Stated
 from diskproof.results.factor import Factor
@@ -15,6 +16,12 @@ DIRECTORY, MOUNTED = "data directory", "mounted at"
 """The facts that tell where the data was asked for, and where the storage is."""
 
 MOST_SHOWN = 8
+
+
+def configurations(article: Article) -> list[Configuration]:
+    """Return an article's settings as they are to be checked: each level beside the others."""
+    alone = [Configuration(one, level=one.source.format, server=one.version) for one in article.settings]
+    return [replace(one, beside=tuple(other for other in alone if other is not one)) for one in alone]
 
 
 def _by_factor(article: Article) -> dict[Factor, list[Conditions]]:
