@@ -14,6 +14,10 @@ def test_dd_as_printed_here() -> None:
     assert (files.block_bytes, first.load.seconds) == (65536, 0.0313749)
     assert first.load.megabytes_per_s == pytest.approx(334, rel=2e-3)
     assert second.source.line == 6
+    assert [one.levels["workload"] for one in (first, second)] == [
+        "dd 10 MiB in 64 KiB",
+        "dd 10 MiB in 1 MiB",
+    ]
     assert "which end of the copy was the disk is not told" in first.remarks
 
 
@@ -44,15 +48,25 @@ def test_pgbench_with_progress() -> None:
     assert (load.latency_us.mean, load.latency_us.stdev) == (7804, 7789)
     assert steady.intervals_per_s == [599.9, 339.9, 587.1]
     assert (steady.intervals_latency_us[0], steady.interval_percentile) == (6471, "mean")
+    assert steady.interval_s == 1.0
 
 
 def test_pgbench_says_when_its_latency_is_no_measurement() -> None:
     (connecting,) = results_in("pgbench-connect.txt")
     assert connecting.load.transactions_per_s == 111.874985
-    assert any("is no measurement of its own" in remark for remark in connecting.remarks)
+    assert connecting.load.latency_us is None, "Little's law would hold by the way it was worked out"
+    assert any("mean latency (17.877 ms) is left out" in remark for remark in connecting.remarks)
     (tries,) = results_in("pgbench-tries.txt")
     assert tries.load.retries == 0
     assert any("END 1.039" in remark for remark in tries.remarks)
+
+
+def test_pgbench_held_to_a_rate_has_no_number_of_busy_clients() -> None:
+    (held,) = results_in("pgbench-rate.txt")
+    assert (held.load.clients, held.asked["number of clients"]) == (None, "2")
+    assert held.load.latency_us
+    assert held.load.latency_us.mean == 12495
+    assert any(remark.startswith("rate limit schedule lag avg 8.048") for remark in held.remarks)
 
 
 def test_pgbench_of_old() -> None:

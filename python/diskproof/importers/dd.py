@@ -13,6 +13,7 @@ from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.numbers import count, number
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.load import FileRequests, LoadResult
+from diskproof.results.record import format_bytes
 
 _RECORDS = re.compile(r"\s*(\d{1,18})\+(\d{1,18}) \S+")
 """``160+0 records in``: whole and partial ones, in any language."""
@@ -100,7 +101,7 @@ def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
     return ImportedResult(
         source=Source(file=text.file, line=copy.line, format="dd", sha256=text.sha256),
         name=f"dd {place}",
-        levels={"workload": "dd"},
+        levels={"workload": _what(copied, block)},
         load=LoadResult(
             workload="dd",
             mix=None if read == written else ("seqrd" if read else "seqwr"),
@@ -134,6 +135,11 @@ def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
         asked=copy.arguments,
         remarks=remarks,
     )
+
+
+def _what(copied: int, block: int | None) -> str:
+    """Name a copy by its size: one of another size is no repeat of it."""
+    return f"dd {format_bytes(copied)}" + (f" in {format_bytes(block)}" if block else "")
 
 
 def _directions(arguments: dict[str, str]) -> tuple[bool, bool]:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
 
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.numbers import broken, count, number
@@ -11,7 +13,9 @@ from diskproof.results.load import Latency, LoadResult
 
 FIRST = "transaction type: "
 
-_PROGRESS = re.compile(r"progress: [\d.]+ s, (?P<tps>[\d.]+) tps, lat (?P<ms>[\d.]+|NaN) ms\b.*")
+_PROGRESS = re.compile(
+    r"progress: (?P<at>\d{1,12}(?:\.\d{1,9})?) s, (?P<tps>[\d.]+) tps, lat (?P<ms>[\d.]+|NaN) ms\b.*"
+)
 _TPS = re.compile(r"tps = (?P<tps>\S{1,40}) \((?P<which>[a-z ]+)\)")
 _FIGURE = re.compile(r"(?P<name>[a-z][a-z ]+?)(?: =|:) (?P<value>\S.*)")
 _STATEMENT = re.compile(r"\s+(?P<ms>[\d.]+)(?:\s+\d+){0,2}\s+(?P<statement>[^\\\d\s].*)")
@@ -20,6 +24,7 @@ _VERSION = re.compile(r"pgbench \((?:PostgreSQL\) )?(?P<version>\d[\w.]*)")
 ASKED = (
     "scaling factor",
     "query mode",
+    "number of clients",
     "number of threads",
     "duration",
     "number of transactions per client",
@@ -29,13 +34,26 @@ ASKED = (
 PREFERRED = ("without initial connection time", "excluding connections establishing", "including")
 """Which of its two rates is of clients at work; with ``-C`` there is only one, which includes connecting."""
 
+LIMITED = "rate limit schedule lag"
+"""Told only with ``--rate``: transactions then come at times of their own, and clients rest between them."""
+
 REMARKED = (
     "number of transactions above",
     "number of transactions skipped",
     "number of serialization failures",
     "number of deadlock failures",
-    "rate limit schedule lag",
+    LIMITED,
 )
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """One progress line."""
+
+    line: int
+    at_s: float
+    tps: str
+    latency_ms: str
 
 
 @dataclass
@@ -47,7 +65,7 @@ class _Told:
     """By name: the line, and what stands behind it."""
     rates: dict[str, tuple[int, str]] = field(default_factory=dict)
     statements: list[str] = field(default_factory=list)
-    progress: list[tuple[int, str, str]] = field(default_factory=list)
+    progress: list["_Moment"] = field(default_factory=list)
 
 
 def _is_pgbench(text: Text) -> bool:
@@ -63,10 +81,10 @@ def _read(text: Text) -> Iterator[Found]:
 def _runs(text: Text) -> list[_Told]:
     """Return the runs; the progress lines above a summary are its own."""
     found: list[_Told] = []
-    progress: list[tuple[int, str, str]] = []
+    progress: list[_Moment] = []
     for line, said in enumerate(text.lines, start=1):
         if moment := _PROGRESS.match(said):
-            progress.append((line, moment["tps"], moment["ms"]))
+            progress.append(_Moment(line, float(moment["at"]), moment["tps"], moment["ms"]))
         elif said.startswith(FIRST):
             found.append(_Told(line, progress=progress))
             progress = []
@@ -90,6 +108,8 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
     remarks = [f"{name} {value}" for name, (_, value) in told.figures.items() if name.startswith(REMARKED)]
     if told.statements:
         remarks.append(f"mean ms of each statement: {', '.join(told.statements)}")
+    if LIMITED in told.figures:
+        remarks.append("it was held to a rate: how many clients were at work at a time is not told")
     seconds = _figure(text, told, "duration")
     if seconds is None and done and rate:
         seconds = done / rate
@@ -101,7 +121,7 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
         load=LoadResult(
             workload="pgbench",
             mix=script,
-            clients=clients or None,
+            clients=None if LIMITED in told.figures else clients or None,
             seconds=seconds or None,
             transactions=done,
             transactions_per_s=rate,
@@ -118,7 +138,8 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
             client=None,
         ),
         asked={name: told.figures[name][1] for name in ASKED if name in told.figures},
-        intervals_per_s=[number(text, line, tps, "a rate") for line, tps, _ in told.progress],
+        interval_s=_interval_s(told.progress),
+        intervals_per_s=[number(text, one.line, one.tps, "a rate") for one in told.progress],
         intervals_latency_us=_interval_latencies(text, told),
         interval_percentile="mean" if told.progress else None,
         remarks=remarks,
@@ -127,9 +148,17 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
 
 def _interval_latencies(text: Text, told: _Told) -> list[float]:
     """Return the mean latency of each progress line; none at all where one tells NaN (nothing was done)."""
-    if any(ms == "NaN" for _, _, ms in told.progress):
+    if any(one.latency_ms == "NaN" for one in told.progress):
         return []
-    return [number(text, line, ms, "a latency") * 1000 for line, _, ms in told.progress]
+    return [number(text, one.line, one.latency_ms, "a latency") * 1000 for one in told.progress]
+
+
+def _interval_s(progress: list[_Moment]) -> float | None:
+    """Return the time between two progress lines; None where it is not always about the same."""
+    steps = [after.at_s - before.at_s for before, after in pairwise(progress)]
+    if not steps or min(steps) <= 0 or max(steps) > 2 * min(steps):
+        return None
+    return round(median(steps), 3)
 
 
 def _rate(text: Text, told: _Told) -> float:
@@ -146,15 +175,11 @@ def _latency(text: Text, told: _Told, done: int | None, remarks: list[str]) -> L
         return None
     if stdev_ms is None:
         remarks.append(
-            "pgbench works this mean latency out from clients and rate, as it tells no stddev: it is no "
-            "measurement of its own"
+            f"its mean latency ({mean_ms:g} ms) is left out: without a stddev beside it pgbench has worked "
+            "it out from clients and rate, and measured none"
         )
-    return Latency(
-        count=done,
-        mean=mean_ms * 1000,
-        stdev=None if stdev_ms is None else stdev_ms * 1000,
-        percentiles={},
-    )
+        return None
+    return Latency(count=done, mean=mean_ms * 1000, stdev=stdev_ms * 1000, percentiles={})
 
 
 def _figure(text: Text, told: _Told, name: str) -> float | None:
