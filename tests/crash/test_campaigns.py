@@ -9,14 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from diskproof.cli import call
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
-from diskproof.system.journal import MARK
-from support.command import begin, diskproof
+from support.command import begin, diskproof, marks_in
 from support.virtual import left_of, needs_virtual_disks
 
 pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
@@ -86,18 +84,6 @@ def cuts_of(folder: Path) -> dict[tuple[str, str], CutTrial]:
     return {(cut.cell.partition("/")[2], cut.way): cut for cut in run_of(folder).cuts()}
 
 
-def marks_in(folder: Path) -> set[str]:
-    found = set()
-    for process in psutil.process_iter():
-        try:
-            variables = process.environ()
-        except psutil.Error:
-            continue
-        if MARK in variables and variables.get("DISKPROOF_STATE") == str(folder / "state"):
-            found.add(variables[MARK])
-    return found
-
-
 def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
     deadline = time.monotonic() + seconds
     while not what():
@@ -106,7 +92,7 @@ def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
 
 
 def assert_nothing_is_left(folder: Path, mark: str) -> None:
-    assert marks_in(folder) == set()
+    assert marks_in(folder) == {}
     assert left_of(mark) == []
     assert not list(Path("/tmp").glob(f"diskproof-{mark}*"))
     assert list((folder / "state").glob("*.jsonl")) == []

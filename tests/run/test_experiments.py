@@ -10,6 +10,7 @@ import pytest
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
 from support.command import diskproof, open_for_others
+from support.servers import needs_mariadb
 from support.virtual import needs_virtual_disks
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -18,10 +19,6 @@ EXPERIMENTS = sorted(path for path in STUDIES.glob("*.toml") if read_study(path)
 OF_A_BUSY_MACHINE = {"lateness", "host-busy", "client", "littles-law"}
 """What makes a trial invalid where others work beside it: no fault of a study, and no reason to fail."""
 
-needs_mariadb = pytest.mark.skipif(
-    not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
-    reason="no MariaDB: apt-get install mariadb-server-core",
-)
 needs_fio = pytest.mark.skipif(not shutil.which("fio"), reason="no fio: apt-get install fio")
 
 pytestmark = [needs_virtual_disks, needs_mariadb, needs_fio]

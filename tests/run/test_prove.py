@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from test_virtual_runs import marks_in, needs_mariadb
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.audit import load, registry, server
 from diskproof.cli import call
 from diskproof.results.folder import RunFolder
-from support.command import diskproof
+from support.command import diskproof, marks_in
+from support.servers import needs_mariadb
 from support.virtual import needs_virtual_disks
 
 ROTATION_US = 60e6 / 7200

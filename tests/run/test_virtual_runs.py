@@ -1,25 +1,18 @@
 """Whole runs on virtual disks, through the command line, as a user makes them."""
 
 import re
-import shutil
 import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
-from diskproof.system.journal import MARK
-from support.command import begin, diskproof
+from support.command import begin, diskproof, marks_in
+from support.servers import needs_mariadb
 from support.virtual import VOLUME, VOLUME_US, left_of, needs_virtual_disks
-
-needs_mariadb = pytest.mark.skipif(
-    not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
-    reason="no MariaDB: apt-get install mariadb-server-core",
-)
 
 pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
 
@@ -54,19 +47,6 @@ def write_study(folder: Path, family: str, *, blocks: int = 2, measure_s: float 
 
 def trials_in(folder: Path) -> list[Trial]:
     return [trial for path in (folder / "runs" / "study").glob("*") for trial in RunFolder(path).trials()]
-
-
-def marks_in(folder: Path) -> dict[str, list[psutil.Process]]:
-    """Return the processes of runs whose journals lie in a folder, by the run's mark."""
-    found: dict[str, list[psutil.Process]] = {}
-    for process in psutil.process_iter():
-        try:
-            variables = process.environ()
-        except psutil.Error:
-            continue
-        if MARK in variables and variables.get("DISKPROOF_STATE") == str(folder / "state"):
-            found.setdefault(variables[MARK], []).append(process)
-    return found
 
 
 def wait_for(what: Callable[[], object], seconds: float = 60) -> None:

@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
+
+from diskproof.system.journal import MARK
+
 
 def environment(folder: Path) -> dict[str, str]:
     """Return the environment for a command whose journals lie in `folder`."""
@@ -35,3 +39,16 @@ def open_for_others(folder: Path) -> None:
     for path in (folder, *folder.parents):
         if path.owner() == "root" and path != Path("/"):
             path.chmod(path.stat().st_mode | 0o011)
+
+
+def marks_in(folder: Path) -> dict[str, list[psutil.Process]]:
+    """Return the processes of runs whose journals lie in a folder, by the run's mark."""
+    found: dict[str, list[psutil.Process]] = {}
+    for process in psutil.process_iter():
+        try:
+            variables = process.environ()
+        except psutil.Error:
+            continue
+        if MARK in variables and variables.get("DISKPROOF_STATE") == str(folder / "state"):
+            found.setdefault(variables[MARK], []).append(process)
+    return found

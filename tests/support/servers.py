@@ -1,5 +1,6 @@
 """Directories for a server under test, and a plain client for each family."""
 
+import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -11,10 +12,16 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import psutil
 import psycopg
 import pymysql
+import pytest
 
 from diskproof.server.base import Dirs, Running, ServerKind
 from diskproof.study.model import Level
 from diskproof.system.processes import Starter
+
+needs_mariadb = pytest.mark.skipif(
+    not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
+    reason="no MariaDB: apt-get install mariadb-server-core",
+)
 
 
 class Client(Protocol):
