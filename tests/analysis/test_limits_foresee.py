@@ -173,6 +173,18 @@ def test_a_queue_that_shrinks_may_take_up_a_slower_read() -> None:
     assert found.high == pytest.approx(1)
 
 
+def test_quicker_reads_shorten_the_queue_before_the_disk_as_well() -> None:
+    cell = cell_of(8, [part("data reads", 8000, 1000)], other_us=2000, cpu_us=500)
+    found = foresee(cell, intervention("slower reads", 0.5))
+    assert found is not None
+    assert found.ratio == found.low == pytest.approx(10 / 6)
+    assert found.high == pytest.approx(10 / 2.5)
+    busier = cell_of(8, [part("data reads", 8000, 1000)], other_us=2000, cpu_us=1000)
+    quickest = foresee(busier, intervention("slower reads", 0.001))
+    assert quickest is not None
+    assert quickest.high == pytest.approx(2 / 1000e-6 / 800), "then the CPUs are full"
+
+
 def test_a_job_without_a_split_is_foreseen_by_what_was_busy() -> None:
     """One client, the flush 80% of the time: twice as long makes 1.8 of 1."""
     job = CellLimit(

@@ -97,12 +97,13 @@ def longer(residence: Residence, name: PartName, factor: float, says: str) -> Wh
     by_service = residence.ratio(residence.whole + (factor - 1) * service)
     by_all = residence.ratio(residence.whole + (factor - 1) * whole)
     bounds = [by_service, by_all]
-    if residence.clients > 1 and factor > 1:
-        rest = residence.whole - whole
-        if name == "log flush":
-            bounds.append(residence.ratio(rest + factor * max(whole, 2 * service)))
-        else:
-            bounds = [by_all, residence.ratio(rest + max(whole, factor * service))]
+    rest = residence.whole - whole
+    if residence.clients > 1 and name == "log flush" and factor > 1:
+        bounds.append(residence.ratio(rest + factor * max(whole, 2 * service)))
+    elif residence.clients > 1 and name != "log flush":
+        # The queue for reads is the disk's, too: when they are quicker, all of it is, and it shrinks besides.
+        other = max(whole, factor * service) if factor > 1 else factor * service
+        bounds = [by_all, residence.ratio(rest + other)]
     most = _next_bound(residence) if factor < 1 else math.inf
     low, high = min(*bounds, most), min(max(bounds), most)
     estimate = by_service if residence.clients == 1 else by_all

@@ -129,9 +129,15 @@ class Observed:
 
     @cached_property
     def latency_us(self) -> float | None:
-        """Mean latency of a transaction; None of a job."""
+        """Mean latency of a transaction; None of a job.
+
+        Of a load on bare files it is the time from one request to the next of the same client: the latency
+        of a request has no part of the syncs that follow it.
+        """
         if not self.transactional:
             return None
+        if self.bare:
+            return self.clients / self.per_s * MICRO if self.per_s else None
         return self._load(lambda load: load.latency_us.mean if load.latency_us else None)
 
     @property

@@ -11,7 +11,7 @@ from diskproof.analysis.limits.shapes import Part, PartName, Split, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST
 from diskproof.analysis.limits.split import logs_of_commit
 from diskproof.analysis.limits.words import milliseconds, sentence_case, share
-from diskproof.analysis.words import clients, listed
+from diskproof.analysis.words import clients
 from diskproof.results.limit import Limit
 
 PARTIES = {"server": "the server", "load": "the load generator", "disks": "the virtual disks"}
@@ -20,7 +20,9 @@ PARTIES = {"server": "the server", "load": "the load generator", "disks": "the v
 def sentence_of(seen: Observed, named: Named, split: Split | None, what_if: WhatIf | None) -> str:
     """Return what holds a cell back, how that shows, and what a change would give."""
     if named.limit is None:
-        return f"not established: {named.missing}."
+        others = seen.others_share or 0.0
+        beside = f" Other work on the machine had {share(others)} of the CPU time." if others >= MOST else ""
+        return f"not established: {named.missing}.{beside}"
     said = f"{_bound(seen, named.limit)}: {_evidence(seen, named, split)}."
     return f"{said} {sentence_case(what_if.says)}" if what_if else said
 
@@ -76,7 +78,7 @@ def _evidence(seen: Observed, named: Named, split: Split | None) -> str:
         case _:
             told = None
     speaking = [one.says for one in named.signals if one.limit == named.limit and one.supports]
-    return "; ".join([told or listed(speaking[:2]), *_cpu_beside(seen)])
+    return "; ".join([*([told] if told else speaking[:2]), *_cpu_beside(seen)])
 
 
 def _part(
@@ -146,6 +148,7 @@ def _cpu_beside(seen: Observed) -> list[str]:
     if busy is None:
         return []
     beside = f", {share(others)} of that with other work on the machine" if others >= MOST else ""
+    beside = " with this load" if seen.bare else beside
     return [f"the CPUs are {share(busy)} busy{beside}"]
 
 

@@ -45,7 +45,7 @@ def _sweep(gathered: Gathered, cells: Sequence[Cell], known: dict[str, CellLimit
         bound_per_s=bound,
         knee_clients=knee,
         scaling=scaling,
-        sentence=_sentence(counts, means, knee, scaling),
+        sentence=_sentence(counts, means, _full(most, knee), scaling),
     )
 
 
@@ -68,26 +68,34 @@ def _mean(speeds: Sequence[float]) -> float | None:
 
 
 def _sentence(
-    counts: Sequence[int], means: Sequence[float | None], knee: float | None, scaling: Scaling | None
+    counts: Sequence[int], means: Sequence[float | None], full: str | None, scaling: Scaling | None
 ) -> str:
     told = [(mean, count) for count, mean in zip(counts, means, strict=True) if mean is not None]
     if len(told) < 2:
         return "fewer than two numbers of clients have valid trials."
     most, _ = max(told)
     enough = min(count for mean, count in told if mean >= PEAK * most)
-    said = [f"{in_words(str(enough))} reach the most, {digits(most, 3)} a second"]
+    reach = "reaches" if enough == 1 else "reach"
+    said = [f"{in_words(str(enough))} {reach} the most, {digits(most, 3)} a second"]
     last, at_last = told[-1]
     if last < PEAK * most:
         said.append(f"{in_words(str(at_last))} lose {share(1 - last / most)} of it")
-    if knee is not None:
-        said.append(f"from {_some(knee)} on some must wait for others")
+    if full is not None:
+        said.append(full)
     if scaling is not None:
         said.append(_law(counts, scaling))
     return "; ".join(said) + "."
 
 
-def _some(knee: float) -> str:
-    return in_words(str(max(math.ceil(knee), 2)))
+def _full(limit: CellLimit | None, knee: float | None) -> str | None:
+    """Say from where on the centre with the lowest bound is full: the knee of the two asymptotes."""
+    if limit is None or knee is None:
+        return None
+    centre = min(
+        (one for one in limit.demands if one.bound_per_s), key=lambda one: one.bound_per_s or 0.0
+    ).centre
+    what = {"CPU": "the CPUs", "load generator": "the load generator"}.get(centre, centre)
+    return f"by its demands {what} can be full from {in_words(str(max(math.ceil(knee), 2)))} on"
 
 
 def _law(counts: Sequence[int], scaling: Scaling) -> str:

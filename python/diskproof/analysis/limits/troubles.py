@@ -13,8 +13,8 @@ from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.results.limit import Limit
 from diskproof.results.record import format_bytes
 
-AGE_OF_STALLS = 0.875
-"""InnoDB flushes pages in the foreground from seven eighths of its log on, and clients wait for them."""
+AGE_OF_STALLS = 0.9
+"""Of what the log can hold before clients must wait: so near to that, pages are written at any price."""
 
 GROWING = 0.5
 """Half of what is committed stays unpurged: the history grows without end."""
@@ -42,7 +42,11 @@ def small_redo_log(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Tr
     stalls = seen.account(lambda account: account.checkpoint_stalls)
     if not stalls and (oldest is None or oldest < AGE_OF_STALLS):
         return
-    full = f"it was up to {share(min(oldest, 1.0))} full" if oldest is not None else ""
+    full = (
+        f"it was up to {share(min(oldest, 1.0))} of the way to where clients must wait"
+        if oldest is not None
+        else ""
+    )
     waits = f"{stalls:g} checkpoints were forced or waited for" if stalls else ""
     yield Trouble(
         name="redo log too small",
@@ -181,13 +185,16 @@ def one_hot_row(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Troub
     )
 
 
+def _flushes_a_commit(seen: Observed, commits_per_s: float) -> float:
+    """Return flushes of one log for each commit: groups of the binary log, else flushes of the redo log."""
+    groups = seen.account_per_s(lambda account: account.binlog_groups)
+    flushes = seen.account_per_s(lambda account: account.log_flushes)
+    return (groups if groups is not None else flushes or 0.0) / commits_per_s
+
+
 def group_commit_not_forming(_: Gathered, seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
     """Find many clients that nevertheless flush one by one."""
-    flushes, commits, per_s = (
-        seen.account_per_s(lambda account: account.log_flushes),
-        seen.commits_per_s,
-        seen.per_s,
-    )
+    commits, per_s = seen.commits_per_s, seen.per_s
     if limit != "log flush" or seen.clients < CROWD or not commits or not per_s or seen.family is None:
         return
     if seen.embedded:
@@ -196,10 +203,10 @@ def group_commit_not_forming(_: Gathered, seen: Observed, limit: Limit | None) -
     else:
         remedy = (
             "see what takes turns before the flush (a hot row, one table lock); a short wait for others "
-            "(`binlog_group_commit_sync_delay`, `binlog_commit_wait_usec`, `commit_delay`) enlarges groups"
+            "(`binlog_group_commit_sync_delay`, `binlog_commit_wait_usec`, `commit_delay`) enlarges them"
         )
-        each = flushes / commits if flushes is not None else 0.0
-    if each >= ALONE * (1 if seen.embedded else logs_of_commit(seen)):
+        each = _flushes_a_commit(seen, commits)
+    if each >= ALONE:
         yield Trouble(
             name="group commit not forming",
             says=f"{seen.clients} clients, and yet {each:.2g} flushes a commit",

@@ -17,6 +17,7 @@ def cpus_are_busy(seen: Observed) -> Iterator[Signal]:
     if busy is None or not cpus:
         return
     runnable = f", {seen.runnable:.2g} threads want to run" if seen.runnable else ""
+    idle = f"the {cpus} CPUs are {share(busy)} busy" + (" with this load" if seen.bare else "")
     if busy >= FULL_SHARE:
         yield supports("CPU", "kernel", f"the {cpus} CPUs are {share(busy)} busy{runnable}")
     elif each is not None and seen.inside < cpus and each >= MOST:
@@ -24,7 +25,7 @@ def cpus_are_busy(seen: Observed) -> Iterator[Signal]:
         says = f"{who} keeps {min(each, 1.0):.2g} of a CPU busy, of {cpus}"
         yield supports("CPU", "kernel", says)
     elif busy <= IDLE_SHARE and (each is None or seen.inside >= cpus or each <= IDLE_SHARE):
-        yield against("CPU", "kernel", f"the {cpus} CPUs are {share(busy)} busy")
+        yield against("CPU", "kernel", idle)
 
 
 def threads_compute(seen: Observed) -> Iterator[Signal]:

@@ -8,6 +8,7 @@ from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST, against, by_time, names, supports
 from diskproof.analysis.limits.split import digits_of
 from diskproof.analysis.limits.words import milliseconds, share
+from diskproof.analysis.words import clients
 
 
 def requests_at_the_disks(seen: Observed) -> Iterator[Signal]:
@@ -53,4 +54,4 @@ def _present(disk: Disk) -> float | None:
 
 
 def _of_clients(seen: Observed, known: list[float]) -> str:
-    return f"{digits_of(sum(known))} requests of {seen.clients} clients"
+    return f"{digits_of(sum(known))} requests of {clients(str(seen.clients))}"

@@ -7,6 +7,7 @@ from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import MOST, against, by_busy, by_time, of_clients, sessions
 from diskproof.analysis.limits.split import SELDOM
 from diskproof.analysis.limits.words import milliseconds, share
+from diskproof.results.usage import ServerAccount
 
 
 def commits_take(seen: Observed) -> Iterator[Signal]:
@@ -73,7 +74,7 @@ def flushed_by_the_server(seen: Observed) -> Iterator[Signal]:
         says = f"{of_clients(seen, waiting)} sessions waited for the log in the mean"
         yield from by_time("log flush", "server", waiting / seen.clients, says)
         return
-    timed = seen.account_per_s(lambda account: account.log_flush_s)
+    timed = seen.account_per_s(_flush_s)
     if timed is not None:
         says = f"the server flushed its log {share(min(timed, 1.0))} of the time"
         yield from by_busy(seen, "log flush", "server", min(timed, 1.0), says)
@@ -82,6 +83,13 @@ def flushed_by_the_server(seen: Observed) -> Iterator[Signal]:
     if asked is not None and asked < SELDOM:
         says = f"the server flushed its log {asked:.2g} times a transaction"
         yield against("log flush", "server", says)
+
+
+def _flush_s(account: ServerAccount) -> float | None:
+    """Return the seconds in flushes of the redo log or WAL, and of the binary log where it tells of that."""
+    if account.log_flush_s is None:
+        return None
+    return account.log_flush_s + (account.binlog_flush_s or 0.0)
 
 
 def _logs(seen: Observed, disks: list[Disk]) -> list[Disk]:
