@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from diskproof.analysis.answers import RunFinding
 from diskproof.audit.check import Evidence, Run
-from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS, audit_run, audit_trial, bars_comparison
+from diskproof.audit.registry import (
+    RESULT_CHECKS,
+    RUN_CHECKS,
+    SWEEP_CHECKS,
+    TRIAL_CHECKS,
+    audit_run,
+    audit_trial,
+    bars_comparison,
+)
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
@@ -180,7 +188,13 @@ def _add(
 
 
 ORDER_OF_CHECKS = {
-    name: at for at, name in enumerate([one.name for one in TRIAL_CHECKS] + [one.name for one in RUN_CHECKS])
+    name: at
+    for at, name in enumerate(
+        [
+            *(one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS)),
+            *(one.name for one in (*RUN_CHECKS, *SWEEP_CHECKS)),
+        ]
+    )
 }
 
 

@@ -1,7 +1,7 @@
 """What a check is, and what it looks at."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
@@ -82,6 +82,8 @@ class Run:
     plan: Plan
     machine: Machine | None
     valid: Sequence[Trial]
+    results: Mapping[str, ImportedResult] = field(default_factory=dict)
+    """By trial, what the output of another tool told besides, where a trial was read from there."""
 
     @cached_property
     def _by_cell(self) -> dict[str, list[Trial]]:
@@ -173,6 +175,8 @@ class Check(Generic[Subject]):
     source: str
     """Who says so."""
     find: Callable[[Subject], Iterator[Said]]
+    elsewhere: str = ""
+    """What to do about another tool's result, where `remedy` speaks of study files."""
     bars_from: Severity | None = None
     """The mildest finding that makes a cell incomparable.
 
@@ -223,11 +227,17 @@ class Check(Generic[Subject]):
 
 
 def check(
-    name: str, *, reason: str, remedy: str, source: str, bars_from: Severity | None = None
+    name: str,
+    *,
+    reason: str,
+    remedy: str,
+    source: str,
+    elsewhere: str = "",
+    bars_from: Severity | None = None,
 ) -> Callable[[Callable[[Subject], Iterator[Said]]], Check[Subject]]:
     """Make a check of a function that yields problems."""
 
     def make(find: Callable[[Subject], Iterator[Said]]) -> Check[Subject]:
-        return Check(name, reason, remedy, source, find, bars_from)
+        return Check(name, reason, remedy, source, find, elsewhere, bars_from)
 
     return make

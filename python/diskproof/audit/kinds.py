@@ -14,6 +14,7 @@ from diskproof.results.record import recorded
     "measured.",
     remedy="a lower `rate` in `[workloads.NAME]`, or more `clients` where the server has idle capacity",
     source="Schroeder, Wierman and Harchol-Balter, Open Versus Closed, NSDI 2006",
+    elsewhere="a lower rate, or more clients where the server has idle capacity",
     bars_from="invalid",
 )
 def rate(evidence: Evidence) -> Iterator[Said]:
@@ -47,6 +48,7 @@ def rate(evidence: Evidence) -> Iterator[Said]:
     remedy="read the server's log; a larger `limit_s` or a smaller `scale` in `[workloads.NAME]` leaves "
     "nothing to be worked out",
     source="sql-bench's own output, which marks estimated times",
+    elsewhere="read the server's log; a higher `--time-limit` leaves nothing to be worked out",
 )
 def operations(evidence: Evidence) -> Iterator[Said]:
     """Find a job's parts with errors, those that were skipped, and those whose time is extrapolated."""

@@ -59,6 +59,8 @@ def finished(evidence: Evidence) -> Iterator[Said]:
     remedy="look for errors and reconnects in the trial, measure longer (`measure_s`), "
     "and keep other work off the machine",
     source="Little, Operations Research 9(3), 1961; as an audit: Gregg, Systems Performance, 2020",
+    elsewhere="see that throughput, latency and clients are of one run; look for errors, reconnects, think "
+    "time and a set rate",
     bars_from="invalid",
 )
 def littles_law(evidence: Evidence) -> Iterator[Said]:
@@ -128,6 +130,8 @@ def _in_statements(load: LoadResult) -> float:
     remedy="read p99, the maximum and the histogram before the mean; a longer `measure_s` shows "
     "whether the stalls come regularly",
     source="arithmetic: mean <= 0.95 p95 + 0.05 x mean of the slowest 5 %",
+    elsewhere="read the maximum and the histogram before the mean; interval lines show whether the stalls "
+    "come regularly",
 )
 def tail(evidence: Evidence) -> Iterator[Said]:
     """Find a mean latency above the 95th percentile."""
@@ -156,6 +160,7 @@ def tail(evidence: Evidence) -> Iterator[Said]:
     reason="A figure from few transactions is mostly chance.",
     remedy="a longer `measure_s`, in `[design]` or the workload's own",
     source="Poisson counting error; the rule of ten observations in the tail",
+    elsewhere="measure longer",
     bars_from="invalid",
 )
 def short(evidence: Evidence) -> Iterator[Said]:
@@ -209,6 +214,7 @@ def _short_job(load: LoadResult) -> Iterator[Problem]:
     remedy="let diskproof load the data again (remove the golden image); `tables` and `rows` must be those "
     "that the data was loaded with",
     source="what `point_select` asks for: one row by its primary key",
+    elsewhere="see that the data was prepared with the same number of tables and rows as the run asked for",
 )
 def rows(evidence: Evidence) -> Iterator[Said]:
     """Find point selects that did not return one row each."""
@@ -233,6 +239,7 @@ def rows(evidence: Evidence) -> Iterator[Said]:
     '"uniform"` in `[workloads.NAME]`; for too many connections fewer `clients`, or a larger '
     "`max_connections` in the tuning's `variables`",
     source="TPC-C, clause 5 (what counts as completed); threshold: 1 % of transactions",
+    elsewhere="read the server's log; for deadlocks fewer clients or more rows",
     bars_from="invalid",
 )
 def errors(evidence: Evidence) -> Iterator[Said]:
@@ -340,6 +347,7 @@ def _cpus_of(evidence: Evidence) -> int | None:
     reason="The mean of a series that still rises or falls depends on when one looked.",
     remedy="a longer `warm_up_s`, then a longer `measure_s`, in `[design]` or the workload's own",
     source="White, Cobb and Spratt, WSC 2000 (MSER-5); Barrett et al., OOPSLA 2017",
+    elsewhere="warm up for longer and do not count it, then measure for longer",
 )
 def steady(evidence: Evidence) -> Iterator[Said]:
     """Find throughput that had not settled when the measured phase began, or never did.

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from diskproof.audit import (
     claims,
     conditions,
+    device,
+    figures,
     files,
     host,
+    intervals,
     kinds,
     load,
     options,
@@ -17,6 +20,7 @@ from diskproof.audit import (
     run,
     server,
     storage,
+    sweep,
     virtual,
 )
 from diskproof.audit.check import Check, Configuration, Evidence, Run
@@ -75,6 +79,30 @@ CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
     options.memory,
 )
 
+RESULT_CHECKS: tuple[Check[Evidence], ...] = (
+    figures.rate_arithmetic,
+    figures.statement_arithmetic,
+    figures.latency_order,
+    figures.mean_bounds,
+    figures.iterations,
+    figures.estimates,
+    intervals.interval_sum,
+    intervals.warm_up,
+    intervals.stalls,
+    device.cached_reads,
+    device.synced_writes,
+)
+"""What a reviewer asks of any one result besides: of other tools' always, of our own trials in an audit."""
+
+SWEEP_CHECKS: tuple[Check[Run], ...] = (
+    sweep.client_levels,
+    sweep.unequal_runs,
+    sweep.rounding,
+    sweep.overlap,
+)
+"""What a reviewer asks of results that are compared."""
+
+
 ARTICLE_CHECKS: tuple[Check[Article], ...] = (
     claims.percent,
     claims.amount,
@@ -126,9 +154,12 @@ def audit_trial(evidence: Evidence) -> list[Finding]:
     """Return what all checks say about one trial; one that measured nothing is only told to be so."""
     measured = evidence.trial.finished and evidence.trial.load is not None
     checks: Sequence[Check[Evidence]] = TRIAL_CHECKS if measured else (load.finished,)
+    if measured and evidence.imported:
+        checks = (*TRIAL_CHECKS, *RESULT_CHECKS)
     return [finding for one in checks for finding, _ in one.findings(evidence)]
 
 
 def audit_run(whole: Run) -> list[tuple[Finding, tuple[str, ...]]]:
     """Return what the checks say about a run, each with the cells concerned (none: the whole run)."""
-    return [finding for one in RUN_CHECKS for finding in one.findings(whole)]
+    checks = (*RUN_CHECKS, *SWEEP_CHECKS) if whole.plan.imported else RUN_CHECKS
+    return [finding for one in checks for finding in one.findings(whole)]

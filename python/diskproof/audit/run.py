@@ -35,6 +35,7 @@ DRIFT_LEVEL = 0.05
     "a difference from chance.",
     remedy=f"`blocks = {ENOUGH_BLOCKS}` or more in `[design]`",
     source="Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013",
+    elsewhere="five runs or more of each, with a restart and fresh data before each, and all their figures",
 )
 def repeats(run: Run) -> Iterator[Said]:
     """Find fewer than five blocks, and say what precision they reached."""
@@ -99,6 +100,7 @@ def order(run: Run) -> Iterator[Said]:
     reason="Two cells that differ in more than the factor under comparison cannot show what the factor does.",
     remedy="load the data again (remove the golden images) and run all cells on one machine in one run",
     source="Fisher, The Design of Experiments, 1935, on confounding",
+    elsewhere="make both anew, alike in all but one thing",
     bars_from="warning",
 )
 def confounding(run: Run) -> Iterator[Said]:

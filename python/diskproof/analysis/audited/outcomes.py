@@ -1,0 +1,97 @@
+"""The outcomes of checks over many subjects, put together: a run's trials, an article's results."""
+
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+from diskproof.analysis.audited.shapes import CheckAnswer, Raised
+from diskproof.audit.check import Check, Configuration, Evidence, Outcome, Problem, Run, State
+from diskproof.results.article import Article
+from diskproof.results.trial import Finding, Severity
+
+Looked = TypeVar("Looked", Evidence, Run, Configuration, Article)
+
+_ORDER: tuple[State, ...] = ("failed", "cannot be told", "passed", "does not apply")
+"""Of several subjects the first of these states that one is in speaks for all."""
+
+_SEVERITIES: tuple[Severity, ...] = ("invalid", "warning", "note")
+
+
+def ask(
+    checks: Sequence[Check[Looked]], subjects: Sequence[tuple[str, Looked]], *, imported: bool = False
+) -> list[CheckAnswer]:
+    """Return what the checks say of all subjects together, each named; a single name may be empty."""
+    return [
+        _together(check, [(name, check.outcome(subject)) for name, subject in subjects], imported)
+        for check in checks
+        if subjects
+    ]
+
+
+def recorded_findings(found: Sequence[tuple[str, Finding]]) -> list[CheckAnswer]:
+    """Return what was noted while trials ran, by check: it stands in their records, and no check asks anew."""
+    names = dict.fromkeys(finding.check for _, finding in found)
+    answers = []
+    for name in names:
+        raised = _merged(
+            [
+                (trial, finding.severity, finding.message, finding.remedy)
+                for trial, finding in found
+                if finding.check == name
+            ]
+        )
+        failed = any(one.severity != "note" for one in raised)
+        answers.append(
+            CheckAnswer(
+                check=name,
+                state="failed" if failed else "passed",
+                reason="It was seen while the trial ran.",
+                source="the trial's own record",
+                raised=raised,
+            )
+        )
+    return answers
+
+
+def _together(check: Check[Looked], outcomes: Sequence[tuple[str, Outcome]], imported: bool) -> CheckAnswer:
+    states = {outcome.state for _, outcome in outcomes}
+    raised = _merged(
+        [
+            (name or _cells(problem), problem.severity, problem.message, _remedy(check, problem, imported))
+            for name, outcome in outcomes
+            for problem in outcome.problems
+        ]
+    )
+    return CheckAnswer(
+        check=check.name,
+        state=next(state for state in _ORDER if state in states),
+        reason=check.reason,
+        source=check.source,
+        raised=raised,
+        missing=list(dict.fromkeys(one for _, outcome in outcomes for one in outcome.missing)),
+        why_apart=next((outcome.why_apart for _, outcome in outcomes if outcome.why_apart), ""),
+    )
+
+
+def _remedy(check: Check[Looked], problem: Problem, imported: bool) -> str:
+    """Return what to do: of another tool's result never in the words of a study file."""
+    if imported and check.elsewhere:
+        return check.elsewhere
+    return check.remedy if problem.remedy is None else problem.remedy
+
+
+def _cells(problem: Problem) -> str:
+    return ", ".join(problem.cells)
+
+
+def _merged(found: Sequence[tuple[str, Severity, str, str]]) -> list[Raised]:
+    """Put together what differs in figures alone, the gravest first; the first message stands for all."""
+    merged: dict[tuple[Severity, str], Raised] = {}
+    for where, severity, message, remedy in found:
+        key = (severity, re.sub(r"[\d.,]+", "#", message))
+        if (before := merged.get(key)) is None:
+            within = [where] if where else []
+            merged[key] = Raised(severity=severity, message=message, remedy=remedy, within=within)
+        elif where:
+            merged[key] = before.model_copy(update={"within": [*before.within, where]})
+    return sorted(merged.values(), key=lambda one: _SEVERITIES.index(one.severity))

@@ -1,0 +1,76 @@
+"""The parts of an audit."""
+
+from typing import Literal
+
+from diskproof.audit.check import State
+from diskproof.results.record import Record
+from diskproof.results.trial import Severity
+
+SubjectKind = Literal["run", "result", "experiment", "configuration", "article"]
+"""``experiment``: several imported results, as far as they are compared with each other."""
+
+
+class Raised(Record):
+    """One thing that a check found, with its arithmetic."""
+
+    severity: Severity
+    """Of our own runs as it reads; of others' ``invalid`` is an error, and ``warning`` a threat."""
+    message: str
+    remedy: str = ""
+    within: list[str] = []
+    """Where in the subject: trials of a run, results of an article, cells; empty where it is the whole."""
+
+
+class CheckAnswer(Record):
+    """What one check says of a subject; of a run or an article, of all its trials or results together."""
+
+    check: str
+    state: State
+    reason: str
+    source: str
+    raised: list[Raised] = []
+    missing: list[str] = []
+    """What was not recorded, where it cannot be told."""
+    why_apart: str = ""
+    """Why it has nothing to look at, where it does not apply."""
+
+
+class SubjectAnswer(Record):
+    """One thing that was audited: a run folder, a result, a server's settings, an article."""
+
+    kind: SubjectKind
+    name: str
+    place: str
+    """File and line, or the folder."""
+    known_as: str
+    """What it was recognised as: ``sysbench 1.0 OLTP``."""
+    verdict: str
+    """One sentence: what it can and cannot support."""
+    remarks: list[str] = []
+    """What the tool itself, or the reading, said about it."""
+    checks: list[CheckAnswer]
+
+    @property
+    def own(self) -> bool:
+        """Whether diskproof measured it."""
+        return self.kind == "run"
+
+    def within(self, state: State) -> list[CheckAnswer]:
+        """Return the checks in one state."""
+        return [one for one in self.checks if one.state == state]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a check failed."""
+        return any(one.state == "failed" for one in self.checks)
+
+
+class AuditAnswer(Record):
+    """Everything that was audited together."""
+
+    subjects: list[SubjectAnswer]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a check of any subject failed."""
+        return any(subject.failed for subject in self.subjects)

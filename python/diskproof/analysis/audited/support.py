@@ -1,0 +1,82 @@
+"""What an imported result can support, and what not: a sentence out of the outcomes of its checks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diskproof.analysis.audited.shapes import CheckAnswer
+from diskproof.analysis.words import listed
+from diskproof.audit.check import Evidence
+
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Use:
+    """Something that one may want to conclude from a result, and the checks that must have passed for it."""
+
+    what: str
+    needs: tuple[str, ...]
+    about: tuple[str, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us", "seconds")
+    """The metrics of the results that one would conclude it from."""
+
+
+STEADY_LOADS = ("transactions_per_s", "requests_per_s", "latency_mean_us")
+
+USES: tuple[Use, ...] = (
+    Use("a rate that lasts", ("steady", "stalls", "warm-up", "interval-sum"), STEADY_LOADS),
+    Use("a typical latency", ("littles-law", "tail", "latency-order", "mean-bounds"), STEADY_LOADS),
+    Use("a sum of what was measured alone", ("estimates", "operations"), ("seconds",)),
+    Use("a statement about the device", ("arrived", "cached-reads", "placement", "data-size")),
+    Use("a statement about durability", ("settings", "physics")),
+)
+
+
+def verdict(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) -> str:
+    """Return the sentence on one result; `repeats` counts the results that were read of the same cell."""
+    by_name = {one.check: one for one in answers}
+    if wrong := [one.check for one in answers if any(raised.severity == "invalid" for raised in one.raised)]:
+        return (
+            f"It supports nothing before this is explained: its figures cannot all be true "
+            f"({listed(wrong, MOST_NAMED)})."
+        )
+    can, cannot = [_headline(evidence, repeats)], []
+    for use in USES:
+        if evidence.metric not in use.about:
+            continue
+        asked = [by_name[name] for name in use.needs if name in by_name]
+        failed = [one.check for one in asked if one.state == "failed"]
+        missing = list(dict.fromkeys(what for one in asked for what in one.missing))
+        if failed:
+            cannot.append(f"{use.what} (see {listed(failed, MOST_NAMED)})")
+        elif missing:
+            cannot.append(f"{use.what} (not recorded: {listed(missing, MOST_NAMED)})")
+        elif any(one.state == "passed" for one in asked):
+            can.append(use.what)
+    if repeats < 2:
+        cannot.append("a difference to another result (one run of it: no scatter is known)")
+    supports = f"It supports {_joined(can)}"
+    return f"{supports}; it cannot support {_joined(cannot)}." if cannot else f"{supports}."
+
+
+def _headline(evidence: Evidence, repeats: int) -> str:
+    """Return the figure itself, with what is told of how it came about."""
+    load = evidence.load
+    match evidence.metric:
+        case "seconds":
+            figure = load.figure("seconds")
+            said = f"{figure:,.4g} s for its job" if figure else "no figure"
+        case "latency_mean_us" if load.latency_us:
+            said = (
+                f"a mean latency of {load.latency_us.mean / 1000:.4g} ms at {load.transactions_per_s:,.4g}/s"
+            )
+        case _:
+            said = f"{load.transactions_per_s:,.4g} {evidence.work}/s"
+    clients = f" with {load.clients} clients" if load.clients and load.clients > 1 else ""
+    clients = " with 1 client" if load.clients == 1 else clients
+    lasted = f" over {load.seconds:.4g} s" if load.seconds and evidence.metric != "seconds" else ""
+    times = f", {repeats} times" if repeats > 1 else ", once"
+    return f"{said}{clients}{lasted}{times}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "; ".join(parts)
