@@ -2,6 +2,8 @@
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.audited.audit import audit_run_folder
+from diskproof.analysis.audited.shapes import SubjectAnswer
 from diskproof.analysis.limits.proofs import why_fails
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
@@ -30,6 +32,13 @@ def why_pair_fails(folder: RunFolder, pair: ProofPair) -> list[str]:
     plan = folder.plan()
     series = {trial.id: _throughputs(folder, plan, trial) for trial in (pair.as_it_was, pair.changed)}
     return why_fails(pair, plan, folder.machine(), series)
+
+
+def audit_folder(folder: RunFolder) -> SubjectAnswer:
+    """Audit a run from its folder alone."""
+    trials, plan = folder.trials(), folder.plan()
+    series = {trial.id: _throughputs(folder, plan, trial) for trial in trials}
+    return audit_run_folder(str(folder.path), plan, folder.machine(), trials, series)
 
 
 def invalidating(folder: RunFolder, trial: Trial) -> list[Finding]:

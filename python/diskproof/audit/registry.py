@@ -79,11 +79,16 @@ CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
     options.memory,
 )
 
-RESULT_CHECKS: tuple[Check[Evidence], ...] = (
+FIGURE_CHECKS: tuple[Check[Evidence], ...] = (
     figures.rate_arithmetic,
     figures.statement_arithmetic,
     figures.latency_order,
     figures.mean_bounds,
+)
+"""Arithmetic alone: of an article's printed figures too, whose procedure its own checks are about."""
+
+RESULT_CHECKS: tuple[Check[Evidence], ...] = (
+    *FIGURE_CHECKS,
     figures.iterations,
     figures.estimates,
     intervals.interval_sum,

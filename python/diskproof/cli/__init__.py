@@ -23,6 +23,7 @@ VERBS = {
     "plan": "Show the cells of a study, their order, the time and the bytes to be written.",
     "report": "Print the report of a run, from its folder alone.",
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
+    "audit": "Say what results can and cannot support: of runs, other tools' output, settings and articles.",
     "doctor": "Say what this machine can do, with a remedy for what is missing.",
     "clean": "End processes, unmount and remove what a killed run left behind.",
     "schema": "Print the JSON Schema of study files or articles; editors complete and check with it.",

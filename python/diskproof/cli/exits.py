@@ -5,6 +5,8 @@ REFUSED = 2
 """The study file, an argument or a missing prerequisite."""
 THRESHOLD_FAILED = 10
 """A threshold of the study was not proved."""
+AUDIT_FAILED = 10
+"""An audit found an error or a threat; it was read and told in full."""
 TRIAL_INVALID = 12
 """At least one trial was invalid; what the others say stands."""
 INTERRUPTED = 130

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
+from pydantic import ValidationError
 
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import CutTrial
@@ -13,10 +14,12 @@ from diskproof.results.durable import append_line, make_folder, write_whole
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
+from diskproof.results.record import Record
 from diskproof.results.series import Row, SeriesWriter, read_series
 from diskproof.results.trial import Trial
 
 Kept = TypeVar("Kept", Trial, CutTrial, ProofPair)
+Read = TypeVar("Read", bound=Record)
 
 
 class RunFolderError(RefusalError):
@@ -117,7 +120,7 @@ class RunFolder:
 
     def plan(self) -> Plan:
         """Read the plan."""
-        return Plan.model_validate_json((self.path / "plan.json").read_bytes())
+        return self._parsed(Plan, "plan.json", (self.path / "plan.json").read_bytes())
 
     def study_text(self) -> str:
         """Read the study file as it was when the run began."""
@@ -126,7 +129,7 @@ class RunFolder:
     def machine(self) -> Machine | None:
         """Read the machine's facts; None where the run ended before they were gathered."""
         path = self.path / "machine.json"
-        return Machine.model_validate_json(path.read_bytes()) if path.is_file() else None
+        return self._parsed(Machine, "machine.json", path.read_bytes()) if path.is_file() else None
 
     def trials(self) -> list[Trial]:
         """Read the finished trials in the order they were run.
@@ -165,10 +168,22 @@ class RunFolder:
         """Read a file's records in order; of those with one id the last."""
         latest: dict[str, Kept] = {}
         for line in self._lines(name):
-            one = record.model_validate_json(line)
+            one = self._parsed(record, name, line)
             latest.pop(one.id, None)
             latest[one.id] = one
         return list(latest.values())
+
+    def _parsed(self, record: type[Read], name: str, content: bytes) -> Read:
+        """Read one record; RunFolderError tells the file, and the first thing that is wrong with it."""
+        try:
+            return record.model_validate_json(content)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            at = ".".join(map(str, first["loc"])) or "the whole"
+            raise RunFolderError(
+                f"{self.path / name} cannot be read: {at}: {first['msg']}; it was damaged, or written by "
+                "another version of diskproof"
+            ) from None
 
     def _lines(self, name: str) -> Iterator[bytes]:
         """Yield the whole lines: one without its end was cut off by a kill, and is no record.

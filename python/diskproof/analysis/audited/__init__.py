@@ -1,1 +1,1 @@
-"""What an audit says of runs, imported results, settings and articles: before any report, the same for all."""
+"""What an audit says of runs, imported results, settings and articles: made once, before any report."""

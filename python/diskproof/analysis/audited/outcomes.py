@@ -29,7 +29,7 @@ def ask(
 
 
 def recorded_findings(found: Sequence[tuple[str, Finding]]) -> list[CheckAnswer]:
-    """Return what was noted while trials ran, by check: it stands in their records, and no check asks anew."""
+    """Return by check what was noted while trials ran: it stands in their records."""
     names = dict.fromkeys(finding.check for _, finding in found)
     answers = []
     for name in names:

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from diskproof.audit.check import State
 from diskproof.results.record import Record
 from diskproof.results.trial import Severity
@@ -17,7 +19,7 @@ class Raised(Record):
     """Of our own runs as it reads; of others' ``invalid`` is an error, and ``warning`` a threat."""
     message: str
     remedy: str = ""
-    within: list[str] = []
+    within: list[str] = Field(default_factory=list)
     """Where in the subject: trials of a run, results of an article, cells; empty where it is the whole."""
 
 
@@ -28,8 +30,8 @@ class CheckAnswer(Record):
     state: State
     reason: str
     source: str
-    raised: list[Raised] = []
-    missing: list[str] = []
+    raised: list[Raised] = Field(default_factory=list)
+    missing: list[str] = Field(default_factory=list)
     """What was not recorded, where it cannot be told."""
     why_apart: str = ""
     """Why it has nothing to look at, where it does not apply."""
@@ -46,14 +48,11 @@ class SubjectAnswer(Record):
     """What it was recognised as: ``sysbench 1.0 OLTP``."""
     verdict: str
     """One sentence: what it can and cannot support."""
-    remarks: list[str] = []
+    remarks: list[str] = Field(default_factory=list)
     """What the tool itself, or the reading, said about it."""
     checks: list[CheckAnswer]
-
-    @property
-    def own(self) -> bool:
-        """Whether diskproof measured it."""
-        return self.kind == "run"
+    own: bool = False
+    """Whether diskproof measured it."""
 
     def within(self, state: State) -> list[CheckAnswer]:
         """Return the checks in one state."""

@@ -1,0 +1,234 @@
+"""The audit of runs, results, settings and articles: every check asked, and what it says put together."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from diskproof.analysis.audited.outcomes import ask, recorded_findings
+from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
+from diskproof.analysis.audited.support import verdict
+from diskproof.analysis.gather import Audited, Gathered
+from diskproof.analysis.words import listed
+from diskproof.audit.check import Configuration, Evidence, Run
+from diskproof.audit.imported import evidence_of
+from diskproof.audit.registry import (
+    ARTICLE_CHECKS,
+    CONFIGURATION_CHECKS,
+    FIGURE_CHECKS,
+    RESULT_CHECKS,
+    RUN_CHECKS,
+    SWEEP_CHECKS,
+    TRIAL_CHECKS,
+)
+from diskproof.results.article import Article
+from diskproof.results.imported import ImportedResult, Settings, Source
+from diskproof.results.machine import Machine
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Trial
+
+MOST_NAMED = 6
+
+OWN_FORMAT = "a run of diskproof"
+
+IMPORTED_FORMAT = "imported results"
+
+
+def audit_run_folder(
+    name: str,
+    plan: Plan,
+    machine: Machine | None,
+    trials: Sequence[Trial],
+    series: Mapping[str, Sequence[float]],
+) -> SubjectAnswer:
+    """Return what all checks say of a recorded run: of its trials, each once, and of the whole."""
+    gathered = Gathered(plan, machine, trials, series)
+    audited = gathered.all()
+    measured = [
+        (
+            one.trial.id,
+            Evidence(one.trial, plan.cell(one.trial.cell), plan, machine, series.get(one.trial.id, ())),
+        )
+        for one in audited
+        if one.trial.finished and one.trial.load
+    ]
+    whole = Run(plan, machine, [one.trial for one in audited if one.valid])
+    answers = [
+        *recorded_findings([(one.trial.id, found) for one in audited for found in one.trial.findings]),
+        *ask((*TRIAL_CHECKS, *RESULT_CHECKS), measured, imported=plan.imported),
+        *ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", whole)] if measured else [], imported=plan.imported),
+    ]
+    return SubjectAnswer(
+        kind="run",
+        own=not plan.imported,
+        name=plan.study,
+        place=name,
+        known_as=IMPORTED_FORMAT if plan.imported else OWN_FORMAT,
+        verdict=_run_verdict(audited, answers),
+        checks=_by_name(answers),
+    )
+
+
+def audit_result(result: ImportedResult, repeats: int = 1) -> SubjectAnswer:
+    """Return what the checks say of one imported result; `repeats` counts those of the same cell."""
+    evidence = evidence_of(result)
+    answers = ask((*TRIAL_CHECKS, *RESULT_CHECKS), [("", evidence)], imported=True)
+    return SubjectAnswer(
+        kind="result",
+        name=result.name,
+        place=place(result.source),
+        known_as=result.source.tool or result.source.format,
+        verdict=verdict(evidence, answers, repeats),
+        remarks=result.remarks,
+        checks=answers,
+    )
+
+
+def audit_results(results: Sequence[ImportedResult]) -> list[SubjectAnswer]:
+    """Return what the checks say of each of several results."""
+    times = Counter(_cell_of(result) for result in results)
+    return [audit_result(result, times[_cell_of(result)]) for result in results]
+
+
+def audit_experiment(
+    plan: Plan, trials: Sequence[Trial], results: Sequence[ImportedResult]
+) -> SubjectAnswer | None:
+    """Return what the checks say of results that are compared; None where there is nothing to compare."""
+    if len(trials) < 2:
+        return None
+    told = {trial.id: result for trial in trials for result in results if trial.imported == result.source}
+    run = Run(plan, None, trials, told)
+    answers = ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", run)], imported=True)
+    files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))
+    failed = [one.check for one in answers if one.state == "failed"]
+    said = (
+        f"A comparison of its {len(plan.cells)} cells is threatened (see {listed(failed, MOST_NAMED)})."
+        if failed
+        else f"Nothing that was recorded speaks against a comparison of its {len(plan.cells)} cells."
+    )
+    return SubjectAnswer(
+        kind="experiment",
+        name="all together",
+        place=listed(files, MOST_NAMED),
+        known_as=f"{len(trials)} results of {len(plan.cells)} cells",
+        verdict=said,
+        checks=answers,
+    )
+
+
+def audit_configuration(configuration: Configuration) -> SubjectAnswer:
+    """Return what the checks say of a server's settings."""
+    settings = configuration.settings
+    answers = ask(CONFIGURATION_CHECKS, [("", configuration)], imported=True)
+    failed = [one.check for one in answers if one.state == "failed"]
+    count = len(settings.values)
+    said = f"It sets {count} variables" if not settings.observed else f"A server answered {count} variables"
+    return SubjectAnswer(
+        kind="configuration",
+        name=configuration.level or settings.source.format,
+        place=place(settings.source),
+        known_as=settings.version or settings.source.format,
+        verdict=f"{said}, and {f'is not what it seems: see {listed(failed, MOST_NAMED)}' if failed else OK}.",
+        checks=answers,
+    )
+
+
+OK = "nothing in them failed a check"
+
+
+def audit_article(article: Article) -> SubjectAnswer:
+    """Return what the checks say of an article: of its claims, its procedure and its printed figures."""
+    printed = [(result.name, evidence_of(result)) for result in article.results]
+    answers = [
+        *ask(ARTICLE_CHECKS, [("", article)], imported=True),
+        *ask(FIGURE_CHECKS, printed, imported=True),
+    ]
+    errors, threats = _graved(answers, "invalid"), _graved(answers, "warning")
+    said = [
+        f"{len(errors)} checks find errors ({listed(errors, MOST_NAMED)})" if errors else "No error is found",
+        f"{len(threats)} find threats ({listed(threats, MOST_NAMED)})" if threats else "no threat",
+    ]
+    return SubjectAnswer(
+        kind="article",
+        name=article.title,
+        place=article.source.file,
+        known_as=article.by,
+        verdict=f"{' and '.join(said)}; {_untold(answers)}.",
+        checks=answers,
+    )
+
+
+def configurations(settings: Sequence[Settings]) -> list[Configuration]:
+    """Return the settings as they are to be checked: what was asked for beside what a server answered.
+
+    One server's answer belongs to one file of options; where there are more of either, nothing tells which
+    belong together, and each stands for itself, beside the others of its kind.
+    """
+    asked = [one for one in settings if not one.observed]
+    answered = [one for one in settings if one.observed]
+    if len(asked) == 1 and len(answered) == 1:
+        return [Configuration(asked[0], answered[0], level=_level(asked[0]))]
+    alone = [Configuration(one, one if one.observed else None, level=_level(one)) for one in settings]
+    return [
+        Configuration(
+            one.settings,
+            one.observed,
+            one.level,
+            beside=tuple(
+                other
+                for other in alone
+                if other is not one and other.settings.observed == one.settings.observed
+            ),
+        )
+        for one in alone
+    ]
+
+
+def place(source: Source) -> str:
+    """Return where an imported thing stands: ``old.txt``, ``old.txt, line 120``."""
+    return source.file if source.line <= 1 else f"{source.file}, line {source.line}"
+
+
+def _level(settings: Settings) -> str:
+    return place(settings.source)
+
+
+def _cell_of(result: ImportedResult) -> tuple[object, ...]:
+    return (result.load.workload, result.load.mix, result.load.clients, tuple(sorted(result.levels.items())))
+
+
+def _run_verdict(audited: Sequence[Audited], answers: Sequence[CheckAnswer]) -> str:
+    """Say what a recorded run can support: its trials that count, and what threatens them."""
+    counting = sum(one.valid for one in audited)
+    trials = f"{counting} of {len(audited)} trials count"
+    if not audited:
+        return "It has no trials: it supports nothing."
+    if not counting:
+        return f"{trials}: it supports nothing (see {listed(_graved(answers, 'invalid'), MOST_NAMED)})."
+    if threats := [one.check for one in answers if one.state == "failed"]:
+        return f"{trials}; what they support is limited by {listed(threats, MOST_NAMED)}."
+    return f"{trials}, and no check of them failed: its verdicts stand as they are, with their intervals."
+
+
+def _graved(answers: Sequence[CheckAnswer], severity: str) -> list[str]:
+    return [one.check for one in answers if any(raised.severity == severity for raised in one.raised)]
+
+
+def _untold(answers: Sequence[CheckAnswer]) -> str:
+    count = sum(one.state == "cannot be told" for one in answers)
+    return f"{count} cannot be told for want of what was not reported" if count else "everything was reported"
+
+
+def _by_name(answers: Sequence[CheckAnswer]) -> list[CheckAnswer]:
+    """Put what the trials' records hold together with what the check of that name says."""
+    merged: dict[str, CheckAnswer] = {}
+    for one in answers:
+        before = merged.get(one.check)
+        if before is None:
+            merged[one.check] = one
+            continue
+        known = {(raised.severity, raised.message) for raised in one.raised}
+        kept = [raised for raised in before.raised if (raised.severity, raised.message) not in known]
+        failed = "failed" in {before.state, one.state}
+        merged[one.check] = one.model_copy(
+            update={"raised": [*kept, *one.raised], "state": "failed" if failed else one.state}
+        )
+    return list(merged.values())

@@ -1,0 +1,126 @@
+"""How an audit is worded: the same in every form."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diskproof.analysis.audited.shapes import AuditAnswer, CheckAnswer, Raised, SubjectAnswer
+from diskproof.analysis.words import listed
+from diskproof.report import words
+from diskproof.results.trial import Severity
+
+MOST_WITHIN = 4
+
+_OF_OTHERS: dict[Severity, str] = {"invalid": "error", "warning": "threat", "note": "note"}
+"""Of what others made: an error is a figure that cannot be, a threat may have another explanation."""
+
+_ORDER: tuple[Severity, ...] = ("invalid", "warning", "note")
+
+LEGEND = (
+    "error (of our own runs: invalid): the figures cannot be as they are told; threat (warning): what is "
+    "concluded from them may not hold; a note explains, and is no failure."
+)
+
+NOTHING_FAILED = "No check failed."
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing that was found, with the check and the subjects that it was found in."""
+
+    check: CheckAnswer
+    raised: Raised
+    word: str
+    """Its severity as it reads."""
+    where: tuple[str, ...]
+
+
+def summary(audit: AuditAnswer) -> str:
+    """Return what was looked at, and how many checks ended how."""
+    kinds = {
+        "run": "run",
+        "result": "result",
+        "configuration": "configuration",
+        "article": "article",
+    }
+    told = [
+        words.count(sum(one.kind == kind for one in audit.subjects), noun)
+        for kind, noun in kinds.items()
+        if any(one.kind == kind for one in audit.subjects)
+    ]
+    states = [one.state for subject in audit.subjects for one in subject.checks]
+    return (
+        f"{listed(told)}; {words.count(states.count('failed'), 'check')} failed, "
+        f"{states.count('cannot be told')} cannot be told, {states.count('passed')} passed"
+    )
+
+
+def title(subject: SubjectAnswer) -> str:
+    """Return a subject with its place: ``10 clients (old.txt, line 3; sysbench 1.0.17)``."""
+    return f"{subject.name} ({subject.place}; {subject.known_as})"
+
+
+def mark(subject: SubjectAnswer) -> Severity:
+    """Return the gravest severity that was found in a subject; ``note`` where nothing failed."""
+    severities = {raised.severity for one in subject.checks for raised in one.raised}
+    return next(severity for severity in _ORDER if severity in severities or severity == "note")
+
+
+def failures(audit: AuditAnswer) -> list[Found]:
+    """Return what failed, the gravest first; what several subjects share is told once."""
+    return [one for one in _raised(audit) if one.raised.severity != "note"]
+
+
+def notes(audit: AuditAnswer) -> list[Found]:
+    """Return what is merely to be known."""
+    return [one for one in _raised(audit) if one.raised.severity == "note"]
+
+
+def untold(audit: AuditAnswer) -> list[tuple[str, list[str]]]:
+    """Return what was not recorded, each with the checks that miss it, most of them first."""
+    missing: dict[str, list[str]] = {}
+    for subject in audit.subjects:
+        for one in subject.checks:
+            for what in one.missing:
+                names = missing.setdefault(what, [])
+                if one.check not in names:
+                    names.append(one.check)
+    return sorted(missing.items(), key=lambda item: -len(item[1]))
+
+
+def passed(audit: AuditAnswer) -> list[str]:
+    """Return the checks that passed wherever they applied."""
+    return _named(audit, "passed", besides=("failed", "cannot be told"))
+
+
+def apart(audit: AuditAnswer) -> list[str]:
+    """Return the checks that had nothing to look at anywhere."""
+    return _named(audit, "does not apply", besides=("failed", "cannot be told", "passed"))
+
+
+def where(found: Found, subjects: int) -> str:
+    """Say where it was found; nothing where there is one subject alone and it is the whole of it."""
+    within = list(found.raised.within)
+    places = list(found.where) if subjects > 1 or not within else []
+    told = [*places, *within] if within else list(found.where) if subjects > 1 else []
+    return listed(told, MOST_WITHIN)
+
+
+def _named(audit: AuditAnswer, state: str, besides: Sequence[str]) -> list[str]:
+    states: dict[str, set[str]] = {}
+    for subject in audit.subjects:
+        for one in subject.checks:
+            states.setdefault(one.check, set()).add(one.state)
+    return [name for name, seen in states.items() if state in seen and not seen & set(besides)]
+
+
+def _raised(audit: AuditAnswer) -> list[Found]:
+    found: dict[tuple[str, str, str], Found] = {}
+    for subject in audit.subjects:
+        for one in subject.checks:
+            for raised in one.raised:
+                key = (one.check, raised.severity, raised.message)
+                before = found.get(key)
+                places = (*(before.where if before else ()), subject.name)
+                word = raised.severity if subject.own else _OF_OTHERS[raised.severity]
+                found[key] = Found(one, raised, word, places)
+    return sorted(found.values(), key=lambda each: _ORDER.index(each.raised.severity))

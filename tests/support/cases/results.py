@@ -1,0 +1,106 @@
+"""Cases of the checks of any one result, another tool's above all."""
+
+from typing import Any
+
+from diskproof.audit import device, figures, intervals
+from diskproof.audit.check import Evidence
+from diskproof.audit.imported import evidence_of
+from diskproof.results.load import Iterations, Operation
+from support import files as bare
+from support.cases import Case
+from support.imported import make_file_result, make_result
+from support.trials import change, make_machine, make_places
+
+
+def result(**changes: Any) -> Evidence:
+    return evidence_of(make_result(**changes))
+
+
+def of_files(**changes: Any) -> Evidence:
+    return evidence_of(make_file_result(**changes))
+
+
+def job(mean_s: float, min_s: float, max_s: float) -> Evidence:
+    """Return what mysqlslap prints of ten iterations."""
+    told = Iterations(count=10, mean_s=mean_s, min_s=min_s, max_s=max_s, queries_per_client=100)
+    return result(load__iterations=told)
+
+
+def parts(estimated_s: float) -> Evidence:
+    """Return a job of two parts: 100 s that were measured, and one that was cut short."""
+    whole = Operation(test="insert", name="insert", clients=1, planned=100, count=100, seconds=100.0)
+    cut = change(whole, name="select", count=10, seconds=1.0, extrapolated_s=estimated_s, cut=True)
+    return result(load__operations=[whole, cut])
+
+
+def synced(syncs: int) -> Evidence:
+    """Return half a minute of four threads on one file of a spinning disk, with so many syncs."""
+    places = make_places("disk", rotational=True)
+    load = bare.made_load(file_requests__syncs=syncs, file_requests__files=1)
+    trial = bare.made_trial(load, places=places)
+    return Evidence(trial, bare.CELL, bare.PLAN, make_machine(bare.BASE, places=places))
+
+
+RESULT_CASES: tuple[Case[Evidence], ...] = (
+    Case(
+        figures.rate_arithmetic,
+        result(load__transactions_per_s=250.0),
+        r"69,000 transactions in 300 s are 230/s, and 250/s is told: \+8.7%",
+        result(),
+    ),
+    Case(
+        figures.statement_arithmetic,
+        result(load__reads=69_000 * 10),
+        r"690,000 reads, 276,000 writes and 138,000 others are 1,104,000 statements, and 1,380,000",
+        result(),
+    ),
+    Case(
+        figures.latency_order,
+        result(load__latency_us__max=50_000.0),
+        "the p95 is 69.57 ms, and the maximum only 50 ms",
+        result(),
+    ),
+    Case(
+        figures.mean_bounds,
+        result(load__latency_us__percentiles={"95": 20_000.0}),
+        r"at most 0.95 x 20 \+ 0.05 x 310 = 34.5 ms, and 43.48 ms is told",
+        result(),
+    ),
+    Case(
+        figures.iterations,
+        job(0.9, 0.3, 0.8),
+        "the average is 0.9 s, and the iterations took 0.3 to 0.8 s",
+        job(0.5, 0.45, 0.6),
+    ),
+    Case(figures.estimates, parts(300.0), "300 of 400 s, 75%, are extrapolated", parts(2.0)),
+    Case(
+        intervals.interval_sum,
+        result(intervals_per_s=[260.0] * 30),
+        r"30 intervals of 10 s have a mean of 260/s, and the summary 230/s: \+13.0%",
+        result(),
+    ),
+    Case(
+        intervals.warm_up,
+        result(warm_up_s=None, load__seconds=15.0),
+        "15 s were measured, and nothing tells of a warm-up",
+        result(),
+    ),
+    Case(
+        intervals.stalls,
+        result(intervals_per_s=[460.0, 0.0] * 15),
+        "in 15 of 30 intervals of 10 s nothing completed, at a mean of 230/s",
+        result(),
+    ),
+    Case(
+        device.cached_reads,
+        of_files(load__latency_us__min=2.0),
+        "the quickest request took 0.002 ms, and the fastest disk takes 0.008 ms or more",
+        of_files(),
+    ),
+    Case(
+        device.synced_writes,
+        synced(60_000),
+        "500 syncs a second and thread, .* at most 250",
+        synced(12_000),
+    ),
+)
