@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,15 @@ import devices
 import options
 import workloads
 from diskproof import load
-from diskproof.audit.registry import RUN_CHECKS, TRIAL_CHECKS
+from diskproof.audit.check import Check
+from diskproof.audit.registry import (
+    ARTICLE_CHECKS,
+    CONFIGURATION_CHECKS,
+    RESULT_CHECKS,
+    RUN_CHECKS,
+    SWEEP_CHECKS,
+    TRIAL_CHECKS,
+)
 from diskproof.cli.disk import VERBS as DISK_VERBS
 from diskproof.importers.article_form import ArticleForm
 from diskproof.server.tuning import TUNING
@@ -128,19 +136,52 @@ def tuning_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+SUBJECTS: tuple[tuple[str, str, Sequence[Check[Any]]], ...] = (
+    ("A trial", "What every trial of a run is held against.", TRIAL_CHECKS),
+    (
+        "Any one result",
+        "What `diskproof audit` asks besides, and what a report of imported results asks too.",
+        RESULT_CHECKS,
+    ),
+    ("A run", "What all trials of a run are held against together.", RUN_CHECKS),
+    ("Results that are compared", "What `diskproof audit` asks of them besides.", SWEEP_CHECKS),
+    ("A server's settings", "Of option files, and of what servers answered.", CONFIGURATION_CHECKS),
+    ("An article", "Of what was published: its claims, its procedure, its figures.", ARTICLE_CHECKS),
+)
+
+
 def checks_page() -> str:
-    """Return every check of the audit with its reason and remedy."""
-    rows = ["| check | why | remedy | source |", "|---|---|---|---|"]
-    for checks in (TRIAL_CHECKS, RUN_CHECKS):
+    """Return every check of the audit, by what it is about, with its reason and remedy."""
+    parts = [
+        "# Checks",
+        NOTE,
+        "A failed gate prints a reason, never a ranking. Each check passes, fails, or says what was not "
+        "recorded that it needs; [audit.md](audit.md) says how they are read.",
+    ]
+    for title, intro, checks in SUBJECTS:
+        rows = ["| check | why | remedy | source |", "|---|---|---|---|"]
         rows += [f"| `{one.name}` | {one.reason} | {one.remedy} | {one.source} |" for one in checks]
-    intro = "What every trial and every run is held against. A failed gate prints a reason, never a ranking."
-    return "\n\n".join(["# Checks", NOTE, intro, "\n".join(rows)]) + "\n"
+        if checks:
+            parts += [f"## {title}", intro, "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
 
 
 def commands_page() -> str:
     """Return the help of every command, as the programs print it."""
     parts = ["# Commands", NOTE]
-    verbs = ("", "run", "crash", "plan", "report", "compare", "doctor", "clean", "schema", "completion")
+    verbs = (
+        "",
+        "run",
+        "crash",
+        "plan",
+        "report",
+        "compare",
+        "audit",
+        "doctor",
+        "clean",
+        "schema",
+        "completion",
+    )
     for verb in (*verbs, "disk", *(f"disk {verb}" for verb in DISK_VERBS)):
         parts += [f"## diskproof {verb}".rstrip(), _help([sys.executable, "-m", "diskproof", *verb.split()])]
     program = str(load.program())

@@ -25,21 +25,18 @@ from diskproof.results.imported import ImportedResult, Settings
 
 def audit(
     *file: Path,
-    out: Path | None = None,
     format: Literal["text", "markdown", "json"] = "text",  # noqa: A002 - the option's own name
 ) -> int:
     """Say what results can and cannot support: of runs, other tools' output, settings and articles.
 
     What a file is, its content tells: output of sysbench, mysqlslap, sql-bench, fio, dd, pgbench, HammerDB
-    or BenchBase, a server's option file or what it answered to SHOW VARIABLES, an article in TOML. Files
-    that are named together are read as one experiment. Exit code 0: no check failed; 10: one did; 2: refused.
+    or BenchBase, a server's option file or what it answered to SHOW VARIABLES, an article in TOML.
 
     Parameters
     ----------
     file
-        Run folders, and files of other tools.
-    out
-        Leave the imported results as a run in this folder, for `report` and `compare`.
+        Run folders, and files that hold other tools' output; what each is, its content tells. What is named
+        together is read as one experiment. Exit code 0: no check failed; 10: one did, see what failed.
     format
         What to print.
 
@@ -49,7 +46,7 @@ def audit(
     folders = [path for path in file if path.is_dir()]
     found = read_files([path for path in file if path not in folders])
     subjects = [audit_folder(RunFolder.open(path)) for path in folders]
-    made = AuditAnswer(subjects=[*subjects, *_of_files(found, out)])
+    made = AuditAnswer(subjects=[*subjects, *_of_files(found)])
     match format:
         case "text":
             text.render(made, results)
@@ -60,7 +57,7 @@ def audit(
     return AUDIT_FAILED if made.failed else DONE
 
 
-def _of_files(found: Sequence[Found], out: Path | None) -> list[SubjectAnswer]:
+def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:
     measured = [one for one in found if isinstance(one, ImportedResult)]
     settings = [one for one in found if isinstance(one, Settings)]
     articles = [one for one in found if isinstance(one, Article)]
