@@ -111,7 +111,7 @@ def latency_order(evidence: Evidence) -> Iterator[Said]:
     if evidence.metric == "seconds" and evidence.load.latency_us is None:
         yield Apart("a job is told in seconds")
         return
-    latency = recorded(evidence.load.latency_us, "the latency")
+    latency = recorded(evidence.load.latency_us, "the mean latency")
     marks = _marks(latency)
     if not marks and latency.stdev is None:
         yield Untold("minimum, maximum and percentiles of the latency")
@@ -223,7 +223,7 @@ def estimates(evidence: Evidence) -> Iterator[Said]:
             f"{count} of {len(parts)} parts were cut short: {estimated_s:,.4g} of {whole_s:,.4g} s, "
             f"{estimated_s / whole_s:.0%}, are extrapolated",
         )
-    if skipped := [part.name for part in parts if part.skipped]:
+    if skipped := [part.key for part in parts if part.skipped]:
         named = ", ".join(dict.fromkeys(skipped[:6]))
         yield Problem(
             "warning", f"{len(skipped)} of {len(parts)} parts were skipped, and are in no sum: {named}"

@@ -52,6 +52,9 @@ def busy_threads(evidence: Evidence) -> Iterator[Said]:
         yield Apart("no request was measured")
         return
     by_kind = [one.latency_us for one in load.statement_types if one.latency_us]
+    if evidence.imported and not by_kind and moved.syncs != 0:
+        yield Untold("the latency of the syncs")  # threads waited for them too
+        return
     waits = by_kind or [recorded(load.latency_us, "the mean latency")]
     in_service = sum(wait.mean * wait.count for wait in waits) / 1e6 / seconds
     longest = max(recorded(wait.max, "the longest latency") for wait in waits) / 1e6 / seconds

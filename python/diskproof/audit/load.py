@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
 from diskproof.audit.files import busy_threads
+from diskproof.audit.pace import is_paced
 from diskproof.results.load import LoadResult
 from diskproof.results.record import recorded
 from diskproof.stats.quantiles import known_percentiles, observations_for
@@ -74,7 +75,7 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
     if evidence.metric == "requests_per_s":
         yield from busy_threads(evidence)
         return
-    if evidence.metric != "transactions_per_s":
+    if evidence.metric != "transactions_per_s" or is_paced(evidence.result):
         yield Apart("clients that rest: at a set rate between transactions, in a job between its parts")
         return
     latency, clients = recorded(load.latency_us, "the mean latency"), load.known_clients
@@ -359,7 +360,7 @@ def steady(evidence: Evidence) -> Iterator[Said]:
         yield NO_STEADY_LOAD
         return
     if len(series) < SERIES_BINS:
-        yield Untold(f"throughput in {SERIES_BINS} intervals or more")
+        yield Untold("throughput in intervals" if not series else f"{SERIES_BINS} intervals of throughput")
         return
     cut = mser5(series)
     # MSER-5 always cuts somewhere; what counts is whether the two sides of the cut really differ.

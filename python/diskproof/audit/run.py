@@ -55,7 +55,9 @@ def repeats(run: Run) -> Iterator[Said]:
             f"{_figure(run)} is known to within {_within(min(widths))} in the best cell "
             f"and {_within(max(widths))} in the worst"
         )
-    yield Problem("warning", f"{blocks} {'block' if blocks == 1 else 'blocks'}: {reached}")
+    noun = "run of each cell" if run.plan.imported else "block"
+    plural = "runs of each cell" if run.plan.imported else "blocks"
+    yield Problem("warning", f"{blocks} {noun if blocks == 1 else plural}: {reached}")
 
 
 @check(

@@ -182,7 +182,7 @@ def _flushed_place(evidence: Evidence) -> Place | None:
     The settings decide, not the level's name: a study may change any level, and name its own.
     NotRecordedError where server, settings or place are not known.
     """
-    family = recorded(evidence.server, "the server").family
+    family = recorded(evidence.server, "the server's settings").family
     if not evidence.trial.settings:
         raise NotRecordedError("the server's settings")
     observed = {setting.name: setting.observed for setting in evidence.trial.settings}

@@ -7,14 +7,16 @@ from typing import Literal
 from diskproof.analysis.audited.audit import (
     audit_article,
     audit_configuration,
+    audit_experiment,
     audit_results,
     configurations,
 )
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.folder import audit_folder
 from diskproof.cli.exits import AUDIT_FAILED, DONE
-from diskproof.cli.screen import results
-from diskproof.importers.base import Found
+from diskproof.cli.screen import results, say
+from diskproof.importers.assemble import assemble, write_run
+from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
 from diskproof.report.audit import json, markdown, text
@@ -25,6 +27,7 @@ from diskproof.results.imported import ImportedResult, Settings
 
 def audit(
     *file: Path,
+    out: Path | None = None,
     format: Literal["text", "markdown", "json"] = "text",  # noqa: A002 - the option's own name
 ) -> int:
     """Say what results can and cannot support: of runs, other tools' output, settings and articles.
@@ -37,6 +40,8 @@ def audit(
     file
         Run folders, and files that hold other tools' output; what each is, its content tells. What is named
         together is read as one experiment. Exit code 0: no check failed; 10: one did, see what failed.
+    out
+        Leave the imported results as a run in this folder, which must be new, for `report` and `compare`.
     format
         What to print.
 
@@ -45,8 +50,16 @@ def audit(
         raise RefusalError("name what is to be audited: run folders, or files that hold a tool's output")
     folders = [path for path in file if path.is_dir()]
     found = read_files([path for path in file if path not in folders])
-    subjects = [audit_folder(RunFolder.open(path)) for path in folders]
-    made = AuditAnswer(subjects=[*subjects, *_of_files(found)])
+    if out:
+        write_run(out, assemble(found, out.name))
+        say(f"run: {out}")
+    subjects = [*(audit_folder(RunFolder.open(path)) for path in folders), *_of_files(found)]
+    if not subjects:
+        raise RefusalError(
+            "what these files hold cannot be audited alone, such as a server's counters: name the results "
+            "beside them"
+        )
+    made = AuditAnswer(subjects=subjects)
     match format:
         case "text":
             text.render(made, results)
@@ -58,11 +71,20 @@ def audit(
 
 
 def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:
-    measured = [one for one in found if isinstance(one, ImportedResult)]
     settings = [one for one in found if isinstance(one, Settings)]
     articles = [one for one in found if isinstance(one, Article)]
     return [
         *(audit_article(article) for article in articles),
-        *audit_results(measured),
+        *_of_results([one for one in found if isinstance(one, ImportedResult)]),
         *(audit_configuration(one) for one in configurations(settings)),
     ]
+
+
+def _of_results(measured: Sequence[ImportedResult]) -> list[SubjectAnswer]:
+    """Audit each result, and where there are several, what is compared with what."""
+    try:
+        plan, trials, _ = assemble(measured, "imported")
+    except ImportRefusedError:
+        return audit_results(measured, [])
+    together = audit_experiment(plan, trials, measured)
+    return [*audit_results(measured, trials), *([together] if together else [])]

@@ -1,7 +1,7 @@
 """The audit of runs, results, settings and articles: every check asked, and what it says put together."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from diskproof.analysis.audited.outcomes import ask, recorded_findings
 from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
@@ -19,6 +19,7 @@ from diskproof.audit.registry import (
     SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
+from diskproof.refusal import RefusalError
 from diskproof.results.article import Article
 from diskproof.results.imported import ImportedResult, Settings, Source
 from diskproof.results.machine import Machine
@@ -69,23 +70,40 @@ def audit_run_folder(
 
 def audit_result(result: ImportedResult, repeats: int = 1) -> SubjectAnswer:
     """Return what the checks say of one imported result; `repeats` counts those of the same cell."""
-    evidence = evidence_of(result)
-    answers = ask((*TRIAL_CHECKS, *RESULT_CHECKS), [("", evidence)], imported=True)
+    try:
+        evidence = evidence_of(result)
+    except RefusalError:
+        answers, said = [], "It tells no figure that anything could be concluded from."
+    else:
+        answers = ask((*TRIAL_CHECKS, *RESULT_CHECKS), [("", evidence)], imported=True)
+        said = verdict(evidence, answers, repeats)
     return SubjectAnswer(
         kind="result",
         name=result.name,
         place=place(result.source),
         known_as=result.source.tool or result.source.format,
-        verdict=verdict(evidence, answers, repeats),
+        verdict=said,
         remarks=result.remarks,
         checks=answers,
     )
 
 
-def audit_results(results: Sequence[ImportedResult]) -> list[SubjectAnswer]:
-    """Return what the checks say of each of several results."""
-    times = Counter(_cell_of(result) for result in results)
-    return [audit_result(result, times[_cell_of(result)]) for result in results]
+def audit_results(results: Sequence[ImportedResult], trials: Sequence[Trial]) -> list[SubjectAnswer]:
+    """Return what the checks say of each of several results, of which `trials` were made."""
+    cells = Counter(trial.cell for trial in trials)
+    times = {id(result): cells[trial.cell] for trial, result in pairs(trials, results)}
+    return [audit_result(result, times.get(id(result), 1)) for result in results]
+
+
+def pairs(
+    trials: Sequence[Trial], results: Sequence[ImportedResult]
+) -> Iterator[tuple[Trial, ImportedResult]]:
+    """Yield each trial with the result that it was made of."""
+    for trial in trials:
+        for result in results:
+            if trial.imported == result.source and trial.load == result.load:
+                yield trial, result
+                break
 
 
 def audit_experiment(
@@ -94,8 +112,7 @@ def audit_experiment(
     """Return what the checks say of results that are compared; None where there is nothing to compare."""
     if len(trials) < 2:
         return None
-    told = {trial.id: result for trial in trials for result in results if trial.imported == result.source}
-    run = Run(plan, None, trials, told)
+    run = Run(plan, None, trials, {trial.id: result for trial, result in pairs(trials, results)})
     answers = ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", run)], imported=True)
     files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))
     failed = [one.check for one in answers if one.state == "failed"]
@@ -136,15 +153,17 @@ OK = "nothing in them failed a check"
 
 def audit_article(article: Article) -> SubjectAnswer:
     """Return what the checks say of an article: of its claims, its procedure and its printed figures."""
-    printed = [(result.name, evidence_of(result)) for result in article.results]
+    printed = [
+        (result.name, evidence_of(result)) for result in article.results if result.load.transactions_per_s > 0
+    ]
     answers = [
         *ask(ARTICLE_CHECKS, [("", article)], imported=True),
         *ask(FIGURE_CHECKS, printed, imported=True),
     ]
     errors, threats = _graved(answers, "invalid"), _graved(answers, "warning")
     said = [
-        f"{len(errors)} checks find errors ({listed(errors, MOST_NAMED)})" if errors else "No error is found",
-        f"{len(threats)} find threats ({listed(threats, MOST_NAMED)})" if threats else "no threat",
+        f"It has errors ({listed(errors, MOST_NAMED)})" if errors else "No error is found",
+        f"threats ({listed(threats, MOST_NAMED)})" if threats else "no threat",
     ]
     return SubjectAnswer(
         kind="article",
@@ -191,10 +210,6 @@ def _level(settings: Settings) -> str:
     return place(settings.source)
 
 
-def _cell_of(result: ImportedResult) -> tuple[object, ...]:
-    return (result.load.workload, result.load.mix, result.load.clients, tuple(sorted(result.levels.items())))
-
-
 def _run_verdict(audited: Sequence[Audited], answers: Sequence[CheckAnswer]) -> str:
     """Say what a recorded run can support: its trials that count, and what threatens them."""
     counting = sum(one.valid for one in audited)
@@ -214,7 +229,7 @@ def _graved(answers: Sequence[CheckAnswer], severity: str) -> list[str]:
 
 def _untold(answers: Sequence[CheckAnswer]) -> str:
     count = sum(one.state == "cannot be told" for one in answers)
-    return f"{count} cannot be told for want of what was not reported" if count else "everything was reported"
+    return f"{count} checks cannot be told for want of what was not reported" if count else "everything was reported"
 
 
 def _by_name(answers: Sequence[CheckAnswer]) -> list[CheckAnswer]:

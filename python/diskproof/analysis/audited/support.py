@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from diskproof.analysis.audited.shapes import CheckAnswer
 from diskproof.analysis.words import listed
 from diskproof.audit.check import Evidence
+from diskproof.audit.run import ENOUGH_BLOCKS
 
 MOST_NAMED = 4
 
@@ -19,6 +20,8 @@ class Use:
     about: tuple[str, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us", "seconds")
     """The metrics of the results that one would conclude it from."""
 
+
+SCATTER = {True: "no scatter is known", False: "too few for their scatter"}
 
 STEADY_LOADS = ("transactions_per_s", "requests_per_s", "latency_mean_us")
 
@@ -52,8 +55,9 @@ def verdict(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
             cannot.append(f"{use.what} (not recorded: {listed(missing, MOST_NAMED)})")
         elif any(one.state == "passed" for one in asked):
             can.append(use.what)
-    if repeats < 2:
-        cannot.append("a difference to another result (one run of it: no scatter is known)")
+    if repeats < ENOUGH_BLOCKS:
+        runs = "one run" if repeats == 1 else f"{repeats} runs"
+        cannot.append(f"a difference to another result ({runs} of it: {SCATTER[repeats == 1]})")
     supports = f"It supports {_joined(can)}"
     return f"{supports}; it cannot support {_joined(cannot)}." if cannot else f"{supports}."
 
@@ -69,6 +73,8 @@ def _headline(evidence: Evidence, repeats: int) -> str:
             said = (
                 f"a mean latency of {load.latency_us.mean / 1000:.4g} ms at {load.transactions_per_s:,.4g}/s"
             )
+        case "requests_per_s" if load.megabytes_per_s:
+            said = f"{load.transactions_per_s:,.4g} requests/s ({load.megabytes_per_s:,.4g} MB/s)"
         case _:
             said = f"{load.transactions_per_s:,.4g} {evidence.work}/s"
     clients = f" with {load.clients} clients" if load.clients and load.clients > 1 else ""

@@ -1,5 +1,6 @@
 """How an audit is worded: the same in every form."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,7 +50,7 @@ def summary(audit: AuditAnswer) -> str:
     ]
     states = [one.state for subject in audit.subjects for one in subject.checks]
     return (
-        f"{listed(told)}; {words.count(states.count('failed'), 'check')} failed, "
+        f"{listed(told)}: {words.count(states.count('failed'), 'check')} failed, "
         f"{states.count('cannot be told')} cannot be told, {states.count('passed')} passed"
     )
 
@@ -57,6 +58,12 @@ def summary(audit: AuditAnswer) -> str:
 def title(subject: SubjectAnswer) -> str:
     """Return a subject with its place: ``10 clients (old.txt, line 3; sysbench 1.0.17)``."""
     return f"{subject.name} ({subject.place}; {subject.known_as})"
+
+
+def label(audit: AuditAnswer, subject: SubjectAnswer) -> str:
+    """Return a subject's name, with its place where another one has the same."""
+    alone = sum(one.name == subject.name for one in audit.subjects) == 1
+    return subject.name if alone else f"{subject.name} in {subject.place}"
 
 
 def mark(subject: SubjectAnswer) -> Severity:
@@ -118,9 +125,10 @@ def _raised(audit: AuditAnswer) -> list[Found]:
     for subject in audit.subjects:
         for one in subject.checks:
             for raised in one.raised:
-                key = (one.check, raised.severity, raised.message)
+                # What differs in figures alone is told once: the first message stands for all.
+                key = (one.check, raised.severity, re.sub(r"[\d.,]+", "#", raised.message))
                 before = found.get(key)
-                places = (*(before.where if before else ()), subject.name)
+                places = (*(before.where if before else ()), label(audit, subject))
                 word = raised.severity if subject.own else _OF_OTHERS[raised.severity]
-                found[key] = Found(one, raised, word, places)
+                found[key] = Found(one, before.raised if before else raised, word, places)
     return sorted(found.values(), key=lambda each: _ORDER.index(each.raised.severity))
