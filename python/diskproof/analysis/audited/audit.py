@@ -229,7 +229,11 @@ def _graved(answers: Sequence[CheckAnswer], severity: str) -> list[str]:
 
 def _untold(answers: Sequence[CheckAnswer]) -> str:
     count = sum(one.state == "cannot be told" for one in answers)
-    return f"{count} checks cannot be told for want of what was not reported" if count else "everything was reported"
+    return (
+        f"{count} checks cannot be told for want of what was not reported"
+        if count
+        else "everything was reported"
+    )
 
 
 def _by_name(answers: Sequence[CheckAnswer]) -> list[CheckAnswer]:
