@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
-.PHONY: build run test bench experiments lint lock docs clean-build
+.PHONY: build run test bench experiments lint lint-python lint-rust lock docs programs servers
 
 ## build: both programs and the lab, into the virtual environment
 build: $(VENV)/.installed
@@ -19,9 +19,11 @@ run: $(VENV)/.installed
 	@$(BIN)/diskproof run studies/$$($(BIN)/diskproof doctor --quickstart).toml
 
 ## test: everything, with real servers, real mounts and a real browser
-test: $(VENV)/.installed-dev
+test:
 	@scripts/system-packages test
-	@scripts/test
+	@$(MAKE) --no-print-directory --jobs=3 programs servers $(VENV)/.dependencies-dev
+	@$(MAKE) --no-print-directory $(VENV)/.installed-dev
+	@VENV=$(VENV) scripts/test
 
 ## bench: the speed goals, side by side with the peers; BENCH=--smoke for the shortest run,
 ##        BENCH="--only models floor" for some
@@ -37,10 +39,14 @@ experiments: $(VENV)/.installed
 	@$(BIN)/python docs/experiments.py --scale $(or $(SCALE),short) $(AGAIN)
 
 ## lint: formatters and checkers, changing nothing
-lint: $(VENV)/.installed-dev
+lint: lint-python lint-rust
+
+lint-python: $(VENV)/.dependencies-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+lint-rust:
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets --locked -- -D warnings
 
@@ -70,6 +76,17 @@ $(VENV)/.installed: $(RUST_SOURCES) pyproject.toml $(VENV)/.dependencies
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: requirements/dev.lock $(VENV)/.installed
+$(VENV)/.dependencies-dev: requirements/dev.lock $(VENV)/.dependencies
 	@$(INSTALL) -r requirements/dev.lock
 	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.dependencies-dev $(VENV)/.installed
+	@touch $@
+
+# Both programs as maturin takes them from there: compiled while Python's libraries and servers are fetched.
+programs:
+	@cargo build --release --locked --quiet --package diskproof-programs --bins
+
+# An old and a new MySQL, from the machine's own package sources; without them their tests are skipped.
+servers:
+	@tests/servers/fetch.sh >/dev/null
