@@ -157,3 +157,15 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     script = f"{sys.executable} -m diskproof schema | head -c 10; exit ${{PIPESTATUS[0]}}"
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert "Traceback" not in result.stderr
+
+
+def test_no_verb_waits_for_libraries_that_only_some_answers_need() -> None:
+    verbs = ", ".join(f"diskproof.cli.{verb}" for verb in VERBS)
+    heavy = "{'altair', 'vl_convert', 'scipy.stats', 'scipy.optimize'}"
+    said = subprocess.run(
+        [sys.executable, "-c", f"import sys, {verbs}; print(sorted({heavy} & set(sys.modules)))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert said.stdout.strip() == "[]"

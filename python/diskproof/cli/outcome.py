@@ -11,7 +11,7 @@ from diskproof.cli.exits import DONE, INTERRUPTED, REFUSED, THRESHOLD_FAILED, TR
 from diskproof.cli.progress import progress_display
 from diskproof.cli.screen import complain, results, say
 from diskproof.crash.campaign import StoppedError, execute
-from diskproof.report import html, markdown, text
+from diskproof.report import markdown, text
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Request
 from diskproof.study.model import Threshold
@@ -72,6 +72,8 @@ def _is_anything_finished(folder: RunFolder) -> bool:
 
 def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     """Write the reports that a run folder holds."""
+    from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; a refusal needs none of it
+
     (folder.path / "report.html").write_text(html.render(folder, analysis))
     (folder.path / "report.md").write_text(markdown.render(analysis))
 

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import results, say
 from diskproof.refusal import RefusalError
-from diskproof.report import csv, html, json, markdown, text
+from diskproof.report import csv, json, markdown, text
 from diskproof.results.folder import RunFolder
 
 
@@ -34,6 +34,8 @@ def report(
     folder = RunFolder.open(run)
     analysis = analyse_folder(folder)
     if page:
+        from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; text needs none of it
+
         try:
             page.write_text(html.render(folder, analysis))
         except OSError as error:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
-from scipy import stats
+from scipy import special
 
 CONFIDENCE = 0.95
 
@@ -53,8 +53,8 @@ def share(seen: int, n: int, confidence: float = CONFIDENCE) -> Share:
     elif seen == n:
         kind, low, high = "at least", doubt ** (1 / n), 1.0
     else:
-        low = float(stats.beta.ppf(doubt / 2, seen, n - seen + 1))
-        high = float(stats.beta.ppf(1 - doubt / 2, seen + 1, n - seen))
+        low = float(special.betaincinv(seen, n - seen + 1, doubt / 2))
+        high = float(special.betaincinv(seen + 1, n - seen, 1 - doubt / 2))
     return Share(seen=seen, n=n, kind=kind, low=low, high=high, confidence=confidence)
 
 
@@ -70,5 +70,7 @@ def trials_to_see(share_at_least: float, confidence: float = CONFIDENCE) -> int:
 
 def same_share_p(seen: int, n: int, other_seen: int, other_n: int) -> float:
     """Return the two-sided p of "both shares are the same" (Fisher's exact test, 1922)."""
+    from scipy import stats  # noqa: PLC0415 - it takes long to load, and most commands need none of it
+
     table = np.array([[seen, n - seen], [other_seen, other_n - other_seen]])
     return float(stats.fisher_exact(table).pvalue)
