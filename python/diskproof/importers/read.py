@@ -95,14 +95,19 @@ def _bytes_of(path: Path) -> bytes:
     name = shown(str(path))
     try:
         # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if stat.S_ISDIR(mode):
-                raise ImportRefusedError(f"{name} is a folder; name the files in it")
-            if not stat.S_ISREG(mode):
-                raise ImportRefusedError(f"{name} is no regular file; save the output to a file first")
-            raw = file.read(MOST_BYTES + 1)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
+        raise ImportRefusedError(_unreadable(path, name, error)) from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        if stat.S_ISDIR(mode):
+            raise ImportRefusedError(f"{name} is a folder; name the files in it")
+        raise ImportRefusedError(f"{name} is no regular file; save the output to a file first")
+    try:
+        with os.fdopen(descriptor, "rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except OSError as error:
         raise ImportRefusedError(_unreadable(path, name, error)) from None
     if len(raw) > MOST_BYTES:
         raise ImportRefusedError(
