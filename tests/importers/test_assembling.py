@@ -1,20 +1,23 @@
 """Imported results as a run: what is one cell, what is a repeat, and that the run can be read again."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from diskproof.analysis.analyse import analyse
 from diskproof.analysis.folder import analyse_folder
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.levels import path_levels
 from diskproof.importers.read import read_files
+from diskproof.importers.registry import FORMATS
 from diskproof.results.folder import RunFolder
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.load import LoadResult
+from support.hostile import damaged
+from support.samples import SAMPLES, as_text
 from support.trials import change
-
-SAMPLES = Path(__file__).parent / "samples"
 
 
 def result(file: str = "ssd.txt", rate_per_s: float = 100.0, **changes: object) -> ImportedResult:
@@ -127,3 +130,20 @@ def test_every_sample_makes_a_run_that_is_read_again(tmp_path: Path) -> None:
     assert len(analysis.cells) == len(made[0].cells) > 20
     with pytest.raises(ImportRefusedError, match="is there already"):
         write_run(tmp_path / "run", made)
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_what_is_read_of_damaged_texts_breaks_no_analysis(sample: Path) -> None:
+    for text in damaged(sample.read_text(), seed=7, times=12):
+        found: list[Found] = []
+        for form in FORMATS:
+            if form.recognises(as_text(text)):
+                with suppress(ImportRefusedError):
+                    found += form.read(as_text(text))
+        with suppress(ImportRefusedError):
+            plan, trials, series = assemble(found, "test")
+            rates = {
+                trial: [value for _, _, metric, value in rows if metric.endswith("_per_s")]
+                for trial, rows in series.items()
+            }
+            assert len(analyse(plan, None, trials, rates).cells) == len(plan.cells)
