@@ -18,6 +18,7 @@ from diskproof.audit.registry import (
     TRIAL_CHECKS,
 )
 from support.cases import Case
+from support.cases.configurations import CONFIGURATION_CASES
 from support.cases.results import RESULT_CASES
 from support.cases.runs import RUN_CASES, SWEEP_CASES
 from support.cases.trials import TRIAL_CASES
@@ -27,11 +28,11 @@ TABLES: dict[str, tuple[Sequence[Check[Any]], Sequence[Case[Any]]]] = {
     "result": (RESULT_CHECKS, RESULT_CASES),
     "run": (RUN_CHECKS, RUN_CASES),
     "sweep": (SWEEP_CHECKS, SWEEP_CASES),
+    "configuration": (CONFIGURATION_CHECKS, CONFIGURATION_CASES),
 }
 """Every registry beside its cases: what is added to the one must be added to the other."""
 
 ELSEWHERE = {
-    "CONFIGURATION_CHECKS": "test_option_checks.py",
     "ARTICLE_CHECKS": "test_article_checks.py",
 }
 """Registries whose cases stand in a file of their own, which holds them to the same."""
@@ -54,8 +55,7 @@ def test_no_registry_is_without_cases() -> None:
 
 
 def test_no_two_checks_share_a_name() -> None:
-    names = [one.name for one in CONFIGURATION_CHECKS]
-    names += [one.name for one in ARTICLE_CHECKS]
+    names = [one.name for one in ARTICLE_CHECKS]
     names += [one.name for checks, _ in TABLES.values() for one in checks]
     assert len(set(names)) == len(names)
 
