@@ -20,7 +20,7 @@ from diskproof.storage import attached, virtual
 from diskproof.system.journal import processes_of
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
-from support.command import begin, diskproof
+from support.command import begin, diskproof, wait_until_it_begins
 from support.slow_disk import COMMAND_US, write_slow_disk
 
 pytestmark = pytest.mark.skipif(not disk.is_installed(), reason="diskproof-disk is not installed")
@@ -183,9 +183,10 @@ def test_what_the_program_warns_of_is_said(capsys: Screen) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("after_s", [0.25, 0.6, 1.0])
+@pytest.mark.parametrize("after_s", [0.0, 0.3, 0.8])
 def test_several_interruptions_leave_nothing_but_a_word(folder: Path, after_s: float) -> None:
     process = begin(folder, "disk", *SLOW)
+    wait_until_it_begins(process)
     time.sleep(after_s)
     with suppress(ProcessLookupError):
         for _ in range(3):

@@ -6,7 +6,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ import pytest
 from diskproof.cli import call
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
-from support.command import begin, diskproof, marks_in
+from support.command import begin, diskproof, marks_in, wait_for
 from support.virtual import left_of, needs_virtual_disks
 
 pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
@@ -82,13 +82,6 @@ def run_of(folder: Path) -> RunFolder:
 
 def cuts_of(folder: Path) -> dict[tuple[str, str], CutTrial]:
     return {(cut.cell.partition("/")[2], cut.way): cut for cut in run_of(folder).cuts()}
-
-
-def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
 
 
 def assert_nothing_is_left(folder: Path, mark: str) -> None:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -20,7 +19,7 @@ from diskproof.results.trial import Trial
 from diskproof.system.clock import has_quick_clock
 from diskproof.system.journal import MARK
 from diskproof.system.mounts import mounts
-from support.command import begin, diskproof, environment, open_for_others
+from support.command import begin, diskproof, environment, open_for_others, wait_for
 
 needs_mariadb = pytest.mark.skipif(
     not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
@@ -93,13 +92,6 @@ def assert_nothing_left(folder: Path) -> None:
     assert not golden.exists() or not [
         path for path in golden.iterdir() if path.name.startswith("diskproof-")
     ]
-
-
-def wait_for(what: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
 
 
 def trials_in(folder: Path) -> list[Trial]:
@@ -373,7 +365,7 @@ def test_a_disk_that_fills_up_while_loading_is_said(tmp_path: Path) -> None:
 
 
 def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
-    write_study(tmp_path, measure_s=3)
+    write_study(tmp_path, measure_s=8)
     first = begin(tmp_path, "run", "study.toml")
     wait_for(lambda: list((tmp_path / "state").glob("*.jsonl")))
     second = diskproof(tmp_path, "run", "study.toml")

@@ -3,14 +3,13 @@
 import re
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
-from support.command import begin, diskproof, marks_in
+from support.command import begin, diskproof, marks_in, wait_for
 from support.servers import needs_mariadb
 from support.virtual import VOLUME, VOLUME_US, left_of, needs_virtual_disks
 
@@ -47,13 +46,6 @@ def write_study(folder: Path, family: str, *, blocks: int = 2, measure_s: float 
 
 def trials_in(folder: Path) -> list[Trial]:
     return [trial for path in (folder / "runs" / "study").glob("*") for trial in RunFolder(path).trials()]
-
-
-def wait_for(what: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.02)
 
 
 def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(tmp_path: Path) -> None:

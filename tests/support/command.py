@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -52,3 +54,17 @@ def marks_in(folder: Path) -> dict[str, list[psutil.Process]]:
         if MARK in variables and variables.get("DISKPROOF_STATE") == str(folder / "state"):
             found.setdefault(variables[MARK], []).append(process)
     return found
+
+
+def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
+    """Wait until something is there; a test for which it never comes has failed."""
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+
+
+def wait_until_it_begins(process: subprocess.Popen[str]) -> None:
+    """Wait until a command is past Python's own start, which no program can make interruptible."""
+    libraries = Path(f"/proc/{process.pid}/maps")
+    wait_for(lambda: process.poll() is not None or "_pydantic_core" in libraries.read_text())
