@@ -21,7 +21,9 @@ from support.limited import (
     limit_of,
     limited,
     one_cell,
+    read_bound,
     used,
+    virtual_machine,
 )
 from support.trials import (
     change,
@@ -276,3 +278,21 @@ def test_demands_keep_the_utilisation_law(what: str) -> None:
             assert demand.bound_per_s >= per_s * 0.98, demand.centre
     bounds = [one.bound_per_s for one in cell.demands if one.bound_per_s is not None]
     assert cell.bound_per_s == (min(bounds) if bounds else None)
+
+
+def test_a_resumed_run_has_its_disk_once_under_its_last_name() -> None:
+    """After a restart the disk was loop2 and no longer vda: read waits must not be counted of both."""
+    plan = one_cell(8)
+    trials = [read_bound(plan, number) for number in range(3)]
+    machine = virtual_machine(plan)
+    later = [
+        change(place, device=change(place.device, name="loop2")) for place in machine.places if place.device
+    ]
+    last = change(trials[2], places=later, usage__devices={"loop2": usage_of(trials[2]).devices["vda"]})
+    cell = limit_of(plan, [*trials[:2], last])
+    (reads,) = [one for one in cell.signals if one.limit == "data reads" and one.instrument == "kernel"]
+    assert reads.says.startswith("7.7 reads were at loop2 ")
+    assert cell.split is not None
+    whole = limited("data reads", 8).split
+    assert whole is not None
+    assert cell.split.parts == whole.parts

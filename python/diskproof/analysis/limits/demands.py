@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.limits.observed import MICRO, PARTIES, Disk, Observed
+from diskproof.analysis.limits.disks import MICRO, Disk, holding
+from diskproof.analysis.limits.observed import PARTIES, Observed
 from diskproof.analysis.limits.shapes import Demand
 from diskproof.analysis.limits.split import DATA
 from diskproof.results.limit import Limit
@@ -54,7 +55,7 @@ def _writer(seen: Observed) -> Iterator[Demand]:
 def flush_busy(seen: Observed) -> tuple[float, str] | None:
     """Return the share of time with a log's flush under way, and where: by the threads, else the disks."""
     found = seen.found("flushing", seen.log_roles)
-    logs = [one for one in seen.holding(seen.disks, seen.log_roles) if one.flush]
+    logs = [one for one in holding(seen.disks, seen.log_roles) if one.flush]
     where = f"on {logs[0].name}" if len(logs) == 1 else ""
     if found is not None:
         return found[0], where
@@ -83,7 +84,7 @@ def _pages(seen: Observed) -> Iterator[Demand]:
     It bounds nothing: pages are written later, and once for many changes.
     """
     pages = seen.account_each(lambda account: account.page_writes)
-    disks = [one for one in seen.holding(seen.virtual or seen.disks, DATA) if one.one_at_a_time]
+    disks = [one for one in holding(seen.virtual or seen.disks, DATA) if one.one_at_a_time]
     if not pages or len(disks) != 1 or not disks[0].write.mean_us:
         return
     yield _demand(

@@ -3,8 +3,9 @@
 import math
 
 from diskproof.analysis.evidence import FULL_SHARE
+from diskproof.analysis.limits.disks import MICRO, holding
 from diskproof.analysis.limits.foresee import Residence, longer
-from diskproof.analysis.limits.observed import MICRO, Observed
+from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import CellLimit, PartName, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE
 from diskproof.analysis.limits.split import DATA
@@ -57,7 +58,7 @@ def flush_us(seen: Observed) -> float | None:
         (
             disk.flush.mean_us
             for disks in (seen.disks, seen.virtual)
-            for disk in seen.holding(disks, seen.log_roles)
+            for disk in holding(disks, seen.log_roles)
             if disk.flush and disk.flush.mean_us
         ),
         None,
@@ -70,7 +71,7 @@ def read_us(seen: Observed) -> float | None:
         (
             disk.read.mean_us
             for disks in (seen.disks, seen.virtual)
-            for disk in seen.holding(disks, DATA)
+            for disk in holding(disks, DATA)
             if disk.read.mean_us
         ),
         None,

@@ -4,22 +4,20 @@ Figures of "a transaction" are in microseconds; of a job they are of a statement
 request. Shares are of the measured time, and "present" is a mean number at any moment.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
 
 from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Audited, Gathered
+from diskproof.analysis.limits.disks import MICRO, Disk, counted_disks, middle, virtual_disks
 from diskproof.results.load import LoadResult, StatementType
-from diskproof.results.machine import Place, VirtualFacts
+from diskproof.results.machine import Place
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
-from diskproof.results.usage import Act, DeviceUsage, Doing, Party, ServerAccount, Usage, VirtualUse
+from diskproof.results.usage import Act, Doing, Party, ServerAccount, Usage
 from diskproof.server.durability import LOG_ROLE
 from diskproof.study.part import Family
-
-MICRO = 1e6
 
 LOG_ROLES: dict[Family, tuple[Role, ...]] = {
     "mysql": ("redo", "binlog"),
@@ -29,36 +27,6 @@ LOG_ROLES: dict[Family, tuple[Role, ...]] = {
 """Roles whose flush a commit waits for."""
 
 PARTIES: tuple[Party, ...] = ("server", "load", "disks")
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of request to a disk."""
-
-    present: float | None
-    """How many were under way at the disk in the mean."""
-    per_s: float
-    mean_us: float | None
-
-    @property
-    def serial_share(self) -> float | None:
-        """The share of time with one under way, if there is never more than one."""
-        return None if self.present is None else min(self.present, 1.0)
-
-
-@dataclass(frozen=True)
-class Disk:
-    """One disk below the cell's storage, by one account of it."""
-
-    name: str
-    roles: tuple[Role, ...]
-    one_at_a_time: bool
-    busy: float | None
-    """Share of the time in which it had something to do; None where that account does not tell."""
-    read: Kind
-    write: Kind
-    flush: Kind | None
-    """None: flushes are not counted."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +49,7 @@ class Observed:
         machine = gathered.machine
         places = [
             place
-            for place in side.trials[0].trial.places or (machine.places if machine else [])
+            for place in side.trials[-1].trial.places or (machine.places if machine else [])
             if place.storage == cell.storage
         ]
         known = {server.name: server.family for server in (machine.servers if machine else [])}
@@ -299,106 +267,17 @@ class Observed:
     @cached_property
     def disks(self) -> list[Disk]:
         """The disks below the storage, as the kernel counted them."""
-        names = {name for usage in self._usages() for name in usage.devices}
-        return [self._disk(name) for name in sorted(names)]
+        return counted_disks(
+            [one.trial for one in self.trials],
+            self.places,
+            self.side.one_at_a_time,
+            counts_flushes=self.side.counts_flushes,
+        )
 
     @cached_property
     def virtual(self) -> list[Disk]:
         """The virtual disks below the storage, as they counted themselves."""
-        names = {use.name for one in self.trials for use in one.trial.virtual_disks}
-        return [self._virtual(name) for name in sorted(names)]
-
-    def holding(self, disks: Iterable[Disk], roles: Collection[Role]) -> list[Disk]:
-        """Return those disks on which one of the roles lies; all where it is not known what lies where."""
-        found = list(disks)
-        known = [disk for disk in found if set(disk.roles) & set(roles)]
-        return known if any(disk.roles for disk in found) else found
-
-    def _disk(self, name: str) -> Disk:
-        def kind(
-            count: Callable[[DeviceUsage], int | None], seconds: Callable[[DeviceUsage], float | None]
-        ) -> Kind:
-            def device(figure: Callable[[DeviceUsage, float], float | None]) -> float | None:
-                return self._usage(
-                    lambda usage: (
-                        figure(usage.devices[name], usage.seconds)
-                        if name in usage.devices and usage.seconds
-                        else None
-                    )
-                )
-
-            def mean(used: DeviceUsage, _: float) -> float | None:
-                spent, number = seconds(used), count(used)
-                return spent / number * MICRO if spent is not None and number else None
-
-            return Kind(
-                present=device(lambda used, whole: None if (s := seconds(used)) is None else s / whole),
-                per_s=device(lambda used, whole: (count(used) or 0) / whole) or 0.0,
-                mean_us=device(mean),
-            )
-
-        counts = any(
-            usage.devices[name].flushes is not None for usage in self._usages() if name in usage.devices
-        )
-        return Disk(
-            name=name,
-            roles=self._roles(lambda place: name in _counted(place)),
-            one_at_a_time=name in self.side.one_at_a_time,
-            busy=self._usage(
-                lambda usage: (
-                    min(usage.devices[name].busy_s / usage.seconds, 1.0)
-                    if name in usage.devices and usage.seconds
-                    else None
-                )
-            ),
-            read=kind(lambda used: used.reads, lambda used: used.read_s),
-            write=kind(lambda used: used.writes, lambda used: used.write_s),
-            flush=kind(lambda used: used.flushes, lambda used: used.flush_s)
-            if counts and self.side.counts_flushes
-            else None,
-        )
-
-    def _virtual(self, name: str) -> Disk:
-        def kind(which: str) -> Kind:
-            def of(figure: Callable[[VirtualUse], float | None]) -> float | None:
-                return self._median(
-                    figure(use) for one in self.trials for use in one.trial.virtual_disks if use.name == name
-                )
-
-            def present(use: VirtualUse) -> float | None:
-                served = getattr(use, which)
-                if not served.requests or not use.seconds:
-                    return 0.0
-                return (
-                    served.requests * served.latency_us.mean / MICRO / use.seconds
-                    if served.latency_us
-                    else None
-                )
-
-            return Kind(
-                present=of(present),
-                per_s=of(lambda use: getattr(use, which).requests / use.seconds if use.seconds else None)
-                or 0.0,
-                mean_us=of(
-                    lambda use: (
-                        getattr(use, which).latency_us.mean if getattr(use, which).latency_us else None
-                    )
-                ),
-            )
-
-        facts = {disk.name: disk for place in self.places for disk in place.virtual_disks}
-        return Disk(
-            name=name,
-            roles=self._roles(lambda place: name in {disk.name for disk in place.virtual_disks}),
-            one_at_a_time=_serial(facts.get(name)),
-            busy=None,
-            read=kind("read"),
-            write=kind("write"),
-            flush=kind("flush"),
-        )
-
-    def _roles(self, below: Callable[[Place], bool]) -> tuple[Role, ...]:
-        return tuple(dict.fromkeys(place.role for place in self.places if below(place)))
+        return virtual_disks([one.trial for one in self.trials], self.places)
 
     # ------------------------------------------------------------ threads
 
@@ -455,7 +334,7 @@ class Observed:
             value = figure(account) if account else None
             return value / one.load.transactions if value is not None and one.load.transactions else None
 
-        return self._median(amount(one) for one in self.trials)
+        return middle(amount(one) for one in self.trials)
 
     def sessions(self, chosen: Callable[[str], bool]) -> float | None:
         """Return how many sessions waited for something in the mean; None where the server does not tell."""
@@ -484,18 +363,13 @@ class Observed:
                 spent / one.load.transactions * MICRO if spent is not None and one.load.transactions else None
             )
 
-        return self._median(share(one) for one in self.trials)
+        return middle(share(one) for one in self.trials)
 
     def _load(self, figure: Callable[[LoadResult], float | None]) -> float | None:
-        return self._median(figure(one.load) for one in self.trials)
+        return middle(figure(one.load) for one in self.trials)
 
     def _usage(self, figure: Callable[[Usage], float | None]) -> float | None:
-        return self._median(figure(usage) for usage in self._usages())
-
-    @staticmethod
-    def _median(values: Iterable[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return median(known) if known else None
+        return middle(figure(usage) for usage in self._usages())
 
 
 def commits(statement: StatementType) -> bool:
@@ -506,13 +380,3 @@ def commits(statement: StatementType) -> bool:
 def begins(statement: StatementType) -> bool:
     """Tell whether a statement begins a transaction."""
     return statement.name.lower().startswith("begin")
-
-
-def _counted(place: Place) -> list[str]:
-    devices = [place.device] if place.device else []
-    devices += [member.device for member in place.pool.members] if place.pool else []
-    return [name for device in devices for name in device.counted]
-
-
-def _serial(facts: VirtualFacts | None) -> bool:
-    return facts is not None and facts.one_at_a_time

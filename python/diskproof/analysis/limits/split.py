@@ -7,7 +7,8 @@ waits leave room for. What no part explains stays unexplained.
 
 from collections.abc import Iterator
 
-from diskproof.analysis.limits.observed import MICRO, Disk, Observed, begins, commits
+from diskproof.analysis.limits.disks import MICRO, Disk, holding
+from diskproof.analysis.limits.observed import Observed, begins, commits
 from diskproof.analysis.limits.shapes import Part, PartName, Split
 from diskproof.analysis.words import digits
 from diskproof.results.record import Role
@@ -74,7 +75,7 @@ def flush_service(seen: Observed) -> tuple[tuple[float | None, float], str]:
     if flushes is not None and flushes < SELDOM / max(seen.inside, 1):
         return (0.0, 0.0), "no commit flushes anything"
     for disks, account in ((seen.disks, "the kernel's"), (seen.virtual, "the virtual disk's")):
-        logs = [one for one in seen.holding(disks, seen.log_roles) if one.flush and one.flush.mean_us]
+        logs = [one for one in holding(disks, seen.log_roles) if one.flush and one.flush.mean_us]
         if logs:
             return _by_disks(seen, logs), f"by {account} account of {_named(logs)}"
     return (_by_threads(seen), 0.0), "by the threads that were found flushing"
@@ -129,7 +130,7 @@ def flushes_each(seen: Observed) -> float | None:
     asked = seen.account_each(lambda account: account.log_flushes)
     if asked is not None:
         return asked
-    disks = seen.holding(seen.disks, seen.log_roles) or seen.holding(seen.virtual, seen.log_roles)
+    disks = holding(seen.disks, seen.log_roles) or holding(seen.virtual, seen.log_roles)
     sent = [one.flush.per_s for one in disks if one.flush]
     if sent and seen.per_s:
         return sum(sent) / seen.per_s
@@ -165,7 +166,7 @@ def _flush_by_threads(seen: Observed) -> float | None:
 
 def data_reads(seen: Observed) -> Part | None:
     """Return the wait for pages: by the server's clock, its threads, or their number and the disk's time."""
-    disks = seen.holding(seen.disks, DATA)
+    disks = holding(seen.disks, DATA)
     count = sum(one.read.per_s for one in disks) / seen.per_s if disks and seen.per_s else None
     if count is not None and count < SELDOM:
         return None

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from diskproof.analysis.evidence import FULL_SHARE
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.demands import parties_of_cpu
-from diskproof.analysis.limits.observed import MICRO, Observed
+from diskproof.analysis.limits.disks import MICRO, holding
+from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Trouble
 from diskproof.analysis.limits.signals.judge import LITTLE
 from diskproof.analysis.limits.split import BINLOG, DATA, REDO, SELDOM, digits_of, logs_of_commit
@@ -91,7 +92,7 @@ def two_logs_flushed(_: Gathered, seen: Observed, limit: Limit | None) -> Iterat
     """Find commits that wait for the redo log and for the binary log, one after the other."""
     if limit != "log flush" or seen.family != "mysql" or logs_of_commit(seen) < 2:
         return
-    redo, binlog = ({one.name for one in seen.holding(seen.disks, roles)} for roles in (REDO, BINLOG))
+    redo, binlog = ({one.name for one in holding(seen.disks, roles)} for roles in (REDO, BINLOG))
     apart = redo and binlog and redo != binlog
     found = seen.found("flushing", REDO), seen.found("flushing", BINLOG)
     shares = (
@@ -112,9 +113,7 @@ def two_logs_flushed(_: Gathered, seen: Observed, limit: Limit | None) -> Iterat
 def doublewrite_on_a_slow_device(_: Gathered, seen: Observed, limit: Limit | None) -> Iterator[Trouble]:
     """Find pages that are written twice on a disk that has no time left."""
     twice = seen.account_each(lambda account: account.doublewrite_writes)
-    busy = [
-        one for one in seen.holding(seen.disks, DATA) if (one.busy or 0.0) >= FULL_SHARE and one.one_at_a_time
-    ]
+    busy = [one for one in holding(seen.disks, DATA) if (one.busy or 0.0) >= FULL_SHARE and one.one_at_a_time]
     if not twice or twice < SELDOM or not busy or limit not in ("page writes", "data reads"):
         return
     yield Trouble(

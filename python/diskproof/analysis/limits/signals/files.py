@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from diskproof.analysis.evidence import FULL_SHARE
-from diskproof.analysis.limits.observed import Disk, Observed
+from diskproof.analysis.limits.disks import Disk
+from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST, against, by_time, names, supports
 from diskproof.analysis.limits.split import digits_of

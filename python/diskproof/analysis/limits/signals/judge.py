@@ -8,7 +8,8 @@ serves one at a time, or a set of CPUs, speaks for it from 85% of its time on, a
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE
-from diskproof.analysis.limits.observed import Disk, Observed
+from diskproof.analysis.limits.disks import Disk
+from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Instrument, Signal
 from diskproof.analysis.limits.split import digits_of
 from diskproof.results.limit import Limit

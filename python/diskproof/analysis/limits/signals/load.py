@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE
 from diskproof.analysis.limits.demands import parties_of_cpu
-from diskproof.analysis.limits.observed import MICRO, Observed
+from diskproof.analysis.limits.disks import MICRO
+from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST, against, supports
 from diskproof.analysis.limits.split import load_generator

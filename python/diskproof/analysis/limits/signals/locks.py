@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from diskproof.analysis.evidence import IDLE_SHARE
-from diskproof.analysis.limits.observed import MICRO, Observed
+from diskproof.analysis.limits.disks import MICRO
+from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import (
     LITTLE,

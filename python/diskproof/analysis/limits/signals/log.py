@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from diskproof.analysis.limits.observed import Disk, Observed, begins, commits
+from diskproof.analysis.limits.disks import Disk, holding
+from diskproof.analysis.limits.observed import Observed, begins, commits
 from diskproof.analysis.limits.shapes import Signal
 from diskproof.analysis.limits.signals.judge import MOST, against, by_busy, by_time, of_clients, sessions
 from diskproof.analysis.limits.split import SELDOM
@@ -94,5 +95,5 @@ def _flush_s(account: ServerAccount) -> float | None:
 
 def _logs(seen: Observed, disks: list[Disk]) -> list[Disk]:
     """Return the disks of the log, the one that flushes most first."""
-    logs = [one for one in seen.holding(disks, seen.log_roles) if one.flush]
+    logs = [one for one in holding(disks, seen.log_roles) if one.flush]
     return sorted(logs, key=lambda one: -((one.flush.present or 0.0) if one.flush else 0.0))

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE
-from diskproof.analysis.limits.observed import MICRO, Disk, Observed
+from diskproof.analysis.limits.disks import MICRO, Disk, holding
+from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Instrument, Signal
 from diskproof.analysis.limits.signals.judge import (
     LITTLE,
@@ -33,7 +34,7 @@ def reads_at_the_models(seen: Observed) -> Iterator[Signal]:
 
 
 def _reads(seen: Observed, disks: list[Disk], instrument: Instrument) -> Iterator[Signal]:
-    data = seen.holding(disks, DATA)
+    data = holding(disks, DATA)
     known = [one.read.present for one in data if one.read.present is not None]
     if not known or len(known) < len(data):
         return
@@ -67,7 +68,7 @@ def reads_by_the_server(seen: Observed) -> Iterator[Signal]:
     if number is not None and number < SELDOM:
         yield against("data reads", "server", f"the server read {number:.2g} pages a transaction")
     elif number is not None and own:
-        reads = [one.read.mean_us for one in seen.holding(seen.disks, DATA) if one.read.mean_us]
+        reads = [one.read.mean_us for one in holding(seen.disks, DATA) if one.read.mean_us]
         if reads:
             each = max(reads)
             says = f"the server read {digits_of(number)} pages a transaction, {milliseconds(each)} each"
@@ -85,7 +86,7 @@ def reads_by_clients(seen: Observed) -> Iterator[Signal]:
 
 def writes_at_the_disks(seen: Observed) -> Iterator[Signal]:
     """Ask the kernel whether a disk of the data is busy with writing, and not with reads or flushes."""
-    data = [one for one in seen.holding(seen.disks, DATA) if one.busy is not None]
+    data = [one for one in holding(seen.disks, DATA) if one.busy is not None]
     if not data or not seen.side.writes_anything:
         return
     disk = max(data, key=lambda one: one.busy or 0.0)
