@@ -8,14 +8,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from diskproof.audit.check import Outcome
-from diskproof.audit.conditions import configurations
-from diskproof.audit.registry import ARTICLE_CHECKS, CONFIGURATION_CHECKS
+from diskproof.analysis.audited.audit import audit_article
+from diskproof.analysis.audited.shapes import AuditAnswer
 from diskproof.importers.article import FORMAT
 from diskproof.importers.base import Text
-from diskproof.report import pipes
+from diskproof.report.audit import markdown, words
 from diskproof.results.article import Article
-from diskproof.results.trial import Severity
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "experiments.md"
@@ -23,9 +21,6 @@ ARTICLES = DOCS.parent / "studies" / "published"
 
 BEGIN = "<!-- the audit of {study}: made by `make docs`; do not edit -->"
 END = "<!-- the audit ends -->"
-
-GRAVITY: dict[Severity, str] = {"invalid": "error", "warning": "threat", "note": "note"}
-"""What a finding's severity says of a published figure, gravest first."""
 
 
 def page() -> str:
@@ -54,33 +49,26 @@ def section(study: str) -> str:
 
 
 def _parts(study: str) -> Iterator[str]:
-    article = read(study)
-    outcomes = [check.outcome(article) for check in ARTICLE_CHECKS]
-    settings = configurations(article)
-    outcomes += [check.outcome(one) for check in CONFIGURATION_CHECKS for one in settings]
+    audit = AuditAnswer(subjects=[audit_article(read(study))])
     yield "### What the audit finds in the publication"
     yield f"```\ndiskproof audit studies/published/{study}.toml\n```"
     yield (
         "An error is a figure or a statement that its own figures contradict, a threat something else that "
         "could have made the difference. Statements are in our words; each has its place."
     )
-    found = list(_found(outcomes))
-    yield "\n".join(found) if found else "No error and no threat is found."
-    if untold := [f"- {pipes.escape(what)}" for one in outcomes for what in one.missing]:
+    found = [*words.failures(audit), *words.notes(audit)]
+    yield "\n".join(map(_finding, found)) if found else words.NOTHING_FAILED
+    if untold := [f"- {markdown.shown(what)}" for what, _ in words.untold(audit)]:
         yield "What it does not tell, so that it cannot be judged:"
-        yield "\n".join(dict.fromkeys(untold))
-    passed = dict.fromkeys(one.check for one in outcomes if one.state == "passed" and not one.problems)
-    failed = {one.check for one in outcomes if one.state == "failed"}
-    yield f"Passed: {', '.join(f'`{name}`' for name in passed if name not in failed)}."
+        yield "\n".join(untold)
+    yield f"Passed: {', '.join(f'`{name}`' for name in words.passed(audit))}."
 
 
-def _found(outcomes: list[Outcome]) -> Iterator[str]:
-    """Yield the findings, the gravest first."""
-    for severity, word in GRAVITY.items():
-        for one in outcomes:
-            for problem in one.problems:
-                if problem.severity == severity:
-                    yield f"- **{word}** `{one.check}`: {pipes.escape(problem.message)}"
+def _finding(found: words.Found) -> str:
+    place = words.where(found, 1)
+    return f"- **{found.word}** `{found.check.check}`: {markdown.shown(found.raised.message)}" + (
+        f" ({markdown.shown(place)})" if place else ""
+    )
 
 
 def read(study: str) -> Article:

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from diskproof.audit.conditions import configurations
-from diskproof.audit.registry import ARTICLE_CHECKS, CONFIGURATION_CHECKS
+from diskproof.analysis.audited.audit import audit_article
+from diskproof.analysis.audited.shapes import AuditAnswer
+from diskproof.audit.registry import ARTICLE_CHECKS
 from diskproof.importers.article import FORMAT
 from diskproof.importers.base import Text
+from diskproof.report.audit import words
 from diskproof.results.article import Article
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -25,15 +27,11 @@ def read(name: str) -> Article:
 
 
 def found(name: str) -> dict[str, list[str]]:
-    """Return what each check finds, as the severity and the message."""
-    article = read(name)
-    outcomes = [check.outcome(article) for check in ARTICLE_CHECKS]
-    settings = configurations(article)
-    outcomes += [check.outcome(one) for check in CONFIGURATION_CHECKS for one in settings]
+    """Return what each check finds, as its gravity and the message."""
+    audit = AuditAnswer(subjects=[audit_article(read(name))])
     finds: dict[str, list[str]] = {}
-    for one in outcomes:
-        for problem in one.problems:
-            finds.setdefault(one.check, []).append(f"{problem.severity}: {problem.message}")
+    for one in (*words.failures(audit), *words.notes(audit)):
+        finds.setdefault(one.check.check, []).append(f"{one.word}: {one.raised.message}")
     return finds
 
 
@@ -45,8 +43,8 @@ def published(name: str) -> dict[str, Any]:
 FINDINGS: dict[str, dict[str, list[str]]] = {
     "percona-raspberry-pi": {
         "percent-or-ratio": [
-            "invalid: .* 29 / 231.62 = 12.5 %.* 1 - 29 / 231.62 = 87.5 % less",
-            "invalid: .* 579.94 / 4632.45 = 12.5 %.* 87.5 % less",
+            "error: .* 29 / 231.62 = 12.5 %.* 1 - 29 / 231.62 = 87.5 % less",
+            "error: .* 579.94 / 4632.45 = 12.5 %.* 87.5 % less",
         ],
         "printed-littles-law": [
             "kexin: 1156.24 a second x 0.33 ms = 0.382, .* 62% of the time .* the 443,904 syncs",
@@ -67,14 +65,14 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
     },
     "lnu-thesis": {
         "percent-or-ratio": [
-            "invalid: chapter 5: .*70 % .* 1834.3 / 1299 - 1 = 41.2 % longer",
-            "invalid: .*71 % .* 1299 / 1834.3 = 70.8 %",
-            "invalid: .*63 % .* 440.7 / 695.3 = 63.4 %.* 695.3 / 440.7 - 1 = 57.8 % longer",
-            "invalid: .*58 % .* 93 / 160 = 58.1 %.* 1 - 93 / 160 = 41.9 % less time",
-            "invalid: .*26 % .* 77 / 300.7 = 25.6 %.* 1 - 77 / 300.7 = 74.4 % less time",
+            "error: chapter 5: .*70 % .* 1834.3 / 1299 - 1 = 41.2 % longer",
+            "error: .*71 % .* 1299 / 1834.3 = 70.8 %",
+            "error: .*63 % .* 440.7 / 695.3 = 63.4 %.* 695.3 / 440.7 - 1 = 57.8 % longer",
+            "error: .*58 % .* 93 / 160 = 58.1 %.* 1 - 93 / 160 = 41.9 % less time",
+            "error: .*26 % .* 77 / 300.7 = 25.6 %.* 1 - 77 / 300.7 = 74.4 % less time",
         ],
-        "stated-amount": ["warning: .*ATIS .* 2 is told, 38.3 / 23.7 = 1.62"],
-        "stated-order": ["invalid: .*select hardly differs .* in 3 of 3 pairs .* 695.3 / 445.7 = 1.56"],
+        "stated-amount": ["threat: .*ATIS .* 2 is told, 38.3 / 23.7 = 1.62"],
+        "stated-order": ["error: .*select hardly differs .* in 3 of 3 pairs .* 695.3 / 445.7 = 1.56"],
         "order-without-spread": ["1302 / 1299 = 1.002", "1229.43 / 1223.51 = 1.005"],
         "named-limit": ["the cache equals the SSD"],
         "single-run": ["in 5 of 8 tests: ATIS: 46 against .3 x 38.3 - 46. / 2 = 34.45, 1.34 times"],
@@ -91,8 +89,8 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
     },
     "mysqlslap-office": {
         "stated-amount": [
-            "warning: .*order of magnitude.* 4.393 / 0.522 = 8.42",
-            "warning: .*27 .* from 8.42 to 50.6, geometric mean 26; 5 are not that",
+            "threat: .*order of magnitude.* 4.393 / 0.522 = 8.42",
+            "threat: .*27 .* from 8.42 to 50.6, geometric mean 26; 5 are not that",
         ],
         "named-limit": ["would show the disk as the limit", "would show the processor as the limit"],
         "article-short-jobs": ["3 of 9 jobs .* 0.057 s.* 0.083 s.* 0.522 s"],
@@ -101,20 +99,20 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
     },
     "juju-ec2": {
         "percent-or-ratio": [
-            "invalid: .*575 % .* 131 / 22.8 - 1 = 474.6 % more",
-            "invalid: .*294 % .* 386 / 131 - 1 = 194.7 % more",
-            "invalid: .*1,692 % .* 386 / 22.8 - 1 = 1593.0 % more",
+            "error: .*575 % .* 131 / 22.8 - 1 = 474.6 % more",
+            "error: .*294 % .* 386 / 131 - 1 = 194.7 % more",
+            "error: .*1,692 % .* 386 / 22.8 - 1 = 1593.0 % more",
         ],
         "stated-order": [
-            "invalid: .*mean time .* in 3 of 6 pairs .* 43.13 / 70.67",
-            "warning: .*hardly changes .* in 1 of 6 pairs .* 15.24 / 10.55 = 1.44",
-            "invalid: .*brings much.* in 3 of 6 pairs .* 226.96 / 406.84 = 0.558",
-            "warning: .*`fast` .* in 2 of 9 pairs .* 350.94 / 406.84 = 0.863 .* 333.37 / 349 = 0.955",
+            "error: .*mean time .* in 3 of 6 pairs .* 43.13 / 70.67",
+            "error: .*brings much.* in 3 of 6 pairs .* 226.96 / 406.84 = 0.558",
+            "threat: .*hardly changes .* in 1 of 6 pairs .* 15.24 / 10.55 = 1.44",
+            "threat: .*`fast` .* in 2 of 9 pairs .* 350.94 / 406.84 = 0.863 .* 333.37 / 349 = 0.955",
         ],
         "named-limit": ["bytes a second as the limit", "anything but the disk"],
         "printed-littles-law": [
-            r"invalid: .*406.84 a second x 43.13 ms = 17.5, with 16 clients .\+9.7%",
-            "invalid: .*357.02 a second x 72.99 ms = 26.1, with 32 clients .-18.6%",
+            r"error: .*406.84 a second x 43.13 ms = 17.5, with 16 clients .\+9.7%",
+            "error: .*357.02 a second x 72.99 ms = 26.1, with 32 clients .-18.6%",
         ],
         "printed-tail": [
             "45.42 ms.* .21.12 ms.* / 0.05 = 507 ms",

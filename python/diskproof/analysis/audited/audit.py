@@ -8,6 +8,7 @@ from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
 from diskproof.analysis.audited.support import verdict
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.words import listed
+from diskproof.audit import conditions
 from diskproof.audit.check import Configuration, Evidence, Run
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.registry import (
@@ -152,25 +153,26 @@ OK = "nothing in them failed a check"
 
 
 def audit_article(article: Article) -> SubjectAnswer:
-    """Return what the checks say of an article: of its claims, its procedure and its printed figures."""
-    printed = [
-        (result.name, evidence_of(result)) for result in article.results if result.load.transactions_per_s > 0
-    ]
+    """Return what the checks say of an article: its claims, procedure, printed figures and settings."""
+    counted = [result for result in article.results if result.load.latency_us]
+    printed = [(result.name, evidence_of(result)) for result in counted]
+    settings = [(one.level, one) for one in conditions.configurations(article)]
     answers = [
         *ask(ARTICLE_CHECKS, [("", article)], imported=True),
         *ask(FIGURE_CHECKS, printed, imported=True),
+        *ask(CONFIGURATION_CHECKS, settings, imported=True),
     ]
-    errors, threats = _graved(answers, "invalid"), _graved(answers, "warning")
-    said = [
-        f"It has errors ({listed(errors, MOST_NAMED)})" if errors else "No error is found",
-        f"threats ({listed(threats, MOST_NAMED)})" if threats else "no threat",
-    ]
+    graves = (("errors", _graved(answers, "invalid")), ("threats", _graved(answers, "warning")))
+    has = [f"{what} ({listed(names, MOST_NAMED)})" for what, names in graves if names]
+    lacks = [what for what, names in graves if not names]
+    lacking = [f"no {' and no '.join(lacks)}"] if lacks else []
+    said = " but ".join([*([" and ".join(has)] if has else []), *lacking])
     return SubjectAnswer(
         kind="article",
         name=article.title,
         place=article.source.file,
         known_as=article.by,
-        verdict=f"{' and '.join(said)}; {_untold(answers)}.",
+        verdict=f"It has {said}; {_untold(answers)}.",
         checks=answers,
     )
 

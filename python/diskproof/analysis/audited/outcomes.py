@@ -85,10 +85,13 @@ def _cells(problem: Problem) -> str:
 
 
 def _merged(found: Sequence[tuple[str, Severity, str, str]]) -> list[Raised]:
-    """Put together what differs in figures alone, the gravest first; the first message stands for all."""
+    """Put together what differs in figures alone, the gravest first; the first message stands for all.
+
+    What was found of the subject itself stays apart: each row of an article's table is a finding of its own.
+    """
     merged: dict[tuple[Severity, str], Raised] = {}
     for where, severity, message, remedy in found:
-        key = (severity, re.sub(r"[\d.,]+", "#", message))
+        key = (severity, re.sub(r"[\d.,]+", "#", message) if where else message)
         if (before := merged.get(key)) is None:
             within = [where] if where else []
             merged[key] = Raised(severity=severity, message=message, remedy=remedy, within=within)

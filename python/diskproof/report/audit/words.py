@@ -125,8 +125,12 @@ def _raised(audit: AuditAnswer) -> list[Found]:
     for subject in audit.subjects:
         for one in subject.checks:
             for raised in one.raised:
-                # What differs in figures alone is told once: the first message stands for all.
-                key = (one.check, raised.severity, re.sub(r"[\d.,]+", "#", raised.message))
+                # What differs in figures alone is told once: the first message stands for all. An article is
+                # read with its figures in hand: each finding of it has a place of its own.
+                alike = (
+                    raised.message if subject.kind == "article" else re.sub(r"[\d.,]+", "#", raised.message)
+                )
+                key = (one.check, raised.severity, alike)
                 before = found.get(key)
                 places = (*(before.where if before else ()), label(audit, subject))
                 word = raised.severity if subject.own else _OF_OTHERS[raised.severity]
