@@ -97,6 +97,15 @@ def test_shared_flushes_lie_between_one_and_two_of_them() -> None:
     assert found.high == pytest.approx(16 / 24)
 
 
+def test_reads_may_wait_in_line_behind_longer_flushes() -> None:
+    """A disk that does one thing at a time: 4 of 6 ms of reads are spent in line before it."""
+    cell = cell_of(8, [part("log flush", 60_000, 20_000), part("data reads", 6000, 2000)], other_us=4000)
+    found = foresee(cell, intervention("slower flushes"))
+    assert found is not None
+    assert found.ratio == pytest.approx(70 / 130)
+    assert found.low == pytest.approx(70 / 134)
+
+
 def test_the_longer_the_flush_the_less_is_left() -> None:
     cell = limited("log flush", 8)
     ratios = [foresee(cell, intervention("slower flushes", factor)) for factor in (1.0, 1.5, 2.0, 4.0)]

@@ -6,8 +6,9 @@ the parts of R that the change touches made longer or shorter, and the bounds of
 
 - slower flushes, by f. A commit's wait W has its own flushes in it, S, the writes before them, and the wait
   for the flush under way. At the least only S is f times as long: R + (f - 1) S. At the most all of W is, and
-  each commit finds a flush that has only just begun: R - W + f max(W, 2 S). With one client nobody else's
-  flush is in the way, and the first is the estimate; else R + (f - 1) W, for the queue is made of flushes.
+  each commit finds a flush that has only just begun: R - W + f max(W, 2 S); and so much longer is the line in
+  which reads wait for the same disk. With one client nobody else's flush is in the way, and the first is the
+  estimate; else R + (f - 1) W, for the queue is made of flushes.
 - flushes relaxed. At the most all of W goes, until the next centre is full; at the least only S goes, and a
   transaction finds all others before it at the CPUs and, where every page that it changed is written at once,
   at the disk (pessimistic bound).
@@ -99,7 +100,9 @@ def longer(residence: Residence, name: PartName, factor: float, says: str) -> Wh
     bounds = [by_service, by_all]
     rest = residence.whole - whole
     if residence.clients > 1 and name == "log flush" and factor > 1:
-        bounds.append(residence.ratio(rest + factor * max(whole, 2 * service)))
+        reads, read_service = residence.part("data reads")
+        in_line = (factor - 1) * (reads - read_service)
+        bounds.append(residence.ratio(rest + factor * max(whole, 2 * service) + in_line))
     elif residence.clients > 1 and name != "log flush":
         # The queue for reads is the disk's, too: when they are quicker, all of it is, and it shrinks besides.
         other = max(whole, factor * service) if factor > 1 else factor * service
