@@ -197,7 +197,7 @@ def test_fails_for_the_right_reason(name: str, article: Article, severity: Sever
     assert any(one.severity == severity and words in one.message for one in found.problems), found.problems
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "unreported"])
 def test_a_sound_article_passes(name: str) -> None:
     found = outcome(name, make_article())
     assert (found.state, found.problems) == ("passed", ())

@@ -1,6 +1,12 @@
 """docs/experiments.md says of each experiment what the audit finds, and needs no run for that."""
 
+import re
+
 import audits
+from diskproof.analysis.audited.audit import audit_article
+from diskproof.importers.article import FORMAT
+from diskproof.importers.base import Text
+from diskproof.results.article import Article
 
 
 def test_each_experiment_has_its_audit_and_it_is_current() -> None:
@@ -30,3 +36,13 @@ def test_findings_name_their_gravity_and_their_arithmetic() -> None:
     assert "- **error** `percent-or-ratio`:" in said
     assert "131 / 22.8 - 1 = 474.6 % more" in said.replace("\\", "")
     assert said.index("**error**") < said.index("**threat**")
+
+
+def test_the_pages_example_is_read_and_audited_as_the_page_says() -> None:
+    (example,) = re.findall(
+        r"```toml\n(\[article\]\n.*?)```", (audits.DOCS / "audit.md").read_text(), re.DOTALL
+    )
+    (article,) = FORMAT.read(Text("article.toml", example, ""))
+    assert isinstance(article, Article)
+    failed = {one.check for one in audit_article(article).within("failed")}
+    assert {"percent-or-ratio", "printed-tail", "unequal-limits", "best-of", "mixed-durability"} <= failed

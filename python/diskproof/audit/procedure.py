@@ -286,5 +286,7 @@ def data_size(article: Article) -> Iterator[Said]:
 )
 def unreported(article: Article) -> Iterator[Said]:
     """Name what a reader would need and does not find."""
+    if not article.unreported:
+        yield Apart("an article of which nobody wrote down what it leaves out")
     for one in article.unreported:
         yield Untold(f"{one.what} ({one.why})")
