@@ -88,7 +88,8 @@ def _more_cpus(residence: Residence) -> WhatIf | None:
     delay = max(residence.whole - max(computing, cpu.demand), 0.0)
     most = min(more.servers / more.demand, residence.clients / (delay + more.demand)) / residence.throughput
     least = pessimistic_throughput([more], residence.clients, delay)
-    high = max(most, 1.0)
+    # What others have of the CPUs is not freed: twice as many give at most twice as much.
+    high = min(max(most, 1.0), 2.0)
     low = min(max((least or 0.0) / residence.throughput, 1.0), high)
     ratio = math.sqrt(low * high)
     return WhatIf(

@@ -257,7 +257,8 @@ def _computing(seen: Observed, left: float) -> Iterator[Part]:
         return
     found = None if seen.bare else seen.found("computing")
     threads = found[1] / seen.per_s * MICRO if found and seen.per_s else None
-    computed = min(one for one in (work, threads, left) if one is not None)
+    # Not by how many threads were found computing: whoever looks needs a CPU too, and sees them less often.
+    computed = min(work, left)
     note = "; the rest is that of background threads" if computed < work * 0.9 else ""
     of_whom = "load generator's" if seen.embedded or seen.bare else "server's"
     yield Part(name="CPU", mean_us=computed, source=f"the {of_whom} CPU time of {_ms(work)}{note}")
