@@ -13,6 +13,7 @@ from typing import Any
 
 import audits
 import devices
+import examples
 import options
 import workloads
 from diskproof import load
@@ -209,6 +210,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "workloads.md": workloads.page,
     "devices.md": devices.page,
     "experiments.md": audits.page,
+    "audit.md": examples.page,
     "options.md": lambda: options.page(NOTE),
 }
 

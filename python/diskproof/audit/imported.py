@@ -3,6 +3,7 @@
 from diskproof.audit.check import Evidence
 from diskproof.importers.assemble import assemble
 from diskproof.results.imported import ImportedResult
+from diskproof.results.load import LoadResult
 
 
 def evidence_of(result: ImportedResult) -> Evidence:
@@ -11,4 +12,13 @@ def evidence_of(result: ImportedResult) -> Evidence:
     ImportRefusedError where it has no figure that a verdict could be about.
     """
     plan, [trial], _ = assemble([result], result.source.file)
+    trial = trial.model_copy(update={"load": _without_zeros(result.load)})
     return Evidence(trial, plan.cell(trial.cell), plan, None, result.intervals_per_s, result)
+
+
+def _without_zeros(load: LoadResult) -> LoadResult:
+    """Return a load without figures of 0 that cannot be 0: the tool rounded them away, or never had them."""
+    latency = load.latency_us if load.latency_us and load.latency_us.mean > 0 else None
+    return load.model_copy(
+        update={"clients": load.clients or None, "seconds": load.seconds or None, "latency_us": latency}
+    )

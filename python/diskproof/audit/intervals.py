@@ -15,6 +15,9 @@ FEWEST_EACH = 20
 SCATTER = 0.3
 """Coefficient of variation from which the mean of the intervals describes few of them."""
 
+STALL_US = 100_000.0
+"""What is over sooner is slow, and no stall that a user would notice."""
+
 WORST = 0.5
 """Share of the median below which the worst interval is named."""
 
@@ -77,7 +80,7 @@ def stalls(evidence: Evidence) -> Iterator[Said]:
 def _far_tail(evidence: Evidence) -> Iterator[Problem]:
     latency = evidence.load.latency_us
     p95 = latency.percentiles.get("95") if latency else None
-    if latency and p95 and latency.max is not None and latency.max > FAR_TAIL * p95:
+    if latency and p95 and latency.max is not None and latency.max > max(FAR_TAIL * p95, STALL_US):
         yield Problem(
             "warning",
             f"the slowest took {latency.max / 1000:.4g} ms, {latency.max / p95:.0f} times the 95th "

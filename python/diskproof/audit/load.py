@@ -187,7 +187,8 @@ def short(evidence: Evidence) -> Iterator[Said]:
     if not omitted and transactions >= FEWEST_TRANSACTIONS:
         return
     highest = max((float(name) for name in asked if float(name) <= 99), default=99.0)
-    seconds = math.ceil(observations_for(highest) / load.transactions_per_s)
+    rate_per_s = load.transactions_per_s or transactions / load.known_seconds
+    seconds = math.ceil(observations_for(highest) / rate_per_s)
     remedy = f"`measure_s = {seconds}` or more in `{_table(evidence)}` would carry p{highest:g}"
     left_out = f"; {', '.join(omitted)} omitted" if omitted else ""
     if transactions < FEWEST_TRANSACTIONS:
@@ -374,7 +375,8 @@ def steady(evidence: Evidence) -> Iterator[Said]:
     bin_s = evidence.interval_s or evidence.load.known_seconds / len(series)
     warm_up_s = evidence.plan.phases_of(evidence.cell).warm_up_s
     if cut.steady:
-        biased = abs(after.mean / evidence.load.transactions_per_s - 1) > evidence.plan.same_within
+        told_per_s = evidence.load.transactions_per_s or before.mean
+        biased = abs(after.mean / told_per_s - 1) > evidence.plan.same_within
         if apart and biased:
             yield Problem(
                 "warning",

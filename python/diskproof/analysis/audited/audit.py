@@ -20,6 +20,7 @@ from diskproof.audit.registry import (
     SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
+from diskproof.audit.run import compared_cells
 from diskproof.refusal import RefusalError
 from diskproof.results.article import Article
 from diskproof.results.imported import ImportedResult, Settings, Source
@@ -117,11 +118,13 @@ def audit_experiment(
     answers = ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", run)], imported=True)
     files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))
     failed = [one.check for one in answers if one.state == "failed"]
-    said = (
-        f"A comparison of its {len(plan.cells)} cells is threatened (see {listed(failed, MOST_NAMED)})."
-        if failed
-        else f"Nothing that was recorded speaks against a comparison of its {len(plan.cells)} cells."
-    )
+    cells = f"its {len(plan.cells)} cells"
+    if not any(compared_cells(plan.cells)):
+        said = f"No two of {cells} differ in one thing alone, as far as told: it supports no comparison."
+    elif failed:
+        said = f"A comparison of {cells} is threatened (see {listed(failed, MOST_NAMED)})."
+    else:
+        said = f"Nothing that was recorded speaks against a comparison of {cells}."
     return SubjectAnswer(
         kind="experiment",
         name="all together",

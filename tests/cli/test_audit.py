@@ -1,0 +1,73 @@
+"""`diskproof audit` as a user has it: kinds told by content, exit codes, refusals, a run left behind."""
+
+import json
+import os
+from pathlib import Path
+
+from diskproof.results.folder import RunFolder
+from support.command import diskproof
+from support.samples import SAMPLES
+from support.trials import make_machine, make_plan, make_series, make_trials
+
+OLTP = str(SAMPLES / "sysbench-1.0-oltp.txt")
+
+
+def test_several_files_are_read_together_and_left_as_a_run(tmp_path: Path) -> None:
+    said = diskproof(tmp_path, "audit", OLTP, str(SAMPLES / "my.cnf"), "--out", "made", "--format", "json")
+    assert said.returncode == 10, said.stderr
+    kinds = [subject["kind"] for subject in json.loads(said.stdout)["subjects"]]
+    assert kinds == ["result", "configuration"]
+    assert "run: made" in said.stderr
+    report = diskproof(tmp_path, "report", "made", "--format", "markdown")
+    assert report.returncode == 0, report.stderr
+    again = diskproof(tmp_path, "audit", "made")
+    assert "imported results" in again.stdout
+    assert "threat warm-up" in again.stdout
+    refused = diskproof(tmp_path, "audit", OLTP, "--out", "made")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "is there already" in refused.stderr
+
+
+def test_a_sound_run_of_ours_passes(tmp_path: Path) -> None:
+    plan = make_plan()
+    trials = make_trials(plan)
+    folder = RunFolder.create(tmp_path / "run", "", plan)
+    folder.write_machine(make_machine(plan))
+    for trial in trials:
+        folder.append_trial(trial)
+    for trial_id, rates in make_series(trials).items():
+        rows = [(at, "load", "transactions_per_s", rate) for at, rate in enumerate(rates, start=1)]
+        folder.write_series(trial_id, rows)
+    said = diskproof(tmp_path, "audit", "run")
+    assert said.returncode == 0, said.stdout
+    assert "40 of 40 trials count, and no check of them failed" in said.stdout
+
+
+def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 100)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "plan.json").write_text('{"study": "x\x1b[2J"}')
+    for argument, why in (
+        ("pipe", "no regular file"),
+        ("binary", "is binary"),
+        ("absent", "does not exist"),
+        ("folder", "not a run folder"),
+        ("broken", "plan.json cannot be read"),
+        (str(SAMPLES / "status-table.txt"), "cannot be audited alone"),
+    ):
+        said = diskproof(tmp_path, "audit", argument)
+        assert said.returncode == 2, argument
+        assert why in said.stderr
+        assert "Traceback" not in said.stderr
+    assert "name what is to be audited" in diskproof(tmp_path, "audit").stderr
+
+
+def test_names_that_steer_a_terminal_do_not(tmp_path: Path) -> None:
+    hostile = tmp_path / "a\x1b[2J`b`|<b>.txt"
+    hostile.write_text(Path(OLTP).read_text())
+    for form in ("text", "markdown", "json"):
+        said = diskproof(tmp_path, "audit", hostile.name, "--format", form)
+        assert said.returncode == 10
+        assert "\x1b" not in said.stdout + said.stderr

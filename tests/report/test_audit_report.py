@@ -1,0 +1,189 @@
+"""An audit in every form: verdicts, arithmetic and remedy, what is missing said once, nothing obeyed."""
+
+import io
+import json as any_json
+from random import Random
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from diskproof.analysis.audited.audit import (
+    audit_article,
+    audit_configuration,
+    audit_experiment,
+    audit_result,
+    audit_results,
+    audit_run_folder,
+    configurations,
+)
+from diskproof.analysis.audited.shapes import AuditAnswer
+from diskproof.importers.assemble import assemble
+from diskproof.report.audit import json, markdown, text, words
+from diskproof.results.imported import ImportedResult, Settings, Source
+from support.articles import make_article
+from support.imported import make_file_result, make_result
+from support.trials import change, make_machine, make_plan, make_series, make_trials
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202e`code` | <script>alert(1)</script> **bold** [link](http://x)"
+
+
+def shown(audit: AuditAnswer, width: int = 100) -> str:
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    text.render(audit, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def audit_of(*results: ImportedResult) -> AuditAnswer:
+    return AuditAnswer(subjects=[audit_result(one) for one in results])
+
+
+def test_a_sound_run_of_ours_has_no_failed_check() -> None:
+    plan = make_plan(clients=(1, 8, 16))
+    trials = make_trials(plan)
+    subject = audit_run_folder("runs/quick", plan, make_machine(plan), trials, make_series(trials))
+    assert [one.check for one in subject.within("failed")] == []
+    assert subject.own
+    assert "60 of 60 trials count, and no check of them failed" in subject.verdict
+
+
+def test_trials_with_the_same_fault_are_told_once_with_their_number() -> None:
+    plan = make_plan(blocks=5)
+    trials = [change(one, data__engine="MyISAM") for one in make_trials(plan)]
+    subject = audit_run_folder("runs/quick", plan, make_machine(plan), trials, {})
+    engine = next(one for one in subject.checks if one.check == "engine")
+    assert len(engine.raised) == 1
+    assert len(engine.raised[0].within) == len(trials)
+    assert "0 of 40 trials count: it supports nothing (see engine)" in subject.verdict
+    assert "invalid engine" in shown(AuditAnswer(subjects=[subject]))
+
+
+def test_a_run_without_trials_supports_nothing() -> None:
+    plan = make_plan()
+    subject = audit_run_folder("runs/empty", plan, None, [], {})
+    assert "no trials" in subject.verdict
+
+
+def test_a_sound_result_fails_nothing_and_says_what_is_missing() -> None:
+    subject = audit_result(make_result())
+    assert not subject.failed
+    assert "It supports 230 transactions/s with 10 clients over 300 s, once" in subject.verdict
+    assert "a rate that lasts; a typical latency" in subject.verdict
+    assert "durability (not recorded: the server's settings" in subject.verdict
+    assert "one run of it" in subject.verdict
+
+
+def test_figures_that_contradict_each_other_support_nothing() -> None:
+    subject = audit_result(make_result(load__transactions_per_s=300.0))
+    assert subject.failed
+    assert "It supports nothing before this is explained" in subject.verdict
+    assert "rate-arithmetic" in subject.verdict
+    said = shown(AuditAnswer(subjects=[subject]))
+    assert "error rate-arithmetic: 69,000 transactions in 300 s are 230/s, and 300/s is" in said
+    assert "Remedy:" in said
+    assert "Why:" in said
+
+
+def test_checks_that_miss_the_same_thing_share_a_line() -> None:
+    audit = audit_of(make_result())
+    missing = dict(words.untold(audit))
+    assert {"settings", "physics"} <= set(missing["the server's settings"])
+    assert shown(audit).count("the server's settings: ") == 1
+
+
+def test_what_several_results_share_is_told_once_with_their_names() -> None:
+    first = make_result(warm_up_s=None, load__seconds=15.0, load__transactions=3450)
+    audit = audit_of(first, change(first, name="20 clients"))
+    found = [one for one in words.failures(audit) if one.check.check == "warm-up"]
+    assert len(found) == 1
+    assert words.where(found[0], 2) == "10 clients and 20 clients"
+
+
+def test_results_of_one_name_are_told_apart_by_their_place() -> None:
+    other = change(make_result(load__transactions_per_s=300.0), source__file="new.txt")
+    found = words.failures(audit_of(make_result(), other))
+    assert found[0].where == ("10 clients in new.txt",)
+
+
+def test_repeats_of_a_cell_are_counted() -> None:
+    results = [make_result(source__line=line) for line in (1, 50, 90, 130, 170)]
+    _, trials, _ = assemble(results, "old")
+    subjects = audit_results(results, trials)
+    assert all("5 times" in one.verdict for one in subjects)
+    assert not any("difference to another result" in one.verdict for one in subjects)
+    plan, trials, _ = assemble(results, "old")
+    together = audit_experiment(plan, trials, results)
+    assert together is not None
+    assert "repeats" not in [one.check for one in together.within("failed")]
+
+
+def test_one_result_is_no_experiment() -> None:
+    plan, trials, _ = assemble([make_result()], "old")
+    assert audit_experiment(plan, trials, [make_result()]) is None
+
+
+def test_a_result_without_a_figure_is_told_to_be_one() -> None:
+    nothing = make_result(load__transactions_per_s=0.0, load__latency_us=None)
+    subject = audit_result(nothing)
+    assert "no figure" in subject.verdict
+    assert shown(AuditAnswer(subjects=[subject]))
+
+
+def test_settings_and_articles_have_their_sentence() -> None:
+    source = Source(file="my.cnf", format="my.cnf")
+    settings = Settings(source=source, observed=False, values={"sync_binlog": "1"}, version="MySQL 8.0.36")
+    answered = change(settings, observed=True, source=Source(file="show.txt", format="variables"))
+    (one,) = configurations([settings, answered])
+    assert one.observed == answered
+    assert len(configurations([settings, settings, answered])) == 3
+    assert "It sets 1 variables" in audit_configuration(one).verdict
+    article = audit_article(make_article())
+    assert article.kind == "article"
+    assert "error" in article.verdict
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_what_a_file_holds_is_shown_and_never_obeyed(form: str) -> None:
+    hostile = make_result(name=HOSTILE, load__workload=HOSTILE, remarks=[HOSTILE])
+    hostile = change(hostile, source__file=HOSTILE, source__tool=HOSTILE)
+    plan, trials, _ = assemble([hostile, make_file_result()], HOSTILE)
+    together = audit_experiment(plan, trials, [hostile, make_file_result()])
+    assert together is not None
+    audit = AuditAnswer(subjects=[audit_result(hostile), together])
+    if form == "json":
+        read = any_json.loads(json.render(audit))
+        assert read["subjects"][0]["name"] == HOSTILE
+        return
+    said = shown(audit) if form == "text" else markdown.render(audit)
+    assert not {"\x1b", "\x07", "\u202e"} & set(said)
+    if form == "markdown":
+        assert "<script>" not in said.replace(r"\<script>", "")
+        assert "**bold**" not in said
+        assert "[link](" not in said.replace(r"\[link](", "")
+
+
+EXTREMES = (0, 1e-9, 1.0, 1e18, None)
+
+
+COUNTS = ("transactions", "clients", "statements", "reads", "writes", "others", "latency_us__count")
+NEVER_NONE = ("transactions_per_s", "latency_us__mean", "latency_us__count")
+TIMES = ("seconds", "latency_us__min", "latency_us__max", "latency_us__stdev")
+
+
+def test_extreme_figures_break_no_check_and_no_form() -> None:
+    random = Random(7)
+    names = list(dict.fromkeys((*COUNTS, *NEVER_NONE, *TIMES)))
+    for _ in range(400):
+        changes: dict[str, Any] = {"interval_s": random.choice((None, 1e-9, 1.0))}
+        for name in random.sample(names, 4):
+            value = random.choice(EXTREMES)
+            value = 0 if value is None and name in NEVER_NONE else value
+            changes[f"load__{name}"] = int(value) if name in COUNTS and value is not None else value
+        length = random.choice((0, 6, 30))
+        changes["intervals_per_s"] = [float(random.choice(EXTREMES) or 0) for _ in range(length)]
+        subject = audit_result(random.choice((make_result, make_file_result))(**changes))
+        audit = AuditAnswer(subjects=[subject])
+        any_json.loads(json.render(audit))
+        assert markdown.render(audit)
+        assert shown(audit, 20)
