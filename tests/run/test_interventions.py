@@ -13,9 +13,10 @@ from diskproof.results.record import Role
 from diskproof.results.trial import Setting, Trial
 from diskproof.run import interventions
 from diskproof.run.bench import Bench
-from diskproof.run.interventions import NO_WAY, WAYS, Subject, Way, choose
+from diskproof.run.interventions import NO_WAY, WAYS, Subject, Way, as_begun, choose
 from diskproof.storage.virtual import Slowness
 from diskproof.study.read import parse_study
+from support.proofs import make_pair
 from support.trials import MIB, change, make_plan, make_server, make_trial
 from support.virtual import make_use
 
@@ -218,6 +219,22 @@ def test_server_and_load_get_half_of_what_they_had(
 def test_one_cpu_has_no_half(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interventions, "usable", lambda: (0,))
     assert "one CPU" in str(chosen(make_bench({}), "CPU", SPINNING))
+
+
+def test_a_proof_goes_on_with_what_it_began_with() -> None:
+    """A further trial has moved the mean by a hair: the pairs that were made still count."""
+    bench = make_bench({role: ["cheetah"] for role in ("data", "redo", "binlog")})
+    found = way(chosen(bench, "log flush", trial_with({"cheetah": (1.0, 100.0, 4100.0)})))
+    pair = make_pair(PLAN, made="slower flushes")
+    again = as_begun(found, pair)
+    assert again.intervention == pair.intervention != found.intervention
+    assert again.bench.slowness == {"cheetah": Slowness(on="flush", add_us=4000.0)}
+    assert as_begun(found, make_pair(PLAN, made="slower reads")) == found
+    elsewhere = make_bench({role: ["other"] for role in ("data", "redo", "binlog")})
+    other = way(chosen(elsewhere, "log flush", trial_with({"other": (1.0, 100.0, 4100.0)})))
+    assert as_begun(other, pair) == other
+    broken_off = make_pair(PLAN, changed={"virtual_disks": []})
+    assert as_begun(found, broken_off) == found
 
 
 def test_what_nothing_proves_is_said_with_its_reason() -> None:

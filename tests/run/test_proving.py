@@ -1,7 +1,7 @@
 """The pairs of trials of a proof: their order, what is foretold and stays so, how they are gone on with."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +21,7 @@ from diskproof.run.bench import Bench
 from diskproof.run.interventions import Subject, Way
 from diskproof.run.prove import check_request, prove
 from diskproof.run.session import PlannedPair, Request
+from diskproof.storage.virtual import Slowness
 from diskproof.study.plan import make_plan as plan_study
 from diskproof.study.read import StudyFile, parse_study
 from support.proofs import SAYS, slowed
@@ -80,7 +81,8 @@ class Stage:
     named: dict[int, str | None] = field(default_factory=lambda: {0: "log flush", 2: "log flush"})
 
     def prove(self, pairs: int) -> None:
-        bench: Any = SimpleNamespace(folder=self.folder, layouts={"disk": None}, slowness={})
+        others: dict[str, Any] = dict.fromkeys(one.name for one in fields(Bench))
+        bench = Bench(**{**others, "folder": self.folder, "layouts": {"disk": None}, "slowness": {}})
         request: Any = SimpleNamespace(plan=PLAN, pairs=pairs)
         prove(request, bench, self.watcher)
 
@@ -92,8 +94,8 @@ class Stage:
         return SimpleNamespace(limits=Limits(cells=cells))
 
     def choose(self, subject: Subject, _limit: str) -> Way | str:
-        bench: Any = SimpleNamespace(**{**vars(subject.bench), "slowness": {"cheetah": 1}})
-        return Way(self.intervention, subject.cell, bench)
+        slowness = {"cheetah": Slowness(on="flush", add_us=4000.0)}
+        return Way(self.intervention, subject.cell, replace(subject.bench, slowness=slowness))
 
     def foresee(self, _limit: CellLimit, intervention: Intervention) -> WhatIf | None:
         foretold = self.foretold
@@ -187,7 +189,8 @@ def test_what_was_foretold_before_the_first_pair_stays_foretold(stage: Stage) ->
 
 def test_another_intervention_begins_a_proof_anew(stage: Stage) -> None:
     stage.prove(2)
-    stage.foretold, stage.intervention = 0.9, change(SLOWER, says="every flush takes 9 ms longer")
+    relaxed = Intervention(change="flushes relaxed", says="no commit waits for a flush", factor=0.0)
+    stage.foretold, stage.intervention = 0.9, relaxed
     stage.prove(2)
     assert {pair.predicted_ratio for pair in stage.folder.proofs()} == {0.9}
     assert len(stage.folder.proofs()) == 4

@@ -11,7 +11,7 @@ from typing import Literal
 
 import psutil
 
-from diskproof.results.limit import Change, Intervention, Limit
+from diskproof.results.limit import Change, Intervention, Limit, ProofPair
 from diskproof.results.plan import Cell, Metric
 from diskproof.results.record import Role, format_bytes
 from diskproof.results.trial import Trial
@@ -80,6 +80,20 @@ def choose(subject: Subject, limit: Limit) -> Way | str:
             return found
         reasons.append(found)
     return "; ".join(reasons) or NO_WAY[limit]
+
+
+def as_begun(way: Way, pair: ProofPair) -> Way:
+    """Return a way as an earlier pair went it, where both slow the same disks by a slightly other time.
+
+    What disks take in the mean is known better when further trials have been made. A proof that has begun
+    goes on with what it began with: its prediction was made for that.
+    """
+    slowed = {disk.name: disk.slowed for disk in pair.changed.virtual_disks if disk.slowed}
+    same = pair.intervention.change == way.intervention.change and slowed.keys() == way.bench.slowness.keys()
+    if not slowed or not same:
+        return way
+    slowness = {name: Slowness(on=how.on, add_us=how.add_us) for name, how in slowed.items()}
+    return Way(pair.intervention, way.cell, replace(way.bench, slowness=slowness))
 
 
 # ---------------------------------------------------------------- the changes, one function each

@@ -13,7 +13,7 @@ from diskproof.results.limit import ProofPair
 from diskproof.results.plan import Cell, Plan, PlannedTrial
 from diskproof.results.trial import Trial
 from diskproof.run.bench import Bench
-from diskproof.run.interventions import Subject, Way, choose
+from diskproof.run.interventions import Subject, Way, as_begun, choose
 from diskproof.run.resume import folder_to_resume
 from diskproof.run.session import PlannedPair, Progress, Request, check_disks
 from diskproof.run.trial import run_trial
@@ -100,6 +100,9 @@ def _proofs(plan: Plan, bench: Bench, progress: Progress) -> list[Proof]:
         if isinstance(way, str):
             progress.note(f"{cell.id}: held back by {found.limit}, which nothing can prove here: {way}")
             continue
+        for pair in recorded:
+            if (pair.cell, pair.limit) == (cell.id, found.limit):
+                way = as_begun(way, pair)
         foreseen = _foretold(recorded, found, way) or foresee(found, way.intervention)
         if foreseen is None:
             progress.note(
