@@ -187,3 +187,10 @@ def test_extreme_figures_break_no_check_and_no_form() -> None:
         any_json.loads(json.render(audit))
         assert markdown.render(audit)
         assert shown(audit, 20)
+
+
+def test_what_one_subject_has_twice_is_told_twice() -> None:
+    latency = {"50": 400_000.0, "95": 410_000.0}
+    audit = audit_of(make_result(load__latency_us__percentiles=latency, load__latency_us__min=500_000.0))
+    said = [one.raised.message for one in words.failures(audit) if one.check.check == "mean-bounds"]
+    assert len(said) == len(set(said)) == 2

@@ -36,7 +36,7 @@ def client_levels(run: Run) -> Iterator[Said]:
     for cells in sweeps:
         rates = [(cell.clients, _mean(run, cell)) for cell in cells]
         told = [(clients, rate) for clients, rate in rates if rate]
-        if not told:
+        if not told or (len(told) == 1 and len(cells) > 1):
             yield Untold(NO_TRIALS)
             continue
         ids = tuple(cell.id for cell in cells)

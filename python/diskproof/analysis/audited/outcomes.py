@@ -35,10 +35,11 @@ def recorded_findings(found: Sequence[tuple[str, Finding]]) -> list[CheckAnswer]
     for name in names:
         raised = _merged(
             [
-                (trial, finding.severity, finding.message, finding.remedy)
+                ((trial,), finding.severity, finding.message, finding.remedy)
                 for trial, finding in found
                 if finding.check == name
-            ]
+            ],
+            several=True,
         )
         failed = any(one.severity != "note" for one in raised)
         answers.append(
@@ -57,10 +58,16 @@ def _together(check: Check[Looked], outcomes: Sequence[tuple[str, Outcome]], imp
     states = {outcome.state for _, outcome in outcomes}
     raised = _merged(
         [
-            (name or _cells(problem), problem.severity, problem.message, _remedy(check, problem, imported))
+            (
+                (name,) if name else problem.cells,
+                problem.severity,
+                problem.message,
+                _remedy(check, problem, imported),
+            )
             for name, outcome in outcomes
             for problem in outcome.problems
-        ]
+        ],
+        several=len(outcomes) > 1,
     )
     return CheckAnswer(
         check=check.name,
@@ -80,21 +87,16 @@ def _remedy(check: Check[Looked], problem: Problem, imported: bool) -> str:
     return check.remedy if problem.remedy is None else problem.remedy
 
 
-def _cells(problem: Problem) -> str:
-    return ", ".join(problem.cells)
-
-
-def _merged(found: Sequence[tuple[str, Severity, str, str]]) -> list[Raised]:
+def _merged(found: Sequence[tuple[Sequence[str], Severity, str, str]], several: bool) -> list[Raised]:
     """Put together what differs in figures alone, the gravest first; the first message stands for all.
 
     What was found of the subject itself stays apart: each row of an article's table is a finding of its own.
     """
     merged: dict[tuple[Severity, str], Raised] = {}
     for where, severity, message, remedy in found:
-        key = (severity, re.sub(r"[\d.,]+", "#", message) if where else message)
-        if (before := merged.get(key)) is None:
-            within = [where] if where else []
-            merged[key] = Raised(severity=severity, message=message, remedy=remedy, within=within)
-        elif where:
-            merged[key] = before.model_copy(update={"within": [*before.within, where]})
+        # Of one subject alone every message stands for itself; of many trials the first stands for all.
+        key = (severity, re.sub(r"[\d.,]+", "#", message) if several else message)
+        before = merged.get(key, Raised(severity=severity, message=message, remedy=remedy))
+        within = list(dict.fromkeys([*before.within, *where]))
+        merged[key] = before.model_copy(update={"within": within})
     return sorted(merged.values(), key=lambda one: _SEVERITIES.index(one.severity))

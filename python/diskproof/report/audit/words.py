@@ -125,14 +125,13 @@ def _raised(audit: AuditAnswer) -> list[Found]:
     for subject in audit.subjects:
         for one in subject.checks:
             for raised in one.raised:
-                # What differs in figures alone is told once: the first message stands for all. An article is
-                # read with its figures in hand: each finding of it has a place of its own.
-                alike = (
-                    raised.message if subject.kind == "article" else re.sub(r"[\d.,]+", "#", raised.message)
-                )
-                key = (one.check, raised.severity, alike)
+                # What differs in figures alone is told once of several subjects, of one each time.
+                name = label(audit, subject)
+                key = (one.check, raised.severity, re.sub(r"[\d.,]+", "#", raised.message))
+                if key in found and name in found[key].where:
+                    key = (one.check, raised.severity, raised.message)
                 before = found.get(key)
-                places = (*(before.where if before else ()), label(audit, subject))
+                places = (*(before.where if before else ()), name)
                 word = raised.severity if subject.own else _OF_OTHERS[raised.severity]
                 found[key] = Found(one, before.raised if before else raised, word, places)
     return sorted(found.values(), key=lambda each: _ORDER.index(each.raised.severity))
