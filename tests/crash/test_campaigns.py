@@ -141,7 +141,8 @@ def test_postgresql_keeps_what_it_promised_on_an_honest_disk_and_not_on_a_liar(o
 
 
 def test_a_failed_control_is_told_kept_and_made_again(tmp_path: Path) -> None:
-    write_study(tmp_path, "sqlite", of("liar", "safest") + KEEPS)
+    # What `fast` has not flushed is in the page cache: it is lost in every cut, however busy the machine is.
+    write_study(tmp_path, "sqlite", of("liar", "fast") + KEEPS.replace("safest", "fast"))
     done = diskproof(tmp_path, "crash", "study.toml")
     assert done.returncode == 10, done.stderr
     assert done.stderr.rstrip().endswith("a control failed, as the report above says first")

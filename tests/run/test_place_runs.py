@@ -39,9 +39,10 @@ rows = 2000
 
 
 def run(folder: Path, **words: object) -> RunFolder:
+    """Make a run; where other tests keep the machine busy a trial may not count, but each is finished."""
     (folder / "study.toml").write_text(STUDY.format(**words))
     ended = diskproof(folder, "run", "study.toml")
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode in {0, 12}, ended.stderr
     [path] = (folder / "runs" / "study").iterdir()
     return RunFolder.open(path)
 
@@ -65,6 +66,7 @@ def test_a_database_on_a_pool_with_log_and_cache(tmp_path: Path) -> None:
     assert pool_facts is not None
     (log,) = pool_facts.of("log")
     for trial in trials:
+        assert trial.finished, trial.findings
         assert trial.usage is not None
         # Every commit waits for the log device: the kernel saw it, and so did the pool.
         assert trial.usage.devices[log.device.name].writes > 0

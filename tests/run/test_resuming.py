@@ -59,7 +59,8 @@ def test_a_run_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     damaged = begun(tmp_path, "20260103-000000", study("short"))
     (damaged / "plan.json").write_text('{"study": 5')
     assert resumed(tmp_path, study("short")) == older
-    assert "20260103-000000, cannot be read (1 validation error" in complaint(tmp_path, study("smoke"))
+    said = complaint(tmp_path, study("smoke"))
+    assert f"20260103-000000, cannot be gone on with: {damaged / 'plan.json'} cannot be read: " in said
 
 
 def test_where_there_is_no_run_that_is_said(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def _difference(folder: RunFolder, file: StudyFile, plan: Plan) -> str | None:
     """Return what sets a run apart from what is to be gone on with; None where it is the same."""
     try:
         text, planned = folder.study_text(), folder.plan()
-    except (OSError, ValueError) as error:  # a record of another version of diskproof, or a damaged one
-        return f"cannot be read ({str(error).splitlines()[0]})"
+    except (OSError, RunFolderError) as error:  # a record of another version of diskproof, or a damaged one
+        return f"cannot be gone on with: {error}"
     if text != file.text or planned.scripts != plan.scripts:
         return "was made from another version of this study"
     if _size(planned) != _size(plan):
