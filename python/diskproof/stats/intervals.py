@@ -8,11 +8,13 @@ statistics", CACM 29(3), 1986, for the geometric mean).
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
-from scipy import special
+
+from diskproof.stats.distributions import t_quantile, t_quantiles, t_tail
 
 CONFIDENCE = 0.95
 
@@ -80,7 +82,7 @@ def geometric_mean_interval(values: Sequence[float]) -> Interval:
     center = float(logs.mean())
     if len(logs) == 1:
         return Interval(estimate=math.exp(center), low=None, high=None, n=1)
-    half = _t_quantile(len(logs) - 1) * float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    half = _quantile(len(logs) - 1) * float(logs.std(ddof=1)) / math.sqrt(len(logs))
     return _from_logs(center, half, len(logs))
 
 
@@ -135,10 +137,10 @@ def blocks_needed(
     """
     center, n = math.log(ratio), np.arange(3, most + 1)
     error = log_deviation / np.sqrt(n)
-    luck = special.ndtri(POWER) * error
-    half = special.stdtrit(n - 1, (1 + CONFIDENCE) / 2) * error + luck
+    luck = NormalDist().inv_cdf(POWER) * error
+    half = t_quantiles(n - 1, (1 + CONFIDENCE) / 2) * error + luck
     same = (math.log1p(-same_within) <= center - half) & (center + half <= math.log1p(same_within))
-    strict = special.stdtrit(n - 1, 1 - (1 - CONFIDENCE) / 2 / max(1, comparisons)) * error + luck
+    strict = t_quantiles(n - 1, 1 - (1 - CONFIDENCE) / 2 / max(1, comparisons)) * error + luck
     decided = n[same | (abs(center) > strict)]
     return int(decided[0]) if decided.size else None
 
@@ -146,8 +148,8 @@ def blocks_needed(
 def _t_test(center: float, error: float, freedom: float, n: int, deviation: float) -> RatioTest:
     # Without any scatter (made-up data, coarse figures) t is endless or, of nothing, 0.
     t = abs(center) / error if error > 0 else (math.inf if center else 0.0)
-    p = 2 * float(special.stdtr(freedom, -t))
-    interval = _from_logs(center, _t_quantile(freedom) * error, n)
+    p = 2 * t_tail(freedom, t)
+    interval = _from_logs(center, _quantile(freedom) * error, n)
     return RatioTest(interval=interval, p=p, log_deviation=deviation)
 
 
@@ -165,8 +167,8 @@ def _exp(value: float) -> float:
     return math.exp(max(-700.0, min(700.0, value)))
 
 
-def _t_quantile(freedom: float) -> float:
-    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+def _quantile(freedom: float) -> float:
+    return t_quantile(freedom, (1 + CONFIDENCE) / 2)
 
 
 def _logs(values: Sequence[float]) -> NDArray[np.float64]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+
+from diskproof.stats.distributions import t_quantile
 
 MSER_BATCH = 5
 """Bins a batch of MSER-5."""
@@ -89,5 +90,5 @@ def batch_mean(values: Sequence[float]) -> BatchMean:
         count = len(values) // size
         batches = np.asarray(values[: count * size], dtype=np.float64).reshape(count, size).mean(axis=1)
     error = float(batches.std(ddof=1)) / math.sqrt(len(batches))
-    half_width = float(special.stdtrit(len(batches) - 1, 0.975)) * error
+    half_width = t_quantile(len(batches) - 1, 0.975) * error
     return BatchMean(float(np.mean(values)), half_width, len(batches), size)
