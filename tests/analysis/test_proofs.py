@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.proofs import Band, answer_proofs, decide, why_fails
+from diskproof.analysis.limits.proofs import FEWEST_PAIRS, Band, answer_proofs, decide, why_fails
 from diskproof.analysis.limits.shapes import ProofAnswer
 from diskproof.results.limit import Change, ProofPair
 from diskproof.results.trial import Finding, HeldCpus
@@ -36,11 +36,13 @@ def answer(*ratios: float, **fields: Any) -> ProofAnswer:
         ((0.60, 0.61, 0.60), (0.5, 0.45, 0.55), "not as predicted"),
         ((0.99, 1.01, 1.00), (0.5, 0.45, 0.55), "not as predicted"),
         ((0.30, 0.90, 0.50), (0.5, 0.45, 0.55), "open"),  # an interval that takes 1 in says nothing
-        ((1.00, 1.01, 0.99), (1.0, 0.95, 1.10), "as predicted"),
+        ((0.55, 0.60, 0.57), (0.5, 0.45, 0.55), "open"),  # overlaps the band, but the estimate is beside it
+        ((0.46, 0.50, 0.48), (0.5, 0.45, 0.55), "as predicted"),  # reaches beyond the band, centred in it
         ((0.505, 0.506, 0.507), (0.5, 0.5, 0.5), "as predicted"),  # a single figure, within "the same"
         ((0.52, 0.521, 0.519), (0.5, 0.5, 0.5), "not as predicted"),
         ((2.0, 2.1, 1.9), (2.0, 1.2, 3.0), "as predicted"),
         ((0.5,), (0.5, 0.45, 0.55), "open"),
+        ((0.5, 0.501), (0.5, 0.45, 0.55), "open"),  # one degree of freedom
     ],
 )
 def test_a_proof_is_held_against_its_prediction(
@@ -48,7 +50,7 @@ def test_a_proof_is_held_against_its_prediction(
 ) -> None:
     found = answer(*ratios, predicted=predicted)
     assert found.outcome == outcome
-    assert (found.measured is not None) == (len(ratios) > 1)
+    assert (found.measured is not None) == (len(ratios) >= FEWEST_PAIRS)
     assert found.sentence.startswith("where every flush of `cheetah` takes 4 ms longer, ")
 
 
@@ -67,6 +69,40 @@ def test_no_interval_is_no_outcome() -> None:
     assert decide(None, Band(0.4, 0.6), 0.03) == "open"
     alone = Interval(estimate=0.5, low=None, high=None, n=1)
     assert decide(alone, Band(0.4, 0.6), 0.03) == "open"
+    two = Interval(estimate=0.5, low=0.49, high=0.51, n=2)
+    assert decide(two, Band(0.4, 0.6), 0.03) == "open"
+
+
+@pytest.mark.parametrize(
+    ("estimate", "low", "high", "band"),
+    [
+        (1.44, 0.027, 76, Band(1.0, 1.0)),  # as wide as anything
+        (1.0, 0.97, 1.03, Band(1.0, 5.0)),  # nothing happened, which was among what was foretold
+        (1.0, 0.97, 1.03, Band(0.6, 1.0)),
+        (2.0, 1.9, 2.1, Band(1.0, 5.0)),  # a change among all that was foretold: so would none have been
+        (0.97, 0.96, 0.98, Band(0.9, 0.98)),  # 1 lies within what is called the same
+        (0.8, 0.6, 1.02, Band(1.0, 5.0)),  # to the other side
+        (0.5, 0.05, 0.95, Band(0.9, 0.95)),  # overlaps, and is elsewhere
+        (0.92, 0.8, 1.05, Band(0.9, 0.94)),  # the right figure, by chance
+    ],
+)
+def test_what_could_not_have_failed_is_not_as_predicted(
+    estimate: float, low: float, high: float, band: Band
+) -> None:
+    assert decide(Interval(estimate=estimate, low=low, high=high, n=3), band, 0.05) == "open"
+
+
+def test_a_band_that_holds_no_change_can_still_be_refuted() -> None:
+    assert (
+        decide(Interval(estimate=0.5, low=0.48, high=0.52, n=3), Band(0.9, 1.1), 0.05) == "not as predicted"
+    )
+
+
+def test_a_recorded_proof_that_could_not_fail_is_said_to_prove_nothing() -> None:
+    found = answer(1.44, 1.2, 1.6, predicted=(1.2, 1.0, 1.5))
+    assert found.outcome == "open"
+    assert found.sentence.endswith("no change at all would have fitted that too, so that it proves nothing")
+    assert "proves nothing" not in answer(0.5, 0.51, 0.52).sentence
 
 
 @pytest.mark.parametrize("made", list(SAYS))
@@ -117,15 +153,18 @@ def test_relaxed_settings_with_which_commits_still_wait_prove_nothing() -> None:
 
 def test_pairs_that_do_not_count_are_left_out_and_told() -> None:
     bad = make_pair(PLAN, 3, ratio=5.0, changed={"findings": [BROKEN]})
-    [found] = answers([make_pair(PLAN, 1, ratio=0.5), make_pair(PLAN, 2, ratio=0.51), bad])
+    sound = [make_pair(PLAN, number, ratio=0.5) for number in (1, 2, 4)]
+    [found] = answers([*sound, bad])
     assert found.measured is not None
-    assert found.measured.n == 2
-    assert found.sentence.endswith("; 1 of 3 does not count: changed: the server died during the trial")
+    assert found.measured.n == 3
+    assert found.sentence.endswith("; 1 of 4 does not count: changed: the server died during the trial")
 
 
 def test_of_two_ways_in_which_a_cell_was_proved_the_last_speaks() -> None:
     old = [make_pair(PLAN, n, ratio=0.5) for n in (1, 2, 3)]
-    new = [make_pair(PLAN, n, ratio=1.5, made="flushes relaxed", predicted=(1.5, 1.4, 1.6)) for n in (1, 2)]
+    new = [
+        make_pair(PLAN, n, ratio=1.5, made="flushes relaxed", predicted=(1.5, 1.4, 1.6)) for n in (1, 2, 3)
+    ]
     [found] = answers([old[2], *new])
     assert found.intervention.change == "flushes relaxed"
     assert found.measured is not None
@@ -140,7 +179,7 @@ def test_a_cell_that_the_plan_has_no_more_is_left_aside() -> None:
 def test_what_is_a_time_is_compared_as_a_speed() -> None:
     """A time is turned over: half the speed is twice the latency."""
     plan = change(PLAN, metrics={"complex": "latency_mean_us"})
-    pairs = [make_pair(plan, n, ratio=0.5) for n in (1, 2)]
+    pairs = [make_pair(plan, n, ratio=0.5) for n in (1, 2, 3)]
     [found] = answer_proofs(Gathered(plan, MACHINE, [], {}), pairs)
     assert found.measured is not None
     assert found.measured.estimate == pytest.approx(0.5, rel=0.01)

@@ -45,14 +45,14 @@ def test_a_disk_that_holds_a_server_back_is_proved_to(
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(STUDY)
-    code = call(["run", "study.toml", "--prove", "--pairs", "2"])
+    code = call(["run", "study.toml", "--prove", "--pairs", "3"])
     told = capsys.readouterr().err
     assert code == 0, told
-    assert "proving 1 limit with 2 pairs of trials, about " in told
+    assert "proving 1 limit with 3 pairs of trials, about " in told
     [path] = (tmp_path / "runs" / "study").iterdir()
     folder = RunFolder.open(path)
     pairs = folder.proofs()
-    assert [pair.id for pair in pairs] == ["proof-01-1", "proof-01-2"]
+    assert [pair.id for pair in pairs] == ["proof-01-1", "proof-01-2", "proof-01-3"]
     for pair in pairs:
         assert (pair.limit, pair.intervention.change) == ("log flush", "slower flushes")
         [before], [after] = pair.as_it_was.virtual_disks, pair.changed.virtual_disks
@@ -73,8 +73,8 @@ def test_a_disk_that_holds_a_server_back_is_proved_to(
     assert 0.4 < proof.predicted_low <= proof.predicted_high < 0.85
     assert proof.outcome != "not as predicted", proof.sentence
     assert marks_in(tmp_path) == {}
-    assert call(["run", "study.toml", "--prove", "--pairs", "2", "--resume"]) == 0
-    assert "proving" not in capsys.readouterr().err, "both pairs count"
+    assert call(["run", "study.toml", "--prove", "--pairs", "3", "--resume"]) == 0
+    assert "proving" not in capsys.readouterr().err, "all pairs count"
     assert [pair.changed.started_at for pair in folder.proofs()] == [
         pair.changed.started_at for pair in pairs
     ]
@@ -84,8 +84,8 @@ def test_a_disk_that_holds_a_server_back_is_proved_to(
     ("arguments", "said"),
     [
         (("--pairs", "5"), "give --prove with it"),
-        (("--prove", "--pairs", "1"), "--pairs is a number from 2 to 1000, not 1"),
-        (("--prove", "--pairs", "9999"), "--pairs is a number from 2"),
+        (("--prove", "--pairs", "2"), "--pairs is a number from 3 to 1000, not 2"),
+        (("--prove", "--pairs", "9999"), "--pairs is a number from 3"),
         (("--prove", "--resume"), "there is no run under"),
     ],
 )

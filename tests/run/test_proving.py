@@ -239,6 +239,21 @@ def test_what_cannot_be_proved_is_said_cell_by_cell(stage: Stage, monkeypatch: p
     assert second.startswith(f"{PLAN.cells[2].id}: held back by log flush; what comes where every flush")
 
 
+def test_what_cannot_fail_is_not_proved(stage: Stage) -> None:
+    """What the study calls the same as no change would fit 0.98 as well."""
+    stage.foretold = 0.98
+    stage.prove(3)
+    assert not stage.ran
+    assert len(stage.watcher.notes) == 2
+    assert stage.watcher.notes[0].endswith(
+        "throughput is foretold to be 0.980 of what it is without. No change at all would fit that "
+        "too, so that it would prove nothing"
+    )
+    stage.foretold = 0.96
+    stage.prove(1)
+    assert len(stage.folder.proofs()) == 2
+
+
 def test_with_nothing_named_there_is_nothing_to_prove(stage: Stage) -> None:
     stage.named = {}
     stage.prove(1)

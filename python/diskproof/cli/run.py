@@ -9,9 +9,6 @@ from diskproof.refusal import RefusalError
 from diskproof.run.session import Request
 from diskproof.study.plan import make_plan
 
-PAIRS = 3
-"""The fewest whose interval is not wider than what it is about: Student's t is 12.7 at two, 4.3 at three."""
-
 MOST_PAIRS = 1_000
 
 
@@ -53,7 +50,7 @@ def run(
         raise RefusalError("--pairs is the number of pairs of trials of each proof: give --prove with it")
     if pairs is not None and not FEWEST_PAIRS <= pairs <= MOST_PAIRS:
         raise RefusalError(f"--pairs is a number from {FEWEST_PAIRS} to {MOST_PAIRS}, not {pairs}")
-    asked = (pairs or PAIRS) if prove else 0
+    asked = (pairs or FEWEST_PAIRS) if prove else 0
     file = read_study_here(study, scale, basedir)
     plan = make_plan(file, only, no_power_cuts())
     request = Request(file=file, plan=plan, out=out, resume=resume, pairs=asked)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from diskproof.analysis.folder import analyse_folder, invalidating, why_pair_fails
 from diskproof.analysis.limits.foresee import foresee
+from diskproof.analysis.limits.proofs import Band
 from diskproof.analysis.limits.shapes import CellLimit, WhatIf
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
@@ -108,6 +109,14 @@ def _proofs(plan: Plan, bench: Bench, progress: Progress) -> list[Proof]:
             progress.note(
                 f"{cell.id}: held back by {found.limit}; what comes where {way.intervention.says} cannot be "
                 "foretold from what was recorded, so that it would prove nothing"
+            )
+            continue
+        foretold = Band(foreseen.low, foreseen.high)
+        if not foretold.can_fail(plan.same_within):
+            progress.note(
+                f"{cell.id}: held back by {found.limit}; where {way.intervention.says}, throughput is "
+                f"foretold to be {foretold} of what it is without. No change at all would fit that too, so "
+                "that it would prove nothing"
             )
             continue
         proofs.append(Proof(number, found, way, foreseen, _trial_s(trials)))

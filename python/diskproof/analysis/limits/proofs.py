@@ -15,8 +15,11 @@ from diskproof.results.trial import Finding, Trial
 from diskproof.server.durability import commits_wait_for_flush
 from diskproof.stats.intervals import Interval, paired_ratio
 
-FEWEST_PAIRS = 2
-"""One ratio has no interval."""
+FEWEST_PAIRS = 3
+"""The fewest whose interval is not wider than what it is about: Student's t is 12.7 at two, 4.3 at three."""
+
+IDLE_TALK = "; no change at all would have fitted that too, so that it proves nothing"
+"""Said of a recorded proof that could not have failed; none is made any more."""
 
 Series = Mapping[str, Sequence[float]]
 """What was done in a second of each interval of the measured phase, by the id of a trial."""
@@ -80,7 +83,9 @@ def _answer(gathered: Gathered, pairs: Sequence[ProofPair]) -> ProofAnswer:
         basis=first.basis,
         measured=measured,
         outcome=outcome,
-        sentence=_sentence(first.intervention, predicted, measured) + _left_out(failing, len(pairs)),
+        sentence=_sentence(first.intervention, predicted, measured)
+        + (IDLE_TALK if outcome == "open" and not predicted.can_fail(plan.same_within) else "")
+        + _left_out(failing, len(pairs)),
     )
 
 
@@ -91,29 +96,45 @@ class Band:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        """Say it as a person would: ``0.45 to 0.55``, or a single figure."""
+        low, high = (words.digits(bound, 3) for bound in (self.low, self.high))
+        return low if low == high else f"{low} to {high}"
+
     def widened(self, share: float) -> "Band":
         """Return the band with a share more at either end."""
         return Band(self.low * (1 - share), self.high * (1 + share))
 
-    @property
-    def excludes_no_change(self) -> bool:
-        """Whether something was predicted to change."""
-        return not self.low <= 1 <= self.high
+    def holds(self, ratio: float) -> bool:
+        """Tell whether a ratio lies in the band."""
+        return self.low <= ratio <= self.high
+
+    def can_fail(self, same_within: float) -> bool:
+        """Tell whether a change is predicted that differs from none by more than the study calls the same.
+
+        Otherwise a cell that something else holds back would do as predicted, and nothing were proved.
+        """
+        return not self.widened(same_within).holds(1)
 
 
 def decide(measured: Interval | None, predicted: Band, same_within: float) -> Outcome:
     """Return what a measured ratio says of a predicted one.
 
-    ``as predicted``: they overlap, and the measured one excludes 1 wherever the predicted one does, lest an
-    interval that is as wide as anything agrees with everything. ``not as predicted``: they lie apart. A
-    prediction may be a single figure: what the study calls the same (`same_within`) is the same here too.
+    The band is widened by what the study calls the same (`same_within`), for it may be a single figure.
+
+    - ``not as predicted``: the measured interval lies wholly outside of it.
+    - ``as predicted``: the estimate lies in it, and the interval excludes 1. So it is narrower, to either
+      side, than the change itself: one as wide as anything would agree with everything. Of a band that
+      holds 1 nothing is as predicted, for then it could not have failed.
+    - ``open``: all else, and fewer than `FEWEST_PAIRS` pairs.
     """
-    if measured is None or measured.low is None or measured.high is None:
+    if measured is None or measured.n < FEWEST_PAIRS:
         return "open"
     band = predicted.widened(same_within)
     if measured.excludes_all(band.low, band.high):
         return "not as predicted"
-    return "open" if predicted.excludes_no_change and not measured.excludes(1) else "as predicted"
+    shown = predicted.can_fail(same_within) and band.holds(measured.estimate) and measured.excludes(1)
+    return "as predicted" if shown else "open"
 
 
 def _measured(plan: Plan, counting: Sequence[ProofPair]) -> Interval:
@@ -210,17 +231,15 @@ def _still_waits(pair: ProofPair, cell: Cell, machine: Machine | None) -> str | 
 
 
 def _sentence(intervention: Intervention, predicted: Band, measured: Interval | None) -> str:
-    low, high = (words.digits(bound, 3) for bound in (predicted.low, predicted.high))
-    foretold = low if low == high else f"{low} to {high}"
     if measured is None:
         return (
-            f"where {intervention.says}, throughput of {foretold} of what it is without was predicted; there "
-            "are too few pairs of trials to tell"
+            f"where {intervention.says}, throughput of {predicted} of what it is without was predicted; "
+            "there are too few pairs of trials to tell"
         )
     ratio, _, interval = words.figures(measured).partition(", ")
     return (
-        f"where {intervention.says}, throughput is {ratio} of what it is without ({interval}); {foretold} "
-        "was predicted"
+        f"where {intervention.says}, throughput is {ratio} of what it is without ({interval}); "
+        f"{predicted} was predicted"
     )
 
 

@@ -162,7 +162,7 @@ class ProofAnswer(Record):
     predicted_high: float
     basis: str
     measured: Interval | None
-    """Throughput with over without, paired; None: fewer than two valid pairs."""
+    """Throughput with over without, paired; None: fewer than three valid pairs."""
     outcome: Outcome
     sentence: str
 
