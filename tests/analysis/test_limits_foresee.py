@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from diskproof.analysis.limits.foresee import foresee
+from diskproof.analysis.limits.proofs import Band
 from diskproof.analysis.limits.shapes import CellLimit, Demand, Part, Split
 from diskproof.results.limit import Change, Intervention
 from diskproof.results.plan import Cell
-from support.limited import limited, one_cell
+from diskproof.results.usage import CpuUse
+from support.limited import MAKERS, limit_of, limited, one_cell
 from support.trials import change
 
 MIB = 2**20
@@ -104,6 +106,7 @@ def test_reads_may_wait_in_line_behind_longer_flushes() -> None:
     assert found is not None
     assert found.ratio == pytest.approx(70 / 130)
     assert found.low == pytest.approx(70 / 134)
+    assert found.high == pytest.approx(70 / 86), "or they wait in no line at all"
 
 
 def test_the_longer_the_flush_the_less_is_left() -> None:
@@ -143,10 +146,44 @@ def test_half_of_full_cpus_is_half_of_the_throughput() -> None:
     assert found.low == pytest.approx(0.5)
 
 
-def test_one_client_that_computes_loses_nothing_with_the_second_cpu() -> None:
+def test_virtual_disks_keep_their_cpus() -> None:
+    """Of 1.8 busy CPUs 0.6 are the disk's: server and load have 1.2, of which one CPU can serve 83%."""
+    made = []
+    plan = one_cell(8)
+    for number in range(len(plan.trials)):
+        trial = MAKERS["CPU"](plan, number)
+        assert trial.usage is not None
+        seconds = trial.usage.seconds
+        used = {"server": 0.9 * seconds, "load": 0.3 * seconds, "disks": 0.6 * seconds}
+        cpu = {party: CpuUse(used_s=used_s, waited_s=0.0) for party, used_s in used.items()}
+        made.append(change(trial, usage__cpu=cpu, usage__host_cpu_busy_s=1.85 * seconds))
+    cell = limit_of(plan, made)
+    assert cell.disks_cpu_share == pytest.approx(1 / 3)
+    assert cell.others_cpu_share == pytest.approx(1 - 1.8 / 1.85)
+    found = foresee(cell, intervention("half the CPUs"))
+    assert found is not None
+    assert found.high == pytest.approx(1 / 1.2, rel=0.01)
+    assert found.low < found.high
+    assert found.basis.startswith("server and load keep 1.2 of 2 CPUs busy; 1 can serve at the most 83%")
+
+
+@pytest.mark.parametrize(("others", "foretold"), [(None, True), (0.19, True), (0.2, False), (0.9, False)])
+def test_beside_other_work_half_of_the_cpus_foretell_nothing(others: float | None, foretold: bool) -> None:
+    cell = cell_of(16, [part("CPU", 1000), part("waiting for a CPU", 7000)], cpu_us=1000)
+    busy = cell.model_copy(update={"others_cpu_share": others})
+    assert (foresee(busy, intervention("half the CPUs")) is not None) == foretold
+
+
+def test_fewer_clients_than_cpus_need_not_lose_anything_with_half_of_them() -> None:
+    """Whatever the bound says: on one CPU nobody is woken up on another one. So it would prove nothing."""
     found = foresee(limited("CPU", 1), intervention("half the CPUs"))
     assert found is not None
-    assert found.high == pytest.approx(1, abs=0.06)
+    assert found.high == 1
+    assert found.low < 1
+    assert not Band(found.low, found.high).can_fail(0.0)
+    two = foresee(limited("CPU", 2), intervention("half the CPUs"))
+    assert two is not None
+    assert Band(two.low, two.high).can_fail(0.05)
     single = cell_of(1, [part("CPU", 1000)], cpus=1, cpu_us=1000)
     assert foresee(single, intervention("half the CPUs")) is None
 
@@ -173,13 +210,72 @@ def test_twice_the_memory_leaves_the_misses_that_even_access_would() -> None:
     assert foresee(cell_of(1, reads), intervention("twice the memory")) is None
 
 
-def test_a_queue_that_shrinks_may_take_up_a_slower_read() -> None:
-    """Eight reads in line for an arm of 1 ms: if an answer is only delayed, the arm is as fast as before."""
+def test_a_queue_that_shrinks_takes_up_a_part_of_a_slower_read() -> None:
+    """Eight reads in line for an arm of 1 ms: without a line each takes 1 ms and the 8 that are added."""
     cell = cell_of(8, [part("data reads", 8000, 1000)])
     found = foresee(cell, intervention("slower reads"))
     assert found is not None
     assert found.low == pytest.approx(0.5)
-    assert found.high == pytest.approx(1)
+    assert found.high == pytest.approx(8 / 9)
+    little = foresee(cell, intervention("slower reads", 1.5))
+    assert little is not None
+    assert little.high == pytest.approx(1), "the line may take up all of it"
+
+
+def mva(clients: int, service: float, delay: float) -> tuple[float, float]:
+    """Return throughput and residence at one disk, by exact mean value analysis (Reiser, Lavenberg 1980)."""
+    queue = residence = throughput = 0.0
+    for present in range(1, clients + 1):
+        residence = service * (1 + queue)
+        throughput = present / (residence + delay)
+        queue = throughput * residence
+    return throughput, residence
+
+
+@pytest.mark.parametrize(("service", "delay"), [(10.0, 3.0), (10.0, 20.0), (10.0, 0.0)])
+@pytest.mark.parametrize("clients", [2, 4, 8, 16])
+def test_the_exact_solution_lies_in_the_band_of_slower_reads(
+    clients: int, service: float, delay: float
+) -> None:
+    before, residence = mva(clients, service, delay)
+    after, _ = mva(clients, service, delay + residence)  # what is added is no work of the disk's
+    cell = cell_of(clients, [part("data reads", residence, service)], other_us=delay)
+    found = foresee(cell, intervention("slower reads"))
+    assert found is not None
+    assert found.low < after / before < found.high < 0.95
+
+
+@pytest.mark.parametrize(
+    ("clients", "true", "high"), [(4, 0.689, 0.8), (8, 0.764, 0.889), (16, 0.825, 0.941)]
+)
+def test_the_band_of_slower_reads_can_fail(clients: int, true: float, high: float) -> None:
+    before, residence = mva(clients, 10.0, 3.0)
+    assert mva(clients, 10.0, 3.0 + residence)[0] / before == pytest.approx(true, abs=5e-4)
+    cell = cell_of(clients, [part("data reads", residence, 10.0)], other_us=3.0)
+    found = foresee(cell, intervention("slower reads"))
+    assert found is not None
+    assert found.high == pytest.approx(high, abs=5e-4)
+
+
+def test_reads_of_files_have_the_service_that_their_disk_was_busy_with() -> None:
+    """Eight requests in line for a disk that is busy for 1 ms with each; nobody else knows the service."""
+    cell = cell_of(8, [part("data reads", 8000)])
+    assert cell.split is not None
+    unknown = foresee(cell, intervention("slower reads"))
+    assert unknown is not None
+    assert unknown.high == pytest.approx(1), "the line may be all of it"
+    disk = Demand(centre="vda", limit="disk", servers=1, demand_us=1000, utilisation=1.0, bound_per_s=1000.0)
+    found = foresee(cell.model_copy(update={"demands": [disk]}), intervention("slower reads"))
+    assert found is not None
+    assert found.high == pytest.approx(8 / 9)
+    assert found.low == pytest.approx(0.5)
+
+
+def test_of_a_shared_flush_that_is_not_known_apart_half_of_the_wait_is_its_own() -> None:
+    found = foresee(cell_of(8, [part("log flush", 10_000)]), intervention("slower flushes"))
+    assert found is not None
+    assert found.high == pytest.approx(10 / 15)
+    assert found.low == pytest.approx(0.5)
 
 
 def test_quicker_reads_shorten_the_queue_before_the_disk_as_well() -> None:

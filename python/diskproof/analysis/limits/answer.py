@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.demands import bound_of, demands_of
+from diskproof.analysis.limits.demands import bound_of, demands_of, parties_of_cpu
 from diskproof.analysis.limits.imagine import imagine
 from diskproof.analysis.limits.name import name_limit
 from diskproof.analysis.limits.observed import Observed
@@ -40,6 +40,8 @@ def answer_limit(gathered: Gathered, seen: Observed) -> CellLimit:
         demands=demands,
         bound_per_s=bound_of(demands),
         data_bytes=seen.data_bytes,
+        disks_cpu_share=parties_of_cpu(seen).get("disks"),
+        others_cpu_share=seen.others_share,
         troubles=troubles_of(gathered, seen, named.limit),
     )
     what_if = imagine(seen, draft)

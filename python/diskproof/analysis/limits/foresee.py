@@ -5,17 +5,23 @@ the parts of R that the change touches made longer or shorter, and the bounds of
 1984, chapter 5). The band is what the record leaves open, case by case; it is no allowance for error:
 
 - slower flushes, by f. A commit's wait W has its own flushes in it, S, the writes before them, and the wait
-  for the flush under way. At the least only S is f times as long: R + (f - 1) S. At the most all of W is, and
-  each commit finds a flush that has only just begun: R - W + f max(W, 2 S); and so much longer is the line in
-  which reads wait for the same disk. With one client nobody else's flush is in the way, and the first is the
-  estimate; else R + (f - 1) W, for the queue is made of flushes.
+  for the flush under way. At the least only S is f times as long: R + (f - 1) S; and as clients come less
+  often, reads need not wait in line for the same disk. At the most all of W is f times as long, and each
+  commit finds a flush that has only just begun: R - W + f max(W, 2 S); and so much longer is the line in
+  which reads wait. With one client nobody else's flush is in the way, and the first is the estimate; else R
+  + (f - 1) W, for the queue is made of flushes.
 - flushes relaxed. At the most all of W goes, until the next centre is full; at the least only S goes, and a
-  transaction finds all others before it at the CPUs and, where every page that it changed is written at once,
-  at the disk (pessimistic bound).
-- slower reads, by f. At the most all of the wait W for them is f times as long: R + (f - 1) W. At the least
-  only the disk's own work S is, and the queue before it shrinks as far as it can: R - W + max(W, f S).
+  transaction finds all others before it at the CPUs and, where every page that it changed is written at
+  once, at the disk (pessimistic bound).
+- slower reads, by f. Each answer comes later by a fixed time that is no work of the disk's: (f - 1) W for
+  all that a transaction reads. At the most nothing becomes shorter for it: R + (f - 1) W. At the least the
+  line before the disk is gone, as clients come less often, and of the wait only the disk's own work S is
+  left: R - W + S + (f - 1) W, and not less than R.
+- quicker flushes or reads, by f < 1, are those of another disk, whose own work is shorter: R - (1 - f) W; or
+  only S is, R - (1 - f) S, and of several clients' reads the line is gone besides: R - W + f S.
 - half the CPUs. At the most what the CPUs left can serve; at the least each transaction finds all others
-  there.
+  there. Both of what server and load compute: virtual disks keep all CPUs. With fewer clients than CPUs half
+  of them may be no loss at all, and even a gain, for nobody is woken up on another CPU.
 - twice the memory. Misses shrink as under even access, (data - 2 memory) / (data - memory), or only by the
   square root of 2 (Hartstein et al., "Cache miss behavior: is it sqrt(2)?", 2006), whatever is less or more.
 """
@@ -23,7 +29,8 @@ the parts of R that the change touches made longer or shorter, and the bounds of
 import math
 from dataclasses import dataclass
 
-from diskproof.analysis.limits.shapes import CellLimit, Demand, PartName, Split, WhatIf
+from diskproof.analysis.limits.shapes import CellLimit, Demand, PartName, WhatIf
+from diskproof.analysis.limits.signals.judge import LITTLE
 from diskproof.analysis.words import digits, percent
 from diskproof.results.limit import Intervention
 from diskproof.stats.operational import Centre, pessimistic_throughput, saturation
@@ -35,8 +42,8 @@ class Residence:
 
     clients: int
     whole: float
-    parts: dict[PartName, tuple[float, float]]
-    """By name: all of it, and what of that the resource itself takes."""
+    parts: dict[PartName, tuple[float, float | None]]
+    """By name: all of it, and what of that the resource itself takes; None: that is not known apart."""
     cpu: Centre | None
     pages: Centre | None
     """The disk that writes pages, were each written at once."""
@@ -52,10 +59,10 @@ class Residence:
         clients = max(limit.cell.clients, 1)
         writer = _demand(limit, "locks")
         if writer is not None and limit.split is not None:
-            return Residence(1, writer.demand_us, _parts(limit.split), _centre(limit, "CPU"), None)
+            return Residence(1, writer.demand_us, _parts(limit), _centre(limit, "CPU"), None)
         if limit.split is not None and limit.split.latency_us > 0:
             centres = _centre(limit, "CPU"), _centre(limit, "page writes")
-            return Residence(clients, limit.split.latency_us, _parts(limit.split), *centres)
+            return Residence(clients, limit.split.latency_us, _parts(limit), *centres)
         return _of_shares(limit, clients) if limit.demands else None
 
     @property
@@ -64,8 +71,22 @@ class Residence:
         return self.clients / self.whole
 
     def part(self, name: PartName) -> tuple[float, float]:
-        """Return all of a part and what of it is service; 0 of what was not seen at all."""
-        return self.parts.get(name, (0.0, 0.0))
+        """Return all of a part and what of it is service; 0 of what was not seen at all.
+
+        What is not known apart is all service.
+        """
+        whole, service = self.parts.get(name, (0.0, 0.0))
+        return whole, whole if service is None else service
+
+    def least_service(self, name: PartName) -> float:
+        """Return what of a part is service in any case.
+
+        Of a commit's wait that is not known apart it is half: the flush under way, and then its own.
+        """
+        whole, service = self.parts.get(name, (0.0, 0.0))
+        if service is not None:
+            return service
+        return whole if self.clients == 1 else whole / 2 if name == "log flush" else 0.0
 
     def ratio(self, residence: float) -> float:
         """Return throughput at another residence over throughput now."""
@@ -85,7 +106,7 @@ def foresee(limit: CellLimit, intervention: Intervention) -> WhatIf | None:
         case "flushes relaxed":
             return without(residence, "log flush", intervention.says)
         case "half the CPUs":
-            return fewer_cpus(residence, intervention.says)
+            return fewer_cpus(limit, residence, intervention.says)
         case "twice the memory":
             return more_memory(limit, residence, intervention.says)
 
@@ -94,21 +115,15 @@ def longer(residence: Residence, name: PartName, factor: float, says: str) -> Wh
     """Return what comes of a part that takes `factor` times as long, or below 1 of one that is shortened."""
     if name not in residence.parts:
         return None
+    if factor < 1:
+        ends, most = _quicker(residence, name, factor), _next_bound(residence)
+    else:
+        ends = _slower_flushes(residence, factor) if name == "log flush" else _slower_reads(residence, factor)
+        most = math.inf
     whole, service = residence.part(name)
+    low, high = sorted(min(residence.ratio(end), most) for end in ends)
     by_service = residence.ratio(residence.whole + (factor - 1) * service)
     by_all = residence.ratio(residence.whole + (factor - 1) * whole)
-    bounds = [by_service, by_all]
-    rest = residence.whole - whole
-    if residence.clients > 1 and name == "log flush" and factor > 1:
-        reads, read_service = residence.part("data reads")
-        in_line = (factor - 1) * (reads - read_service)
-        bounds.append(residence.ratio(rest + factor * max(whole, 2 * service) + in_line))
-    elif residence.clients > 1 and name != "log flush":
-        # The queue for reads is the disk's, too: when they are quicker, all of it is, and it shrinks besides.
-        other = max(whole, factor * service) if factor > 1 else factor * service
-        bounds = [by_all, residence.ratio(rest + other)]
-    most = _next_bound(residence) if factor < 1 else math.inf
-    low, high = min(*bounds, most), min(max(bounds), most)
     estimate = by_service if residence.clients == 1 else by_all
     if residence.clients > 1 and name != "log flush" and factor > 1:
         estimate = math.sqrt(low * high)
@@ -120,6 +135,38 @@ def longer(residence: Residence, name: PartName, factor: float, says: str) -> Wh
         basis=f"{name} is {_of(residence, whole)} of a transaction's time, {_of(residence, service)} its own "
         f"service; each takes {digits(factor, 2)} times as long",
     )
+
+
+def _quicker(residence: Residence, name: PartName, factor: float) -> tuple[float, float]:
+    """Return the residence of another disk, whose own work is quicker, with its line and without."""
+    whole, service = residence.part(name)
+    by_all = residence.whole - (1 - factor) * whole
+    if residence.clients > 1 and name != "log flush":
+        # The queue for reads is the disk's, too: when they are quicker, all of it is, and it shrinks besides.
+        return by_all, residence.whole - whole + factor * service
+    return by_all, residence.whole - (1 - factor) * service
+
+
+def _slower_flushes(residence: Residence, factor: float) -> tuple[float, float]:
+    """Return the least and the most residence where each flush takes longer by a fixed time."""
+    whole, _ = residence.part("log flush")
+    service = residence.least_service("log flush")
+    least, most = residence.whole + (factor - 1) * service, residence.whole + (factor - 1) * whole
+    if residence.clients == 1:
+        return least, most
+    line = residence.part("data reads")[0] - residence.least_service("data reads")
+    behind = residence.whole - whole + factor * max(whole, 2 * service) + (factor - 1) * line
+    return max(least - line, residence.whole), max(most, behind)
+
+
+def _slower_reads(residence: Residence, factor: float) -> tuple[float, float]:
+    """Return the least and the most residence where each read is answered later by a fixed time."""
+    whole, service = residence.part("data reads")
+    most = residence.whole + (factor - 1) * whole
+    if residence.clients == 1:
+        return residence.whole + (factor - 1) * service, most
+    own = residence.least_service("data reads")
+    return max(residence.whole, residence.whole - whole + own + (factor - 1) * whole), most
 
 
 def without(residence: Residence, name: PartName, says: str) -> WhatIf | None:
@@ -142,24 +189,33 @@ def without(residence: Residence, name: PartName, says: str) -> WhatIf | None:
     )
 
 
-def fewer_cpus(residence: Residence, says: str) -> WhatIf | None:
-    """Return what comes of half the CPUs, one at the least."""
+def fewer_cpus(limit: CellLimit, residence: Residence, says: str) -> WhatIf | None:
+    """Return what comes of half the CPUs, one at the least, for server and load.
+
+    None where other work has a considerable share of them: how much of the rest it would take is not known.
+    """
     cpu = residence.cpu
-    if cpu is None or cpu.servers < 2 or cpu.demand <= 0:
+    if cpu is None or cpu.servers < 2 or cpu.demand <= 0 or (limit.others_cpu_share or 0.0) >= LITTLE:
         return None
-    left = Centre(cpu.demand, max(cpu.servers // 2, 1))
-    high = min(1.0, left.servers / left.demand / residence.throughput)
-    delay = max(residence.whole - _computed(residence), 0.0)
+    left = Centre(cpu.demand * (1 - (limit.disks_cpu_share or 0.0)), max(cpu.servers // 2, 1))
+    most = saturation([left])
+    if most is None:
+        return None
+    high = min(most / residence.throughput, 1.0)
+    computing = residence.part("CPU")[0] + residence.part("waiting for a CPU")[0]
+    delay = max(residence.whole - (computing or left.demand), 0.0)
     least = pessimistic_throughput([left], residence.clients, delay)
     low = high if least is None else min(least / residence.throughput, high)
-    busy = residence.throughput * cpu.demand
+    if residence.clients < cpu.servers:
+        high = 1.0
+    busy = residence.throughput * left.demand
     return WhatIf(
         says=says,
         ratio=math.sqrt(low * high),
         low=low,
         high=high,
-        basis=f"{digits(busy, 2)} of {cpu.servers} CPUs are busy; {left.servers} can serve at the most "
-        f"{percent(round(left.servers / busy, 2))} of that",
+        basis=f"server and load keep {digits(busy, 2)} of {cpu.servers} CPUs busy; {left.servers} can serve "
+        f"at the most {percent(round(left.servers / busy, 2))} of that",
     )
 
 
@@ -185,16 +241,26 @@ def more_memory(limit: CellLimit, residence: Residence, says: str) -> WhatIf | N
     )
 
 
-def _parts(split: Split) -> dict[PartName, tuple[float, float]]:
-    return {
-        part.name: (part.mean_us, part.mean_us if part.service_us is None else part.service_us)
-        for part in split.parts
+def _parts(limit: CellLimit) -> dict[PartName, tuple[float, float | None]]:
+    """Return the parts of a split.
+
+    On bare files the time of reads is that at the disk. What of it is the disk's own work is told by those
+    that serve one at a time, by their time busy with each request.
+    """
+    assert limit.split is not None
+    parts: dict[PartName, tuple[float, float | None]] = {
+        part.name: (part.mean_us, part.service_us) for part in limit.split.parts
     }
+    busy_us = [one.demand_us for one in limit.demands if one.limit == "disk"]
+    if busy_us and "data reads" in parts:
+        reads, writes = parts["data reads"][0], parts.get("page writes", (0.0, None))[0]
+        parts["data reads"] = reads, min(reads, sum(busy_us) * reads / (reads + writes))
+    return parts
 
 
 def _of_shares(limit: CellLimit, clients: int) -> Residence | None:
     cpu = _demand(limit, "CPU")
-    parts: dict[PartName, tuple[float, float]] = {}
+    parts: dict[PartName, tuple[float, float | None]] = {}
     if clients == 1:
         for demand in limit.demands:
             if demand.limit in ("log flush", "data reads"):

@@ -112,6 +112,11 @@ class CellLimit(Record):
     """The lowest of the demands' bounds."""
     data_bytes: int | None = None
     """Size of the data set, which more memory would hold more of."""
+    disks_cpu_share: float | None = None
+    """Of the CPU time that a transaction asks for, what virtual disks use. None: there are none, or nobody
+    counted."""
+    others_cpu_share: float | None = None
+    """Of the time in which the CPUs were busy, what other work on the machine had; None: not known."""
     what_if: WhatIf | None = None
     troubles: list[Trouble] = Field(default_factory=list)
 
