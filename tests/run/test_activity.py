@@ -13,7 +13,7 @@ from diskproof.run import activity as module
 from diskproof.run.activity import ActivityWatch
 from diskproof.system.threads import Sight, Threads
 
-ROLES: dict[str, Role] = {"/log": "redo", "/table": "data"}
+ROLES: dict[str, Role] = {"/log": "redo", "/table": "data", "/binlog": "binlog"}
 
 
 class Shown:
@@ -24,6 +24,8 @@ class Shown:
         self.taken = 0
         self.renewed = 0
         self.closed = False
+        self.refused = False
+        self.serving = 3
         self.over = threading.Event()
 
     def renew(self) -> None:
@@ -63,9 +65,13 @@ def watched(shown: Shown, rows: list[Row] | None = None) -> ActivityWatch:
 
 def test_shares_are_of_moments_and_threads_are_a_mean() -> None:
     looks: list[list[Sight] | None] = [
-        [("flushing", "/log"), ("waiting", None), ("waiting", None)],
-        [("flushing", "/log"), ("computing", None)],
-        [("reading", "/table"), ("reading", "/table"), ("reading", "/else")],
+        [Sight("flushing", "/log", serves=True), Sight("waiting"), Sight("waiting")],
+        [Sight("flushing", "/log", serves=True), Sight("computing")],
+        [
+            Sight("reading", "/table", serves=True),
+            Sight("reading", "/table", serves=True),
+            Sight("reading", "/else", serves=True),
+        ],
         [],
     ]
     shown = Shown(*looks * 5)
@@ -81,7 +87,46 @@ def test_shares_are_of_moments_and_threads_are_a_mean() -> None:
         ("reading", None): (0.25, 0.25),
     }
     assert activity.doing("flushing", "binlog") is None
+    flushing, computing = activity.doing("flushing", "redo"), activity.doing("computing")
+    assert flushing is not None
+    assert computing is not None
+    assert (flushing.serving, computing.serving, activity.serving) == (0.5, 0, 3)
+    assert activity.refused_after_s is None
     assert shown.closed
+
+
+def test_two_logs_at_once_are_one_moment_at_the_logs() -> None:
+    redo, binlog, page = Sight("flushing", "/log"), Sight("writing", "/binlog"), Sight("flushing", "/table")
+    looks: list[list[Sight] | None] = [[redo, binlog], [redo], [binlog], [page]]
+    activity = watched(Shown(*looks * 5)).activity()
+    assert activity is not None
+    assert activity.log_share == 0.75
+
+
+def test_what_goes_wrong_in_the_background_is_raised_at_the_end() -> None:
+    class Broken(Shown):
+        def look(self) -> list[Sight] | None:
+            self.over.set()
+            raise OSError(24, "Too many open files")
+
+    shown = Broken()
+    with pytest.raises(OSError, match="Too many"):
+        watched(shown)
+    assert shown.closed, "its descriptors are let go of all the same"
+
+
+def test_a_kernel_that_refuses_in_the_middle_is_told_of() -> None:
+    class Refusing(Shown):
+        def look(self) -> list[Sight] | None:
+            sights = super().look()
+            self.refused = sights is None
+            return sights
+
+    activity = watched(Refusing(*[[Sight("computing")]] * 10)).activity()
+    assert activity is not None
+    assert activity.moments == 10
+    assert activity.refused_after_s is not None
+    assert activity.period_s * activity.moments <= activity.refused_after_s
 
 
 def test_where_nobody_could_be_looked_at_there_is_no_activity() -> None:
@@ -92,7 +137,7 @@ def test_where_nobody_could_be_looked_at_there_is_no_activity() -> None:
 
 def test_every_second_has_its_rows() -> None:
     rows: list[Row] = []
-    looks: list[list[Sight] | None] = [[("flushing", "/log"), ("computing", None)]] * 40
+    looks: list[list[Sight] | None] = [[Sight("flushing", "/log", serves=True), Sight("computing")]] * 40
     watched(Shown(*looks), rows)
     told = [(source, metric, value) for _, source, metric, value in rows]
     assert ("threads", "flushing_redo", 1.0) in told
@@ -115,7 +160,7 @@ def test_the_list_of_threads_is_made_anew() -> None:
 
 
 def test_who_serves_clients_shows_before_anything_counts() -> None:
-    shown = Shown([("computing", None)], [])
+    shown = Shown([Sight("computing")], [])
     watch = watch_of(shown)
     watch.meet()
     assert watch.activity() is None
@@ -125,7 +170,7 @@ def test_who_serves_clients_shows_before_anything_counts() -> None:
 
 def test_after_the_end_there_are_no_rows() -> None:
     rows: list[Row] = []
-    looks: list[list[Sight] | None] = [[("computing", None)]] * 100_000
+    looks: list[list[Sight] | None] = [[Sight("computing")]] * 100_000
     shown = Shown(*looks)
     watch = watch_of(shown, rows)
     watch.begin()

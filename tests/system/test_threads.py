@@ -98,7 +98,7 @@ def flush():
 start(flush)"""
     with program(flush, argument=file) as process:
         threads = Threads(lambda: [process.pid])
-        until(threads, lambda sights: ("flushing", str(file)) in sights)
+        until(threads, lambda sights: Sight("flushing", str(file)) in sights)
         threads.close()
 
 
@@ -115,7 +115,7 @@ start(lambda: os.read(empty, 1))
 start(lambda: os.write(full, b"x" * 2**20))"""
     with program(work, argument=tmp_path) as process:
         threads = Threads(lambda: [process.pid])
-        expected = {("reading", str(tmp_path / "empty")), ("writing", str(tmp_path / "full"))}
+        expected = {Sight("reading", str(tmp_path / "empty")), Sight("writing", str(tmp_path / "full"))}
         until(threads, lambda sights: set(sights) == expected)
         threads.close()
 
@@ -129,7 +129,7 @@ def test_who_computes_is_seen_and_who_sleeps_by_the_clock_is_idle() -> None:
     burn = "start(lambda: [None for _ in iter(int, 1)])"
     with program(burn) as process:
         threads = Threads(lambda: [process.pid])
-        until(threads, lambda sights: ("computing", None) in sights)
+        until(threads, lambda sights: Sight("computing") in sights)
         threads.close()
 
 
@@ -148,8 +148,8 @@ start(lock.acquire)  # the idle thread of a background"""
         threads = Threads(lambda: [process.pid])
         always(threads, [])  # the client is waited for
         tell(process)
-        until(threads, lambda sights: sights == [("waiting", None)])
-        always(threads, [("waiting", None)])
+        until(threads, lambda sights: sights == [Sight("waiting", serves=True)])
+        always(threads, [Sight("waiting", serves=True)])
         threads.close()
 
 
@@ -169,7 +169,48 @@ start(latch.poll)"""
         threads = Threads(lambda: [process.pid])
         always(threads, [])
         tell(process)
-        until(threads, lambda sights: sights == [("waiting", None)])
+        until(threads, lambda sights: sights == [Sight("waiting", serves=True)])
+        threads.close()
+
+
+@needs_sight
+@pytest.mark.parametrize("nap", ["select.select([], [], [], 60)", "select.poll().poll(60_000)"])
+def test_who_waits_for_no_descriptor_sleeps_by_the_clock_and_serves_nobody(nap: str) -> None:
+    """As PostgreSQL's checkpointer between two writes: it would count as a client's from then on."""
+    work = f"""
+def sleep():
+    here.recv(1)
+    {nap}
+start(sleep)"""
+    with program(f"start(lambda: {nap})") as process:
+        threads = Threads(lambda: [process.pid])
+        always(threads, [])
+        assert threads.serving == 0
+        threads.close()
+    with program(work) as process:
+        threads = Threads(lambda: [process.pid])
+        always(threads, [])
+        assert threads.serving == 1
+        tell(process)
+        always(threads, [])
+        threads.close()
+
+
+@needs_sight
+def test_who_serves_a_client_is_told_with_what_it_is_at() -> None:
+    burn = "[None for _ in iter(int, 1)]"
+    work = f"""
+def serve():
+    here.recv(1)
+    {burn}
+start(serve)
+start(lambda: {burn})"""
+    with program(work) as process:
+        threads = Threads(lambda: [process.pid])
+        until(threads, lambda _: threads.serving == 1)
+        tell(process)
+        both = {Sight("computing", serves=True), Sight("computing")}
+        until(threads, lambda sights: set(sights) == both)
         threads.close()
 
 
@@ -183,8 +224,8 @@ start(lambda: time.sleep(60), "other")"""
     with program(work) as process:
         threads = Threads(lambda: [process.pid], embedded_workers="worker ")
         # Asleep until the next try, and in a mutex; not the one that waits for a time of its own.
-        until(threads, lambda sights: sights == [("waiting", None)] * 2)
-        always(threads, [("waiting", None)] * 2)
+        until(threads, lambda sights: sights == [Sight("waiting", serves=True)] * 2)
+        always(threads, [Sight("waiting", serves=True)] * 2)
         threads.close()
 
 
@@ -217,7 +258,7 @@ def test_with_many_threads_descriptors_are_not_kept(monkeypatch: pytest.MonkeyPa
     with program(work) as process:
         before = len(list(Path("/proc/self/fd").iterdir()))
         threads = Threads(lambda: [process.pid])
-        until(threads, lambda sights: sights == [("computing", None)])
+        until(threads, lambda sights: sights == [Sight("computing")])
         assert len(list(Path("/proc/self/fd").iterdir())) == before
         threads.close()
 

@@ -62,6 +62,9 @@ class Doing(Record):
     log, this is its utilisation."""
     threads: float
     """How many did it, in the mean over all moments."""
+    serving: float | None = None
+    """Of `threads` those that serve clients, as far as they were known by then; None of a record from
+    before they were told apart."""
 
 
 class Activity(Record):
@@ -76,6 +79,14 @@ class Activity(Record):
     period_s: float
     """Between two of them, in the mean."""
     doings: list[Doing]
+    serving: float | None = None
+    """How many threads were known to serve clients, busy or not, in the mean over all moments; None of a
+    record from before they were told apart."""
+    log_share: float | None = None
+    """Of the moments: those at which at least one thread flushed or wrote the redo log or the binary log.
+    The two overlap, so that their shares cannot be added up. None of a record from before it was counted."""
+    refused_after_s: float | None = None
+    """From then on the kernel did not let us look any more; None: it did to the end."""
 
     def doing(self, act: Act, role: Role | None = None) -> Doing | None:
         """Return one thing that was done; None where no thread was ever found at it."""

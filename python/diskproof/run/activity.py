@@ -27,6 +27,8 @@ RENEWED_EACH_S = 1.0
 
 END_LIMIT_S = 10.0
 
+LOGS: tuple[Role, ...] = ("redo", "binlog")
+
 Done = tuple[Act, Role | None]
 
 
@@ -57,6 +59,8 @@ class ActivityWatch:
         self._stop = threading.Event()
         self._writing = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._failure: Exception | None = None
+        self._refused_after_s: float | None = None
         self._began_s = self._ended_s = 0.0
         self.cpu_s = 0.0
         """What looking cost."""
@@ -73,10 +77,12 @@ class ActivityWatch:
         self._thread.start()
 
     def end(self) -> None:
-        """Look no more."""
+        """Look no more; what went wrong in the background is raised here."""
         self.abandon()
         if self._thread is not None:
             self._thread.join(END_LIMIT_S)
+        if self._failure is not None:
+            raise self._failure
 
     def abandon(self) -> None:
         """Look no more, without waiting for the look under way. No row comes after this."""
@@ -99,9 +105,13 @@ class ActivityWatch:
                     role=role,
                     share=tally.present[act, role] / tally.moments,
                     threads=count / tally.moments,
+                    serving=tally.serving[act, role] / tally.moments,
                 )
                 for (act, role), count in sorted(tally.threads.items(), key=lambda item: str(item[0]))
             ],
+            serving=tally.known_to_serve / tally.moments,
+            log_share=tally.at_logs / tally.moments,
+            refused_after_s=self._refused_after_s,
         )
 
     def runnable_mean(self) -> float | None:
@@ -109,6 +119,14 @@ class ActivityWatch:
         return self._whole.runnable_mean()
 
     def _watch(self) -> None:
+        try:
+            self._look_on()
+        except Exception as failure:  # noqa: BLE001 - it is raised where the watch ends
+            self._failure = failure
+        finally:
+            self._threads.close()
+
+    def _look_on(self) -> None:
         renewed_s = told_s = self._began_s
         self._threads.renew()
         wait_s = 0.0
@@ -119,14 +137,16 @@ class ActivityWatch:
                 self._threads.renew()
                 renewed_s = now_s
             self._look()
-            self._ended_s = now_s
+            if not self._threads.refused:
+                self._ended_s = now_s
+            elif self._refused_after_s is None:
+                self._refused_after_s = now_s - self._began_s
             if now_s >= told_s + RENEWED_EACH_S:
                 self._tell(now_s - self._began_s)
                 told_s = now_s
             took_s = time.thread_time() - cpu_began_s
             self.cpu_s += took_s
             wait_s = max(PERIOD_S, took_s / MOST_CPU)
-        self._threads.close()
 
     def _look(self) -> None:
         runnable = _runnable()
@@ -135,12 +155,12 @@ class ActivityWatch:
             tally.add_runnable(runnable)
         if sights is None:
             return
-        done = Counter(self._done(sight) for sight in sights)
+        done = [(self._done(sight), sight.serves) for sight in sights]
         for tally in (self._whole, self._second):
-            tally.add(done)
+            tally.add(done, self._threads.serving)
 
     def _done(self, sight: Sight) -> Done:
-        act, path = sight
+        act, path, _ = sight
         if path is None:
             return act, None
         if path not in self._roles:
@@ -169,13 +189,20 @@ class _Tally:
     def __init__(self) -> None:
         self.moments = 0
         self.threads: Counter[Done] = Counter()
+        self.serving: Counter[Done] = Counter()
         self.present: Counter[Done] = Counter()
+        self.at_logs = self.known_to_serve = 0
         self._runnable = self._runnable_moments = 0
 
-    def add(self, done: Counter[Done]) -> None:
+    def add(self, done: list[tuple[Done, bool]], known_to_serve: int) -> None:
+        """Add what was found at a moment: each thing with whether who did it serves a client."""
         self.moments += 1
-        self.threads.update(done)
-        self.present.update(done.keys())
+        self.known_to_serve += known_to_serve
+        self.threads.update(one for one, _ in done)
+        self.serving.update(one for one, serves in done if serves)
+        present = {one for one, _ in done}
+        self.present.update(present)
+        self.at_logs += any(act in ("flushing", "writing") and role in LOGS for act, role in present)
 
     def add_runnable(self, runnable: int | None) -> None:
         if runnable is not None:

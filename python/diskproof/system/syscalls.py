@@ -3,11 +3,15 @@
 import platform
 from typing import Literal
 
-Purpose = Literal["flush", "read", "write", "client", "set", "clock", "queue", "signal", "futex"]
+Purpose = Literal[
+    "flush", "read", "write", "client", "select", "poll", "set", "clock", "queue", "signal", "futex"
+]
 """``flush``, ``read`` and ``write`` have a file as their first argument, and ``set`` an epoll set.
 
-``client``: a socket's other end; ``queue``: completions of the thread's own asynchronous requests;
-``signal``: a signal, or the end of a child; ``futex``: some event inside of the program, as whatever else.
+``client``: a socket's other end; ``select`` and ``poll`` too, unless they are given no descriptor at all and
+sleep for a while (PostgreSQL's pg_usleep, InnoDB's sleeps); ``queue``: completions of the thread's own
+asynchronous requests; ``signal``: a signal, or the end of a child; ``futex``: some event inside of the
+program, as whatever else.
 ``sync_file_range`` is a write, for it has pages written and flushes no disk.
 """
 
@@ -28,10 +32,10 @@ _CALLS: tuple[tuple[Purpose, str, int | None, int | None], ...] = (
     ("write", "ftruncate", 77, 46),
     ("write", "fallocate", 285, 47),
     ("write", "sync_file_range", 277, 84),
-    ("client", "poll", 7, None),
-    ("client", "ppoll", 271, 73),
-    ("client", "select", 23, None),
-    ("client", "pselect6", 270, 72),
+    ("poll", "poll", 7, None),
+    ("poll", "ppoll", 271, 73),
+    ("select", "select", 23, None),
+    ("select", "pselect6", 270, 72),
     ("client", "accept", 43, 202),
     ("client", "accept4", 288, 242),
     ("client", "recvfrom", 45, 207),

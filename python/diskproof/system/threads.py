@@ -21,18 +21,30 @@ are told apart as they are:
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from diskproof.results.usage import Act
 from diskproof.system.syscalls import Purpose, purposes
 
-Sight = tuple[Act, str | None]
-"""What a thread is at, and the path of the file that it flushes, reads or writes."""
+
+class Sight(NamedTuple):
+    """What a thread is at."""
+
+    act: Act
+    path: str | None = None
+    """Of the file that it flushes, reads or writes."""
+    serves: bool = False
+    """Whether it serves a client; False as long as it was never found waiting for one."""
+
 
 MOST_KEPT_OPEN = 400
 """Descriptors that stay open from look to look, of the 1,024 that a process may usually have."""
 
 _FUTEX_LIMIT = 3
 """Which argument of futex(2) is the time after which it goes on; 0 is none."""
+
+_COUNTS_DESCRIPTORS: dict[Purpose, int] = {"select": 0, "poll": 1}
+"""Which argument of a call is how many descriptors it waits for, or one more than the highest of them."""
 
 _FILE_ACTS: dict[Purpose, Act] = {"flush": "flushing", "read": "reading", "write": "writing"}
 
@@ -45,7 +57,7 @@ class _Thread:
     path: str
     descriptor: int | None = None
     serves: bool = False
-    """Whether it was ever found waiting for a client."""
+    """Whether it was ever found waiting for a client, or is a worker of an embedded database."""
     sets: dict[int, bool] = field(default_factory=dict)
     """Of its epoll sets: whether there is a socket in it. A server makes them once and keeps them."""
     idle_as: bytes = b""
@@ -76,6 +88,16 @@ class Threads:
         self._threads: dict[tuple[int, int], _Thread] = {}
         self._stale = True
         self._refused = self._purposes is None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the kernel, or our not knowing it, does not let us look (any more)."""
+        return self._refused
+
+    @property
+    def serving(self) -> int:
+        """How many of the threads are known to serve clients, at work or not."""
+        return sum(thread.serves for thread in self._threads.values())
 
     def renew(self) -> None:
         """List the threads anew at the next look."""
@@ -126,7 +148,8 @@ class Threads:
         for pid, tid in sorted(found - self._threads.keys()):
             folder = f"/proc/{pid}/task/{tid}"
             if self._workers is None or _name(folder).startswith(self._workers):
-                self._threads[pid, tid] = _Thread(pid, f"{folder}/syscall")
+                serves = self._workers is not None
+                self._threads[pid, tid] = _Thread(pid, f"{folder}/syscall", serves=serves)
 
     def _sight(self, thread: _Thread) -> Sight | None:
         """Return what one thread is at; None: it is idle."""
@@ -135,13 +158,13 @@ class Threads:
         if text == thread.idle_as:
             return None
         if text.startswith(b"running"):  # on a CPU, or ready for one
-            return "computing", None
+            return Sight("computing", None, thread.serves)
         number, *arguments = text.split()
         purpose = self._purposes.get(number)
         if purpose in _FILE_ACTS:
             path = _path(thread.pid, arguments[0])
             if path.startswith("/"):
-                return _FILE_ACTS[purpose], path
+                return Sight(_FILE_ACTS[purpose], path, thread.serves)
             thread.serves |= path.startswith("socket:")  # as for pipes, another end is waited for
             return None
         sight = self._asleep(thread, purpose, arguments)
@@ -150,14 +173,17 @@ class Threads:
 
     def _asleep(self, thread: _Thread, purpose: Purpose | None, arguments: list[bytes]) -> Sight | None:
         """Return what a thread that sleeps in no file waits for; None: nothing that is counted."""
+        if purpose in _COUNTS_DESCRIPTORS:
+            none = arguments[_COUNTS_DESCRIPTORS[purpose]] == b"0x0"
+            purpose = "clock" if none else "client"
         if purpose == "client" or (purpose == "set" and self._has_socket(thread, arguments[0])):
             thread.serves = True
             return None
         if self._workers is not None:
             timed = purpose == "futex" and arguments[_FUTEX_LIMIT] != b"0x0"
-            return None if timed or purpose in ("queue", "signal") else ("waiting", None)
+            return None if timed or purpose in ("queue", "signal") else Sight("waiting", None, thread.serves)
         if thread.serves and purpose in ("futex", "set", None):
-            return "waiting", None
+            return Sight("waiting", None, thread.serves)
         return None
 
     def _read(self, thread: _Thread) -> bytes:
