@@ -3,7 +3,7 @@
 A test takes a signal away or turns one round: ``limited("log flush", usage__activity=None)``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from diskproof.analysis.gather import Gathered
@@ -79,14 +79,22 @@ def _timed(one: StatementType, mean_us: float) -> StatementType:
     return change(one, latency_us=make_latency(mean_us, one.count))
 
 
-def activity(*doings: tuple[Act, Role | None, float, float]) -> Activity:
-    """Return what threads were found at: act, role, share of moments, threads."""
+Found = tuple[Act, Role | None, float, float]
+"""Act, role, share of moments, threads."""
+
+
+def activity(*doings: Found, background: Sequence[Found] = (), log_share: float | None = None) -> Activity:
+    """Return what threads that serve clients were found at, and what others were."""
     return Activity(
         moments=600,
         period_s=0.045,
         doings=[
-            Doing(act=act, role=role, share=share, threads=threads) for act, role, share, threads in doings
+            Doing(act=act, role=role, share=share, threads=threads, serving=threads if serves else 0.0)
+            for found, serves in ((doings, True), (background, False))
+            for act, role, share, threads in found
         ],
+        serving=128.0,
+        log_share=log_share,
     )
 
 
@@ -189,7 +197,7 @@ def flush_bound(plan: Plan, number: int) -> Trial:
     """Return a trial whose COMMIT waits 8 ms for one flush of 7.5 ms; eight clients share some."""
     clients = plan.cells[0].clients
     commit_us = 8100.0 if clients == 1 else 15_000.0
-    trial = _trial(plan, number, {"commit": commit_us, "begin": 40.0})
+    trial = trial_of(plan, number, {"commit": commit_us, "begin": 40.0})
     n, per_s = load_of(trial).known_transactions, load_of(trial).transactions_per_s
     flushes = 1.0 if clients == 1 else 120.0 / per_s
     disk = device(
@@ -208,7 +216,7 @@ def flush_bound(plan: Plan, number: int) -> Trial:
 def read_bound(plan: Plan, number: int) -> Trial:
     """Return a trial whose point selects wait for pages, ten each of 8 ms."""
     clients = plan.cells[0].clients
-    trial = _trial(plan, number, {"point_select": 8000.0, "commit": 400.0})
+    trial = trial_of(plan, number, {"point_select": 8000.0, "commit": 400.0})
     load = load_of(trial)
     present = 10 * 7800.0 / MICRO * load.transactions_per_s
     return used(
@@ -229,7 +237,7 @@ def cpu_bound(plan: Plan, number: int) -> Trial:
     clients = plan.cells[0].clients
     work_us = 1500.0
     queue = max(clients / 2, 1.0)
-    trial = _trial(plan, number, dict.fromkeys(READS, work_us / 18 * queue) | {"commit": 60.0 * queue})
+    trial = trial_of(plan, number, dict.fromkeys(READS, work_us / 18 * queue) | {"commit": 60.0 * queue})
     load = load_of(trial)
     server_us = min(1300.0, 1.65 / load.transactions_per_s * MICRO)
     return used(
@@ -265,7 +273,7 @@ def load_bound(plan: Plan, number: int) -> Trial:
 def lock_bound(plan: Plan, number: int) -> Trial:
     """Return a trial whose updates wait for each other's row, and whose COMMIT is quick."""
     clients = plan.cells[0].clients
-    trial = _trial(plan, number, {"update_index": 12_000.0, "commit": 300.0, "begin": 40.0})
+    trial = trial_of(plan, number, {"update_index": 12_000.0, "commit": 300.0, "begin": 40.0})
     load = load_of(trial)
     made = used(
         trial,
@@ -292,7 +300,7 @@ def lock_bound(plan: Plan, number: int) -> Trial:
 def page_write_bound(plan: Plan, number: int) -> Trial:
     """Return a trial whose statements wait until a page is written, on a disk that only writes."""
     clients = plan.cells[0].clients
-    trial = _trial(plan, number, dict.fromkeys(READS, 2000.0) | {"commit": 300.0})
+    trial = trial_of(plan, number, dict.fromkeys(READS, 2000.0) | {"commit": 300.0})
     load = load_of(trial)
     return used(
         trial,
@@ -356,7 +364,7 @@ MAKERS: dict[str, Callable[[Plan, int], Trial]] = {
 }
 
 
-def _trial(plan: Plan, number: int, means_us: Mapping[str, float]) -> Trial:
+def trial_of(plan: Plan, number: int, means_us: Mapping[str, float]) -> Trial:
     """Return a trial whose statements take so long, at the rate that follows by Little's law."""
     planned = plan.trials[number]
     clients = plan.cells[0].clients

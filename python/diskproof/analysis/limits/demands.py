@@ -54,7 +54,7 @@ def _writer(seen: Observed) -> Iterator[Demand]:
 
 def flush_busy(seen: Observed) -> tuple[float, str] | None:
     """Return the share of time with a log's flush under way, and where: by the threads, else the disks."""
-    found = seen.found("flushing", seen.log_roles)
+    found = seen.at_the_log()
     logs = [one for one in holding(seen.disks, seen.log_roles) if one.flush]
     where = f"on {logs[0].name}" if len(logs) == 1 else ""
     if found is not None:

@@ -12,6 +12,14 @@ from diskproof.results.limit import Limit
 NEEDED = 2
 """Instruments that must agree: one alone may be wrong, and no other would show it."""
 
+OF_A_DISK: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "disk")
+"""Limits of which kernel and virtual disk tell as one: they time the same requests on the same wire."""
+
+WAITED_FOR: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "locks")
+"""Limits that hold clients back by a wait: a disk may be as busy for somebody for whom nobody waits."""
+
+WHO_WAITS: tuple[Instrument, ...] = ("clients", "server", "threads")
+
 CLEARLY = 1.5
 """By how many times one limit's part must be larger than another's, where as much speaks for both."""
 
@@ -57,14 +65,27 @@ def name_limit(signals: Sequence[Signal], split: Split | None) -> Named:
 
 
 def _standing(signals: Sequence[Signal], limit: Limit) -> int | None:
-    """Return how many more instruments speak for a limit than against; None where it is not established."""
+    """Return how many more instruments speak for a limit than against; None where it is not established.
+
+    What is waited for has to be told by somebody who waits, and never against the clients' own clock: of a
+    COMMIT that takes a fifth of a transaction no flush can take more.
+    """
     speak, oppose = _instruments(signals, limit, True), _instruments(signals, limit, False)
-    return len(speak) - len(oppose) if len(speak) >= NEEDED and len(speak) > len(oppose) else None
+    if limit in WAITED_FOR and ("clients" in oppose or not set(speak) & set(WHO_WAITS)):
+        return None
+    pro, contra = len(_voices(speak, limit)), len(_voices(oppose, limit))
+    return pro - contra if pro >= NEEDED and pro > contra else None
 
 
 def _instruments(signals: Sequence[Signal], limit: Limit, supports: bool) -> list[Instrument]:
     found = [one.instrument for one in signals if one.limit == limit and one.supports == supports]
     return list(dict.fromkeys(found))
+
+
+def _voices(instruments: Sequence[Instrument], limit: Limit) -> set[Instrument]:
+    """Return instruments with those as one that look at the same thing by the same way."""
+    one = limit in OF_A_DISK
+    return {"kernel" if one and name == "virtual disk" else name for name in instruments}
 
 
 def _by_time(limits: Sequence[Limit], split: Split | None) -> Limit | None:
@@ -88,15 +109,28 @@ def _what_is_missing(signals: Sequence[Signal], split: Split | None) -> str:
     if not speaking:
         return _nothing_stands_out(split)
     limits = sorted(
-        {one.limit for one in speaking}, key=lambda limit: -len(_instruments(signals, limit, True))
+        dict.fromkeys(one.limit for one in speaking),  # in their order, lest a report differ from the last
+        key=lambda limit: -len(_voices(_instruments(signals, limit, True), limit)),
     )
     first = limits[0]
     speaks = next(one for one in speaking if one.limit == first)
-    opposes = next((one for one in signals if one.limit == first and not one.supports), None)
-    said = f"by the {speaks.instrument} it were {plain(first)} ({speaks.says})"
+    against = [one for one in signals if one.limit == first and not one.supports]
+    opposes = next((one for one in against if one.instrument == "clients"), next(iter(against), None))
+    said = f"{_who(speaks.instrument)} {_verb(speaks.instrument, 'point')} to {plain(first)} ({speaks.says})"
     if opposes is not None:
-        return f"{said}, but not by the {opposes.instrument} ({opposes.says})"
-    return f"{said}, and no second instrument says so"
+        speaks_not = f"{_who(opposes.instrument)} {_verb(opposes.instrument, 'contradict')} that"
+        return f"{said}, but {speaks_not} ({opposes.says})"
+    if first in WAITED_FOR and speaks.instrument not in WHO_WAITS:
+        return f"{said}, but nothing that was observed shows that clients wait for it"
+    return f"{said}, but no second instrument confirms it"
+
+
+def _who(instrument: Instrument) -> str:
+    return f"the {instrument}"
+
+
+def _verb(instrument: Instrument, verb: str) -> str:
+    return verb if instrument in ("clients", "threads") else f"{verb}s"
 
 
 def _nothing_stands_out(split: Split | None) -> str:

@@ -15,7 +15,7 @@ from diskproof.results.load import LoadResult, StatementType
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
-from diskproof.results.usage import Act, Doing, Party, ServerAccount, Usage
+from diskproof.results.usage import Act, Activity, Doing, Party, ServerAccount, Usage
 from diskproof.server.durability import LOG_ROLE
 from diskproof.study.part import Family
 
@@ -25,6 +25,9 @@ LOG_ROLES: dict[Family, tuple[Role, ...]] = {
     "sqlite": (LOG_ROLE["sqlite"],),
 }
 """Roles whose flush a commit waits for."""
+
+KNOWN_TO_SERVE = 0.9
+"""Of the clients' threads: those that were never found waiting for a client would be missed at the disks."""
 
 PARTIES: tuple[Party, ...] = ("server", "load", "disks")
 
@@ -289,27 +292,53 @@ class Observed:
     def found(self, act: Act, roles: Collection[Role] | None = None) -> tuple[float, float] | None:
         """Return the share of moments in which a thread was at it, and how many were in the mean.
 
-        Of several roles the shares are added, up to 1. None where nobody looked.
+        Of several roles the share is the largest of theirs: they may overlap. None where nobody looked.
+        """
+        return self._found((act,), roles)
+
+    def at_the_log(self, roles: Collection[Role] | None = None) -> tuple[float, float] | None:
+        """Return the share of moments in which a thread flushed or wrote a log, and how many did in the mean.
+
+        Without `roles` of any log that a commit waits for. A log is written with its flush where the disk has
+        no cache to be flushed; an embedded database's is one of the files of its data, which are written for
+        other reasons too.
+        """
+        acts: tuple[Act, ...] = ("flushing",) if self.embedded else ("flushing", "writing")
+        found = self._found(acts, self.log_roles if roles is None else roles)
+        together = self._moments(lambda activity: activity.log_share)
+        if found is None or together is None or roles is not None or self.embedded or not self.log_roles:
+            return found
+        return together, found[1]
+
+    def served(self, act: Act, roles: Collection[Role]) -> float | None:
+        """Return how many threads that serve clients were at it in the mean.
+
+        None where nobody looked, or where fewer threads were known to serve than there are clients.
         """
 
-        def doings(usage: Usage) -> list[Doing] | None:
-            if usage.activity is None or not usage.activity.moments:
+        def threads(activity: Activity) -> float | None:
+            if activity.serving is None or activity.serving < KNOWN_TO_SERVE * self.clients:
                 return None
+            return sum(one.serving or 0.0 for one in activity.doings if one.act == act and one.role in roles)
+
+        return self._moments(threads)
+
+    def _found(self, acts: Collection[Act], roles: Collection[Role] | None) -> tuple[float, float] | None:
+        def doings(activity: Activity) -> list[Doing]:
             return [
-                one
-                for one in usage.activity.doings
-                if one.act == act and (roles is None or one.role in roles)
+                one for one in activity.doings if one.act in acts and (roles is None or one.role in roles)
             ]
 
-        share = self._usage(
-            lambda usage: (
-                None if (found := doings(usage)) is None else min(sum(one.share for one in found), 1.0)
-            )
-        )
-        threads = self._usage(
-            lambda usage: None if (found := doings(usage)) is None else sum(one.threads for one in found)
-        )
+        share = self._moments(lambda activity: max((one.share for one in doings(activity)), default=0.0))
+        threads = self._moments(lambda activity: sum(one.threads for one in doings(activity)))
         return None if share is None or threads is None else (share, threads)
+
+    def _moments(self, figure: Callable[[Activity], float | None]) -> float | None:
+        """Return a mean over all moments of all trials: few were taken in each."""
+        watched = [usage.activity for usage in self._usages() if usage.activity and usage.activity.moments]
+        known = [(value, one.moments) for one in watched if (value := figure(one)) is not None]
+        moments = sum(count for _, count in known)
+        return sum(value * count for value, count in known) / moments if moments else None
 
     # ------------------------------------------------------------ the server's own account
 
@@ -337,11 +366,14 @@ class Observed:
         return middle(amount(one) for one in self.trials)
 
     def sessions(self, chosen: Callable[[str], bool]) -> float | None:
-        """Return how many sessions waited for something in the mean; None where the server does not tell."""
+        """Return how many sessions waited for something in the mean; None where the server does not tell.
+
+        Where it tells and nobody ever waited, that is 0.
+        """
         return self.account(
             lambda account: (
                 sum(count for name, count in account.waiting_sessions.items() if chosen(name))
-                if account.waiting_sessions
+                if account.waiting_sessions is not None
                 else None
             )
         )

@@ -17,6 +17,9 @@ DATA: tuple[Role, ...] = ("data",)
 REDO: tuple[Role, ...] = ("redo",)
 BINLOG: tuple[Role, ...] = ("binlog",)
 
+AT_ONCE = 0.1
+"""Of a write's time: a flush that takes no more has next to nothing to write, as without a volatile cache."""
+
 SELDOM = 0.01
 """Fewer of something than one in a hundred transactions take no time of a mean one."""
 
@@ -60,7 +63,7 @@ def log_flush(seen: Observed) -> Part | None:
         most = (service + writing) * (2 if seen.inside > 1 else 1)
         mean_us = min(waited, max(most, _flush_by_threads(seen) or 0.0))
         return Part(name="log flush", mean_us=mean_us, service_us=min(service, mean_us), source=source)
-    found = seen.found("flushing", seen.log_roles)
+    found = seen.at_the_log()
     if found is None:
         return None
     return Part(name="log flush", mean_us=waited * found[0], source=source)
@@ -69,16 +72,34 @@ def log_flush(seen: Observed) -> Part | None:
 def flush_service(seen: Observed) -> tuple[tuple[float | None, float], str]:
     """Return how long the flushes of one commit take, and the writes before them, and who says so.
 
-    None: that is not known; 0: there are none.
+    On a disk that answers flushes at once the writes are the flush. None: that is not known; 0: there are
+    none.
     """
     flushes = flushes_each(seen)
     if flushes is not None and flushes < SELDOM / max(seen.inside, 1):
         return (0.0, 0.0), "no commit flushes anything"
     for disks, account in ((seen.disks, "the kernel's"), (seen.virtual, "the virtual disk's")):
-        logs = [one for one in holding(disks, seen.log_roles) if one.flush and one.flush.mean_us]
+        logs = [one for one in holding(disks, seen.log_roles) if _flush_is_timed(seen, one)]
         if logs:
-            return _by_disks(seen, logs), f"by {account} account of {_named(logs)}"
-    return (_by_threads(seen), 0.0), "by the threads that were found flushing"
+            written = ", whose writes are the flush" if all(map(answers_at_once, logs)) else ""
+            return _by_disks(seen, logs), f"by {account} account of {_named(logs)}{written}"
+    return (_by_threads(seen), 0.0), "by the threads that were found at the log"
+
+
+def answers_at_once(disk: Disk) -> bool:
+    """Tell whether a disk has no volatile cache to be flushed: it is sent no flushes, or answers at once."""
+    if disk.flush is None or not disk.write.mean_us:
+        return False
+    return (disk.flush.mean_us or 0.0) <= AT_ONCE * disk.write.mean_us
+
+
+def _flush_is_timed(seen: Observed, disk: Disk) -> bool:
+    """Tell whether it is known how long a flush takes there: one that is sent none may be asked for none."""
+    if disk.flush is None:
+        return False
+    at_log = seen.at_the_log()
+    asked = flushes_each(seen) is not None or (at_log is not None and at_log[0] > SELDOM)
+    return bool(disk.flush.mean_us) or (asked and answers_at_once(disk))
 
 
 def _by_threads(seen: Observed) -> float | None:
@@ -89,7 +110,7 @@ def _by_threads(seen: Observed) -> float | None:
         REDO: seen.account_per_s(lambda account: account.log_flushes),
         BINLOG: seen.account_per_s(lambda account: account.binlog_groups),
     }
-    found = {roles: seen.found("flushing", roles) for roles in (REDO, BINLOG)}
+    found = {roles: seen.at_the_log(roles) for roles in (REDO, BINLOG)}
     times = [
         threads[1] / rate * MICRO if rate else None
         for roles, rate in rates.items()
@@ -100,21 +121,71 @@ def _by_threads(seen: Observed) -> float | None:
 
 
 def _by_disks(seen: Observed, logs: list[Disk]) -> tuple[float, float]:
-    """Return the time of one commit's flushes and writes: of one client all, of several one for each log."""
+    """Return the time of one commit's flushes and writes: of one client all, of several those of a group.
+
+    Where the server does not tell of groups, a commit of several clients flushes each log once, on the
+    slowest disk.
+    """
+    each_us = {disk.name: _flush_us(disk) for disk in logs}
     if seen.inside == 1 and seen.per_s:
-        flushes = sum(one.flush.per_s * one.flush.mean_us for one in logs if one.flush and one.flush.mean_us)
-        writes = sum(min(one.write.per_s, one.flush.per_s) * _write_us(one) for one in logs if one.flush)
+        rates = [(disk, _flushes_per_s(seen, disk)) for disk in logs]
+        flushes = sum(rate * each_us[disk.name][0] for disk, rate in rates)
+        writes = sum(min(disk.write.per_s, rate) * each_us[disk.name][1] for disk, rate in rates)
         return flushes / seen.per_s, writes / seen.per_s
-    slowest = max(logs, key=lambda one: (one.flush.mean_us if one.flush else None) or 0.0)
-    times = logs_of_commit(seen) * _commits_each(seen)
-    flush_us = (slowest.flush.mean_us if slowest.flush else None) or 0.0
-    return flush_us * times, _write_us(slowest) * times
+    slowest_us = max(each_us.values())
+    of_group = [_flushes_of_group(seen, disk) for disk in logs]
+    known = [one for one in of_group if one is not None]
+    if len(known) < len(logs):
+        times = logs_of_commit(seen) * _commits_each(seen)
+        return slowest_us[0] * times, slowest_us[1] * times
+    sums = [
+        sum(times * each_us[disk.name][kind] for disk, times in zip(logs, known, strict=True))
+        for kind in (0, 1)
+    ]
+    return tuple(  # type: ignore[return-value]
+        max(total, one) * _commits_each(seen) for total, one in zip(sums, slowest_us, strict=True)
+    )
 
 
-def _write_us(disk: Disk) -> float:
-    """Return the write before a flush; no longer than the flush, for pages are written meanwhile as well."""
+def _flush_us(disk: Disk) -> tuple[float, float]:
+    """Return the time of a flush, and of the write before it.
+
+    That is taken as no longer than the flush, for pages are written meanwhile as well; where a flush is
+    answered at once, the write is the flush.
+    """
     flush_us = (disk.flush.mean_us if disk.flush else None) or 0.0
-    return min(disk.write.mean_us or 0.0, flush_us)
+    write_us = disk.write.mean_us or 0.0
+    return (write_us + flush_us, 0.0) if answers_at_once(disk) else (flush_us, min(write_us, flush_us))
+
+
+def _flushes_per_s(seen: Observed, disk: Disk) -> float:
+    """Return the flushes of a disk; one that answers at once may be sent none of those that are asked for."""
+    sent = disk.flush.per_s if disk.flush else 0.0
+    if not answers_at_once(disk):
+        return sent
+    asked = seen.account_per_s(lambda account: account.log_flushes)
+    return min(disk.write.per_s, max(sent, seen.commits_per_s or 0.0 if asked is None else asked))
+
+
+def _flushes_of_group(seen: Observed, disk: Disk) -> float | None:
+    """Return how often a disk is flushed for commits that share it; None where the server does not tell.
+
+    No more than twice for each log: a file system may have a journal to flush with it. Flushes of data files
+    on the same disk are taken off; where the server does not count those, it is not known.
+    """
+    groups = seen.account_per_s(lambda account: account.binlog_groups)
+    groups = groups or seen.account_per_s(lambda account: account.log_flushes)
+    of_pages = seen.account_per_s(lambda account: account.page_flushes)
+    if alone_on(seen, disk):
+        of_pages = 0.0
+    if not groups or of_pages is None:
+        return None
+    return min(max(_flushes_per_s(seen, disk) - of_pages, 0.0) / groups, 2.0 * logs_of_commit(seen))
+
+
+def alone_on(seen: Observed, disk: Disk) -> bool:
+    """Tell whether nothing but logs lies on a disk, by what is known of it."""
+    return bool(disk.roles) and set(disk.roles) <= set(seen.log_roles) - set(DATA)
 
 
 def logs_of_commit(seen: Observed) -> int:
@@ -126,15 +197,18 @@ def logs_of_commit(seen: Observed) -> int:
 
 
 def flushes_each(seen: Observed) -> float | None:
-    """Return flushes of a log for a transaction: as the server asked, or else as the disks were sent."""
+    """Return flushes of a log for a transaction: as the server asked, or else as the disks were sent.
+
+    That a disk was sent none tells nothing of one without a volatile cache: then the threads do.
+    """
     asked = seen.account_each(lambda account: account.log_flushes)
     if asked is not None:
         return asked
     disks = holding(seen.disks, seen.log_roles) or holding(seen.virtual, seen.log_roles)
     sent = [one.flush.per_s for one in disks if one.flush]
-    if sent and seen.per_s:
+    if any(sent) and seen.per_s:
         return sum(sent) / seen.per_s
-    found = seen.found("flushing", seen.log_roles)
+    found = seen.at_the_log()
     return None if found is None or not seen.per_s else (0.0 if found[1] == 0 else None)
 
 
@@ -156,8 +230,8 @@ def _commits_each(seen: Observed) -> float:
 
 
 def _flush_by_threads(seen: Observed) -> float | None:
-    """Return how long a transaction's own thread flushes the log: N = X R of the threads found at it."""
-    found = seen.found("flushing", seen.log_roles)
+    """Return how long a transaction's own thread is at the log: N = X R of the threads found at it."""
+    found = seen.at_the_log()
     return None if found is None or not seen.per_s else found[1] / seen.per_s * MICRO
 
 
@@ -171,13 +245,14 @@ def data_reads(seen: Observed) -> Part | None:
     if count is not None and count < SELDOM:
         return None
     timed = seen.account_each(lambda account: account.page_read_s)
-    threads = seen.found("reading", DATA)
+    threads = seen.served("reading", DATA)
     each = _read_us(disks)
     asked = seen.account_each(lambda account: account.page_reads)
     if timed is not None:
         mean_us, source = timed * MICRO, "the server's clock of its page reads"
     elif threads is not None and seen.per_s:
-        mean_us, source = threads[1] / seen.per_s * MICRO, f"{digits_of(threads[1])} threads found reading"
+        mean_us = threads / seen.per_s * MICRO
+        source = f"{digits_of(threads)} of the clients' threads found reading"
     elif asked is not None and count is not None and each is not None:
         number = min(asked, count)
         mean_us, source = number * each, f"{digits_of(number)} page reads of {_ms(each)} each"
@@ -207,17 +282,17 @@ def _read_service(disks: list[Disk], count: float | None, mean_us: float) -> flo
 
 def page_writes(seen: Observed) -> Part | None:
     """Return the time that clients' own threads write pages, or flush the files that hold them."""
-    written = seen.found("writing", DATA)
-    flushed = seen.found("flushing", DATA) if "data" not in seen.log_roles else None
+    written = seen.served("writing", DATA)
+    flushed = seen.served("flushing", DATA) if "data" not in seen.log_roles else None
     if written is None or not seen.per_s:
         return None
-    threads = written[1] + (flushed[1] if flushed else 0.0)
+    threads = written + (flushed or 0.0)
     if not threads:
         return None
     return Part(
         name="page writes",
         mean_us=threads / seen.per_s * MICRO,
-        source=f"{digits_of(threads)} threads found writing data or flushing it",
+        source=f"{digits_of(threads)} of the clients' threads found writing data or flushing it",
     )
 
 

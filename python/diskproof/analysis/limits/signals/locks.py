@@ -50,7 +50,7 @@ def locks_by_clients(seen: Observed) -> Iterator[Signal]:
 
 def locks_by_threads(seen: Observed) -> Iterator[Signal]:
     """Ask how many threads slept while no log was flushed: those who share a flush sleep as well."""
-    found, flushing = seen.found("waiting"), seen.found("flushing", seen.log_roles)
+    found, flushing = seen.found("waiting"), seen.at_the_log()
     if found is None or flushing is None or seen.embedded:
         return
     says = f"{digits_of(found[1])} threads were found asleep for one another in the mean"

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from diskproof.analysis.evidence import IDLE_SHARE
 from diskproof.analysis.limits.disks import Disk, holding
 from diskproof.analysis.limits.observed import Observed, begins, commits
-from diskproof.analysis.limits.shapes import Signal
+from diskproof.analysis.limits.shapes import Instrument, Signal
 from diskproof.analysis.limits.signals.judge import MOST, against, by_busy, by_time, of_clients, sessions
-from diskproof.analysis.limits.split import SELDOM
+from diskproof.analysis.limits.split import SELDOM, alone_on, answers_at_once
 from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.results.usage import ServerAccount
 
@@ -31,41 +32,56 @@ def commits_take(seen: Observed) -> Iterator[Signal]:
 
 
 def flushed_by_threads(seen: Observed) -> Iterator[Signal]:
-    """Ask at how many moments a thread was found flushing a log."""
-    found = seen.found("flushing", seen.log_roles)
+    """Ask at how many moments a thread was found flushing a log, or writing it."""
+    found, written = seen.at_the_log(), seen.found("writing", seen.log_roles)
     if found is not None:
-        says = f"a thread was found flushing the log at {share(found[0])} of moments"
+        writing = written is not None and written[0] >= SELDOM and not seen.embedded
+        doing = "writing or flushing" if writing else "flushing"
+        says = f"a thread was found {doing} the log at {share(found[0])} of moments"
         yield from by_busy(seen, "log flush", "threads", found[0], says)
 
 
 def flushed_by_disks(seen: Observed) -> Iterator[Signal]:
-    """Ask the kernel for how much of the time the log's disk was flushing.
-
-    Of several clients' commits some wait for the log's writing between two flushes, which keeps the disk busy
-    as well; a disk without a volatile cache is sent no flushes, and the writing is all.
-    """
-    for disk in _logs(seen, seen.disks):
-        if disk.flush is None or disk.flush.serial_share is None:
-            continue
-        busy, mean = disk.flush.serial_share, disk.flush.mean_us
-        if seen.inside > 1 and busy >= MOST and disk.busy is not None:
-            busy = max(busy, disk.busy)
-        each = f", {milliseconds(mean)} each" if mean else ""
-        says = f"flushes keep {disk.name} busy {share(busy)} of the time{each}"
-        yield from by_busy(seen, "log flush", "kernel", busy, says)
-        return
+    """Ask the kernel for how much of the time the log's disk was flushing."""
+    yield from _flushed_by(seen, seen.disks, "kernel")
 
 
 def flushed_by_models(seen: Observed) -> Iterator[Signal]:
     """Ask the virtual disk of the log for how much of the time it was flushing."""
-    for disk in _logs(seen, seen.virtual):
-        if disk.flush is None or disk.flush.serial_share is None:
-            continue
-        busy, mean = disk.flush.serial_share, disk.flush.mean_us
-        each = f", {milliseconds(mean)} each" if mean else ""
-        says = f"the virtual disk {disk.name} served flushes {share(busy)} of the time{each}"
-        yield from by_busy(seen, "log flush", "virtual disk", busy, says)
-        return
+    yield from _flushed_by(seen, seen.virtual, "virtual disk")
+
+
+def _flushed_by(seen: Observed, disks: list[Disk], instrument: Instrument) -> Iterator[Signal]:
+    for disk in _logs(seen, disks):
+        told = _busy_with_log(seen, disk)
+        if told is not None:
+            what, busy, each_us = told
+            each = f", {milliseconds(each_us)} each" if each_us else ""
+            name = f"the virtual disk {disk.name}" if instrument == "virtual disk" else disk.name
+            says = f"{what} keep {name} busy {share(busy)} of the time{each}"
+            yield from by_busy(seen, "log flush", instrument, busy, says)
+            return
+
+
+def _busy_with_log(seen: Observed, disk: Disk) -> tuple[str, float, float | None] | None:
+    """Return what keeps a disk busy with the log, for how much of the time, and how long each takes.
+
+    Writes count where nothing but the log lies there, for between two flushes it is written. Of a disk that
+    answers flushes at once they are all that there is: where data are written to it too, it takes threads
+    that were found at the log to know whose writes they are.
+    """
+    if disk.flush is None or disk.flush.serial_share is None:
+        return None
+    busy, each_us = disk.flush.serial_share, disk.flush.mean_us
+    alone, written = alone_on(seen, disk), disk.write.serial_share
+    if not answers_at_once(disk):
+        if alone and disk.busy is not None and disk.busy > busy:
+            return "flushes and the writes before them", disk.busy, None
+        return "flushes", busy, each_us
+    found = seen.at_the_log()
+    if not alone and (found is None or found[0] < MOST):
+        return None if found is None or found[0] > IDLE_SHARE else ("flushes", busy, each_us)
+    return None if written is None else ("writes, which are stable at once,", written, disk.write.mean_us)
 
 
 def flushed_by_the_server(seen: Observed) -> Iterator[Signal]:

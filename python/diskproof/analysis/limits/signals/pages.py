@@ -45,11 +45,11 @@ def _reads(seen: Observed, disks: list[Disk], instrument: Instrument) -> Iterato
 
 
 def reads_by_threads(seen: Observed) -> Iterator[Signal]:
-    """Ask how many threads were found reading data."""
-    found = seen.found("reading", DATA)
+    """Ask how many of the clients' threads were found reading data."""
+    found = seen.served("reading", DATA)
     if found is not None:
-        says = f"{digits_of(found[1])} threads were found reading data in the mean"
-        yield from by_time("data reads", "threads", found[1] / seen.inside, says)
+        says = f"{digits_of(found)} of the clients' threads were found reading data in the mean"
+        yield from by_time("data reads", "threads", found / seen.inside, says)
 
 
 def reads_by_the_server(seen: Observed) -> Iterator[Signal]:
