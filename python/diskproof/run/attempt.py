@@ -86,14 +86,18 @@ class Attempt(ABC):
         self.invalid("finished", str(error) or type(error).__name__)
 
     def clear(self) -> None:
-        """Leave nothing of the trial but its record, whatever happened."""
-        try:
-            self.end_processes()
-            if self.bench.slowness:  # a trial that broke off has left them so
-                self.layout.slow_no_longer()
-            self.layout.clear()
-        except MISHAPS as error:
-            self.fail(error)
+        """Leave nothing of the trial but its record, whatever happened, and whichever of it goes wrong.
+
+        The disks come first: one that a trial which broke off has left slow would be slow in the next.
+        """
+        undoing = [self.end_processes, self.layout.clear]
+        if self.bench.slowness:
+            undoing.insert(0, self.layout.slow_no_longer)
+        for undo in undoing:
+            try:
+                undo()
+            except MISHAPS as error:
+                self.fail(error)
 
     def record(self) -> Trial:
         """Write the series and return the record."""
