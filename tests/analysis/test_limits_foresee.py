@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from diskproof.analysis.limits.foresee import foresee
+from diskproof.analysis.limits.foresee import foresee, why_unforeseen
 from diskproof.analysis.limits.proofs import Band
 from diskproof.analysis.limits.shapes import CellLimit, Demand, Part, Split
 from diskproof.results.limit import Change, Intervention
@@ -172,6 +172,13 @@ def test_beside_other_work_half_of_the_cpus_foretell_nothing(others: float | Non
     cell = cell_of(16, [part("CPU", 1000), part("waiting for a CPU", 7000)], cpu_us=1000)
     busy = cell.model_copy(update={"others_cpu_share": others})
     assert (foresee(busy, intervention("half the CPUs")) is not None) == foretold
+
+
+def test_why_nothing_is_foretold_is_told() -> None:
+    busy = cell_of(16, [part("CPU", 1000)], cpu_us=1000).model_copy(update={"others_cpu_share": 0.34})
+    why = why_unforeseen(busy, intervention("half the CPUs"))
+    assert why == "other work on the machine had 34% of the CPUs' time"
+    assert why_unforeseen(busy, intervention("slower reads")) == "what was recorded does not tell"
 
 
 def test_fewer_clients_than_cpus_need_not_lose_anything_with_half_of_them() -> None:

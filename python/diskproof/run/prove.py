@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.folder import analyse_folder, invalidating, why_pair_fails
-from diskproof.analysis.limits.foresee import foresee
+from diskproof.analysis.limits.foresee import foresee, why_unforeseen
 from diskproof.analysis.limits.proofs import Band
 from diskproof.analysis.limits.shapes import CellLimit, WhatIf
 from diskproof.refusal import RefusalError
@@ -108,7 +108,7 @@ def _proofs(plan: Plan, bench: Bench, progress: Progress) -> list[Proof]:
         if foreseen is None:
             progress.note(
                 f"{cell.id}: held back by {found.limit}; what comes where {way.intervention.says} cannot be "
-                "foretold from what was recorded, so that it would prove nothing"
+                f"foretold, so that it would prove nothing: {why_unforeseen(found, way.intervention)}"
             )
             continue
         foretold = Band(foreseen.low, foreseen.high)

@@ -111,6 +111,14 @@ def foresee(limit: CellLimit, intervention: Intervention) -> WhatIf | None:
             return more_memory(limit, residence, intervention.says)
 
 
+def why_unforeseen(limit: CellLimit, intervention: Intervention) -> str:
+    """Say why `foresee` tells nothing of an intervention."""
+    if intervention.change == "half the CPUs" and _others_take_part(limit):
+        share = percent(round(limit.others_cpu_share or 0.0, 2))
+        return f"other work on the machine had {share} of the CPUs' time"
+    return "what was recorded does not tell"
+
+
 def longer(residence: Residence, name: PartName, factor: float, says: str) -> WhatIf | None:
     """Return what comes of a part that takes `factor` times as long, or below 1 of one that is shortened."""
     if name not in residence.parts:
@@ -195,7 +203,7 @@ def fewer_cpus(limit: CellLimit, residence: Residence, says: str) -> WhatIf | No
     None where other work has a considerable share of them: how much of the rest it would take is not known.
     """
     cpu = residence.cpu
-    if cpu is None or cpu.servers < 2 or cpu.demand <= 0 or (limit.others_cpu_share or 0.0) >= LITTLE:
+    if cpu is None or cpu.servers < 2 or cpu.demand <= 0 or _others_take_part(limit):
         return None
     left = Centre(cpu.demand * (1 - (limit.disks_cpu_share or 0.0)), max(cpu.servers // 2, 1))
     most = saturation([left])
@@ -239,6 +247,10 @@ def more_memory(limit: CellLimit, residence: Residence, says: str) -> WhatIf | N
         basis=f"data reads are {_of(residence, reads)} of a transaction's time, of which "
         f"{percent(round(fewest, 2))} to {percent(round(most, 2))} are left",
     )
+
+
+def _others_take_part(limit: CellLimit) -> bool:
+    return (limit.others_cpu_share or 0.0) >= LITTLE
 
 
 def _parts(limit: CellLimit) -> dict[PartName, tuple[float, float | None]]:
