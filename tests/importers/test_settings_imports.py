@@ -95,7 +95,7 @@ def test_counters_are_no_settings() -> None:
     read = of_sample("status-table.txt")
     assert isinstance(read, Counters)
     assert read.values["Innodb_buffer_pool_reads"] == "165"
-    both = found_in("Variable_name\tValue\nsync_binlog\t1\nUptime\t12\n")
+    both = found_in("Variable_name\tValue\nsync_binlog\t1\nVariable_name\tValue\nUptime\t12\n")
     assert [type(one) for one in both] == [Settings, Counters]
     capitals = settings_in("VARIABLE_NAME\tVARIABLE_VALUE\nSYNC_BINLOG\t1\nPORT\t3306\n")
     assert capitals.values == {"sync_binlog": "1", "port": "3306"}
@@ -111,3 +111,46 @@ def test_postgresql_tells_its_settings_with_units() -> None:
     assert isinstance(shown, Settings)
     assert shown.values["autovacuum_naptime"] == "1min"
     assert shown.source.format == "pg_settings"
+
+
+STOCK_STATUS = "\n".join(
+    ["Uptime\t12", "Innodb_data_reads\t5", "Threads_running\t1"]
+    + [
+        f"wsrep_{name}\t0"
+        for name in ("applier_thread_count", "cluster_size", "ready", "rollbacker_thread_count")
+    ]
+)
+"""What MariaDB 10.11 answers: its counters of wsrep, in small letters, are the most of a filtered dump."""
+
+STOCK_VARIABLES = "innodb_doublewrite\tON\nwsrep_on\tOFF\nwsrep_provider\tnone"
+
+
+def kinds(content: str) -> list[tuple[type[Found], int]]:
+    return [(type(one), len(one.values)) for one in found_in(content) if isinstance(one, Settings | Counters)]
+
+
+def test_a_table_is_of_one_kind_whatever_its_letters() -> None:
+    head = "Variable_name\tValue\n"
+    assert kinds(head + STOCK_STATUS) == kinds(STOCK_STATUS) == [(Counters, 7)]
+    assert kinds(head + STOCK_VARIABLES) == kinds(STOCK_VARIABLES) == [(Settings, 3)]
+    both = [(Settings, 3), (Counters, 7)]
+    assert kinds(f"{head}{STOCK_VARIABLES}\n{head}{STOCK_STATUS}") == both
+    assert kinds(f"{STOCK_VARIABLES}\n{STOCK_STATUS}") == both
+
+
+def test_the_command_above_a_table_says_what_it_is() -> None:
+    rows = "| Variable_name | Value |\n+---+---+\n| wsrep_thread_count | 0 |\n+---+---+\n1 row in set\n"
+    assert kinds(f"mysql> SHOW GLOBAL STATUS;\n{rows}") == [(Counters, 1)]
+    assert kinds(f"mysql> show variables like 'wsrep%';\n{rows}") == [(Settings, 1)]
+    assert kinds(f"mysql> SHOW VARIABLES;\n{rows}mysql> show status;\n{rows}") == [
+        (Settings, 1),
+        (Counters, 1),
+    ]
+    row = (
+        "*************************** 1. row ***************************\nVariable_name: wsrep_on\nValue: 0\n"
+    )
+    assert kinds(f"> show status\\G\n{row}") == [(Counters, 1)]
+
+
+def test_a_galera_nodes_counters_alone_are_counters() -> None:
+    assert kinds("Variable_name\tValue\nwsrep_cluster_size\t3\nwsrep_ready\tON\n") == [(Counters, 2)]

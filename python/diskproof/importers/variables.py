@@ -6,8 +6,9 @@ As tables with borders, with tabs, one row under the other (``\G``, ``\x``), or 
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.numbers import broken
@@ -18,8 +19,22 @@ VALUES = {"value", "variable_value", "setting"}
 
 _NAME = re.compile(r"[A-Za-z_][\w.]{0,80}")
 _RULE = re.compile(r"\s*[+-]{3,}\s*")
-_RECORD = re.compile(r"\*+ \d+\. row \*+|-\[ RECORD \d+ \][-+]*")
+_RECORD = re.compile(r"\*+ (?P<row>\d+)\. row \*+|-\[ RECORD (?P<record>\d+) \][-+]*")
 _FIELD = re.compile(r"\s*(?P<field>\w+)\s*[:|]\s?(?P<value>.*)")
+
+_COMMAND = re.compile(
+    r"\bshow\s+(?:(?:global|session|local)\s+)?(?:(?P<settings>variables)|(?P<counters>status))\b"
+    r"|\b(?:information|performance)_schema\.(?:global|session)_(?:(?P<variables>variables)|(?P<status>status))\b"
+    r"|\bmysqladmin\b.*\s(?:(?P<listed>variables)|(?P<extended>extended-status))\b",
+    re.IGNORECASE,
+)
+"""What was typed to get a table; the last named group that is there tells which it was."""
+
+_OF_EITHER = re.compile(r"wsrep_|validate_password[._]|group_replication_|mysqlx_")
+"""Prefixes in small letters of settings and of counters too: such a name tells nothing of its table."""
+
+OF_COUNTERS = {"wsrep_cluster_size", "wsrep_cluster_status", "wsrep_connected", "wsrep_ready"}
+"""Counters in small letters: a table that holds nothing but `_OF_EITHER` is known by these."""
 
 OF_SETTINGS = {"VERSION", "DATADIR", "BASEDIR", "MAX_CONNECTIONS", "INNODB_BUFFER_POOL_SIZE", "SYNC_BINLOG"}
 """information_schema tells settings and counters alike in capitals: these are settings."""
@@ -42,7 +57,7 @@ def _is_dump(text: Text) -> bool:
 def _is_vertical(text: Text) -> bool:
     lines = text.lines
     return any(
-        _RECORD.fullmatch(line) and (field := _FIELD.match(below)) and field["field"].lower() in NAMES
+        _RECORD.fullmatch(line) and (told := _FIELD.match(below)) and told["field"].lower() in NAMES
         for line, below in pairwise(lines)
     )
 
@@ -57,18 +72,42 @@ def _is_bare(text: Text) -> bool:
     return len(told) > 1 and shaped and any(known.match(line) for line in told)
 
 
+Kind = Literal["settings", "counters"]
+
+
+@dataclass
+class _Table:
+    """The rows below one head; a table is of one kind."""
+
+    told: Kind | None = None
+    """By the command above it."""
+    rows: list[_Row] = field(default_factory=list)
+
+    @property
+    def kind(self) -> Kind:
+        """What it tells: as the command says, else as most of those names do that are of one kind alone."""
+        if self.told:
+            return self.told
+        names = [row.name for row in self.rows]
+        if any(name in OF_SETTINGS for name in names):
+            return "settings"  # in capitals, as all names of information_schema
+        sure = [name for name in names if not _OF_EITHER.match(name)]
+        if not sure:
+            return "counters" if any(name in OF_COUNTERS for name in names) else "settings"
+        return "counters" if 2 * sum(name[0].isupper() for name in sure) > len(sure) else "settings"
+
+
 def _read(text: Text) -> Iterator[Found]:
     if _is_vertical(text):
-        rows = list(_vertical(text))
+        tables = list(_vertical(text))
     elif any(_header(line) for line in text.lines):
-        rows = list(_tabular(text))
+        tables = list(_tabular(text))
     else:
-        rows = [_Row(number, *_two(line)) for number, line in enumerate(text.lines, 1) if line.strip()]
-    if not rows:
+        tables = list(_bare(text))
+    settings = [row for table in tables if table.kind == "settings" for row in table.rows]
+    counters = [row for table in tables if table.kind == "counters" for row in table.rows]
+    if not settings and not counters:
         raise broken(text, 1, "there is a head of a table of variables, and no variable below it")
-    capitals = any(row.name in OF_SETTINGS for row in rows)
-    settings = [row for row in rows if not _is_counter(row.name, settings_in_capitals=capitals)]
-    counters = [row for row in rows if _is_counter(row.name, settings_in_capitals=capitals)]
     if settings:
         heads = (_header(line) for line in text.lines)
         yield _settings(text, settings, of_postgresql=any(head and head.of_postgresql for head in heads))
@@ -79,14 +118,34 @@ def _read(text: Text) -> Iterator[Found]:
         yield Counters(source=source, values={row.name: row.value for row in counters})
 
 
+def _commanded(line: str) -> Kind | None:
+    """Return what a line asks a server for; None of one that is no such command."""
+    found = _COMMAND.search(line)
+    if found is None:
+        return None
+    return "settings" if found.lastgroup in {"settings", "variables", "listed"} else "counters"
+
+
+def _bare(text: Text) -> Iterator[_Table]:
+    """Yield the rows of a text without heads, where one kind may follow the other."""
+    table = _Table()
+    before: str | None = None
+    for number, line in enumerate(text.lines, start=1):
+        if not line.strip():
+            continue
+        row = _Row(number, *_two(line))
+        if not _OF_EITHER.match(row.name):
+            if before is not None and row.name[0].isupper() != before[0].isupper():
+                yield table
+                table = _Table()
+            before = row.name
+        table.rows.append(row)
+    yield table
+
+
 def _two(line: str) -> tuple[str, str]:
     name, _, value = line.partition("\t")
     return name, value.strip()
-
-
-def _is_counter(name: str, *, settings_in_capitals: bool) -> bool:
-    """Tell counters, which begin with a capital, from settings."""
-    return not settings_in_capitals if name.isupper() else name[0].isupper()
 
 
 # ---------------------------------------------------------------- tables
@@ -130,22 +189,36 @@ def _cells(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in plain.split(separator)]
 
 
-def _tabular(text: Text) -> Iterator[_Row]:
-    """Yield the rows below each head; a line of another shape (a prompt, a count of rows) is passed over."""
+def _tabular(text: Text) -> Iterator[_Table]:
+    """Yield the table below each head; a line of another shape (a prompt, a count of rows) is passed over."""
     head: _Head | None = None
+    table = _Table()
     for number, line in enumerate(text.lines, start=1):
         if found := _header(line):
             head = found
+            if table.rows:
+                yield table
+                table = _Table()
             continue
-        if head is None or _RULE.fullmatch(line) or head.separator not in line:
-            continue
-        cells = _cells(line, head.separator)
-        if len(cells) <= max(head.name, head.value) or not _NAME.fullmatch(cells[head.name]):
-            continue
-        value = cells[head.value]
-        if head.unit is not None and head.unit < len(cells):
-            value = _with_unit(value, cells[head.unit])
-        yield _Row(number, cells[head.name], value)
+        row = _row(number, line, head) if head else None
+        if row is not None:
+            table.rows.append(row)
+        elif commanded := _commanded(line):
+            yield table
+            table = _Table(commanded)
+    yield table
+
+
+def _row(number: int, line: str, head: _Head) -> _Row | None:
+    if _RULE.fullmatch(line) or head.separator not in line:
+        return None
+    cells = _cells(line, head.separator)
+    if len(cells) <= max(head.name, head.value) or not _NAME.fullmatch(cells[head.name]):
+        return None
+    value = cells[head.value]
+    if head.unit is not None and head.unit < len(cells):
+        value = _with_unit(value, cells[head.unit])
+    return _Row(number, cells[head.name], value)
 
 
 def _with_unit(value: str, unit: str) -> str:
@@ -156,17 +229,26 @@ def _with_unit(value: str, unit: str) -> str:
     return f"{int(value) * times}{plain}"
 
 
-def _vertical(text: Text) -> Iterator[_Row]:
-    """Yield rows whose fields stand one under the other."""
+def _vertical(text: Text) -> Iterator[_Table]:
+    """Yield the tables whose fields stand one under the other; each counts its rows from 1."""
+    table = _Table()
     name: str | None = None
     for number, line in enumerate(text.lines, start=1):
-        field = _FIELD.fullmatch(line)
-        if _RECORD.fullmatch(line) or field is None:
+        told = _FIELD.fullmatch(line)
+        if record := _RECORD.fullmatch(line):
+            if table.rows and "1" in {record["row"], record["record"]}:
+                yield table
+                table = _Table()
+        elif told is None and (commanded := _commanded(line)):
+            yield table
+            table = _Table(commanded)
+        if record or told is None:
             name = None
-        elif field["field"].lower() in NAMES:
-            name = field["value"].strip()
-        elif name and field["field"].lower() in VALUES and _NAME.fullmatch(name):
-            yield _Row(number, name, field["value"].strip())
+        elif told["field"].lower() in NAMES:
+            name = told["value"].strip()
+        elif name and told["field"].lower() in VALUES and _NAME.fullmatch(name):
+            table.rows.append(_Row(number, name, told["value"].strip()))
+    yield table
 
 
 def _settings(text: Text, rows: list[_Row], *, of_postgresql: bool) -> Settings:
