@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.audit.check import Check, Configuration, Outcome
+from diskproof.audit.durability import after_a_power_cut
 from diskproof.audit.option_facts import LIVES, Life, Server, server_named
 from diskproof.audit.registry import CONFIGURATION_CHECKS
 from diskproof.importers.base import ImportRefusedError
@@ -35,6 +36,14 @@ def check_named(name: str) -> Check[Configuration]:
 def outcome(name: str, configuration: Configuration) -> Outcome:
     return check_named(name).outcome(configuration)
 
+
+STOCK = (
+    "thread_pool_dedicated_listener=OFF; thread_pool_size=2; thread_handling=one-thread-per-connection; "
+    "log_bin=OFF; sync_binlog=1; tmp_table_size=16777216; max_heap_table_size=8388608; "
+    "innodb_buffer_pool_instances=8; innodb_buffer_pool_size=134217728; innodb_doublewrite=OFF; "
+    "innodb_doublewrite_files=2; query_cache_size=1048576; query_cache_type=OFF;"
+)
+"""A server's answer that tells, by its defaults, every option that is idle there."""
 
 FAILING: list[tuple[str, Configuration, str]] = [
     ("unknown-option", of("query_cache_size=0"), "removed in 8.0.3"),
@@ -84,7 +93,16 @@ FAILING: list[tuple[str, Configuration, str]] = [
         of(SAFE, level="safest", beside=(of(FAST, level="fast"),), differs_in=("sync_binlog",)),
         "differ in `innodb_flush_log_at_trx_commit` too: 1 and 2",
     ),
-    ("took-effect", of(SAFE, observed=FAST), "reads back as 0, but 1"),
+    (
+        "took-effect",
+        of(SAFE, observed=FAST),
+        "2 of 4 options read back otherwise: `innodb_flush_log_at_trx_commit` as 2, but 1 was asked for; `",
+    ),
+    (
+        "took-effect",
+        of("a=1; b=2; c=3; d=4; e=5", observed="a=1; b=1; c=1; d=1"),
+        "3 of 4 options differ: the server probably did not read this file. Read back: `b` as 1, but 2",
+    ),
     (
         "took-effect",
         of(
@@ -124,7 +142,16 @@ PASSING: list[tuple[str, Configuration]] = [
     ("mixed-durability", of(SAFE, level="safest")),
     ("mixed-durability", of(FAST, level="fast")),
     ("mixed-durability", of("innodb_flush_log_at_trx_commit=2", "MySQL 5.6.24")),
-    ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; log_bin", None)),
+    ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=0; log_bin", None)),
+    ("mixed-durability", of("innodb_flush_log_at_trx_commit=1", None)),
+    ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=1", "10.11.19-MariaDB")),
+    # Nobody set what the server's answer tells by default.
+    ("idle-option", of("sync_binlog=0", "10.11.19-MariaDB", observed=STOCK)),
+    ("idle-option", of("innodb_buffer_pool_size=1G; max_heap_table_size=8M", None, observed=STOCK)),
+    (
+        "idle-option",
+        of("fsync=off", "PostgreSQL 15.18", observed="wal_sync_method=fdatasync;commit_delay=10"),
+    ),
     (
         "mixed-durability",
         of("innodb_flush_log_at_trx_commit=0; sync_binlog=0; innodb_doublewrite=0", level="unsafe"),
@@ -182,6 +209,13 @@ def test_sound_settings_pass(name: str, configuration: Configuration) -> None:
         ("unknown-option", of("query_cache_size=0", "MySQL"), "which server and version"),
         ("deprecated-option", of("expire_logs_days=5", None), "which server and version"),
         ("idle-option", of("sync_binlog=1", None), "which server and version"),
+        (
+            "mixed-durability",
+            of("innodb_flush_log_at_trx_commit=2; sync_binlog=1", None),
+            "which server and version the settings are for (give what it answers to SHOW VARIABLES",
+        ),
+        ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=1", "MySQL"), "which server"),
+        ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; log_bin", None), "which server"),
         ("undeclared-difference", of(SAFE, beside=(of(FAST),)), "what the levels are said to differ in"),
         ("took-effect", of(SAFE), "what the server answered to SHOW VARIABLES"),
         ("took-effect", of("a=1", observed="b=1"), "what the server answered for `a`"),
@@ -199,6 +233,44 @@ def test_what_cannot_be_told_is_said(name: str, configuration: Configuration, mi
 def test_a_servers_answer_is_no_option_file(name: str) -> None:
     dump = Configuration(settings_of("thread_pool_size=8; sync_binlog=1", observed=True, version="8.0.36"))
     assert outcome(name, dump).state == "does not apply"
+
+
+def test_what_is_idle_beside_the_answer_is_what_was_asked_for() -> None:
+    """The answer tells `thread_pool_dedicated_listener` first, which nobody set."""
+    found = outcome("idle-option", of("thread_pool_size=2", None, observed=STOCK))
+    assert [problem.message.partition(":")[0] for problem in found.problems] == [
+        "`thread_pool_size` has no effect"
+    ]
+
+
+def test_a_power_cut_is_told_of_in_one_sentence() -> None:
+    def said(text: str, server: str | None = "MySQL 8.0.36", observed: str | None = None) -> str:
+        return after_a_power_cut(of(text, server, observed=observed))
+
+    kept = "A power cut takes no acknowledged commit, if the device keeps what it says is flushed."
+    lost = "commits of about the last second may be lost (innodb_flush_log_at_trx_commit = 2)"
+    torn = "torn pages are not repaired (innodb_doublewrite = 0)"
+    assert said(SAFE) == said("port=1") == said("port=1", "MySQL 5.6.24") == said("port=1", None) == kept
+    assert said("shared_buffers=1GB", "PostgreSQL 15.18") == said("fsync=yes", "PostgreSQL 15.18") == kept
+    relaxed = "innodb_flush_log_at_trx_commit=2; innodb_doublewrite=0; sync_binlog=1"
+    assert said(relaxed) == said(relaxed, None) == f"After a power cut: {lost}; {torn}."
+    assert said("log_bin", "10.11.19-MariaDB").startswith(
+        "After a power cut: the binary log may lose its end"
+    )
+    assert "(sync_binlog = 0)" in said("log_bin", "10.11.19-MariaDB")
+    assert said("sync_binlog=0", None) == (
+        "After a power cut: the settings do not tell, nor the server's version, what `sync_binlog` does."
+    )
+    assert said("full_page_writes=off", "PostgreSQL 15.18") == (
+        "After a power cut: torn pages are not repaired (full_page_writes = off)."
+    )
+    # A part of an answer: what it leaves out is no default.
+    partly = said("port=1", observed="innodb_flush_log_at_trx_commit=2; sync_binlog=1")
+    assert partly == f"After a power cut: {lost}; `innodb_doublewrite` is not told."
+    assert (
+        said("skip_innodb_doublewrite")
+        == "After a power cut: torn pages are not repaired (innodb_doublewrite = OFF)."
+    )
 
 
 # ---------------------------------------------------------------- the settings that diskproof itself makes

@@ -1,6 +1,6 @@
 """For each check of a server's settings, settings in which it fails and sound ones."""
 
-from diskproof.audit import options
+from diskproof.audit import durability, effect, idle, options
 from diskproof.audit.check import Configuration
 from diskproof.results.imported import Settings, Source
 from support.cases import Case
@@ -81,13 +81,13 @@ CONFIGURATION_CASES: tuple[Case[Configuration], ...] = (
         passes=configuration(SAFE),
     ),
     Case(
-        options.idle_option,
+        idle.idle_option,
         fails=configuration("thread_pool_size=20", "Percona Server 5.7.27-30"),
         says="`thread_handling` is not `pool-of-threads`",
         passes=configuration("thread_pool_size=20; thread_handling=pool-of-threads", "11.4.2-MariaDB"),
     ),
     Case(
-        options.mixed_durability,
+        durability.mixed_durability,
         fails=configuration("innodb_flush_log_at_trx_commit=2; sync_binlog=1; log_bin=/b"),
         says="each commit still waits for a flush",
         passes=configuration(SAFE, level="safest"),
@@ -105,7 +105,7 @@ CONFIGURATION_CASES: tuple[Case[Configuration], ...] = (
         passes=_beside(FAST, DECLARED),
     ),
     Case(
-        options.took_effect,
+        effect.took_effect,
         fails=configuration("innodb_buffer_pool_size=1G", observed="innodb_buffer_pool_size=134217728"),
         says="reads back as 134217728, but 1G was asked for",
         passes=configuration("innodb_buffer_pool_size=1G", observed="innodb_buffer_pool_size=1073741824"),

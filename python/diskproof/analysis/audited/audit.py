@@ -10,6 +10,7 @@ from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.words import listed
 from diskproof.audit import conditions
 from diskproof.audit.check import Configuration, Evidence, Run
+from diskproof.audit.durability import after_a_power_cut
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.registry import (
     ARTICLE_CHECKS,
@@ -147,7 +148,8 @@ def audit_configuration(configuration: Configuration) -> SubjectAnswer:
         name=configuration.level or settings.source.format,
         place=place(settings.source),
         known_as=settings.version or settings.source.format,
-        verdict=f"{said}, and {f'is not what it seems: see {listed(failed, MOST_NAMED)}' if failed else OK}.",
+        verdict=f"{said}, and {f'is not what it seems: see {listed(failed, MOST_NAMED)}' if failed else OK}. "
+        + after_a_power_cut(configuration),
         checks=answers,
     )
 

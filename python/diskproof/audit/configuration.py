@@ -1,0 +1,68 @@
+"""What holds on a server, out of an option file and what the server answered."""
+
+from collections.abc import Mapping
+
+from diskproof.audit.check import Configuration
+from diskproof.audit.option_facts import Server, server_named
+from diskproof.results.imported import Settings
+from diskproof.server.values import same
+
+WHICH_SERVER = (
+    "which server and version the settings are for (give what it answers to SHOW VARIABLES beside them)"
+)
+"""What is missing where the same option means other things on other servers."""
+
+ON = ("on", "1", "true", "yes")
+
+Values = Mapping[str, str | None]
+
+
+def server_of(configuration: Configuration) -> Server:
+    """Return the server of a configuration, by whatever tells it."""
+    observed = configuration.observed
+    told = configuration.server or configuration.settings.version or (observed.version if observed else None)
+    if told:
+        return server_named(told)
+    if configuration.settings.source.format in {"postgresql.conf", "pg_settings"}:
+        return Server("PostgreSQL", None)
+    return Server(None, None)
+
+
+def effective(configuration: Configuration) -> Values:
+    """Return what holds: what the server answered, and else what was asked for."""
+    observed = configuration.observed.values if configuration.observed else {}
+    return {**plainly(configuration.settings.values), **observed}
+
+
+def plainly(values: Values) -> Values:
+    """Return options by the variable that they set: ``skip_innodb_doublewrite`` is a value of another."""
+    found = dict(values)
+    for name in values:
+        for prefix in ("skip_", "disable_"):
+            if name.startswith(prefix) and name.removeprefix(prefix) in SKIPPED:
+                found[name.removeprefix(prefix)] = "OFF"
+    return found
+
+
+SKIPPED = {"log_bin", "innodb_doublewrite", "innodb_adaptive_hash_index", "performance_schema"}
+"""Variables that people turn off by ``skip-``; others, as skip_name_resolve, are variables by themselves."""
+
+
+def is_set(values: Values, name: str, *wanted: str) -> bool:
+    """Tell whether a variable is set, and to one of these values."""
+    value = values.get(name)
+    return value is not None and any(same(one, value) for one in wanted)
+
+
+def is_off(values: Values, name: str) -> bool:
+    """Tell whether a variable is set, and to off."""
+    return is_set(values, name, "OFF")
+
+
+WHOLE_FROM = 200
+"""Variables, a judgement: MySQL 5.1 answers 270; what is shorter was cut, or asked for with LIKE."""
+
+
+def is_whole(observed: Settings) -> bool:
+    """Tell whether a server's answer holds all its variables, so that what is not in it is not there."""
+    return len(observed.values) >= WHOLE_FROM
