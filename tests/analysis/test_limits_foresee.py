@@ -18,7 +18,7 @@ CHANGES: dict[Change, float] = {
     "half the CPUs": 0.5,
     "slower flushes": 2.0,
     "flushes relaxed": 0.0,
-    "slower reads": 2.0,
+    "slower reads": 3.0,
     "twice the memory": 2.0,
 }
 
@@ -40,10 +40,22 @@ def cell_of(
     """Return a cell of which only the split and the CPUs' demand are known."""
     cell = change(one_cell(clients).cells[0], memory_bytes=memory_bytes)
     latency_us = sum(part.mean_us for part in parts) + other_us
-    demands = []
+    # A disk that serves one at a time: else nobody would know the service of its reads.
+    demands = [
+        Demand(
+            centre="vda",
+            limit="data reads",
+            servers=1,
+            demand_us=part.service_us,
+            utilisation=min(clients / latency_us * part.service_us, 1.0),
+            bound_per_s=None,
+        )
+        for part in parts
+        if part.name == "data reads" and part.service_us
+    ]
     if cpu_us is not None:
         busy = min(clients / latency_us * cpu_us / cpus, 1.0)
-        demands = [
+        demands.append(
             Demand(
                 centre="CPU",
                 limit="CPU",
@@ -52,7 +64,7 @@ def cell_of(
                 utilisation=busy,
                 bound_per_s=cpus / cpu_us * 1e6,
             )
-        ]
+        )
     return CellLimit(
         cell=cell,
         limit="log flush",
@@ -220,7 +232,7 @@ def test_twice_the_memory_leaves_the_misses_that_even_access_would() -> None:
 def test_a_queue_that_shrinks_takes_up_a_part_of_a_slower_read() -> None:
     """Eight reads in line for an arm of 1 ms: without a line each takes 1 ms and the 8 that are added."""
     cell = cell_of(8, [part("data reads", 8000, 1000)])
-    found = foresee(cell, intervention("slower reads"))
+    found = foresee(cell, intervention("slower reads", 2.0))
     assert found is not None
     assert found.low == pytest.approx(0.5)
     assert found.high == pytest.approx(8 / 9)
@@ -245,9 +257,9 @@ def test_the_exact_solution_lies_in_the_band_of_slower_reads(
     clients: int, service: float, delay: float
 ) -> None:
     before, residence = mva(clients, service, delay)
-    after, _ = mva(clients, service, delay + residence)  # what is added is no work of the disk's
+    after, _ = mva(clients, service, delay + residence)  # the delay is no work of the disk's
     cell = cell_of(clients, [part("data reads", residence, service)], other_us=delay)
-    found = foresee(cell, intervention("slower reads"))
+    found = foresee(cell, intervention("slower reads", 2.0))
     assert found is not None
     assert found.low < after / before < found.high < 0.95
 
@@ -259,7 +271,7 @@ def test_the_band_of_slower_reads_can_fail(clients: int, true: float, high: floa
     before, residence = mva(clients, 10.0, 3.0)
     assert mva(clients, 10.0, 3.0 + residence)[0] / before == pytest.approx(true, abs=5e-4)
     cell = cell_of(clients, [part("data reads", residence, 10.0)], other_us=3.0)
-    found = foresee(cell, intervention("slower reads"))
+    found = foresee(cell, intervention("slower reads", 2.0))
     assert found is not None
     assert found.high == pytest.approx(high, abs=5e-4)
 
@@ -268,14 +280,30 @@ def test_reads_of_files_have_the_service_that_their_disk_was_busy_with() -> None
     """Eight requests in line for a disk that is busy for 1 ms with each; nobody else knows the service."""
     cell = cell_of(8, [part("data reads", 8000)])
     assert cell.split is not None
-    unknown = foresee(cell, intervention("slower reads"))
+    unknown = foresee(cell, intervention("slower reads", 2.0))
     assert unknown is not None
     assert unknown.high == pytest.approx(1), "the line may be all of it"
     disk = Demand(centre="vda", limit="disk", servers=1, demand_us=1000, utilisation=1.0, bound_per_s=1000.0)
-    found = foresee(cell.model_copy(update={"demands": [disk]}), intervention("slower reads"))
+    found = foresee(cell.model_copy(update={"demands": [disk]}), intervention("slower reads", 2.0))
     assert found is not None
     assert found.high == pytest.approx(8 / 9)
     assert found.low == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("service_us", [None, 7000])
+def test_of_a_disk_that_serves_many_at_a_time_all_may_be_line(service_us: float | None) -> None:
+    """Three times as long: 16 ms are added to 10, of which a line of 8 takes up 8 at the most."""
+    cell = cell_of(8, [part("data reads", 8000, service_us)], other_us=2000)
+    many = cell.model_copy(update={"demands": []})
+    found = foresee(many, intervention("slower reads"))
+    assert found is not None
+    assert found.high == pytest.approx(10 / 18)
+    assert found.low == pytest.approx(10 / 26)
+    assert Band(found.low, found.high).can_fail(0.05)
+    assert "its own service" not in found.basis
+    alone = foresee(many.model_copy(update={"cell": one_cell(1).cells[0]}), intervention("slower reads"))
+    assert alone is not None
+    assert alone.high == pytest.approx(10 / (10 + 2 * (service_us or 8000) / 1000))
 
 
 def test_of_a_shared_flush_that_is_not_known_apart_half_of_the_wait_is_its_own() -> None:

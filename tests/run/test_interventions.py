@@ -186,7 +186,8 @@ def test_settings_with_which_nothing_waits_cannot_be_relaxed() -> None:
 def test_reads_are_slowed_on_the_disk_of_the_data_alone() -> None:
     bench = make_bench({"data": ["a"], "redo": ["b"], "binlog": ["b"]})
     found = way(chosen(bench, "data reads", trial_with({"a": (6000.0, 1.0, 1.0), "b": (1.0, 1.0, 8000.0)})))
-    assert found.bench.slowness == {"a": Slowness(on="read", add_us=6000.0)}
+    assert found.bench.slowness == {"a": Slowness(on="read", add_us=12_000.0)}
+    assert found.intervention.factor == 3.0
 
 
 def test_elsewhere_the_memory_is_doubled_where_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,12 @@ from diskproof.storage.virtual import ServedDisk, Slowness
 from diskproof.study.part import Family
 from diskproof.system.cpus import half, usable
 
-SLOWER = 2.0
-"""How many times as long a flush or a read takes in the mean, at least."""
+SLOWER: Mapping[Literal["read", "flush"], float] = {"flush": 2.0, "read": 3.0}
+"""How many times as long a flush or a read takes in the mean, at least.
+
+What is added to a read may only take the place of a line before the disk that is as long as the read: the
+rest of it cannot. A flush that waits in line waits for other flushes, which are longer too.
+"""
 
 LEAST_ADDED_US = 200.0
 """A smaller delay is lost in what the way to a virtual disk costs, and in its scatter."""
@@ -193,7 +197,7 @@ def _slower(subject: Subject, roles: Sequence[Role], on: Literal["read", "flush"
     means_us = _means_us(subject.trials, [disk.facts.name for disk in disks], on)
     if not means_us or min(means_us.values()) < LEAST_MEAN_US:
         return f"a {on} of its virtual disks takes too little for a delay to be a known multiple of it"
-    factor = max(SLOWER, *(1 + LEAST_ADDED_US / mean_us for mean_us in means_us.values()))
+    factor = max(SLOWER[on], *(1 + LEAST_ADDED_US / mean_us for mean_us in means_us.values()))
     slowness = {
         name: Slowness(on=on, add_us=round((factor - 1) * mean_us, 1)) for name, mean_us in means_us.items()
     }

@@ -16,7 +16,8 @@ the parts of R that the change touches made longer or shorter, and the bounds of
 - slower reads, by f. Each answer comes later by a fixed time that is no work of the disk's: (f - 1) W for
   all that a transaction reads. At the most nothing becomes shorter for it: R + (f - 1) W. At the least the
   line before the disk is gone, as clients come less often, and of the wait only the disk's own work S is
-  left: R - W + S + (f - 1) W, and not less than R.
+  left: R - W + S + (f - 1) W, and not less than R. Of a disk that serves many at a time S is not known apart
+  from the line, and may be nothing.
 - quicker flushes or reads, by f < 1, are those of another disk, whose own work is shorter: R - (1 - f) W; or
   only S is, R - (1 - f) S, and of several clients' reads the line is gone besides: R - W + f S.
 - half the CPUs. At the most what the CPUs left can serve; at the least each transaction finds all others
@@ -129,6 +130,7 @@ def longer(residence: Residence, name: PartName, factor: float, says: str) -> Wh
         ends = _slower_flushes(residence, factor) if name == "log flush" else _slower_reads(residence, factor)
         most = math.inf
     whole, service = residence.part(name)
+    apart = residence.parts[name][1] is not None
     low, high = sorted(min(residence.ratio(end), most) for end in ends)
     by_service = residence.ratio(residence.whole + (factor - 1) * service)
     by_all = residence.ratio(residence.whole + (factor - 1) * whole)
@@ -140,8 +142,9 @@ def longer(residence: Residence, name: PartName, factor: float, says: str) -> Wh
         ratio=min(max(estimate, low), high),
         low=low,
         high=high,
-        basis=f"{name} is {_of(residence, whole)} of a transaction's time, {_of(residence, service)} its own "
-        f"service; each takes {digits(factor, 2)} times as long",
+        basis=f"{name} is {_of(residence, whole)} of a transaction's time"
+        + (f", {_of(residence, service)} its own service" if apart else "")
+        + f"; each takes {digits(factor, 2)} times as long",
     )
 
 
@@ -256,18 +259,23 @@ def _others_take_part(limit: CellLimit) -> bool:
 def _parts(limit: CellLimit) -> dict[PartName, tuple[float, float | None]]:
     """Return the parts of a split.
 
-    On bare files the time of reads is that at the disk. What of it is the disk's own work is told by those
-    that serve one at a time, by their time busy with each request.
+    What of several clients' reads is the disk's own work is told by one that serves one at a time, by its
+    time busy with each request. On bare files it is told by nobody else.
     """
     assert limit.split is not None
     parts: dict[PartName, tuple[float, float | None]] = {
         part.name: (part.mean_us, part.service_us) for part in limit.split.parts
     }
+    if "data reads" not in parts:
+        return parts
+    reads, service = parts["data reads"]
     busy_us = [one.demand_us for one in limit.demands if one.limit == "disk"]
-    if busy_us and "data reads" in parts:
-        reads, writes = parts["data reads"][0], parts.get("page writes", (0.0, None))[0]
-        parts["data reads"] = reads, min(reads, sum(busy_us) * reads / (reads + writes))
-    return parts
+    if busy_us:
+        writes = parts.get("page writes", (0.0, None))[0]
+        service = min(reads, sum(busy_us) * reads / (reads + writes))
+    elif limit.cell.clients > 1 and _demand(limit, "data reads") is None:
+        service = None
+    return {**parts, "data reads": (reads, service)}
 
 
 def _of_shares(limit: CellLimit, clients: int) -> Residence | None:
