@@ -67,10 +67,36 @@ def test_a_thread_number_given_out_anew_begins_at_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr(cputime, "_waits_ns", lambda pid: told[pid])
     account = CpuAccount(lambda: [7])
     account.look()
+    monkeypatch.setattr(cputime, "MOST_CPU", float("inf"))
+    account.look(exact=True)
     told[7] = [(7, 150), (8, 30), (9, 5)]  # 8 is another thread than before
     look = account.look()
     assert look is not None
     assert look.waited_s == pytest.approx(85e-9)
+
+
+def test_reading_what_thousands_of_threads_waited_is_done_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reading costs 20 ms of CPU here: at 1% of a CPU not before two seconds are over."""
+    read = 0
+
+    def slow(_: int) -> list[tuple[int, int]]:
+        nonlocal read
+        read += 1
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+        return [(7, 1000 * read)]
+
+    monkeypatch.setattr(cputime, "_kernel_keeps_account", lambda: True)
+    monkeypatch.setattr(cputime, "_waits_ns", slow)
+    account = CpuAccount(lambda: [7])
+    for _ in range(5):
+        account.look()
+    assert read == 1
+    last = account.look(exact=True)
+    assert read == 2
+    assert last is not None
+    assert last.waited_s == pytest.approx(1e-6)
 
 
 def test_without_an_account_of_waiting_nothing_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,7 @@ class Sampler:
 
     def begin(self) -> None:
         """Take the first sample and go on in the background."""
-        self._first = self._last = first = self._sample()
+        self._first = self._last = first = self._sample(exact=True)
         self._told.add(first.at_s, first.server)
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -130,7 +130,7 @@ class Sampler:
         self._thread = None
         if self._failure is not None:
             raise self._failure
-        self._keep(self._sample())
+        self._keep(self._sample(exact=True))
 
     def abandon(self) -> None:
         """Stop without a last sample: the server may be gone. No row comes after this."""
@@ -200,13 +200,15 @@ class Sampler:
             return account
         return account.model_copy(update={"waiting_sessions": waiting})
 
-    def _sample(self) -> Sample:
+    def _sample(self, *, exact: bool = False) -> Sample:
         devices = {name: device_counters(name) for name in self._devices}
         return Sample(
             at_s=time.monotonic(),
             host=host_counters(self._cpus),
             processes=process_counters(self._server.pids),
-            cpu={party: used for party, account in self._parties.items() if (used := account.look())},
+            cpu={
+                party: used for party, account in self._parties.items() if (used := account.look(exact=exact))
+            },
             stalls=stalls(),
             devices={name: usage for name, usage in devices.items() if usage is not None},
             server=self._server.status(),

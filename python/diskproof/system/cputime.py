@@ -1,19 +1,25 @@
 """What processes have of the CPUs, and what they wait for them: thread by thread, while they come and go."""
 
+import math
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from diskproof.results.usage import CpuUse
 from diskproof.system.counters import process_counters
 
+MOST_CPU = 0.01
+"""Of one CPU, for reading what threads waited: of a thousand threads it is read every second second or so."""
+
 
 class CpuAccount:
     """Follows processes from its first look on.
 
-    A thread that ends takes with it what it has waited since the look before: of looks a second apart at
-    most that second. Its running time stays with its process, and that of a child with its parent.
+    A thread that ends takes with it what it has waited since it was last read: of looks a second apart at
+    most that second, or a few with thousands of threads. Its running time stays with its process, and that of
+    a child with its parent.
     """
 
     def __init__(self, pids: Callable[[], list[int]]) -> None:
@@ -24,10 +30,14 @@ class CpuAccount:
         self._waited_ns = 0
         self._seen_ns: dict[tuple[int, int], int] = {}
         self._met = False
+        self._read_again_at_s = -math.inf
         self._keeps_account = _kernel_keeps_account()
 
-    def look(self) -> CpuUse | None:
+    def look(self, *, exact: bool = False) -> CpuUse | None:
         """Return what was used and waited for since the first look; None while there was no process.
+
+        With so many threads that looking would cost more than `MOST_CPU`, what was waited is that of the
+        last time it was read; with `exact` it is read in any case, as at the first look.
 
         `waited_s` is what threads were ready to run for and had no CPU (the second figure of schedstat, in
         ns: Documentation/scheduler/sched-stats.rst of the Linux kernel).
@@ -36,8 +46,10 @@ class CpuAccount:
         self._met |= bool(pids)
         # Of processes that are all gone nothing can be read any more: what they had used is known.
         self._used_s = max(self._used_s, process_counters(pids).cpu_s)
-        if self._keeps_account:
+        if self._keeps_account and (exact or time.monotonic() >= self._read_again_at_s):
+            began_s = time.thread_time()
             self._add_waits(pids)
+            self._read_again_at_s = time.monotonic() + (time.thread_time() - began_s) / MOST_CPU
         if not self._begun:
             self._begun, self._used_at_first_s = True, self._used_s
         if not self._met:
