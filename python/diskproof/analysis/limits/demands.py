@@ -7,6 +7,7 @@ from diskproof.analysis.limits.observed import PARTIES, Observed
 from diskproof.analysis.limits.shapes import Demand
 from diskproof.analysis.limits.split import DATA
 from diskproof.results.limit import Limit
+from diskproof.stats.operational import Centre, saturation, utilisation
 
 DEEP = 4
 """From so many requests under way on, a disk's order of serving them has little more to gain: its demand at
@@ -100,14 +101,14 @@ def _pages(seen: Observed) -> Iterator[Demand]:
 def _demand(
     seen: Observed, centre: str, limit: Limit, servers: int, demand_us: float, *, bounds: bool
 ) -> Demand:
-    busy = (seen.per_s or 0.0) * demand_us / MICRO / servers
+    of_it = Centre(demand_us / MICRO, servers)
     return Demand(
         centre=centre,
         limit=limit,
         servers=servers,
         demand_us=demand_us,
-        utilisation=min(busy, 1.0),
-        bound_per_s=servers / demand_us * MICRO if bounds else None,
+        utilisation=min(utilisation(seen.per_s or 0.0, of_it), 1.0),
+        bound_per_s=saturation([of_it]) if bounds else None,
     )
 
 
