@@ -134,9 +134,9 @@ def test_reads_from_memory_are_told_where_storages_are_compared() -> None:
     assert troubles(one_cell(8)) == set(), "nothing is compared"
 
 
-def sweep_of(rate: Any, counts: tuple[int, ...]) -> Any:
+def sweep_of(rate: Any, counts: tuple[int, ...], spread: float = 0.001) -> Any:
     plan = make_plan(storages=("dram",), tunings=("fast",), clients=counts, blocks=3)
-    limits = answer_limits(Gathered(plan, make_machine(plan), make_trials(plan, rate, spread=0.001), {}))
+    limits = answer_limits(Gathered(plan, make_machine(plan), make_trials(plan, rate, spread=spread), {}))
     assert limits is not None
     return limits.sweeps
 
@@ -154,6 +154,20 @@ def test_a_sweep_is_fitted_and_its_peak_found() -> None:
     assert sweep.scaling.peak_clients == pytest.approx((0.95 / 0.002) ** 0.5, rel=0.1)
     assert "64 clients lose" in sweep.sentence
     assert sweep.knee_clients == pytest.approx(sweep.bound_per_s * sweep.smallest_latency_us / 1e6)
+
+
+def test_a_decline_that_chance_may_have_made_is_not_shown() -> None:
+    """A coherency of 0.0002, which trials that differ by 3% cannot tell from none: it had a peak at 66."""
+
+    def hardly(cell: Cell) -> float:
+        n = cell.clients
+        return 400 * n / (1 + 0.05 * (n - 1) + 0.0002 * n * (n - 1))
+
+    (sweep,) = sweep_of(hardly, (1, 2, 4, 8, 16, 32), spread=0.03)
+    assert sweep.scaling is not None
+    assert sweep.scaling.coherency.low == 0 < sweep.scaling.coherency.estimate
+    assert sweep.scaling.peak_clients is None
+    assert "no decline is shown" in sweep.sentence
 
 
 def test_three_points_are_no_law() -> None:

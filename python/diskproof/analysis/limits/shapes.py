@@ -129,7 +129,8 @@ class Scaling(Record):
     contention: Interval
     coherency: Interval
     peak_clients: float | None
-    """Where it predicts the most throughput; None where it sees no retrograde."""
+    """Where it predicts the most throughput; None where the interval of coherency holds 0: no decline is
+    shown then."""
     residual: float
     """Root mean square of (measured - fitted) / measured."""
 

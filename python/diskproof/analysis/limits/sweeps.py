@@ -58,7 +58,7 @@ def _scaling(points: Sequence[tuple[int, float]]) -> Scaling | None:
         per_client_per_s=fit.per_client,
         contention=fit.contention,
         coherency=fit.coherency,
-        peak_clients=fit.peak_clients,
+        peak_clients=fit.peak_clients if (fit.coherency.low or 0.0) > 0 else None,
         residual=fit.residual,
     )
 
@@ -104,6 +104,6 @@ def _law(counts: Sequence[int], scaling: Scaling) -> str:
     said = f"the Universal Scalability Law sees {share(contention.estimate)}{ends} done one after the other"
     peak = scaling.peak_clients
     if peak is None:
-        return f"{said} and no decline"
+        return f"{said} and no decline is shown"
     beyond = ", beyond those tried" if peak > max(counts) else ""
     return f"{said} and the most at {digits(peak, 2)} clients{beyond}"

@@ -205,6 +205,6 @@ def _law(sweep: Sweep) -> tuple[str, ...]:
         words.with_bounds(law.per_client_per_s),
         words.with_bounds(law.contention),
         words.with_bounds(law.coherency),
-        "none" if law.peak_clients is None else words.number(law.peak_clients),
+        "none shown" if law.peak_clients is None else words.number(law.peak_clients),
         share(law.residual),
     )
