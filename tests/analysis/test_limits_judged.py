@@ -10,21 +10,23 @@ from diskproof.results.limit import Limit
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
-from diskproof.results.usage import Activity, DeviceUsage, ServerAccount
+from diskproof.results.usage import Activity, CpuUse, DeviceUsage, ServerAccount
 from support.limited import (
     MICRO,
     READS,
     Found,
     activity,
+    cpu_bound,
     device,
     limit_of,
     limited,
     one_cell,
+    timed,
     trial_of,
     used,
     virtual_machine,
 )
-from support.trials import change, load_of
+from support.trials import change, load_of, make_trial, usage_of
 
 WAITED: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "locks")
 
@@ -283,3 +285,80 @@ def test_moments_are_pooled_over_trials() -> None:
     ]
     told = says(limit_of(plan, watched), "log flush", "threads")
     assert told == [(False, "a thread was found flushing the log at 12% of moments")]
+
+
+# ---------------------------------------------------------------- what is not known, and what does not fit
+
+
+def test_a_driver_that_blocks_does_not_read_replies_in_no_time() -> None:
+    """When a reply was there is not known: its own CPU time of a transaction stands for it."""
+    blocking = {"load__client__delay_mean_us": None}
+    cell = limited("CPU", 8, **blocking)
+    assert cell.split is not None
+    (own,) = [one for one in cell.split.parts if one.name == "load generator"]
+    assert own.mean_us == pytest.approx(200.0)
+    assert own.source.endswith("when replies were there to be read is not known")
+    unknown = limited("CPU", 8, load__client=None, usage__cpu={})
+    assert part(unknown, "load generator") == 0
+    assert says(unknown, "load generator", "clients") == [], "unknown is not little"
+
+
+@pytest.mark.parametrize("twice", [1, 2])
+def test_a_group_of_commits_waits_for_all_flushes_of_its_disk(twice: int) -> None:
+    """A file system that flushes its journal with each flush of the log, as the server and the disk tell."""
+    plan = one_cell(8)
+    disk = {"busy": 0.9, "writes": 0.3, "write_us": 300.0, "flushes": 0.1 * twice, "flush_us": 7500.0}
+    _, trials = commits_of(8, disk, None, 40_000.0)
+    told = [
+        change(
+            one,
+            usage__account__log_flushes=round(0.1 * load_of(one).known_transactions),
+            usage__account__page_flushes=0,
+        )
+        for one in trials
+    ]
+    cell = limit_of(plan, told)
+    assert cell.split is not None
+    (flush,) = [one for one in cell.split.parts if one.name == "log flush"]
+    assert flush.service_us == pytest.approx(7500.0 * twice, rel=0.01)
+    # Where data lie there too and their flushes are not counted, it is one each.
+    untold = limit_of(plan, [change(one, usage__account__page_flushes=None) for one in told])
+    assert untold.split is not None
+    (flush,) = [one for one in untold.split.parts if one.name == "log flush"]
+    assert flush.service_us == pytest.approx(7500.0, rel=0.01)
+
+
+def test_writers_of_sqlite_whose_turn_never_comes_wait_all_the_same() -> None:
+    """Eight writers, of which one gets nearly all turns: those that completed hardly waited."""
+    plan = one_cell(8, servers=("sqlite",))
+    trials = []
+    for number in range(3):
+        slow = dict.fromkeys(READS, 40.0) | {"commit": 8000.0, "begin": 500.0}
+        lucky = timed(make_trial(plan, plan.trials[number], 1e6 / 9000.0), slow)
+        load = load_of(lucky)
+        of_disk = device(load, busy=0.9, writes=1.0, write_us=300.0, flushes=1.0, flush_us=7500.0)
+        doing = activity(("flushing", "data", 0.85, 0.85), ("waiting", None, 1.0, 6.8))
+        made = used(lucky, of_disk, server_us=0.0, load_us=5000.0, doing=doing, account=ServerAccount())
+        unlucky = change(made, load__latency_us__max=25e6)  # it had its turn once
+        trials.append(change(unlucky, usage__server_cpu_s=None, usage__cpu={}))
+    cell = limit_of(plan, trials)
+    assert cell.split is not None
+    assert cell.split.latency_us == pytest.approx(8 * 9000.0, rel=0.01), "N = X R"
+    (waits,) = [one for one in cell.split.parts if one.name == "locks"]
+    assert waits.mean_us > 60_000
+    assert waits.source.endswith("N = X R")
+    assert part(cell, "load generator") < 0.01, "none of it is the load generator's"
+    assert cell.limit == "log flush"
+    assert all("background" not in one.source for one in cell.split.parts), "SQLite has none"
+
+
+def test_a_wait_for_cpus_that_does_not_fit_says_so() -> None:
+    plan = one_cell(8)
+    trials = [cpu_bound(plan, number) for number in range(3)]
+    cpu = [{**usage_of(one).cpu, "server": CpuUse(used_s=49.5, waited_s=400.0)} for one in trials]
+    made = [change(one, usage__cpu=used) for one, used in zip(trials, cpu, strict=True)]
+    cell = limit_of(plan, made)
+    assert cell.split is not None
+    (waiting,) = [one for one in cell.split.parts if one.name == "waiting for a CPU"]
+    assert "in all; no more of it fits beside the other parts" in waiting.source
+    assert cell.split.unexplained_us == pytest.approx(0.0, abs=1e-6)

@@ -103,12 +103,23 @@ class Observed:
         """Mean latency of a transaction; None of a job.
 
         Of a load on bare files it is the time from one request to the next of the same client: the latency
-        of a request has no part of the syncs that follow it.
+        of a request has no part of the syncs that follow it. Of SQLite's writers it is that of Little's law
+        where that is longer: a client whose turn does not come completes nothing, and its wait is in no
+        latency.
         """
         if not self.transactional:
             return None
+        by_law = self.clients / self.per_s * MICRO if self.per_s else None
         if self.bare:
-            return self.clients / self.per_s * MICRO if self.per_s else None
+            return by_law
+        completed = self.completed_us
+        if completed is None or by_law is None or not self._take_turns or self._open_loop:
+            return completed
+        return max(completed, by_law)
+
+    @cached_property
+    def completed_us(self) -> float | None:
+        """Mean latency of the transactions that completed, by the clients' clock; None where not told."""
         return self._load(lambda load: load.latency_us.mean if load.latency_us else None)
 
     @property
@@ -131,11 +142,25 @@ class Observed:
 
     @cached_property
     def queue_us(self) -> float | None:
-        """What a transaction of SQLite waits for other writers; None where nobody waits so."""
+        """What a transaction of SQLite waits for other writers; None where nobody waits so.
+
+        All but what those that completed took once they had begun.
+        """
         begin = self.time_in(begins)
-        if not self.embedded or not self.side.writes_anything or begin is None or self.clients == 1:
+        if not self._take_turns or begin is None:
             return None
-        return begin
+        if self.latency_us is None or self.completed_us is None:
+            return begin
+        return self.latency_us - (self.completed_us - begin)
+
+    @property
+    def _take_turns(self) -> bool:
+        """Whether several clients write to one SQLite database, one at a time."""
+        return self.embedded and bool(self.side.writes_anything) and self.clients > 1
+
+    @property
+    def _open_loop(self) -> bool:
+        return any(one.load.rate for one in self.trials)
 
     def time_in(self, chosen: Callable[[StatementType], bool]) -> float | None:
         """Return the time of a transaction in some of its statements; None where there are none."""

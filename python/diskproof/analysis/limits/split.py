@@ -20,6 +20,9 @@ BINLOG: tuple[Role, ...] = ("binlog",)
 AT_ONCE = 0.1
 """Of a write's time: a flush that takes no more has next to nothing to write, as without a volatile cache."""
 
+STARVED = 1.05
+"""By so much the clients' time exceeds the latency of what they completed, before that is told of."""
+
 SELDOM = 0.01
 """Fewer of something than one in a hundred transactions take no time of a mean one."""
 
@@ -300,7 +303,12 @@ def locks(seen: Observed) -> Part | None:
     """Return the wait for locks: by the server's clock; SQLite's writers wait at BEGIN IMMEDIATE."""
     if seen.queue_us is not None:
         own = (seen.work_us or 0.0) / seen.statements if seen.statements else 0.0
-        return Part(name="locks", mean_us=max(seen.queue_us - own, 0.0), source="BEGIN IMMEDIATE")
+        completed, latency = seen.completed_us, seen.latency_us
+        starved = completed is not None and latency is not None and latency > STARVED * completed
+        source = (
+            "BEGIN IMMEDIATE, and the waits of writers that completed nothing: N = X R" if starved else ""
+        )
+        return Part(name="locks", mean_us=max(seen.queue_us - own, 0.0), source=source or "BEGIN IMMEDIATE")
     timed = seen.account_each(lambda account: account.lock_wait_s)
     if timed is None:
         return None
@@ -311,18 +319,30 @@ def locks(seen: Observed) -> Part | None:
 
 
 def load_generator(seen: Observed) -> Part | None:
-    """Return the load generator's own time: between statements, and until a reply has been read."""
-    if seen.latency_us is None:
+    """Return the load generator's own time: between statements, and until a reply has been read.
+
+    Of a driver that blocks nobody knows when a reply was there to be read: then it is the CPU time that the
+    load generator used for a transaction, and None where that is not known either.
+    """
+    completed = seen.completed_us
+    if completed is None:
         return None
     all_statements = seen.time_in(lambda _: True)
-    between = max(seen.latency_us - all_statements, 0.0) if all_statements is not None else 0.0
+    between = max(completed - all_statements, 0.0) if all_statements is not None else 0.0
     if seen.embedded:
         return Part(name="load generator", mean_us=between, source="between two statements")
-    reading = (seen.delay_us or 0.0) * (seen.statements or 0.0)
+    if seen.delay_us is not None:
+        reading = seen.delay_us * (seen.statements or 0.0)
+        source = "between two statements, and reading replies"
+        return Part(name="load generator", mean_us=between + reading, source=source)
+    used = seen.cpu_us("load")
+    if used is None:
+        return None
     return Part(
         name="load generator",
-        mean_us=between + reading,
-        source="between two statements, and reading replies",
+        mean_us=max(between, used),
+        source="its CPU time, or what lies between two statements where that is more; when replies were "
+        "there to be read is not known",
     )
 
 
@@ -334,16 +354,25 @@ def _computing(seen: Observed, left: float) -> Iterator[Part]:
     threads = found[1] / seen.per_s * MICRO if found and seen.per_s else None
     # Not by how many threads were found computing: whoever looks needs a CPU too, and sees them less often.
     computed = min(work, left)
-    note = "; the rest is that of background threads" if computed < work * 0.9 else ""
+    note = f"; {_the_rest(seen)}" if computed < work * 0.9 else ""
     of_whom = "load generator's" if seen.embedded or seen.bare else "server's"
     yield Part(name="CPU", mean_us=computed, source=f"the {of_whom} CPU time of {_ms(work)}{note}")
     waited = _waited(seen, threads, computed)
     if waited is not None:
-        yield Part(
-            name="waiting for a CPU",
-            mean_us=min(waited[0], left - computed),
-            source=waited[1],
-        )
+        waited_us, source = waited
+        room = left - computed
+        if waited_us > room:
+            source += f", {_ms(waited_us)} in all; no more of it fits beside the other parts"
+        yield Part(name="waiting for a CPU", mean_us=min(waited_us, room), source=source)
+
+
+def _the_rest(seen: Observed) -> str:
+    """Say where CPU time is that a transaction's other parts leave no room for."""
+    if seen.bare:
+        return "the rest was used while requests were at the disks"
+    if seen.embedded:
+        return "the rest was used within the waits, as by flushing and by trying for the lock again"
+    return "the rest is that of background threads, or was used within the waits"
 
 
 def _waited(seen: Observed, threads_us: float | None, computed_us: float) -> tuple[float, str] | None:

@@ -34,19 +34,19 @@ def load_tells_of_itself(seen: Observed) -> Iterator[Signal]:
     if seen.embedded or not seen.own_us or not seen.per_s:
         return
     part, used, workers = load_generator(seen), seen.cpu_us("load"), seen.workers
-    own = part.mean_us if part else 0.0
+    own = part.mean_us if part else None
     busy = used * seen.per_s / MICRO / workers if used is not None and workers else None
-    taken = f"the load generator has {milliseconds(own)} of {milliseconds(seen.own_us)} for itself"
+    taken = f"the load generator has {milliseconds(own or 0.0)} of {milliseconds(seen.own_us)} for itself"
     server = seen.work_us
     if busy is not None and busy >= FULL_SHARE and workers and seen.clients > workers:
         says = f"the load generator's {workers} workers compute {share(busy)} of the time"
         yield supports("load generator", "clients", says)
-    elif own / seen.own_us >= MOST:
+    elif own is not None and own / seen.own_us >= MOST:
         yield supports("load generator", "clients", taken)
     elif used is not None and server is not None and used > server and busy is not None and busy >= MOST:
         says = f"by its own account the load generator computes {milliseconds(used)} of a transaction"
         yield supports("load generator", "clients", f"{says}, the server {milliseconds(server)}")
-    elif own / seen.own_us <= LITTLE and (busy is None or busy < MOST):
+    elif own is not None and own / seen.own_us <= LITTLE and (busy is None or busy < MOST):
         yield against("load generator", "clients", taken)
 
 
