@@ -73,6 +73,38 @@ def test_files_that_are_named_as_repeats_are_blocks_of_one_cell() -> None:
     assert cells_of(*(result(name) for name in names)) == [("ssd", 0, 2), ("hdd", 0, 2)]
 
 
+def sweep(*told: tuple[str, int]) -> list[tuple[str, int, int]]:
+    return cells_of(*(result(name, load__clients=clients) for name, clients in told))
+
+
+def test_a_sweep_of_clients_in_files_is_no_difference_of_storage() -> None:
+    assert sweep(("ssd/oltp-1.txt", 1), ("ssd/oltp-4.txt", 4), ("hdd/oltp-4.txt", 4)) == [
+        ("ssd", 1, 1),
+        ("ssd", 4, 1),
+        ("hdd", 4, 1),
+    ]
+    assert sweep(("ssd-1.txt", 1), ("ssd-16.txt", 16)) == [("not told", 1, 1), ("not told", 16, 1)]
+    assert sweep(("a/ssd/1/x.log", 1), ("a/ssd/08/x.log", 8), ("a/hdd/8/x.log", 8)) == [
+        ("ssd", 1, 1),
+        ("ssd", 8, 1),
+        ("hdd", 8, 1),
+    ]
+    assert sweep(("ssd_8threads.txt", 8), ("hdd_8threads.txt", 8)) == [("ssd", 8, 1), ("hdd", 8, 1)]
+    named = [("mysql-8-1-run1.txt", 1), ("mysql-8-8-run1.txt", 8), ("mysql-8-8-run2.txt", 8)]
+    assert sweep(*named) == [("not told", 1, 1), ("not told", 8, 2)]
+
+
+def test_a_number_that_does_not_follow_the_clients_is_part_of_the_name() -> None:
+    assert sweep(("raid-1.txt", 1), ("raid-5.txt", 1)) == [("raid-1", 1, 1), ("raid-5", 1, 1)]
+    assert sweep(("raid-1.txt", 1), ("raid-5.txt", 4), ("ssd-4.txt", 4), ("ssd-1.txt", 1)) == [
+        ("raid-1", 1, 1),
+        ("raid-5", 4, 1),
+        ("ssd", 4, 1),
+        ("ssd", 1, 1),
+    ]
+    assert sweep(("ssd-2019.txt", 4), ("ssd-2020.txt", 8))[0][0] == "ssd-2019"
+
+
 def test_like_results_of_one_file_are_repeats_and_excerpts_are_not() -> None:
     assert cells_of(result(), result()) == [("not told", 0, 2)]
     assert cells_of(result(), result(asked={"time": "60"})) == [("ssd", 0, 1), ("ssd #2", 0, 1)]

@@ -94,7 +94,7 @@ def _results(found: Sequence[Found]) -> Iterator[ImportedResult]:
 
 def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]]:
     """Return the results that have a figure, each in its cell, and why others are left out."""
-    by_path = path_levels([one.source.file for one in results])
+    by_path = path_levels([one.source.file for one in results], _clients_by_file(results))
     measured = [(result, metric) for result in results if (metric := _metric(result)) is not None]
     left_out = [
         f"{one.name} ({one.source.file}, line {one.source.line}): it has no figure above 0"
@@ -116,6 +116,18 @@ def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]
         blocks[cell.id] = blocks.get(cell.id, 0) + 1
         placed.append(_Placed(result, cell, metric, blocks[cell.id]))
     return placed, left_out
+
+
+def _clients_by_file(results: Sequence[ImportedResult]) -> dict[str, int]:
+    """Return the clients of each file whose results tell one number of them."""
+    told: dict[str, set[int | None]] = {}
+    for one in results:
+        told.setdefault(one.source.file, set()).add(one.load.clients)
+    return {
+        file: count
+        for file, counts in told.items()
+        if len(counts) == 1 and (count := next(iter(counts))) is not None
+    }
 
 
 def _variants(results: Sequence[ImportedResult], levels: Sequence[dict[Factor, str]]) -> list[int]:

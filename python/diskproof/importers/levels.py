@@ -1,11 +1,12 @@
 """Which levels a file's path tells: what is told apart by file and folder is told apart in the report.
 
 ``ssd.txt`` and ``hdd.txt`` are two storages; ``ssd-run1.txt`` and ``ssd-run2.txt`` are one, measured twice;
-``server=mysql-8.0,storage=ssd.txt`` names the levels itself.
+``server=mysql-8.0,storage=ssd.txt`` names the levels itself. ``ssd-1.txt`` and ``ssd-8.txt`` are one storage
+where the outputs themselves tell of 1 and 8 clients.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from diskproof.results.factor import Factor
@@ -17,6 +18,15 @@ _REPEAT = re.compile(
 
 _SUFFIX = re.compile(r"\.(?:txt|log|out|csv|json|md|toml|dat)$", re.IGNORECASE)
 
+_WORD = r"(?:c|t|clients?|threads?|thr|thds?|conns?|connections?|users?|vus?|numjobs)"
+
+_CLIENTS = re.compile(
+    rf"(?:^|[-_. ])(?:(?P<before>{_WORD})[-_.= ]?)?(?P<count>\d{{1,6}})(?:[-_. ]?(?P<behind>{_WORD}))?"
+    r"(?=$|[-_. ,])",
+    re.IGNORECASE,
+)
+"""A number by itself, ``oltp-4``, or one that is called a number of clients: ``oltp-4threads``, ``c8``."""
+
 _NAMED: dict[str, Factor] = {
     "server": "server",
     "storage": "storage",
@@ -26,12 +36,15 @@ _NAMED: dict[str, Factor] = {
 }
 
 
-def path_levels(files: Sequence[str]) -> dict[str, dict[Factor, str]]:
+def path_levels(
+    files: Sequence[str], clients: Mapping[str, int] | None = None
+) -> dict[str, dict[Factor, str]]:
     """Return the levels that each file's path tells, by file; what else tells it apart is its storage.
 
-    Folders and names that all files share are left out: one file alone tells nothing by its name.
+    Folders and names that all files share are left out: one file alone tells nothing by its name. `clients`
+    holds those of each file whose output tells one number of them: a name that repeats it says nothing more.
     """
-    parts = {file: _parts(file) for file in dict.fromkeys(files)}
+    parts = _without_clients({file: _parts(file) for file in dict.fromkeys(files)}, clients or {})
     different = sorted({tuple(one) for one in parts.values()})
     start, end = _shared(different), _shared([one[::-1] for one in different])
     told = {}
@@ -53,6 +66,47 @@ def _parts(file: str) -> list[str]:
     *folders, name = PurePath(file).parts or ("",)
     kept = [_REPEAT.sub("", part) for part in (*folders, _SUFFIX.sub("", name))]
     return [part for part in kept if part] or ["results"]
+
+
+def _without_clients(
+    parts: Mapping[str, list[str]], clients: Mapping[str, int]
+) -> dict[str, list[str]]:
+    """Return the parts of each path without the number of clients that its output tells.
+
+    A bare number must follow the clients from file to file: of ``raid-1`` and ``raid-5`` with one client each
+    it is no number of clients, though it equals it in the one.
+    """
+    matches = {file: _clients_in(all_of, clients.get(file)) for file, all_of in parts.items()}
+    found = {file: match for file, match in matches.items() if match}
+    sweep = len({clients[file] for file in found}) > 1
+    others = {
+        shape for file, all_of in parts.items() if file not in found for shape in map(_shape, all_of)
+    }
+    kept = {}
+    for file, all_of in parts.items():
+        kept[file] = all_of
+        if file not in found:
+            continue
+        at, match = found[file]
+        called = match["before"] or match["behind"]
+        if called or (sweep and _shape(all_of[at]) not in others):
+            left = all_of[at][: match.start()] + all_of[at][match.end() :]
+            kept[file] = [part for part in (*all_of[:at], left.strip("-_. ,"), *all_of[at + 1 :]) if part]
+    return {file: all_of or ["results"] for file, all_of in kept.items()}
+
+
+def _clients_in(parts: Sequence[str], clients: int | None) -> tuple[int, re.Match[str]] | None:
+    """Return the last part that holds a number of clients, and where; None where none does."""
+    for at in reversed(range(len(parts))):
+        for match in reversed(list(_CLIENTS.finditer(parts[at]))):
+            if int(match["count"]) == clients:
+                return at, match
+    return None
+
+
+def _shape(part: str) -> str:
+    """Return a part without its numbers: ``oltp-4`` and ``oltp-16`` have one shape, ``ssd`` has its own."""
+    return re.sub(r"\d+", "#", part) if re.search(r"\d", part) else ""
 
 
 def _shared(all_parts: Sequence[Sequence[str]]) -> int:
