@@ -65,10 +65,9 @@ def _parts(study: str) -> Iterator[str]:
 
 
 def _finding(found: words.Found) -> str:
-    place = words.where(found, 1)
-    return f"- **{found.word}** `{found.check.check}`: {markdown.shown(found.raised.message)}" + (
-        f" ({markdown.shown(place)})" if place else ""
-    )
+    first, *others = words.lines(found, 1)
+    said = f"- **{found.word}** `{found.check.check}`: {markdown.shown(first)}"
+    return "\n".join([said, *(f"  - {markdown.shown(other)}" for other in others)])
 
 
 def read(study: str) -> Article:

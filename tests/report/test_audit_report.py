@@ -194,3 +194,32 @@ def test_what_one_subject_has_twice_is_told_twice() -> None:
     audit = audit_of(make_result(load__latency_us__percentiles=latency, load__latency_us__min=500_000.0))
     said = [one.raised.message for one in words.failures(audit) if one.check.check == "mean-bounds"]
     assert len(said) == len(set(said)) == 2
+
+
+def test_each_of_several_results_keeps_its_own_figures() -> None:
+    first = make_result(warm_up_s=None, load__seconds=15.0, load__transactions=3450)
+    brief = change(first, name="20 clients", load__seconds=5.0, load__transactions=1150)
+    said = " ".join(shown(audit_of(first, brief)).split())
+    assert "5 to 15 s were measured, and nothing tells of a warm-up" in said
+    wrong = make_result(load__transactions_per_s=300.0)
+    other = change(wrong, name="20 clients", load__transactions=34_500)
+    audit = audit_of(wrong, other)
+    (found,) = [one for one in words.failures(audit) if one.check.check == "rate-arithmetic"]
+    assert [line.partition(":")[0] for line in words.lines(found, 2)] == [
+        "69,000 transactions in 300 s are 230/s, and 300/s is told",
+        "34,500 transactions in 300 s are 115/s, and 300/s is told",
+    ]
+    assert "(20 clients)" in words.lines(found, 2)[1]
+    assert markdown.render(audit).count("is told: ") == shown(audit).count("is told: ") == 2
+
+
+def test_trials_of_a_run_of_ours_keep_their_own_figures() -> None:
+    plan = make_plan(blocks=3)
+    trials = [
+        change(one, load__transactions=57 + at, load__transactions_per_s=(57 + at) / 10.0)
+        for at, one in enumerate(make_trials(plan))
+    ]
+    subject = audit_run_folder("runs/quick", plan, make_machine(plan), trials, {})
+    short = next(one for one in subject.checks if one.check == "short")
+    assert short.raised[0].message.startswith(f"only 57 to {56 + len(trials)} transactions were measured")
+    assert len(short.raised[0].each) == min(len(trials), 100 - 57)

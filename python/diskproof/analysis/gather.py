@@ -1,9 +1,9 @@
 """Trials sorted by cell, each with what the audit says of it: what every answer starts from."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from diskproof.analysis import alike
 from diskproof.analysis.answers import RunFinding
 from diskproof.audit.check import Evidence, Run
 from diskproof.audit.registry import (
@@ -146,15 +146,15 @@ class Gathered:
     def findings(self) -> list[RunFinding]:
         """Return all findings, the gravest first; those that differ only in their figures are one.
 
-        The first trial's message stands for all.
+        Where one figure differs it is told as a range; else the first trial's message is said to be that.
         """
-        merged: dict[tuple[str, str, str], RunFinding] = {}
+        kinds: dict[tuple[str, str, str], list[RunFinding]] = {}
         for one in sorted(self.all(), key=lambda one: (one.trial.block, one.trial.position)):
             for finding in one.findings:
-                _add(merged, finding, [one.trial.id], [one.trial.cell])
+                _add(kinds, RunFinding(finding=finding, trials=[one.trial.id], cells=[one.trial.cell]))
         for finding, cells in self._of_run:
-            _add(merged, finding, [], list(cells))
-        return sorted(merged.values(), key=lambda one: _rank(one.finding))
+            _add(kinds, RunFinding(finding=finding, trials=[], cells=list(cells)))
+        return sorted((_together(found) for found in kinds.values()), key=lambda one: _rank(one.finding))
 
 
 def _failed(check: str, failed: int, trials: int) -> str:
@@ -172,18 +172,19 @@ def _merged(trial: Trial, audited: list[Finding]) -> list[Finding]:
     return [*trial.findings, *(finding for finding in audited if finding not in trial.findings)]
 
 
-def _add(
-    merged: dict[tuple[str, str, str], RunFinding], finding: Finding, trials: list[str], cells: list[str]
-) -> None:
-    key = (finding.check, finding.severity, re.sub(r"[\d.,]+", "#", finding.message))
-    before = merged.get(key)
-    if before is None:
-        merged[key] = RunFinding(finding=finding, trials=trials, cells=cells)
-        return
-    merged[key] = RunFinding(
-        finding=before.finding,
-        trials=[*before.trials, *trials],
-        cells=list(dict.fromkeys([*before.cells, *cells])),
+def _add(kinds: dict[tuple[str, str, str], list[RunFinding]], found: RunFinding) -> None:
+    finding = found.finding
+    kinds.setdefault((finding.check, finding.severity, alike.shape(finding.message)), []).append(found)
+
+
+def _together(found: Sequence[RunFinding]) -> RunFinding:
+    """Return the finding that findings of a kind make together."""
+    first = found[0].finding
+    message = alike.told([one.finding.message for one in found])
+    return RunFinding(
+        finding=first.model_copy(update={"message": message}),
+        trials=[trial for one in found for trial in one.trials],
+        cells=list(dict.fromkeys(cell for one in found for cell in one.cells)),
     )
 
 

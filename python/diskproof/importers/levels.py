@@ -68,9 +68,7 @@ def _parts(file: str) -> list[str]:
     return [part for part in kept if part] or ["results"]
 
 
-def _without_clients(
-    parts: Mapping[str, list[str]], clients: Mapping[str, int]
-) -> dict[str, list[str]]:
+def _without_clients(parts: Mapping[str, list[str]], clients: Mapping[str, int]) -> dict[str, list[str]]:
     """Return the parts of each path without the number of clients that its output tells.
 
     A bare number must follow the clients from file to file: of ``raid-1`` and ``raid-5`` with one client each
@@ -79,9 +77,7 @@ def _without_clients(
     matches = {file: _clients_in(all_of, clients.get(file)) for file, all_of in parts.items()}
     found = {file: match for file, match in matches.items() if match}
     sweep = len({clients[file] for file in found}) > 1
-    others = {
-        shape for file, all_of in parts.items() if file not in found for shape in map(_shape, all_of)
-    }
+    others = {shape for file, all_of in parts.items() if file not in found for shape in map(_shape, all_of)}
     kept = {}
     for file, all_of in parts.items():
         kept[file] = all_of

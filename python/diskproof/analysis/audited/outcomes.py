@@ -1,10 +1,10 @@
 """The outcomes of checks over many subjects, put together: a run's trials, an article's results."""
 
-import re
 from collections.abc import Sequence
 from typing import TypeVar
 
-from diskproof.analysis.audited.shapes import CheckAnswer, Raised
+from diskproof.analysis import alike
+from diskproof.analysis.audited.shapes import CheckAnswer, Instance, Raised
 from diskproof.audit.check import Check, Configuration, Evidence, Outcome, Problem, Run, State
 from diskproof.results.article import Article
 from diskproof.results.trial import Finding, Severity
@@ -88,15 +88,29 @@ def _remedy(check: Check[Looked], problem: Problem, imported: bool) -> str:
 
 
 def _merged(found: Sequence[tuple[Sequence[str], Severity, str, str]], several: bool) -> list[Raised]:
-    """Put together what differs in figures alone, the gravest first; the first message stands for all.
+    """Put together what differs in figures alone, the gravest first; each keeps its own figures.
 
     What was found of the subject itself stays apart: each row of an article's table is a finding of its own.
     """
-    merged: dict[tuple[Severity, str], Raised] = {}
+    kinds: dict[tuple[Severity, str], list[tuple[Sequence[str], str, str]]] = {}
     for where, severity, message, remedy in found:
-        # Of one subject alone every message stands for itself; of many trials the first stands for all.
-        key = (severity, re.sub(r"[\d.,]+", "#", message) if several else message)
-        before = merged.get(key, Raised(severity=severity, message=message, remedy=remedy))
-        within = list(dict.fromkeys([*before.within, *where]))
-        merged[key] = before.model_copy(update={"within": within})
-    return sorted(merged.values(), key=lambda one: _SEVERITIES.index(one.severity))
+        key = (severity, alike.shape(message) if several else message)
+        kinds.setdefault(key, []).append((where, message, remedy))
+    merged = [_one(severity, all_of) for (severity, _), all_of in kinds.items()]
+    return sorted(merged, key=lambda one: _SEVERITIES.index(one.severity))
+
+
+def _one(severity: Severity, found: Sequence[tuple[Sequence[str], str, str]]) -> Raised:
+    """Return the finding that findings of a kind make together."""
+    places: dict[str, list[str]] = {}
+    for where, message, _ in found:
+        places.setdefault(message, []).extend(where)
+    return Raised(
+        severity=severity,
+        message=alike.told(list(places)),
+        remedy=found[0][2],
+        within=list(dict.fromkeys(at for where, _, _ in found for at in where)),
+        each=[Instance(message=message, within=where) for message, where in places.items()]
+        if len(places) > 1
+        else [],
+    )

@@ -12,6 +12,13 @@ SubjectKind = Literal["run", "result", "experiment", "configuration", "article"]
 """``experiment``: several imported results, as far as they are compared with each other."""
 
 
+class Instance(Record):
+    """One of several findings of a kind, with its own figures."""
+
+    message: str
+    within: list[str] = Field(default_factory=list)
+
+
 class Raised(Record):
     """One thing that a check found, with its arithmetic."""
 
@@ -21,6 +28,8 @@ class Raised(Record):
     remedy: str = ""
     within: list[str] = Field(default_factory=list)
     """Where in the subject: trials of a run, results of an article, cells; empty where it is the whole."""
+    each: list[Instance] = Field(default_factory=list)
+    """What was found in each place, where figures differ; empty where `message` says all of it."""
 
 
 class CheckAnswer(Record):

@@ -46,9 +46,9 @@ def _found(heading: str, found: Sequence[words.Found], audit: AuditAnswer) -> li
 
 
 def _one(found: words.Found, audit: AuditAnswer) -> str:
-    place = words.where(found, len(audit.subjects))
-    said = f"- **{found.word}** `{found.check.check}`: {shown(found.raised.message)}"
-    lines = [f"{said} ({shown(place)})" if place else said]
+    first, *others = words.lines(found, len(audit.subjects))
+    lines = [f"- **{found.word}** `{found.check.check}`: {shown(first)}"]
+    lines += [f"  - {shown(other)}" for other in others]
     if found.raised.severity != "note":
         if found.raised.remedy:
             lines.append(f"  - Remedy: {shown(found.raised.remedy)}")

@@ -64,11 +64,11 @@ def _found(
 
 def _one(found: words.Found, audit: AuditAnswer, console: Console) -> Text:
     severity = found.raised.severity
-    place = words.where(found, len(audit.subjects))
+    first, *others = words.lines(found, len(audit.subjects))
     body = Text.assemble(
         (found.word, _STYLES[severity]),
-        shown(f" {found.check.check}: {found.raised.message}"),
-        shown(f" ({place})" if place else "", style="dim"),
+        shown(f" {found.check.check}: {first}"),
+        *(shown(f"\n{other}") for other in others),
     )
     if severity != "note":
         if found.raised.remedy:

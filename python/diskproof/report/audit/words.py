@@ -1,15 +1,18 @@
 """How an audit is worded: the same in every form."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis.audited.shapes import AuditAnswer, CheckAnswer, Raised, SubjectAnswer
+from diskproof.analysis import alike
+from diskproof.analysis.audited.shapes import AuditAnswer, CheckAnswer, Instance, Raised, SubjectAnswer
 from diskproof.analysis.words import listed
 from diskproof.report import words
 from diskproof.results.trial import Severity
 
 MOST_WITHIN = 4
+
+MOST_EACH = 4
+"""Of findings of a kind that differ in several figures, how many are told with their own."""
 
 _OF_OTHERS: dict[Severity, str] = {"invalid": "error", "warning": "threat", "note": "note"}
 """Of what others made: an error is a figure that cannot be, a threat may have another explanation."""
@@ -25,6 +28,15 @@ NOTHING_FAILED = "No check failed."
 
 
 @dataclass(frozen=True)
+class Each:
+    """One of several findings of a kind."""
+
+    message: str
+    subject: str
+    within: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Found:
     """One thing that was found, with the check and the subjects that it was found in."""
 
@@ -33,6 +45,9 @@ class Found:
     word: str
     """Its severity as it reads."""
     where: tuple[str, ...]
+    """The subjects."""
+    each: tuple[Each, ...] = ()
+    """What was found, each with its own figures and its place."""
 
 
 def summary(audit: AuditAnswer) -> str:
@@ -106,10 +121,29 @@ def apart(audit: AuditAnswer) -> list[str]:
 
 def where(found: Found, subjects: int) -> str:
     """Say where it was found; nothing where there is one subject alone and it is the whole of it."""
-    within = list(found.raised.within)
-    places = list(found.where) if subjects > 1 or not within else []
-    told = [*places, *within] if within else list(found.where) if subjects > 1 else []
-    return listed(told, MOST_WITHIN)
+    return _places(found.each, subjects)
+
+
+def lines(found: Found, subjects: int) -> list[str]:
+    """Return what was found, with its places: one line, or one for each that has its own figures."""
+    by_message: dict[str, list[Each]] = {}
+    for one in found.each:
+        by_message.setdefault(one.message, []).append(one)
+    together = alike.together(list(by_message))
+    told = {together: found.each} if together is not None else by_message
+    lines = [_with_place(message, _places(each, subjects)) for message, each in told.items()]
+    rest = len(lines) - MOST_EACH
+    return [*lines[:MOST_EACH], f"and {rest} more like these: see --format json"] if rest > 0 else lines
+
+
+def _with_place(message: str, place: str) -> str:
+    return f"{message} ({place})" if place else message
+
+
+def _places(each: Sequence[Each], subjects: int) -> str:
+    within = list(dict.fromkeys(at for one in each for at in one.within))
+    names = list(dict.fromkeys(one.subject for one in each)) if subjects > 1 else []
+    return listed([*names, *within], MOST_WITHIN)
 
 
 def _named(audit: AuditAnswer, state: str, besides: Sequence[str]) -> list[str]:
@@ -125,13 +159,24 @@ def _raised(audit: AuditAnswer) -> list[Found]:
     for subject in audit.subjects:
         for one in subject.checks:
             for raised in one.raised:
-                # What differs in figures alone is told once of several subjects, of one each time.
+                # What differs in figures alone is told together of several subjects, of one each by itself.
                 name = label(audit, subject)
-                key = (one.check, raised.severity, re.sub(r"[\d.,]+", "#", raised.message))
+                key = (one.check, raised.severity, alike.shape(raised.message))
                 if key in found and name in found[key].where:
                     key = (one.check, raised.severity, raised.message)
                 before = found.get(key)
-                places = (*(before.where if before else ()), name)
                 word = raised.severity if subject.own else _OF_OTHERS[raised.severity]
-                found[key] = Found(one, before.raised if before else raised, word, places)
+                found[key] = Found(
+                    one,
+                    before.raised if before else raised,
+                    word,
+                    (*(before.where if before else ()), name),
+                    (*(before.each if before else ()), *_each(raised, name)),
+                )
     return sorted(found.values(), key=lambda each: _ORDER.index(each.raised.severity))
+
+
+def _each(raised: Raised, subject: str) -> Iterator[Each]:
+    whole = Instance(message=raised.message, within=raised.within)
+    for one in raised.each or [whole]:
+        yield Each(one.message, subject, tuple(one.within))
