@@ -79,7 +79,8 @@ def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(
             flushing = trial.usage.activity.doing("flushing", "data")
             assert flushing is not None, "SQLite's log lies with its data"
             assert 0.6 < flushing.share <= 1, "its one client waits for nothing else"
-            assert flushing.threads == flushing.share
+            assert flushing.threads == flushing.share == flushing.serving
+            assert trial.usage.activity.serving == 1, "its one worker is its one client"
             assert trial.usage.cpu.keys() == {"load", "disks"}
         else:
             assert disk.name == "fastest"
