@@ -4,13 +4,21 @@ import itertools
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
-from diskproof.results.load import Iterations, Latency
+from diskproof.results.load import Derived, Iterations, Latency
 from diskproof.results.record import recorded
 
 RATE_TOLERANCE = 0.02
 """Tools round seconds and rates, and some leave out of one the time of connecting that the other has."""
 
+TOLD: dict[Derived, str] = {
+    "transactions": "the number of transactions",
+    "seconds": "how long it was measured",
+    "transactions_per_s": "the rate, as the tool itself worked it out",
+}
+"""What was not recorded where a figure had to be worked out of the two others."""
+
 COUNT_TOLERANCE = 0.001
+"""Counts are exact; a transaction of each client may be under way at the end. A judgement."""
 
 PERCENTILE_TOLERANCE = 0.02
 """sysbench's percentiles are the upper ends of buckets that are 1.8 % wide."""
@@ -37,6 +45,10 @@ def rate_arithmetic(evidence: Evidence) -> Iterator[Said]:
         yield Apart("a job has no rate of its own")
         return
     counted, seconds = load.known_transactions, load.known_seconds
+    if load.derived:
+        # A figure that was worked out of the two others cannot contradict them.
+        yield Untold(" and ".join(TOLD[name] for name in load.derived))
+        return
     if seconds <= 0 or counted == 0 or load.transactions_per_s <= 0:
         yield Apart("nothing was counted")
         return

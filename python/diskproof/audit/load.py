@@ -8,6 +8,7 @@ from diskproof.audit.files import busy_threads
 from diskproof.audit.pace import is_paced
 from diskproof.results.load import LoadResult
 from diskproof.results.record import recorded
+from diskproof.results.trial import Severity
 from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
 
@@ -173,7 +174,7 @@ def short(evidence: Evidence) -> Iterator[Said]:
     transactions = load.known_transactions
     if transactions == 0:
         yield Problem(
-            "invalid",
+            "warning" if evidence.imported else "invalid",
             f"no {evidence.work[:-1]} completed in {load.known_seconds:g} s",
             f"a longer `measure_s` in `{_table(evidence)}`, or see the server's log",
         )
@@ -247,6 +248,8 @@ def rows(evidence: Evidence) -> Iterator[Said]:
 def errors(evidence: Evidence) -> Iterator[Said]:
     """Find more than one transaction in a hundred that failed or was begun again."""
     load = evidence.load
+    if evidence.imported:
+        yield from _told_by_the_tool(load)
     failures, retries = load.failed_transactions, load.retries
     if failures is None and retries is None:
         yield Untold("the number of failed transactions")
@@ -254,28 +257,56 @@ def errors(evidence: Evidence) -> Iterator[Said]:
     if failures is None or retries is None:  # what is known may be too many by itself
         which = "failed" if failures is None else "were begun again"
         yield Untold(f"the number of transactions that {which}")
-    failures, retries = failures or 0, retries or 0
-    asked = load.known_transactions + failures
+    asked = load.known_transactions + (failures or 0)
     if asked == 0:
         yield Apart("nothing was asked for")
         return
-    most = max(load.errors, key=lambda error: error.count, default=None)
-    example = f"; most often {most.code} in {most.statement or 'connecting'}: {most.message}" if most else ""
-    failed, retried = failures / asked, retries / asked
+    failed, retried = (failures or 0) / asked, (retries or 0) / asked
+    example = _most_often(load, evidence.imported)
+    told = _counted((failures, "transactions failed"), (retries, "transactions were begun again"))
     if failed > ERROR_SHARE:
-        yield Problem("invalid", f"{failed:.1%} of the transactions failed{example}")
+        # What failed does not make the others' figures false, where somebody else measured.
+        severity: Severity = "warning" if evidence.imported else "invalid"
+        yield Problem(severity, f"{failed:.1%} of the transactions failed{example}")
     elif failed + retried > ERROR_SHARE:
-        yield Problem(
-            "warning",
-            f"{failures} transactions failed and {retries} were begun again, "
-            f"{failed + retried:.1%} together{example}",
-        )
+        together = " together" if failures is not None and retries is not None else " of all"
+        yield Problem("warning", f"{told}, {failed + retried:.1%}{together}{example}")
     elif failures or load.reconnects:
-        yield Problem(
-            "note",
-            f"{failures} transactions failed and {load.reconnects or 0} clients had to "
-            f"connect again{example}",
-        )
+        again = (load.reconnects, "clients had to connect again")
+        yield Problem("note", f"{_counted((failures, 'transactions failed'), again)}{example}")
+
+
+def _told_by_the_tool(load: LoadResult) -> Iterator[Problem]:
+    """Find errors that another tool tells besides the failed transactions that it counts."""
+    for error in load.errors:
+        if not error.transient:
+            times = f" ({error.count} times)" if error.count > 1 else ""
+            yield Problem("warning", f"the tool itself tells of an error{times}: {error.message}")
+        elif load.failed_transactions is None and load.retries is None and load.transactions:
+            share = error.count / load.transactions
+            if share > ERROR_SHARE:
+                yield Problem(
+                    "warning",
+                    f"{error.count:,} of {load.transactions:,} transactions, {share:.1%}: {error.message}",
+                )
+
+
+def _counted(*told: tuple[int | None, str]) -> str:
+    """Name what was counted, and nothing else: ``3 transactions failed and 20 were begun again``."""
+    known = [(count, what) for count, what in told if count is not None]
+    said = [f"{count} {what}" for count, what in known[:1]]
+    said += [f"{count} {what.removeprefix('transactions ')}" for count, what in known[1:]]
+    return " and ".join(said)
+
+
+def _most_often(load: LoadResult, imported: bool) -> str:
+    """Name the most frequent error; of our own an error without a statement is the connection's."""
+    most = max(load.errors, key=lambda error: error.count, default=None)
+    if most is None:
+        return ""
+    if imported and most.statement is None:
+        return f"; most often {most.message}"
+    return f"; most often {most.code} in {most.statement or 'connecting'}: {most.message}"
 
 
 WAIT_NOTED = 0.05

@@ -7,9 +7,11 @@ from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import broken
 from diskproof.results.imported import ImportedResult, Source
-from diskproof.results.load import Latency, LoadResult
+from diskproof.results.load import Latency, LoadError, LoadResult
 
 RATE = "Throughput (requests/second)"
+
+GOODPUT = "Goodput (requests/second)"
 
 _LATENCY = re.compile(r"(?P<what>\d{1,3}(?:\.\d+)?th Percentile|\w+) Latency \(microseconds\)")
 
@@ -56,7 +58,7 @@ def _result(text: Text, summary: Node, place: int) -> ImportedResult:
             others=None,
             latency_us=_latency(summary, measured),
             statement_types=[],
-            errors=[],
+            errors=_errors(summary, measured, rate),
             failed_transactions=None,
             retries=None,
             reconnects=None,
@@ -88,8 +90,18 @@ def _latency(summary: Node, measured: int | None) -> Latency | None:
     )
 
 
+def _errors(summary: Node, measured: int | None, rate: float) -> list[LoadError]:
+    """Return what its goodput leaves out of its throughput; the aborts that TPC-C asks for are among them."""
+    good = summary.number(GOODPUT)
+    if good is None or not measured or not 0 <= good < rate:
+        return []
+    count = round(measured * (1 - good / rate))
+    message = f"aborted or failed ({rate:g} - {good:g} of {rate:g} a second)"
+    return [LoadError(code="no success", statement=None, message=message, transient=True, count=count)]
+
+
 def _remarks(summary: Node, rate: float) -> Iterator[str]:
-    good = summary.number("Goodput (requests/second)")
+    good = summary.number(GOODPUT)
     if good is not None and good > rate:
         yield f"its goodput ({good:g}/s) is above its throughput ({rate:g}/s), which cannot be"
     elif good is not None and good < rate:

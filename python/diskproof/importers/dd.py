@@ -91,7 +91,7 @@ def _arguments(told: str) -> dict[str, str]:
 
 def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
     copied = count(text, copy.line, copy.told["bytes"], "the bytes copied")
-    seconds = number(text, copy.line, copy.told["seconds"], "the time of the copy")
+    seconds = number(text, copy.line, copy.told["seconds"], "the time of the copy", decimal_comma=True)
     read, written = _directions(copy.arguments)
     block, requests, remarks = _requests(copy, copied)
     remarks.append(f"dd itself says {copy.told['rate'].strip()}")
@@ -109,6 +109,7 @@ def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
             seconds=seconds or None,
             transactions=requests,
             transactions_per_s=requests / seconds if seconds else 0.0,
+            derived=["transactions_per_s"],
             statements=requests,
             reads=requests if read and not written else None,
             writes=requests if written and not read else None,

@@ -1,6 +1,8 @@
 """fio: its JSON (``--output-format=json``, ``json+``), of version 2 and 3, and its terse lines."""
 
-from collections import defaultdict
+import errno
+import os
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -10,7 +12,7 @@ from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import broken, number
 from diskproof.results.imported import ImportedResult, Source
-from diskproof.results.load import FileRequests, Latency, LoadError, LoadResult, StatementType
+from diskproof.results.load import Derived, FileRequests, Latency, LoadError, LoadResult, StatementType
 from diskproof.stats.quantiles import known_percentiles
 
 PERCENTILES = ("50", "75", "90", "95", "99", "99.9")
@@ -34,6 +36,10 @@ ASKED = (
     *("ioengine", "iodepth", "numjobs", "direct", "buffered", "sync", "fsync", "fdatasync", "end_fsync"),
     *("nrfiles", "filename", "invalidate", "rate", "rate_iops", "thinktime"),
 )
+
+SUBMITTED = 0.02
+"""Share of a mean latency that submitting may take for percentiles of completion to be told: below the 3 % to
+which Little's law is held. A judgement."""
 
 CAPS = ("rate", "rate_iops", "rate_min", "rate_iops_min", "thinktime")
 
@@ -75,11 +81,11 @@ def _job(
     """Return a job; its clones, which fio tells apart unless their group is reported together, are one."""
     own = clones[0].node("job options")
     told = {**(common.words() if common else {}), **(own.words() if own else {})}
-    figures = [_as_of_today(job) for job in clones]
+    waited_for = told.get("ioengine", "psync") in ONE_AT_A_TIME if told else False
+    figures = [_as_of_today(job, waited_for) for job in clones]
     remarks = [f"{len(clones)} jobs of this name, added up"] if len(clones) > 1 else []
     if beside:
         remarks.append(f"ran at the same time as {', '.join(beside)}")
-    remarks += [f"fio reports error {error}" for job in clones if (error := job.word("error")) not in _NONE]
     reads, writes, syncs = (_together(figures, kind) for kind in (reads_of, writes_of, syncs_of))
     seconds = max(seconds_of(job) for job in figures)
     if not any(options is not None for options in (common, own)):
@@ -87,8 +93,12 @@ def _job(
     capped = [cap for cap in CAPS if told.get(cap)]
     if capped:
         remarks.append(f"it was held back ({', '.join(f'{cap}={told[cap]}' for cap in capped)})")
-    latency = _latency(reads.with_(writes), _table(figures), remarks)
+    latency = _latency(_of_one_clock(figures), figures, remarks)
     requests = reads.requests + writes.requests
+    rate_per_s = _printed_rate(clones)
+    derived: list[Derived] = [] if rate_per_s else ["transactions_per_s"]
+    if any(_is_counted_by_its_rate(job) for job in clones):
+        derived.append("transactions")
     read_bytes, written_bytes = (sum(job[kind]["bytes"] for job in figures) for kind in ("read", "write"))
     return ImportedResult(
         source=source,
@@ -100,18 +110,16 @@ def _job(
             clients=None if capped else _in_flight(told, len(clones)),
             seconds=seconds or None,
             transactions=requests,
-            transactions_per_s=requests / seconds if seconds else 0.0,
+            transactions_per_s=rate_per_s or (requests / seconds if seconds else 0.0),
+            derived=derived,
+            half_digit=_HALF_DIGIT if rate_per_s else None,
             statements=requests + syncs.requests,
             reads=reads.requests,
             writes=writes.requests,
             others=syncs.requests,
             latency_us=latency,
             statement_types=_statements(reads, writes, syncs),
-            errors=[
-                LoadError(code=error, statement=None, message=f"error {error}", transient=False, count=1)
-                for job in clones
-                if (error := job.word("error") or "") not in _NONE
-            ],
+            errors=_errors([job.word("error") or "" for job in clones]),
             failed_transactions=None,
             retries=None,
             reconnects=None,
@@ -133,10 +141,22 @@ def _job(
     )
 
 
-_NONE = {None, "", "0"}
+def _errors(told: list[str]) -> list[LoadError]:
+    """Return the errors that ended jobs: fio tells them by the system's number."""
+    found = Counter(error for error in told if error not in {"", "0"})
+    return [
+        LoadError(code=error, statement=None, message=_error(error), transient=False, count=count)
+        for error, count in found.items()
+    ]
 
 
-def _as_of_today(job: Node) -> dict[str, Any]:
+def _error(told: str) -> str:
+    number = _whole(told)
+    known = number is not None and number in errno.errorcode
+    return f"error {told[:40]}" + (f" ({os.strerror(number)})" if known and number else "")
+
+
+def _as_of_today(job: Node, waited_for: bool) -> dict[str, Any]:
     """Return a job's figures as fio 3 tells them: in ns, each with its count."""
     found: dict[str, Any] = {}
     for kind in ("read", "write"):
@@ -145,16 +165,33 @@ def _as_of_today(job: Node) -> dict[str, Any]:
         seconds = ((told.number("runtime") if told else None) or 0.0) / 1000
         if told and not requests:
             requests = round((told.number("iops") or 0.0) * seconds)
+        nodes = _clocks(told)
         found[kind] = {
             "total_ios": requests,
             "runtime": seconds * 1000,
             "bytes": _moved_bytes(told),
-            "lat_ns": _waits(told, requests),
-            "percentiles_ns": _percentiles(told),
+            "lat_ns": _waits(nodes[:1], requests),
+            **_with_percentiles(nodes, requests, waited_for),
         }
     sync = job.node("sync")
-    found["sync"] = {"lat_ns": _waits(sync, (sync.count("total_ios") if sync else None) or 0)}
+    found["sync"] = {"lat_ns": _waits(_clocks(sync)[:1], (sync.count("total_ios") if sync else None) or 0)}
     return found
+
+
+def _is_counted_by_its_rate(job: Node) -> bool:
+    """Tell whether requests are worked out of their rate: fio 2 tells none of some kinds."""
+    kinds = [told for kind in ("read", "write") if (told := job.node(kind))]
+    return any(told.number("iops") and not told.count("total_ios") for told in kinds)
+
+
+def _printed_rate(clones: list[Node]) -> float | None:
+    """Return the rate that fio itself tells; None of several directions or jobs, each over its own time."""
+    told = [rate for job in clones for kind in ("read", "write") if (rate := _iops(job.node(kind)))]
+    return told[0] if len(told) == 1 else None
+
+
+def _iops(told: Node | None) -> float | None:
+    return told.number("iops") if told else None
 
 
 def _moved_bytes(told: Node | None) -> int:
@@ -164,22 +201,44 @@ def _moved_bytes(told: Node | None) -> int:
     return (told.count("io_bytes") or 0) * (1 if "io_kbytes" in told.fields else 1024)
 
 
-def _waits(told: Node | None, requests: int) -> dict[str, Any]:
-    """Return an account of latencies in ns; empty where fio was told to keep none."""
+def _clocks(told: Node | None) -> list[tuple[Node, int]]:
+    """Return the accounts of latency that were kept, each with its unit in ns: of all, then of completion."""
     names = (("lat_ns", 1), ("clat_ns", 1), ("lat", 1000), ("clat", 1000))
-    kept = [(node, ns) for name, ns in names if told and (node := told.node(name)) and node.number("max")]
+    return [(node, ns) for name, ns in names if told and (node := told.node(name)) and node.number("max")]
+
+
+def _waits(nodes: list[tuple[Node, int]], requests: int) -> dict[str, Any]:
+    """Return the first account of latencies in ns; empty where fio was told to keep none."""
     nothing: dict[str, Any] = {"N": 0, "mean": 0.0, "stddev": 0.0, "min": 0.0, "max": 0.0}
-    if not kept:
+    if not nodes:
         return nothing
-    node, ns = kept[0]
+    node, ns = nodes[0]
     count = requests if node.count("N") is None else node.count("N")
     if not count:
         return nothing
-    bins = next((found for one, _ in kept if (found := one.node("bins"))), None)
+    return {"N": count, **{one: (node.number(one) or 0.0) * ns for one in ("mean", "stddev", "min", "max")}}
+
+
+def _with_percentiles(nodes: list[tuple[Node, int]], requests: int, waited_for: bool) -> dict[str, Any]:
+    """Return mean, extremes and percentiles of one clock.
+
+    fio keeps percentiles of completion unless it is told otherwise (``lat_percentiles``). Where the system
+    call is the whole request, or submitting takes next to nothing, mean and extremes of completion stand
+    beside them. Else they would describe another time than the percentiles, and these are left out.
+    """
+    whole = _waits(nodes[:1], requests)
+    kept = [(node, ns) for node, ns in nodes if node.node("percentile") or node.node("bins")]
+    if not kept:
+        return {"one_clock_ns": whole, "percentiles_ns": {}}
+    own = _waits(kept[:1], requests)
+    if kept[0] is not nodes[0] and not waited_for and own["mean"] < whole["mean"] * (1 - SUBMITTED):
+        return {"one_clock_ns": whole, "percentiles_ns": {}, "submitted_ns": whole["mean"] - own["mean"]}
+    node, ns = kept[0]
+    bins = node.node("bins")
     return {
-        "N": count,
-        **{one: (node.number(one) or 0.0) * ns for one in ("mean", "stddev", "min", "max")},
-        "bins": _bins(bins) if bins else {},
+        "one_clock_ns": {**own, "bins": _bins(bins) if bins else {}},
+        "percentiles_ns": _percentiles(node, ns),
+        "of_completion": kept[0] is not nodes[0],
     }
 
 
@@ -190,14 +249,12 @@ def _bins(told: Node) -> dict[str, int]:
     return found
 
 
-def _percentiles(told: Node | None) -> dict[str, float]:
-    for name, ns in (("lat_ns", 1), ("clat_ns", 1), ("lat", 1000), ("clat", 1000)):
-        node = told.node(name) if told else None
-        table = node.node("percentile") if node else None
-        if table:
-            values = {_short(table, key): table.number(key) for key in table.fields}
-            return {key: value * ns for key, value in values.items() if value is not None and key != "0"}
-    return {}
+def _percentiles(node: Node, ns: int) -> dict[str, float]:
+    table = node.node("percentile")
+    if table is None:
+        return {}
+    values = {_short(table, key): table.number(key) for key in table.fields}
+    return {key: value * ns for key, value in values.items() if value is not None and key != "0"}
 
 
 def _short(table: Node, key: str) -> str:
@@ -205,12 +262,18 @@ def _short(table: Node, key: str) -> str:
     return f"{number(table.text, table.line, key, 'a percentile'):g}"
 
 
-def _table(figures: list[dict[str, Any]]) -> dict[str, float]:
-    """Return the percentiles where one kind of one job has them all; of several they cannot be told."""
-    tables = [
-        job[kind]["percentiles_ns"] for job in figures for kind in ("read", "write") if job[kind]["total_ios"]
+def _at_work(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the figures of each job's reads and writes, where there were any."""
+    return [job[kind] for job in figures for kind in ("read", "write") if job[kind]["total_ios"]]
+
+
+def _of_one_clock(figures: list[dict[str, Any]]) -> Requests:
+    """Return reads and writes together, their latencies of the clock that their percentiles are of."""
+    clocked = [
+        {kind: {**job[kind], "lat_ns": job[kind]["one_clock_ns"]} for kind in ("read", "write")}
+        for job in figures
     ]
-    return tables[0] if len(tables) == 1 else {}
+    return _together(clocked, reads_of).with_(_together(clocked, writes_of))
 
 
 def _together(figures: list[dict[str, Any]], kind: Callable[[Result], Requests]) -> Requests:
@@ -220,16 +283,31 @@ def _together(figures: list[dict[str, Any]], kind: Callable[[Result], Requests])
     return whole
 
 
-def _latency(told: Requests, table_ns: dict[str, float], remarks: list[str]) -> Latency | None:
+def _latency(told: Requests, figures: list[dict[str, Any]], remarks: list[str]) -> Latency | None:
+    """Return the latency of all requests, with percentiles where they are of the same requests and clock."""
     if not told.count:
         return None
-    if told.bins:
+    parts = _at_work(figures)
+    table_ns: dict[str, float] = parts[0]["percentiles_ns"] if len(parts) == 1 else {}
+    if submitted := [part["submitted_ns"] for part in parts if "submitted_ns" in part]:
+        table_ns = {}
+        remarks.append(
+            f"its percentiles are of completion alone and are left out: submitting took "
+            f"{max(submitted) / 1000:.4g} us of the mean latency"
+        )
+    elif told.bins and sum(told.bins.values()) == told.count:
         names = known_percentiles(told.count, PERCENTILES)
         table_ns = {name: told.percentile_ns(float(name)) for name in names}
     elif not table_ns:
         remarks.append("percentiles of reads and writes together, or of several jobs, cannot be told")
-    if table_ns:
-        remarks.append("percentiles are of completion, without the time of submission")
+    if table_ns and any(part.get("of_completion") for part in parts):
+        remarks.append("its latencies are of completion, without the time of submission")
+    return _as_latency(told, table_ns)
+
+
+def _as_latency(told: Requests, table_ns: dict[str, float]) -> Latency | None:
+    if not told.count:
+        return None
     return Latency(
         count=told.count,
         mean=told.mean_ns / 1000,
@@ -253,7 +331,7 @@ def _statement(name: str, kind: Literal["read", "write", "other"], told: Request
         rows=0,
         affected=0,
         errors=0,
-        latency_us=_latency(told, {}, []),
+        latency_us=_as_latency(told, {}),
     )
 
 
@@ -319,6 +397,9 @@ DIRECTIONS = {"3": 2, "4": 3, "5": 3}
 
 FIRST = 5
 
+_HALF_DIGIT, _HALF_WHOLE = 0.5e-6, 0.5
+"""Half of the last digit of a rate: JSON prints six decimals, a terse line none."""
+
 
 def _is_terse(text: Text) -> bool:
     return any(line.startswith(TERSE) for line in text.lines)
@@ -345,7 +426,6 @@ def _terse(text: Text, line: int, fields: list[str]) -> ImportedResult:
         if one["total_ios"]
     ]
     remarks.append("terse output tells neither block size nor kind of access")
-    both = reads_of(figures).with_(writes_of(figures))
     return ImportedResult(
         source=Source(
             file=text.file,
@@ -362,13 +442,14 @@ def _terse(text: Text, line: int, fields: list[str]) -> ImportedResult:
             seconds=seconds or None,
             transactions=None,
             transactions_per_s=reads["iops"] + writes["iops"],
+            half_digit=_HALF_WHOLE,
             statements=None,
             reads=None,
             writes=None,
             others=None,
-            latency_us=_latency(both, _table([figures]), remarks),
+            latency_us=_latency(_of_one_clock([figures]), [figures], remarks),
             statement_types=[],
-            errors=[],
+            errors=_errors([fields[4]]),
             failed_transactions=None,
             retries=None,
             reconnects=None,
@@ -384,7 +465,7 @@ def _terse(text: Text, line: int, fields: list[str]) -> ImportedResult:
                 syncs=None,
             ),
         ),
-        remarks=remarks + ([f"fio reports error {fields[4]}"] if fields[4] not in {"", "0"} else []),
+        remarks=remarks,
     )
 
 
@@ -392,21 +473,32 @@ def _direction(text: Text, line: int, fields: list[str]) -> dict[str, Any]:
     """Return one direction's figures as fio's JSON has them."""
     kib, _, iops, runtime_ms = (number(text, line, told, "a figure of fio") for told in fields[:4])
     requests = round(iops * runtime_ms / 1000)
-    low, high, mean, stdev = (number(text, line, told, "a latency") * 1000 for told in fields[32:36])
+    completion, whole = (_terse_waits(text, line, fields[at : at + 4], requests) for at in (8, 32))
     table = {}
     for told in fields[12:32]:
         percentile, _, value_us = told.partition("%=")
         name = f"{number(text, line, percentile, 'a percentile'):g}"
-        if name != "0":
-            table[name] = number(text, line, value_us, "a percentile") * 1000
+        value_ns = number(text, line, value_us, "a percentile") * 1000
+        if name != "0" and value_ns:  # a percentile of 0 us was below the last digit
+            table[name] = value_ns
+    submitted = _terse_waits(text, line, fields[4:8], requests)
+    apart = bool(submitted["N"]) and completion["mean"] < whole["mean"] * (1 - SUBMITTED)
     return {
         "total_ios": requests,
         "iops": iops,
         "runtime": runtime_ms,
         "bytes": int(kib) * 1024,
-        "lat_ns": {"N": requests if high else 0, "mean": mean, "stddev": stdev, "min": low, "max": high},
-        "percentiles_ns": table,
+        "lat_ns": whole,
+        "one_clock_ns": whole if apart else completion,
+        "percentiles_ns": {} if apart else table,
+        "of_completion": not apart,
+        **({"submitted_ns": whole["mean"] - completion["mean"]} if apart else {}),
     }
+
+
+def _terse_waits(text: Text, line: int, fields: list[str], requests: int) -> dict[str, Any]:
+    low, high, mean, stdev = (number(text, line, told, "a latency") * 1000 for told in fields)
+    return {"N": requests if high else 0, "mean": mean, "stddev": stdev, "min": low, "max": high}
 
 
 JSON = Format("fio JSON", _is_json, _read_json)

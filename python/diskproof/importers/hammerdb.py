@@ -58,6 +58,7 @@ def _result(
             seconds=told["period"] * MINUTE_S or None if "period" in told else None,
             transactions=None,
             transactions_per_s=new_orders_per_minute / MINUTE_S,
+            half_digit=0.5 / MINUTE_S,
             statements=None,
             reads=None,
             writes=None,

@@ -32,6 +32,9 @@ _CSV = re.compile(
 user's own queries."""
 
 
+HALF_DIGIT_S = 0.0005
+"""Seconds are printed with three decimals."""
+
 _FIGURES = ("average", "minimum", "maximum", "clients", "queries")
 
 
@@ -138,6 +141,8 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
             seconds=average_s or None,
             transactions=statements,
             transactions_per_s=rate_per_s,
+            derived=["transactions_per_s"],
+            half_digit=HALF_DIGIT_S,
             statements=statements,
             reads=None,
             writes=None,

@@ -1,6 +1,7 @@
 """pgbench, the text of PostgreSQL 9 to 17: the summary, progress lines, and mean times of statements."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -9,9 +10,11 @@ from statistics import median
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.numbers import broken, count, number
 from diskproof.results.imported import ImportedResult, Source
-from diskproof.results.load import Latency, LoadResult
+from diskproof.results.load import Derived, Latency, LoadError, LoadResult
 
 FIRST = "transaction type: "
+
+PROCESSED = "number of transactions actually processed"
 
 _PROGRESS = re.compile(
     r"progress: (?P<at>\d{1,12}(?:\.\d{1,9})?) s, (?P<tps>[\d.]+) tps, lat (?P<ms>[\d.]+|NaN) ms\b.*"
@@ -46,6 +49,14 @@ REMARKED = (
 )
 
 
+HALF_DIGIT = 0.5e-6
+"""Rates are printed with six decimals."""
+
+_ERROR = re.compile(r"pgbench: (?:error|fatal): (?P<said>.{1,200})")
+_ABORTED = "Run was aborted; the above results are incomplete"
+"""What pgbench says below its summary; other errors stand above it."""
+
+
 @dataclass(frozen=True)
 class _Moment:
     """One progress line."""
@@ -66,10 +77,12 @@ class _Told:
     rates: dict[str, tuple[int, str]] = field(default_factory=dict)
     statements: list[str] = field(default_factory=list)
     progress: list["_Moment"] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    """What pgbench said was wrong, above its summary or behind it."""
 
 
 def _is_pgbench(text: Text) -> bool:
-    return FIRST in text.content and "number of transactions actually processed" in text.content
+    return FIRST in text.content and PROCESSED in text.content
 
 
 def _read(text: Text) -> Iterator[Found]:
@@ -82,12 +95,17 @@ def _runs(text: Text) -> list[_Told]:
     """Return the runs; the progress lines above a summary are its own."""
     found: list[_Told] = []
     progress: list[_Moment] = []
+    errors: list[str] = []
     for line, said in enumerate(text.lines, start=1):
         if moment := _PROGRESS.match(said):
             progress.append(_Moment(line, float(moment["at"]), moment["tps"], moment["ms"]))
         elif said.startswith(FIRST):
-            found.append(_Told(line, progress=progress))
-            progress = []
+            found.append(_Told(line, progress=progress, errors=errors))
+            progress, errors = [], []
+        elif found and _ABORTED in said:
+            found[-1].errors.append(said.partition(_ABORTED)[1])
+        elif wrong := _ERROR.match(said):
+            errors.append(wrong["said"])
         if not found:
             continue
         if rate := _TPS.match(said):
@@ -102,7 +120,7 @@ def _runs(text: Text) -> list[_Told]:
 
 def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedResult:
     script = told.figures["transaction type"][1].removeprefix("<builtin: ").removesuffix(">")
-    done = _count(text, told, "number of transactions actually processed")
+    done = _count(text, told, PROCESSED)
     clients = _count(text, told, "number of clients")
     rate = _rate(text, told)
     remarks = [f"{name} {value}" for name, (_, value) in told.figures.items() if name.startswith(REMARKED)]
@@ -111,8 +129,10 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
     if LIMITED in told.figures:
         remarks.append("it was held to a rate: how many clients were at work at a time is not told")
     seconds = _figure(text, told, "duration")
+    derived: list[Derived] = []
     if seconds is None and done and rate:
         seconds = done / rate
+        derived = ["seconds"]
         remarks.append(f"measured for {seconds:.4g} s, worked out: {done} transactions / {rate:g} a second")
     return ImportedResult(
         source=Source(file=text.file, line=told.line, format="pgbench", tool=tool, sha256=text.sha256),
@@ -125,14 +145,16 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
             seconds=seconds or None,
             transactions=done,
             transactions_per_s=rate,
+            derived=derived,
+            half_digit=HALF_DIGIT,
             statements=None,
             reads=None,
             writes=None,
             others=None,
             latency_us=_latency(text, told, done, remarks),
             statement_types=[],
-            errors=[],
-            failed_transactions=_count(text, told, "number of failed transactions"),
+            errors=_errors(told),
+            failed_transactions=_failed(text, told, done),
             retries=_count(text, told, "total number of retries"),
             reconnects=None,
             client=None,
@@ -180,6 +202,31 @@ def _latency(text: Text, told: _Told, done: int | None, remarks: list[str]) -> L
         )
         return None
     return Latency(count=done, mean=mean_ms * 1000, stdev=stdev_ms * 1000, percentiles={})
+
+
+def _errors(told: _Told) -> list[LoadError]:
+    return [
+        LoadError(code="pgbench", statement=None, message=said, transient=False, count=count)
+        for said, count in Counter(told.errors).items()
+    ]
+
+
+def _failed(text: Text, told: _Told, done: int | None) -> int | None:
+    """Return the transactions that failed: as told, or what is missing of those that were asked for.
+
+    ``actually processed: 4000/8000`` counts neither what failed, nor what a client that was aborted never
+    began, nor what ``--latency-limit`` skipped; the last is told apart, and no failure.
+    """
+    failed = _count(text, told, "number of failed transactions")
+    if done is None:
+        return failed
+    line, value = told.figures[PROCESSED]
+    _, slash, asked = value.split()[0].partition("/")
+    if not slash:
+        return failed
+    skipped = _count(text, told, "number of transactions skipped") or 0
+    missing = count(text, line, asked, "the number of transactions asked for") - done - skipped
+    return max(failed or 0, missing)
 
 
 def _figure(text: Text, told: _Told, name: str) -> float | None:

@@ -71,6 +71,9 @@ TEST_WITH = {
 }
 """The test that has an operation of that name, and no other has: a test does not print its own name."""
 
+HALF_DIGIT_S = 0.5
+"""Times are whole seconds."""
+
 ALL_TESTS = "all tests"
 
 
@@ -267,6 +270,8 @@ class _Section:
                 seconds=seconds or None,
                 transactions=None,
                 transactions_per_s=sum(one.count for one in ran) / seconds if seconds else 0.0,
+                derived=["transactions_per_s"],
+                half_digit=HALF_DIGIT_S,
                 statements=None,
                 reads=None,
                 writes=None,

@@ -6,6 +6,9 @@ from typing import Literal
 from diskproof.results.plan import THROUGHPUTS, Metric
 from diskproof.results.record import Record, recorded
 
+Derived = Literal["transactions", "seconds", "transactions_per_s"]
+"""A figure that an imported result was not told, but worked out of the two others."""
+
 
 class Latency(Record):
     """Latencies of completed transactions or statements, in microseconds."""
@@ -199,6 +202,10 @@ class LoadResult(Record):
     """None in a closed loop."""
     file_requests: FileRequests | None = None
     """None of a database's load."""
+    derived: list[Derived] = []
+    """Of count, time and rate those that another tool did not tell: they cannot contradict the others."""
+    half_digit: float | None = None
+    """Half of the last digit with which another tool prints the figure; None where that is not known."""
 
     # ------------------------------------------------------------ what an imported result may not tell
 

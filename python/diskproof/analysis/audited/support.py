@@ -19,6 +19,8 @@ class Use:
     needs: tuple[str, ...]
     about: tuple[str, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us", "seconds")
     """The metrics of the results that one would conclude it from."""
+    untold: bool = True
+    """Whether a sentence speaks of it where nothing failed: that it can be concluded, or cannot be told."""
 
 
 SCATTER = {True: "no scatter is known", False: "too few for their scatter"}
@@ -31,6 +33,7 @@ USES: tuple[Use, ...] = (
     Use("a sum of what was measured alone", ("estimates", "operations"), ("seconds",)),
     Use("a statement about the device", ("arrived", "cached-reads", "placement", "data-size")),
     Use("a statement about durability", ("settings", "physics")),
+    Use("that all of it succeeded", ("errors",), untold=False),
 )
 
 
@@ -42,6 +45,8 @@ def verdict(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
             f"It supports nothing before this is explained: its figures cannot all be true "
             f"({listed(wrong, MOST_NAMED)})."
         )
+    if evidence.load.transactions == 0:
+        return f"It supports nothing: none of its {evidence.work} completed."
     can, cannot = [_headline(evidence, repeats)], []
     for use in USES:
         if evidence.metric not in use.about:
@@ -51,6 +56,8 @@ def verdict(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
         missing = list(dict.fromkeys(what for one in asked for what in one.missing))
         if failed:
             cannot.append(f"{use.what} (see {listed(failed, MOST_NAMED)})")
+        elif not use.untold:
+            continue
         elif missing:
             cannot.append(f"{use.what} (not recorded: {listed(missing, MOST_NAMED)})")
         elif any(one.state == "passed" for one in asked):

@@ -1,14 +1,18 @@
 """What the results of all of sysbench's tests share: clients, seconds, latency, intervals, remarks."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
 from diskproof.importers.base import Text
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import Source
-from diskproof.results.load import Latency
+from diskproof.results.load import Latency, LoadError
 
 HISTOGRAM_PERCENTILES = (50, 75, 90, 95, 99, 99.9)
+
+HALF_DIGIT = 0.005
+"""Half of the last digit of rates, which have two decimals."""
 
 _ROUNDED = 0.5e-4
 """Half a unit of the last digit of "events (avg/stddev)", which has four."""
@@ -51,6 +55,15 @@ def remarks_of(run: Output) -> list[str]:
     if len(run.complaints) > MOST_COMPLAINTS:
         remarks.append(f"and {len(run.complaints) - MOST_COMPLAINTS} more complaints")
     return remarks
+
+
+def fatal_errors(run: Output) -> list[LoadError]:
+    """Return the errors that end a thread, or the whole of sysbench, each once."""
+    said = Counter(told for told in run.complaints if told.startswith("FATAL"))
+    return [
+        LoadError(code="FATAL", statement=None, message=told[:200], transient=False, count=count)
+        for told, count in said.items()
+    ]
 
 
 def asked_of(run: Output) -> dict[str, str]:

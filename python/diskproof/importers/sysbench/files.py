@@ -9,8 +9,10 @@ import re
 from diskproof.importers.base import Text
 from diskproof.importers.numbers import broken, number
 from diskproof.importers.sysbench.figures import (
+    HALF_DIGIT,
     asked_of,
     clients_of,
+    fatal_errors,
     intervals_of,
     latency_of,
     remarks_of,
@@ -67,13 +69,15 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
             seconds=seconds,
             transactions=requests,
             transactions_per_s=rate_per_s,
+            derived=["seconds"] if run.checkpoints_s else [],
+            half_digit=HALF_DIGIT,
             statements=None if events is None else int(events),
             reads=reads,
             writes=writes,
             others=syncs,
             latency_us=latency_of(run, requests, remarks),
             statement_types=[],
-            errors=[],
+            errors=fatal_errors(run),
             failed_transactions=None,
             retries=None,
             reconnects=None,

@@ -3,8 +3,10 @@
 from diskproof.importers.base import Text
 from diskproof.importers.numbers import broken
 from diskproof.importers.sysbench.figures import (
+    HALF_DIGIT,
     asked_of,
     clients_of,
+    fatal_errors,
     intervals_of,
     latency_of,
     remarks_of,
@@ -13,7 +15,7 @@ from diskproof.importers.sysbench.figures import (
 )
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import ImportedResult
-from diskproof.results.load import LoadError, LoadResult
+from diskproof.results.load import Derived, LoadError, LoadResult
 
 IGNORED = ("ignored errors", "deadlocks")
 """What sysbench 0.5 and later call them, and 0.4."""
@@ -25,10 +27,12 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
     transactions = _count(figures.get("transactions"))
     rate_per_s = figures.get("transactions per s")
     seconds = seconds_of(run, rate_per_s, transactions, remarks)
+    derived: list[Derived] = ["seconds"] if run.checkpoints_s else []
     if rate_per_s is None:
         if transactions is None or not seconds:
             raise broken(text, run.line, "sysbench's output that begins here tells no transactions a second")
         rate_per_s = transactions / seconds
+        derived.append("transactions_per_s")
         remarks.append(f"{rate_per_s:.4g} a second, derived: {transactions} transactions / {seconds:g} s")
     if rate := run.head.get("rate"):
         remarks.append(f"transactions were to come at {rate} a second: their latency holds their waiting")
@@ -47,13 +51,15 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
             seconds=seconds,
             transactions=transactions,
             transactions_per_s=rate_per_s,
+            derived=derived,
+            half_digit=None if "transactions_per_s" in derived else HALF_DIGIT,
             statements=_count(figures.get("total")),
             reads=reads,
             writes=writes,
             others=others,
             latency_us=latency_of(run, transactions, remarks),
             statement_types=[],
-            errors=_errors(ignored),
+            errors=[*_errors(ignored), *fatal_errors(run)],
             failed_transactions=None,
             retries=_count(ignored),
             reconnects=_count(figures.get("reconnects")),

@@ -19,8 +19,9 @@ _OPTION = re.compile(r"(?:--|\u2014)([a-z][\w-]{0,60})(?:[= ](?!-)([^\s'\"]{0,20
 _SECRET = re.compile(r"password|user|host|socket|ssl|cert|-(?:port|key)$")
 _TEST = re.compile(r"\b(oltp_[a-z_]{1,40}|select_random_[a-z]{1,20}|bulk_insert|fileio|oltp|tpcc)\b")
 
-_FIGURE = r"([-+]?(?:\d[\d.]{0,40}(?:e[-+]?\d{1,4})?|nan|inf)(?:ms|s)?)"
-"""A figure and the unit that stands at it; what is none is refused by `number`."""
+_FIGURE = r"([-+]?(?:\d(?:[\w.]|,(?=\w)|(?<=e)[-+](?=\d)){0,60}|nan\b|inf\b))"
+"""A figure, and all that stands at it without a space: a unit, or what makes it none (``34,753``), which
+`number` then refuses whole. Nothing is cut off."""
 
 _LIKELY = re.compile(
     r"\s*(?:[\[\d+-]|(?:sysbench|running|number|report|target|extra|block|periodic|calling|using|doing|sql|oltp|file|"
@@ -89,9 +90,9 @@ _PARTS: dict[str, int] = {
 _STATISTICS = ("SQL statistics:", "OLTP test statistics:", "File operations:")
 
 _HEAD = {
-    "threads": re.compile(r"\s*Number of threads: (\d{1,9})"),
+    "threads": re.compile(r"\s*Number of threads: (\d{1,9})(?![\w,.])"),
     "report-interval": re.compile(r"\s*Report intermediate results every (\d{1,9}) second"),
-    "rate": re.compile(r"\s*Target transaction rate: (\d{1,12})"),
+    "rate": re.compile(r"\s*Target transaction rate: (\d{1,12})(?![\w,.])"),
     "file-extra-flags": re.compile(r"\s*Extra file open flags: (.{1,40})"),
     "file-num": re.compile(r"\s*(\d{1,9}) files, [\d.]+ ?[KMGT]?i?[bB] each"),
     "file-total-size": re.compile(r"\s*([\d.]{1,20} ?[KMGT]?i?[bB]) total file size"),

@@ -1,0 +1,88 @@
+"""Errors that the tools themselves tell are kept, and judged."""
+
+import pytest
+
+from diskproof.analysis.audited.audit import audit_result
+from diskproof.analysis.audited.shapes import CheckAnswer
+from diskproof.results.imported import ImportedResult
+from support.imported import make_result
+from support.samples import SAMPLES, found_in
+
+
+def only(content: str) -> ImportedResult:
+    (found,) = found_in(content)
+    assert isinstance(found, ImportedResult)
+    return found
+
+
+def errors_of(result: ImportedResult) -> CheckAnswer:
+    return next(one for one in audit_result(result).checks if one.check == "errors")
+
+
+def test_transactions_that_pgbench_asked_for_and_never_did() -> None:
+    whole = (SAMPLES / "pgbench-old.txt").read_text()
+    assert only(whole).load.failed_transactions == 0
+    half = only(whole.replace("8000/8000", "4000/8000"))
+    assert (half.load.transactions, half.load.failed_transactions) == (4000, 4000)
+    assert errors_of(half).raised[0].message.startswith("50.0% of the transactions failed")
+    skipped = whole.replace("8000/8000", "7000/8000\nnumber of transactions skipped: 1000 (12.5 %)")
+    assert only(skipped).load.failed_transactions == 0
+
+
+def test_what_pgbench_said_was_wrong() -> None:
+    whole = (SAMPLES / "pgbench-tries.txt").read_text()
+    aborted = (
+        "pgbench: error: client 1 script 0 aborted in command 4 query 0: ERROR:  no such table\n"
+        + whole
+        + "\npgbench: error: Run was aborted; the above results are incomplete.\n"
+    )
+    said = [raised.message for raised in errors_of(only(aborted)).raised]
+    assert said == [
+        "the tool itself tells of an error: client 1 script 0 aborted in command 4 query 0: ERROR:  no such table",
+        "the tool itself tells of an error: Run was aborted; the above results are incomplete",
+    ]
+
+
+def test_what_benchbase_leaves_out_of_its_goodput() -> None:
+    whole = (SAMPLES / "benchbase.json").read_text()
+    assert errors_of(only(whole)).state == "cannot be told", "0.5 % are below what is named"
+    half = errors_of(only(whole.replace("1743.3", "875.6")))
+    assert half.state == "failed"
+    assert half.raised[0].message.startswith("52,536 of 105,072 transactions, 50.0%: aborted or failed")
+
+
+def test_a_fatal_error_of_sysbench() -> None:
+    whole = (SAMPLES / "sysbench-0.5-oltp.txt").read_text()
+    told = whole.replace("OLTP test stat", "FATAL: error 1205: Lock wait timeout exceeded\nOLTP test stat")
+    (raised,) = errors_of(only(told)).raised
+    assert raised.severity == "warning"
+    assert (
+        raised.message == "the tool itself tells of an error: FATAL: error 1205: Lock wait timeout exceeded"
+    )
+
+
+def test_nothing_is_told_of_what_nobody_counted() -> None:
+    """sysbench counts what was begun again and not what failed; and it does not say where."""
+    whole = (SAMPLES / "sysbench-0.5-oltp.txt").read_text()
+    assert "ignored errors:                      8" in whole
+    answer = errors_of(only(whole.replace("ignored errors:                      8", "ignored errors: 50")))
+    assert answer.missing == ["the number of transactions that failed"]
+    (raised,) = answer.raised
+    assert raised.message == (
+        "50 transactions were begun again, 2.5% of all; most often errors that sysbench ignored: it began the "
+        "transaction again"
+    )
+
+
+@pytest.mark.parametrize("failed", [900, 30_000])
+def test_what_failed_is_a_threat_and_no_contradiction(failed: int) -> None:
+    said = audit_result(make_result(load__failed_transactions=failed)).verdict
+    assert said.startswith("It supports 230")
+    assert "it cannot support" in said
+    assert "that all of it succeeded (see errors)" in said
+    assert "succeeded" not in audit_result(make_result()).verdict
+
+
+def test_a_result_of_nothing_supports_nothing() -> None:
+    said = audit_result(make_result(load__transactions=0)).verdict
+    assert said == "It supports nothing: none of its transactions completed."
