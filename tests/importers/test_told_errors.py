@@ -38,7 +38,8 @@ def test_what_pgbench_said_was_wrong() -> None:
     )
     said = [raised.message for raised in errors_of(only(aborted)).raised]
     assert said == [
-        "the tool itself tells of an error: client 1 script 0 aborted in command 4 query 0: ERROR:  no such table",
+        "the tool itself tells of an error: client 1 script 0 aborted in command 4 query 0: "
+        "ERROR:  no such table",
         "the tool itself tells of an error: Run was aborted; the above results are incomplete",
     ]
 
@@ -69,8 +70,8 @@ def test_nothing_is_told_of_what_nobody_counted() -> None:
     assert answer.missing == ["the number of transactions that failed"]
     (raised,) = answer.raised
     assert raised.message == (
-        "50 transactions were begun again, 2.5% of all; most often errors that sysbench ignored: it began the "
-        "transaction again"
+        "50 transactions were begun again, 2.5% of all; most often errors that sysbench ignored: it began "
+        "the transaction again"
     )
 
 

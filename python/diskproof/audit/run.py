@@ -39,6 +39,9 @@ DRIFT_LEVEL = 0.05
 )
 def repeats(run: Run) -> Iterator[Said]:
     """Find fewer than five blocks, and say what precision they reached."""
+    if len(run.plan.cells) > 1 and nothing_compared(run):
+        yield Apart(NO_PAIR)
+        return
     blocks = len(run.plan.blocks())
     if blocks >= ENOUGH_BLOCKS:
         return
@@ -196,6 +199,11 @@ def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
             baseline = baselines.setdefault(others, cell)
             if baseline is not cell:
                 yield factor, baseline, cell
+
+
+def nothing_compared(run: Run) -> bool:
+    """Tell whether imported results are no experiment: no two of their cells differ in one thing alone."""
+    return run.plan.imported and not any(compared_cells(run.plan.cells))
 
 
 def _untold(factor: Factor, trials: list[Trial], others: list[Trial]) -> Iterator[Untold]:

@@ -1,21 +1,22 @@
 """Checks of results that are compared: the level of clients, digits that hide a difference, conditions."""
 
 from collections.abc import Iterator
-from decimal import Decimal
 
 from diskproof.audit.check import Apart, Problem, Run, Said, Untold, check
-from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared_cells
-from diskproof.results.factor import FACTORS
+from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared_cells, nothing_compared
+from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Trial
 
 RISES = 0.05
-"""What a step to more clients must add to count as a rise."""
+"""What a step to more clients must add to count as a rise. A judgement: above the scatter of single runs."""
 
 COARSE = 0.02
-"""Half of the last printed digit as a share of the figure, from which rounding is worth a word."""
+"""Half of the last printed digit as a share of the figure, from which rounding is worth a word. A judgement:
+it is then near the 3 % that count as "the same"."""
 
 UNEQUAL_TIME = 0.1
+"""Share by which a measured time may be the longer one. A judgement: tools end some seconds late."""
 
 
 @check(
@@ -27,6 +28,9 @@ UNEQUAL_TIME = 0.1
 )
 def client_levels(run: Run) -> Iterator[Said]:
     """Find results at one level of clients, and those whose best level is the first or the last one."""
+    if nothing_compared(run):
+        yield Apart(NO_PAIR)
+        return
     sweeps = _sweeps(run)
     if not sweeps:
         if any(not cell.clients for cell in run.plan.cells):
@@ -66,23 +70,29 @@ def client_levels(run: Run) -> Iterator[Said]:
 )
 def rounding(run: Run) -> Iterator[Said]:
     """Find compared figures whose last digit is as large as the difference between them."""
-    pairs = list(compared_cells(run.plan.cells))
-    if not run.plan.imported or not pairs:
-        yield Apart(NO_PAIR if not pairs else "figures are recorded with all their digits")
+    if not run.plan.imported:
+        yield Apart("figures are recorded with all their digits")
         return
-    for factor, cell, other in pairs:
-        one, two = _figure(run, cell), _figure(run, other)
-        if one is None or two is None:
+    pairs = _measured_pairs(run)
+    if isinstance(pairs, Apart):
+        yield pairs
+        return
+    for factor, cell, other, trials, others in pairs:
+        one, two = (_figure(run, *told) for told in ((cell, trials), (other, others)))
+        if not (one and two):
             yield Untold(NO_TRIALS)
             continue
-        coarse = max(_half_digit(one) / one, _half_digit(two) / two)
+        halves = [_half_digit(run, *told) for told in ((cell, trials), (other, others))]
+        if halves[0] is None or halves[1] is None:
+            yield Untold("how many digits the tool prints")
+            continue
+        coarse = max(halves[0] / one, halves[1] / two)
         apart = abs(one - two) / min(one, two)
         if coarse > COARSE and apart <= 2 * coarse:
             yield Problem(
                 "warning",
                 f"`{cell.level(factor)}` ({one:g}) and `{other.level(factor)}` ({two:g}) differ by "
-                f"{apart:.1%}, and "
-                f"half of the last digit is up to {coarse:.1%}",
+                f"{apart:.1%}, and half of the last digit is up to {coarse:.1%}",
                 cells=(cell.id, other.id),
             )
 
@@ -108,8 +118,7 @@ def overlap(run: Run) -> Iterator[Said]:
             yield Problem(
                 "warning" if run.plan.imported else "note",
                 f"`{cell.level(factor)}` took {low:g} to {high:g} s and `{other.level(factor)}` "
-                f"{other_low:g} to "
-                f"{other_high:g} s: the ranges overlap",
+                f"{other_low:g} to {other_high:g} s: the ranges overlap",
                 cells=(cell.id, other.id),
             )
 
@@ -123,12 +132,14 @@ def overlap(run: Run) -> Iterator[Said]:
 )
 def unequal_runs(run: Run) -> Iterator[Said]:
     """Find compared results of unequal duration, tool or options."""
-    pairs = list(compared_cells(run.plan.cells))
-    if not run.plan.imported or not pairs:
-        yield Apart(NO_PAIR if not pairs else "one study made them all")
+    if not run.plan.imported:
+        yield Apart("one study made them all")
         return
-    for factor, cell, other in pairs:
-        trials, others = run.trials_of(cell), run.trials_of(other)
+    pairs = _measured_pairs(run)
+    if isinstance(pairs, Apart):
+        yield pairs
+        return
+    for factor, cell, other, trials, others in pairs:
         if not trials or not others:
             yield Untold(NO_TRIALS)
             continue
@@ -141,6 +152,15 @@ def unequal_runs(run: Run) -> Iterator[Said]:
             )
         elif not (_tool(trials[0]) and _tool(others[0])):
             yield Untold("the tool's version")
+
+
+def _measured_pairs(run: Run) -> list[tuple[Factor, Cell, Cell, list[Trial], list[Trial]]] | Apart:
+    """Return the cells that differ in one factor alone, each with its trials; or that there are none."""
+    pairs = [
+        (factor, cell, other, run.trials_of(cell), run.trials_of(other))
+        for factor, cell, other in compared_cells(run.plan.cells)
+    ]
+    return pairs or Apart(NO_PAIR)
 
 
 def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[str]:
@@ -175,17 +195,16 @@ def _mean(run: Run, cell: Cell) -> float | None:
     return sum(rates) / len(rates) if rates else None
 
 
-def _figure(run: Run, cell: Cell) -> float | None:
+def _figure(run: Run, cell: Cell, trials: list[Trial]) -> float | None:
     """Return the figure of a cell's first trial, as printed."""
-    trials = run.trials_of(cell)
     load = trials[0].load if trials else None
     return load.figure(run.plan.metric(cell)) if load else None
 
 
-def _half_digit(value: float) -> float:
-    """Return half of the last digit of a figure as it is written: 0.0005 of 0.057."""
-    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
-    return 0.5 * 10.0 ** min(int(exponent), 0) if isinstance(exponent, int) else 0.0
+def _half_digit(run: Run, cell: Cell, trials: list[Trial]) -> float | None:
+    """Return half of that figure's last printed digit; None where nothing tells it, as of a mean latency."""
+    load = trials[0].load
+    return load.half_digit if load and run.plan.metric(cell) != "latency_mean_us" else None
 
 
 def _extremes(run: Run, cell: Cell) -> tuple[float, float] | None:

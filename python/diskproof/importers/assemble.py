@@ -135,14 +135,11 @@ def _variants(results: Sequence[ImportedResult], levels: Sequence[dict[Factor, s
 
     Results of one file that are alike are one variant: the same cell, measured again.
     """
-    known: dict[tuple[str, ...], list[object]] = {}
+    known: dict[tuple[str, ...], dict[object, int]] = {}
     variants = []
     for result, told in zip(results, levels, strict=True):
-        alike = known.setdefault((result.source.file, *told.values()), [])
-        likeness = _likeness(result)
-        if likeness not in alike:
-            alike.append(likeness)
-        variants.append(alike.index(likeness) + 1)
+        alike = known.setdefault((result.source.file, *told.values()), {})
+        variants.append(alike.setdefault(_likeness(result), len(alike) + 1))
     return variants
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
+from diskproof.importers.duplicates import without_copies
 from diskproof.importers.registry import FORMATS
 from diskproof.results.imported import ImportedResult
 
@@ -39,8 +40,11 @@ mark of a quotation."""
 
 
 def read_files(paths: Sequence[Path]) -> list[Found]:
-    """Read everything that the files hold; ImportRefusedError names the file, the reason and the remedy."""
-    return [found for path in paths for found in read_file(path)]
+    """Read everything that the files hold, each result once.
+
+    ImportRefusedError names the file, the reason and the remedy.
+    """
+    return without_copies([found for path in paths for found in read_file(path)])
 
 
 def read_file(path: Path) -> list[Found]:

@@ -25,6 +25,7 @@ from diskproof.audit.run import compared_cells
 from diskproof.refusal import RefusalError
 from diskproof.results.article import Article
 from diskproof.results.imported import ImportedResult, Settings, Source
+from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
@@ -102,11 +103,18 @@ def pairs(
     trials: Sequence[Trial], results: Sequence[ImportedResult]
 ) -> Iterator[tuple[Trial, ImportedResult]]:
     """Yield each trial with the result that it was made of."""
+    known: dict[object, list[ImportedResult]] = {}
+    for result in results:
+        known.setdefault(_identity(result.source, result.load), []).append(result)
     for trial in trials:
-        for result in results:
-            if trial.imported == result.source and trial.load == result.load:
-                yield trial, result
-                break
+        if trial.imported and trial.load:
+            alike = known.get(_identity(trial.imported, trial.load), [])
+            yield from ((trial, one) for one in alike[:1] if trial.load == one.load)
+
+
+def _identity(source: Source, load: LoadResult) -> object:
+    """Return what tells a result from others; one place of a file may hold several jobs of fio."""
+    return source.file, source.line, source.format, load.workload, load.transactions_per_s, load.seconds
 
 
 def audit_experiment(
@@ -120,7 +128,9 @@ def audit_experiment(
     files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))
     failed = [one.check for one in answers if one.state == "failed"]
     cells = f"its {len(plan.cells)} cells"
-    if not any(compared_cells(plan.cells)):
+    if len(plan.cells) == 1:
+        said = "They are one cell, measured again: there is nothing to compare."
+    elif not any(compared_cells(plan.cells)):
         said = f"No two of {cells} differ in one thing alone, as far as told: it supports no comparison."
     elif failed:
         said = f"A comparison of {cells} is threatened (see {listed(failed, MOST_NAMED)})."
@@ -130,7 +140,7 @@ def audit_experiment(
         kind="experiment",
         name="all together",
         place=listed(files, MOST_NAMED),
-        known_as=f"{len(trials)} results of {len(plan.cells)} cells",
+        known_as=f"{len(trials)} results of {len(plan.cells)} cell{'' if len(plan.cells) == 1 else 's'}",
         verdict=said,
         checks=answers,
     )

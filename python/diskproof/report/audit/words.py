@@ -1,7 +1,8 @@
 """How an audit is worded: the same in every form."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diskproof.analysis import alike
 from diskproof.analysis.audited.shapes import AuditAnswer, CheckAnswer, Instance, Raised, SubjectAnswer
@@ -75,10 +76,10 @@ def title(subject: SubjectAnswer) -> str:
     return f"{subject.name} ({subject.place}; {subject.known_as})"
 
 
-def label(audit: AuditAnswer, subject: SubjectAnswer) -> str:
-    """Return a subject's name, with its place where another one has the same."""
-    alone = sum(one.name == subject.name for one in audit.subjects) == 1
-    return subject.name if alone else f"{subject.name} in {subject.place}"
+def labels(audit: AuditAnswer) -> list[str]:
+    """Return the subjects' names, each with its place where another one has the same."""
+    times = Counter(one.name for one in audit.subjects)
+    return [one.name if times[one.name] == 1 else f"{one.name} in {one.place}" for one in audit.subjects]
 
 
 def mark(subject: SubjectAnswer) -> Severity:
@@ -156,24 +157,21 @@ def _named(audit: AuditAnswer, state: str, besides: Sequence[str]) -> list[str]:
 
 def _raised(audit: AuditAnswer) -> list[Found]:
     found: dict[tuple[str, str, str], Found] = {}
-    for subject in audit.subjects:
+    places: dict[tuple[str, str, str], dict[str, None]] = {}
+    each: dict[tuple[str, str, str], list[Each]] = {}
+    for name, subject in zip(labels(audit), audit.subjects, strict=True):
         for one in subject.checks:
             for raised in one.raised:
                 # What differs in figures alone is told together of several subjects, of one each by itself.
-                name = label(audit, subject)
                 key = (one.check, raised.severity, alike.shape(raised.message))
-                if key in found and name in found[key].where:
+                if name in places.get(key, ()):
                     key = (one.check, raised.severity, raised.message)
-                before = found.get(key)
                 word = raised.severity if subject.own else _OF_OTHERS[raised.severity]
-                found[key] = Found(
-                    one,
-                    before.raised if before else raised,
-                    word,
-                    (*(before.where if before else ()), name),
-                    (*(before.each if before else ()), *_each(raised, name)),
-                )
-    return sorted(found.values(), key=lambda each: _ORDER.index(each.raised.severity))
+                found.setdefault(key, Found(one, raised, word, (), ()))
+                places.setdefault(key, {})[name] = None
+                each.setdefault(key, []).extend(_each(raised, name))
+    told = [replace(one, where=tuple(places[key]), each=tuple(each[key])) for key, one in found.items()]
+    return sorted(told, key=lambda one: _ORDER.index(one.raised.severity))
 
 
 def _each(raised: Raised, subject: str) -> Iterator[Each]:

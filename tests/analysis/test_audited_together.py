@@ -1,0 +1,101 @@
+"""Results that are read together: copies, digits, and what does not apply where nothing is compared."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.analysis.audited.audit import audit_experiment, pairs
+from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
+from diskproof.importers.assemble import assemble
+from diskproof.importers.read import read_files
+from diskproof.results.imported import ImportedResult
+from support.imported import make_result
+from support.samples import SAMPLES
+
+
+def read(*paths: Path) -> list[ImportedResult]:
+    return [one for one in read_files(paths) if isinstance(one, ImportedResult)]
+
+
+def together(results: list[ImportedResult]) -> SubjectAnswer:
+    plan, trials, _ = assemble(results, "old")
+    told = audit_experiment(plan, trials, results)
+    assert told is not None
+    return told
+
+
+def check_of(told: SubjectAnswer, name: str) -> CheckAnswer:
+    return next(one for one in told.checks if one.check == name)
+
+
+def with_rate(tmp_path: Path, name: str, rate: str) -> Path:
+    whole = (SAMPLES / "sysbench-1.0-oltp.txt").read_text()
+    assert "2847   (708.37 per sec.)" in whole
+    path = tmp_path / f"{name}.txt"
+    path.write_text(whole.replace("2847   (708.37 per sec.)", f"2847   ({rate} per sec.)"))
+    return path
+
+
+def test_figures_with_trailing_zeros_are_not_coarse(tmp_path: Path) -> None:
+    """A float has lost the zeros of 20.00, which is known to 0.025 %."""
+    slow, fast = with_rate(tmp_path, "hdd", "20.00"), with_rate(tmp_path, "ssd", "20.30")
+    assert check_of(together(read(slow, fast)), "rounding").state == "passed"
+    slowest, slower = with_rate(tmp_path, "hdd", "0.07"), with_rate(tmp_path, "ssd", "0.08")
+    coarse = check_of(together(read(slowest, slower)), "rounding")
+    assert coarse.raised[0].message.endswith("differ by 14.3%, and half of the last digit is up to 7.1%")
+
+
+def test_the_digits_of_an_unknown_printer_are_not_told() -> None:
+    results = [make_result(source__file=f"{name}.txt") for name in ("hdd", "ssd")]
+    assert check_of(together(results), "rounding").missing == ["how many digits the tool prints"]
+
+
+def test_one_file_named_twice_counts_once(tmp_path: Path) -> None:
+    path = SAMPLES / "sysbench-1.0-oltp.txt"
+    (one,) = read(path, path)
+    assert one.remarks[-1] == f"the same output stands in {path}, line 1 again, and counts once"
+    copy = tmp_path / "ssd.txt"
+    copy.write_text("my notes\n" + path.read_text())
+    (named,) = read(path, copy)
+    assert f"{copy}, line 2 again" in named.remarks[-1]
+
+
+def test_an_output_pasted_twice_counts_once(tmp_path: Path) -> None:
+    whole = (SAMPLES / "sysbench-0.5-oltp.txt").read_text()
+    twice = tmp_path / "twice.txt"
+    twice.write_text(whole + whole)
+    assert len(read(twice)) == 1
+    twice.write_text(whole + whole.replace("673.75", "673.76"))
+    assert len(read(twice)) == 2, "another last digit is another run"
+
+
+def test_three_figures_that_agree_may_be_two_runs(tmp_path: Path) -> None:
+    line = "innodb,mixed,0.017,0.016,0.018,8,10\n"
+    path = tmp_path / "slap.csv"
+    path.write_text(line * 3)
+    assert len(read(path)) == 3
+
+
+def test_what_is_compared_with_nothing_is_not_asked_for_repeats() -> None:
+    single = make_result(source__file="one.txt", levels={"workload": "reads"})
+    other = make_result(source__file="two.txt", levels={"workload": "writes"}, load__clients=20)
+    told = together([single, other])
+    assert "supports no comparison" in told.verdict
+    assert {check_of(told, name).state for name in ("repeats", "client-levels")} == {"does not apply"}
+
+
+def test_one_cell_is_one_cell() -> None:
+    told = together([make_result(source__line=line) for line in (1, 50)])
+    assert told.known_as == "2 results of 1 cell"
+    assert told.verdict == "They are one cell, measured again: there is nothing to compare."
+    assert check_of(told, "repeats").state == "failed", "its scatter is worth a word all the same"
+
+
+@pytest.mark.timeout(30)
+def test_thousands_of_results_find_their_trials_in_a_moment() -> None:
+    rates = {line: 200 + line / 100 for line in range(1, 4001)}
+    results = [make_result(source__line=line, load__transactions_per_s=rates[line]) for line in rates]
+    _, trials, _ = assemble(results, "old")
+    assert [(trial.imported, one) for trial, one in pairs(trials, results)] == [
+        (one.source, one) for one in results
+    ]
