@@ -111,6 +111,9 @@ LIVES: tuple[Life, ...] = (
         removed=(5, 7, 4),
         source=MYSQL_5_7,
     ),
+    *_mysql(
+        "thread_concurrency", deprecated=(5, 6, 1), removed=(5, 7, 2), instead="innodb_thread_concurrency"
+    ),
     *_mysql("log_warnings", deprecated=(5, 7, 2), removed=(8, 0, 3), instead="log_error_verbosity"),
     *_mysql(
         "expire_logs_days", deprecated=(8, 0, 3), removed=(8, 2, 0), instead="binlog_expire_logs_seconds"
@@ -209,6 +212,7 @@ LIVES: tuple[Life, ...] = (
         removed=(10, 6, 0),
         still_taken=True,
     ),
+    *_mariadb("thread_concurrency", removed=(10, 5, 1), still_taken=True),
     *_mariadb("innodb_support_xa", deprecated=(10, 2, 0), removed=(10, 3, 0)),
     *_mariadb("innodb_additional_mem_pool_size innodb_use_sys_malloc", removed=(10, 2, 2)),
     *_mariadb("innodb_use_mtflush innodb_mtflush_threads", removed=(10, 3, 2)),

@@ -22,6 +22,7 @@ from diskproof.audit import (
     procedure,
     run,
     server,
+    spelling,
     storage,
     sweep,
     virtual,
@@ -71,6 +72,8 @@ RUN_CHECKS: tuple[Check[Run], ...] = (
 )
 
 CONFIGURATION_CHECKS: tuple[Check[Configuration], ...] = (
+    spelling.misspelt_option,
+    spelling.option_value,
     options.unknown_option,
     options.deprecated_option,
     options.repeated_option,

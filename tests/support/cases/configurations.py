@@ -1,6 +1,6 @@
 """For each check of a server's settings, settings in which it fails and sound ones."""
 
-from diskproof.audit import durability, effect, idle, options
+from diskproof.audit import durability, effect, idle, options, spelling
 from diskproof.audit.check import Configuration
 from diskproof.results.imported import Settings, Source
 from support.cases import Case
@@ -62,6 +62,18 @@ def _beside(text: str, declared: tuple[str, ...]) -> Configuration:
 
 
 CONFIGURATION_CASES: tuple[Case[Configuration], ...] = (
+    Case(
+        spelling.misspelt_option,
+        fails=configuration("innodb_buffer_pool_sise=1G"),
+        says=r"no server known here has it; did you mean `innodb_buffer_pool_size`\?",
+        passes=configuration("innodb_buffer_pool_size=1G"),
+    ),
+    Case(
+        spelling.option_value,
+        fails=configuration("max_connections=lots"),
+        says="`max_connections = lots` in the settings: it takes a number",
+        passes=configuration("max_connections=200"),
+    ),
     Case(
         options.unknown_option,
         fails=configuration("query_cache_size=0"),
