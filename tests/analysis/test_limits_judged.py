@@ -223,6 +223,7 @@ def test_where_nothing_is_cached_the_write_is_the_flush() -> None:
     )
     assert says(found, "log flush", "kernel")[0][0]
     assert part(found, "log flush") == pytest.approx(0.74, abs=0.02)
+    assert found.sentence.endswith("A disk with a 1 ms write would give about 3.5 times as much.")
 
 
 def test_a_disk_that_is_sent_no_flushes_is_not_one_without_commits() -> None:

@@ -8,7 +8,7 @@ from diskproof.analysis.limits.foresee import Residence, longer
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import CellLimit, PartName, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE
-from diskproof.analysis.limits.split import DATA
+from diskproof.analysis.limits.split import DATA, answers_at_once
 from diskproof.analysis.limits.words import milliseconds, times_as_much
 from diskproof.stats.operational import Centre, pessimistic_throughput
 
@@ -39,11 +39,12 @@ def imagine(seen: Observed, limit: CellLimit) -> WhatIf | None:
 
 
 def _shorter(seen: Observed, residence: Residence, name: PartName) -> WhatIf | None:
-    now_us = flush_us(seen) if name == "log flush" else read_us(seen)
+    written_us = write_us(seen) if name == "log flush" else None
+    now_us = written_us or (flush_us(seen) if name == "log flush" else read_us(seen))
     if now_us is None:
         return None
     target_us = next((one for one in ROUND_US if one <= now_us / 3), now_us / 2)
-    what = "flush" if name == "log flush" else "read"
+    what = "write" if written_us else "flush" if name == "log flush" else "read"
     found = longer(residence, name, target_us / now_us, "")
     if found is None:
         return None
@@ -60,6 +61,19 @@ def flush_us(seen: Observed) -> float | None:
             for disks in (seen.disks, seen.virtual)
             for disk in holding(disks, seen.log_roles)
             if disk.flush and disk.flush.mean_us
+        ),
+        None,
+    )
+
+
+def write_us(seen: Observed) -> float | None:
+    """Return what one write takes where it is the flush, as without a volatile cache; None elsewhere."""
+    return next(
+        (
+            disk.write.mean_us
+            for disks in (seen.disks, seen.virtual)
+            for disk in holding(disks, seen.log_roles)
+            if answers_at_once(disk)
         ),
         None,
     )
