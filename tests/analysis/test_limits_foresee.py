@@ -150,33 +150,37 @@ def test_a_relaxed_flush_of_one_client_leaves_what_else_there_is() -> None:
     assert 1 < found.low <= found.ratio
 
 
-def test_half_of_full_cpus_is_half_of_the_throughput() -> None:
+def test_half_of_full_cpus_is_about_half_of_the_throughput() -> None:
     cell = cell_of(16, [part("CPU", 1000), part("waiting for a CPU", 7000)], cpu_us=1000)
     found = foresee(cell, intervention("half the CPUs"))
     assert found is not None
-    assert found.high == pytest.approx(0.5)
     assert found.low == pytest.approx(0.5)
+    assert found.high == pytest.approx(0.5 / 0.7), "threads of one CPU wake each other with less work"
+    assert Band(found.low, found.high).can_fail(0.05)
 
 
 def test_virtual_disks_keep_their_cpus() -> None:
-    """Of 1.8 busy CPUs 0.6 are the disk's: server and load have 1.2, of which one CPU can serve 83%."""
+    """Of 1.98 busy CPUs 0.6 are the disk's: server and load have 1.38, of which one CPU can serve 72%."""
     made = []
     plan = one_cell(8)
     for number in range(len(plan.trials)):
         trial = MAKERS["CPU"](plan, number)
         assert trial.usage is not None
         seconds = trial.usage.seconds
-        used = {"server": 0.9 * seconds, "load": 0.3 * seconds, "disks": 0.6 * seconds}
+        used = {"server": 1.08 * seconds, "load": 0.3 * seconds, "disks": 0.6 * seconds}
         cpu = {party: CpuUse(used_s=used_s, waited_s=0.0) for party, used_s in used.items()}
-        made.append(change(trial, usage__cpu=cpu, usage__host_cpu_busy_s=1.85 * seconds))
+        made.append(change(trial, usage__cpu=cpu, usage__host_cpu_busy_s=2.0 * seconds))
     cell = limit_of(plan, made)
-    assert cell.disks_cpu_share == pytest.approx(1 / 3)
-    assert cell.others_cpu_share == pytest.approx(1 - 1.8 / 1.85)
+    assert cell.disks_cpu_share == pytest.approx(0.6 / 1.98)
+    assert cell.others_cpu_share == pytest.approx(0.01)
     found = foresee(cell, intervention("half the CPUs"))
     assert found is not None
-    assert found.high == pytest.approx(1 / 1.2, rel=0.01)
-    assert found.low < found.high
-    assert found.basis.startswith("server and load keep 1.2 of 2 CPUs busy; 1 can serve at the most 83%")
+    assert found.high == pytest.approx(1.0)
+    assert found.low < 1 / 1.38
+    assert found.basis.startswith("server and load keep 1.4 of 2 CPUs busy; 1 can serve 72% of that")
+    alone = foresee(cell.model_copy(update={"disks_cpu_share": None}), intervention("half the CPUs"))
+    assert alone is not None
+    assert alone.high == pytest.approx(1 / 1.98 / 0.7, rel=0.01)
 
 
 @pytest.mark.parametrize(("others", "foretold"), [(None, True), (0.19, True), (0.2, False), (0.9, False)])
