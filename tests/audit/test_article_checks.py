@@ -1,10 +1,12 @@
 """Each check of an article fails for its reason, with its arithmetic, and passes where all is sound."""
 
+from typing import Any
+
 import pytest
 
 from diskproof.audit.check import Outcome
 from diskproof.audit.registry import ARTICLE_CHECKS
-from diskproof.results.article import Article, Conditions
+from diskproof.results.article import Article, Claim, Conditions, Counts, Procedure
 from diskproof.results.trial import Severity
 from support.articles import (
     FILES,
@@ -16,6 +18,7 @@ from support.articles import (
     stated,
     with_conditions,
     with_procedure,
+    with_random_writes,
     with_stated,
 )
 from support.trials import change
@@ -38,6 +41,13 @@ ROWS = {
     "run": stated("disk", run=1, figures={"transactions_per_s": 130.0}),
     "control": stated("disk", workload="select", part="select", figures={"seconds": 16.0}),
 }
+
+
+def in_words(of: str, than: str, **changes: Any) -> Claim:
+    """Return a claim about a load of which no figure was printed."""
+    said = claim(of, than, kind="times as fast", value=4, printed=False)
+    return change(said, of=f"read-only, {of}", than=f"read-only, {than}", **changes)
+
 
 FAILING: list[tuple[str, Article, Severity, str]] = [
     ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "100 / 400 = 25.0 %"),
@@ -76,11 +86,23 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
             ]
         ),
         "warning",
-        "from 1 to 4, geometric mean 2",
+        "from 1 to 4, geometric mean 2; 2 are not that: 400 / 100 = 4",
     ),
     (
         "stated-amount",
-        make_article(claims=[claim("ssd", "disk", kind="difference", measure="latency_mean_ms", value=70)]),
+        make_article(claims=[claim("disk", "ssd", kind="difference", value=300)]),
+        "invalid",
+        "300 is told, 100 - 400 = -300",
+    ),
+    (
+        "stated-order",
+        make_article(claims=[claim("ssd", "ssd", kind="faster", value=None)]),
+        "invalid",
+        "400 / 400 = 1 times as fast",
+    ),
+    (
+        "stated-amount",
+        make_article(claims=[claim("disk", "ssd", kind="difference", measure="latency_mean_ms", value=70)]),
         "invalid",
         "100 - 25 = 75",
     ),
@@ -134,9 +156,27 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
     ),
     (
         "printed-littles-law",
-        with_stated(ROWS["little"]),
+        change(with_stated(ROWS["little"]), procedure=Procedure(repeats=1)),
         "invalid",
-        "400 a second x 30 ms = 12, with 10 clients",
+        "400 a second x 30 ms = 12, with 10 clients (+20.0%): of one run",
+    ),
+    (
+        "printed-littles-law",
+        change(with_stated(ROWS["little"]), procedure=Procedure(repeats=3, chosen="best")),
+        "invalid",
+        "of one run",
+    ),
+    (
+        "printed-littles-law",
+        with_stated(ROWS["little"]),
+        "warning",
+        "means over runs of which one is 2.38 times as fast as another",  # (1 + 2.38)^2 / (4 x 2.38) = 1.2
+    ),
+    (
+        "printed-littles-law",
+        with_stated(stated("ssd", figures=OLTP["ssd"] | {"latency_mean_ms": 20.0})),
+        "warning",
+        "= 8, with 10 clients (-20.0%): either the clients rest",
     ),
     (
         "printed-littles-law",
@@ -147,6 +187,39 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
         ),
         "warning",
         "60% of the time lies in no latency",
+    ),
+    (
+        "fairness",
+        with_stated(
+            change(
+                make_article().stated[0],
+                counts=Counts(transactions=60_000, client_mean=6_000, client_stddev=300),
+            )
+        ),
+        "warning",
+        "300 / 6000 = 5.0%; chance makes about 1 / sqrt(6000) = 1.3%",
+    ),
+    (
+        "printed-figures-agree",
+        with_stated(change(make_article().stated[0], counts=Counts(transactions=60_000, client_mean=6_600))),
+        "invalid",
+        "60,000 / 10 clients = 6000, but the printed mean of a client is 6600",
+    ),
+    ("cache-answered", with_random_writes("disk", 1500.0), "warning", "1500 / 1000 = 1.5 times as many"),
+    (
+        "above-specified",
+        with_stated(stated("ssd", workload="dd", figures={"megabytes_per_s": 820.0})),
+        "warning",
+        "820 / 410 = 2 times as much",
+    ),
+    (
+        "raw-peak",
+        make_article(
+            claims=[in_words("ssd or memory", "disk", kind="the same", value=None, says="both read alike")],
+            peaks=[change(make_article().peaks[0], load="read-only")],
+        ),
+        "warning",
+        "400 / 100 = 4 (ssd / disk) by it, and of `read-only` it is said that both read alike",
     ),
     ("printed-tail", with_stated(ROWS["tail"]), "warning", "(25 - 0.95 x 20) / 0.05 = 120 ms"),
     ("cache-answered", with_stated(ROWS["cached"]), "warning", "16,384 bytes a request"),
@@ -216,6 +289,9 @@ UNTOLD: list[tuple[str, Article]] = [
     ("put-back", with_procedure(restart_between=None)),
     ("random-order", with_procedure(randomised=None)),
     ("tools", with_procedure(tools=[])),
+    ("skipped-tests", with_procedure(all_ran=None)),
+    ("fairness", with_stated(change(make_article().stated[0], counts=None))),
+    ("above-specified", make_article(specified=[])),
     ("unreported", make_article(unreported=[UNREPORTED])),
     ("confounded", make_article(conditions=[])),
     ("unequal-limits", make_article(conditions=[])),
@@ -278,6 +354,89 @@ def test_a_right_reading_in_one_pair_makes_roughness_in_the_others_no_slip() -> 
         for of in ("ssd", "cache")
     ]
     assert outcome("percent-or-ratio", change(article, claims=said)).state == "passed"
+
+
+OTHERS = {"one": 100.0, "two": 100.0, "three": 250.0}
+"""Rates beside 400: 75 % less, 75 % less, and 37.5 %."""
+
+
+def of_others(beside: str = "ssd", **changes: Any) -> Article:
+    """Return an article that says the same of three storages, of which the last is another case."""
+    rows = [stated(name, figures={"transactions_per_s": rate}) for name, rate in OTHERS.items()]
+    return change(with_stated(*rows), claims=[claim(name, beside, **changes) for name in OTHERS])
+
+
+@pytest.mark.parametrize("about", [True, False])
+def test_each_pair_of_a_percentage_is_judged(about: bool) -> None:
+    """That one pair fits says nothing of the others; roughness forgives a little, and names what is more."""
+    found = outcome("percent-or-ratio", of_others(value=75, about=about))
+    (problem,) = found.problems
+    assert (found.state, problem.severity) == ("failed", "warning")
+    assert "in 1 of 3 pairs 1 - 250 / 400 = 37.5 % less (oltp, three: 250" in problem.message
+
+
+def test_a_pair_that_no_slip_explains_is_named_beside_the_slips() -> None:
+    slip, missed = outcome("percent-or-ratio", of_others(value=25)).problems
+    assert "the same in 2 of 3 pairs" in slip.message
+    assert (missed.severity, "37.5 % less" in missed.message) == ("invalid", True)
+
+
+@pytest.mark.parametrize(("value", "state"), [(12, "passed"), (13, "failed")])
+def test_a_percentage_is_as_exact_as_it_is_told(value: float, state: str) -> None:
+    """12.4 % less is told as 12; it is not 13."""
+    article = with_stated(stated("disk", figures={"transactions_per_s": 350.4}))
+    said = change(article, claims=[claim("disk", "ssd", value=value)])
+    assert outcome("percent-or-ratio", said).state == state
+
+
+def test_the_pairs_that_an_amount_fits_are_named_where_they_are_few() -> None:
+    rows = [stated(name, figures={"transactions_per_s": rate}) for name, rate in OTHERS.items()]
+    said = [claim("ssd", name, kind="times as fast", value=1.6) for name in OTHERS]
+    (problem,) = outcome("stated-amount", change(with_stated(*rows), claims=said)).problems
+    assert "it fits 400 / 250 = 1.6 (oltp, ssd: 400; oltp, three: 250" in problem.message
+    assert "2 are not that: 400 / 100 = 4 (oltp, ssd: 400; oltp, one: 100" in problem.message
+
+
+def test_the_remedy_of_a_difference_speaks_of_differences() -> None:
+    said = [claim("ssd", "disk", kind="difference", value=7)]
+    (problem,) = outcome("stated-amount", make_article(claims=said)).problems
+    assert problem.remedy
+    assert "ratio" not in problem.remedy
+
+
+@pytest.mark.parametrize(("most", "severity"), [(True, "note"), (False, "warning")])
+def test_what_is_said_of_most_may_fail_for_some(most: bool, severity: Severity) -> None:
+    found = outcome("stated-order", of_others(beside="one", kind="the same", value=None, most=most))
+    assert [(one.severity, "in 1 of 3 pairs" in one.message) for one in found.problems] == [(severity, True)]
+
+
+def test_what_is_said_of_most_and_fails_for_most_fails() -> None:
+    found = outcome("stated-order", of_others(kind="the same", value=None, most=True))
+    assert [one.severity for one in found.problems] == ["invalid"]
+
+
+def test_an_order_of_most_is_not_shown_by_close_pairs() -> None:
+    rows = [stated(name, figures={"transactions_per_s": 100.0 + at}) for at, name in enumerate(OTHERS)]
+    article = change(with_procedure(spread_told=False), stated=[*with_stated(*rows).stated])
+    said = [claim(name, "one", kind="faster", value=None, most=True) for name in OTHERS]
+    (problem,) = outcome("order-without-spread", change(article, claims=said)).problems
+    assert "3 of 3 pairs are such or say otherwise" in problem.message
+
+
+def test_iterations_of_one_start_are_noted() -> None:
+    found = outcome("article-repeats", with_procedure(one_start=True))
+    assert (found.state, [one.severity for one in found.problems]) == ("passed", ["note"])
+
+
+@pytest.mark.parametrize(("storage", "rate"), [("disk", 1000.0), ("ssd", 9000.0)])
+def test_only_a_platters_writes_above_its_reads_are_a_caches(storage: str, rate: float) -> None:
+    assert outcome("cache-answered", with_random_writes(storage, rate)).state == "passed"
+
+
+def test_a_peak_that_foretells_what_was_found_passes() -> None:
+    said = in_words("ssd", "disk")
+    article = make_article(claims=[said], peaks=[change(make_article().peaks[0], load="read-only")])
+    assert outcome("raw-peak", article).state == "passed"
 
 
 def test_at_least_is_held_by_more() -> None:

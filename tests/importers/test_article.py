@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,10 @@ WRONG = [
     (SOUND.replace("[article]", '[article]\nstudy = "/etc/passwd"'), r"there is no study file /etc/passwd"),
     ("[article", r"is not valid TOML"),
     ("[article]\nx = " + "[" * 100_000, r"nested too deeply|not valid TOML"),
+    (
+        SOUND.replace("value = 25", "value = 25\nmost = true"),
+        r"`claims number 1.most`: a claim of the kind “percent slower” is of all",
+    ),
     ("article = 3", r"`article`: input should be a table"),
 ]
 
@@ -201,6 +206,60 @@ WRONG = [
 @pytest.mark.parametrize(("content", "words"), WRONG, ids=range(len(WRONG)))
 def test_a_mistake_is_named_with_its_key(content: str, words: str) -> None:
     assert re.search(words, refusal(content)), refusal(content)
+
+
+HOSTILE = [
+    ("[article]\n" + "a." * 100_000 + "a = 1\n", ":2: a key has more than 31 parts"),
+    ("[article]\n[" + "a . " * 60_000 + "a]\n", ":2: a key has more than 31 parts"),
+    ("[article]\nx = {" + '"a b".' * 40_000 + "a = 1}\n", ":2: a key has more than 31 parts"),
+    ("[article]\n" + r'"\"".' * 40_000 + "a = 1\n", ":2: a key has more than 31 parts"),
+    ("[article]\n" + "".join(f"{'a.' * 30}k{at} = 1\n" for at in range(3_000)), "unknown key"),
+    ("[article]\n" + "".join(f"k{at} = 1\n" for at in range(15_000)), "and 14980 more"),
+    ("[article]\nx = '" + "a b." * 50_000 + "'\n", "unknown key"),
+    (SOUND + "#" * 300_000, "more than 262,144 characters"),
+    (SOUND + '[[settings]]\nlevel="a"\nplace="b"\n' * 7_000, "at most 500 items"),
+]
+
+
+@pytest.mark.parametrize(("content", "words"), HOSTILE, ids=range(len(HOSTILE)))
+def test_what_would_take_for_ever_is_refused_at_once(content: str, words: str) -> None:
+    before = time.process_time()
+    assert words in refusal(content)
+    assert time.process_time() - before < 10
+
+
+def test_too_many_results_are_refused() -> None:
+    rows = ", ".join(f'["s{at}", {at}.5]' for at in range(2_001))
+    table = f'[[tables]]\ntitle = "T"\nplace = "p"\ncolumns = ["storage", "seconds"]\nrows = [{rows}]\n'
+    assert "more than 2,000 results" in refusal(f'[article]\ntitle = "t"\nby = "b"\n{table}')
+
+
+def test_promises_and_peaks_and_shares_are_read() -> None:
+    told = SOUND.replace("seconds = 10", "seconds = 10\nclient_mean = 250\nclient_stddev = 12.5")
+    article = read(
+        told
+        + """
+[[peaks]]
+workload = "oltp"
+direction = "read"
+order = "random"
+block = "4 KiB"
+load = "oltp"
+place = "page 3"
+
+[[specified]]
+storage = "ssd"
+workload = "oltp"
+measure = "transactions_per_s"
+most = 300
+source = "its data sheet"
+"""
+    )
+    (peak,), (promise,) = article.peaks, article.specified
+    assert (peak.block_bytes, peak.order, peak.taken_for) == (4096, "random", "the peak of each device")
+    assert (promise.most, promise.source) == (300, "its data sheet")
+    assert article.stated[0].counts
+    assert (article.stated[0].counts.client_mean, article.stated[0].counts.client_stddev) == (250, 12.5)
 
 
 def test_every_mistake_is_told_at_once() -> None:

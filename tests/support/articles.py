@@ -13,6 +13,7 @@ from diskproof.results.article import (
     Gap,
     Peak,
     Procedure,
+    Specified,
     Stated,
     Unreported,
 )
@@ -86,6 +87,8 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
         total=1_200_000,
         seconds=150.0,
         latency_sum_s=1_500.0,
+        client_mean=6_000.0,
+        client_stddev=60.0,
         tool="sysbench 1.0",
     )
     made = Article(
@@ -97,6 +100,7 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
             chosen="mean",
             spread_told=True,
             restart_between=True,
+            all_ran=True,
             randomised=True,
             warm_up_s=30,
             measured_s=150,
@@ -144,6 +148,11 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
             )
         ],
         peaks=[Peak(workload="dd", direction="write", block_bytes=2**20, direct=True, place="page 3")],
+        specified=[
+            Specified(
+                storage="ssd", workload="dd", measure="megabytes_per_s", most=410.0, source="its data sheet"
+            )
+        ],
         devices={"ssd": "flash", "disk": "spinning"},
     )
     return change(made, **changes)
@@ -164,6 +173,27 @@ def with_procedure(**changes: Any) -> Article:
     """Return the sound article, made in another way."""
     article = make_article()
     return change(article, procedure=change(article.procedure, **changes))
+
+
+def with_random_writes(storage: str, rate: float) -> Article:
+    """Return the sound article with 1,000 random reads a second of one storage, and so many writes."""
+    article = make_article()
+    peaks = [
+        Peak(
+            workload=f"random-{direction}",
+            direction=direction,
+            order="random",
+            block_bytes=4096,
+            direct=True,
+            place="page 3",
+        )
+        for direction in ("read", "write")
+    ]
+    rows = [
+        stated(storage, workload=peak.workload, figures={"requests_per_s": one})
+        for peak, one in zip(peaks, (1000.0, rate), strict=True)
+    ]
+    return change(article, stated=[*article.stated, *rows], peaks=[*article.peaks, *peaks])
 
 
 def with_conditions(level: str, facts: dict[str, str], **changes: Any) -> Article:

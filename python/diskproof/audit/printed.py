@@ -1,12 +1,12 @@
-"""Checks of an article's printed figures against each other, and against what devices can do."""
+"""Checks of an article's printed figures against each other."""
 
+import math
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Problem, Said, Untold, check
+from diskproof.audit.load import LITTLE_TOLERANCE, SHORTEST_JOB_S
 from diskproof.results.article import Article, Stated
 from diskproof.results.published import PublishedMeasure
-
-LITTLE_TOLERANCE = 0.03
 
 AGREE = 0.01
 """Share by which two printed figures of one thing may differ: they are rounded, and timed a little apart."""
@@ -14,59 +14,87 @@ AGREE = 0.01
 TAIL = 0.05
 """Share of the latencies above the 95th percentile."""
 
-SHORTEST_JOB_S = 1.0
-"""Below this, starting threads and connecting are a visible part of a job."""
+UNFAIR = 3.0
+"""How many times as much as by chance the clients' shares may scatter."""
 
 SCATTER = 1.1
 """From this ratio a single run is far from the mean of the others."""
 
-BUS_MB_S = {"USB 2": 48.0, "USB 3": 500.0, "SATA I": 150.0, "SATA II": 300.0, "SATA III": 600.0}
-"""What a bus carries at most after its line coding: 8 of 10 bits of 480 (USB 2: of its microframes), 5,000,
-1,500, 3,000 and 6,000 Mbit/s."""
 
-PLATTER_MB_S = 300.0
-"""What no hard disk reads from its platters; the fastest of 2023 reach 290."""
-
-
-def _cells(article: Article) -> list[Stated]:
-    return [one for one in article.stated if one.run is None]
+def _having(article: Article, *measures: PublishedMeasure) -> list[tuple[Stated, list[float]]]:
+    """Return the results of which all of some measures are printed, with these figures."""
+    return [
+        (one, [one.figures[measure] for measure in measures])
+        for one in article.cells
+        if all(measure in one.figures for measure in measures)
+    ]
 
 
 @check(
     "printed-littles-law",
     reason="Clients that are always busy make clients = throughput x mean latency; where that fails, one of "
-    "the three printed figures is wrong, or the latency leaves something out.",
-    remedy="print the tool's whole report, and look for errors and waits that no latency counts",
-    source="Little, Operations Research 9(3), 1961",
+    "the three printed figures is wrong, clients rest, or the figures are not of one run.",
+    remedy="print the tool's whole report of each run, and look for errors and waits that no latency counts",
+    source="Little, Operations Research 9(3), 1961; of means over runs: Kantorovich's inequality",
 )
 def littles_law(article: Article) -> Iterator[Said]:
     """Find rows whose rate and mean latency do not account for their clients, within 3 %."""
-    looked = False
-    for one in _cells(article):
-        rate, mean = _rate(one), one.figures.get("latency_mean_ms")
-        if rate is None or mean is None:
-            continue
-        looked = True
+    rated = [
+        (one, rate, mean) for one, (mean,) in _having(article, "latency_mean_ms") if (rate := _rate(one))
+    ]
+    if not rated:
+        yield Apart("an article without rates and mean latencies of the same cells")
+    for one, rate, mean in rated:
         if one.clients is None:
             yield Untold(f"the clients of {one.name}")
-            continue
-        busy = rate * mean / 1000
-        if abs(busy / one.clients - 1) <= LITTLE_TOLERANCE:
-            continue
-        sum_told = f"{one.name}: {rate:g} a second x {mean:g} ms = {busy:.3g}, with {_clients(one.clients)}"
-        if "requests_per_s" in one.figures and busy < one.clients:
-            syncs = one.counts.others if one.counts else None
-            left_out = f", such as the {syncs:,} syncs" if syncs else ""
-            share = 1 - busy / one.clients
-            yield Problem(
-                "warning",
-                f"{one.place}: {sum_told}: {share:.0%} of the time lies in no latency{left_out}",
-                remedy="tell the time of the syncs beside that of the requests",
-            )
-        else:
-            yield Problem("invalid", f"{one.place}: {sum_told} ({busy / one.clients - 1:+.1%})")
-    if not looked:
-        yield Apart("an article without rates and mean latencies of the same cells")
+        elif abs(rate * mean / 1000 / one.clients - 1) > LITTLE_TOLERANCE:
+            yield _unaccounted(article, one, one.clients, rate, mean)
+
+
+def _unaccounted(article: Article, one: Stated, clients: int, rate: float, mean_ms: float) -> Problem:
+    """Return what follows of a row whose busy clients are not all, or more than all."""
+    busy = rate * mean_ms / 1000
+    share = busy / clients
+    told = (
+        f"{one.place}: {one.name}: {rate:g} a second x {mean_ms:g} ms = {busy:.3g}, with {_clients(clients)}"
+    )
+    if share < 1 and "requests_per_s" in one.figures:
+        syncs = one.counts.others if one.counts else None
+        left_out = f", such as the {syncs:,} syncs" if syncs else ""
+        return Problem(
+            "warning",
+            f"{told}: {1 - share:.0%} of the time lies in no latency{left_out}",
+            remedy="tell the time of the syncs beside that of the requests",
+        )
+    told += f" ({share - 1:+.1%})"
+    if share < 1:
+        return Problem(
+            "warning",
+            f"{told}: either the clients rest for the remaining time, in what no latency counts, or one of "
+            "the "
+            "figures is wrong",
+        )
+    made = article.procedure
+    if made.repeats == 1 or made.chosen in ("single", "best"):
+        return Problem("invalid", f"{told}: of one run, no more clients can be busy than there are")
+    how = (
+        "" if made.chosen and made.repeats else ", and of how many runs the figures are the mean is not told"
+    )
+    return Problem(
+        "warning",
+        f"{told}: either one of the figures is wrong, or they are means over runs of which one is "
+        f"{_least_scatter(share):.2f} times as fast as another, at least{how}",
+    )
+
+
+def _least_scatter(share: float) -> float:
+    """Return by what ratio runs must differ for their means to account for `share` of the clients.
+
+    With rates X between 1 and r and latencies N / X, mean(X) x mean(N / X) is at most N (1 + r)^2 / (4 r):
+    Kantorovich's inequality.
+    """
+    total = 4 * share - 2
+    return (total + math.sqrt(total * total - 4)) / 2
 
 
 def _rate(one: Stated) -> float | None:
@@ -86,12 +114,10 @@ def _clients(number: int) -> str:
 )
 def tail(article: Article) -> Iterator[Said]:
     """Find means above the 95th percentile."""
-    looked = False
-    for one in _cells(article):
-        mean, p95 = one.figures.get("latency_mean_ms"), one.figures.get("latency_p95_ms")
-        if mean is None or p95 is None:
-            continue
-        looked = True
+    told = _having(article, "latency_mean_ms", "latency_p95_ms")
+    if not told:
+        yield Apart("an article without means and 95th percentiles of the same cells")
+    for one, (mean, p95) in told:
         if mean > p95:
             least = (mean - (1 - TAIL) * p95) / TAIL
             yield Problem(
@@ -100,8 +126,6 @@ def tail(article: Article) -> Iterator[Said]:
                 f"ms): the slowest 5 % take ({mean:g} - 0.95 x {p95:g}) / 0.05 = {least:.0f} ms on average, "
                 f"at least",
             )
-    if not looked:
-        yield Apart("an article without means and 95th percentiles of the same cells")
 
 
 @check(
@@ -113,7 +137,7 @@ def tail(article: Article) -> Iterator[Said]:
 def agree(article: Article) -> Iterator[Said]:
     """Find counts, rates and latencies of one report that contradict each other."""
     looked = False
-    for one in _cells(article):
+    for one in article.cells:
         for what, formula, expected, printed in _sums(one):
             looked = True
             if abs(expected / printed - 1) > AGREE:
@@ -158,6 +182,13 @@ def _sums(one: Stated) -> Iterator[tuple[str, str, float, float]]:
     if counts.total and None not in kinds:
         expected = float(sum(kind or 0 for kind in kinds))
         yield "the printed total", " + ".join(f"{kind:,}" for kind in kinds), expected, float(counts.total)
+    if counts.client_mean and done and one.clients:
+        yield (
+            "the printed mean of a client",
+            f"{done:,} / {_clients(one.clients)}",
+            done / one.clients,
+            counts.client_mean,
+        )
     queries = one.figures.get("statements_per_s")
     if queries and counts.total and seconds:
         yield (
@@ -166,6 +197,34 @@ def _sums(one: Stated) -> Iterator[tuple[str, str, float, float]]:
             counts.total / seconds,
             queries,
         )
+
+
+@check(
+    "fairness",
+    reason="Clients that ask the same and get unequal shares did not wait for the same: some were held back, "
+    "by locks or by how the server takes turns, and a mean over all of them is the latency of none.",
+    remedy="print each client's share, and look for what holds some of them back",
+    source="renewal theory (Cox, 1962, chapter 4): n independent waits that scatter as much as their mean "
+    "make "
+    "a count that scatters by the square root of n; three times that is beyond chance",
+)
+def fairness(article: Article) -> Iterator[Said]:
+    """Find clients whose shares of the work differ by more than chance."""
+    told = [
+        (one, counts.client_mean, counts.client_stddev)
+        for one in article.cells
+        if (counts := one.counts) and counts.client_mean and counts.client_stddev is not None
+    ]
+    if not told:
+        yield Untold("how much each client had of the work")
+    for one, mean, deviation in told:
+        chance = 1 / math.sqrt(mean)
+        if deviation / mean > UNFAIR * chance:
+            yield Problem(
+                "warning",
+                f"{one.place}: {one.name}: the clients' shares scatter by {deviation:g} / {mean:g} = "
+                f"{deviation / mean:.1%}; chance makes about 1 / sqrt({mean:g}) = {chance:.1%}",
+            )
 
 
 @check(
@@ -195,7 +254,7 @@ def single_run(article: Article) -> Iterator[Said]:
 
 
 def _against_the_mean(article: Article, run: Stated, n: int) -> Iterator[tuple[float, str]]:
-    whole = next((one for one in _cells(article) if (one.levels, one.part) == (run.levels, run.part)), None)
+    whole = next((one for one in article.cells if (one.levels, one.part) == (run.levels, run.part)), None)
     for measure, figure in run.figures.items():
         mean = whole.figures.get(measure) if whole else None
         others = (n * mean - figure) / (n - 1) if mean else 0
@@ -217,7 +276,7 @@ def _against_the_mean(article: Article, run: Stated, n: int) -> Iterator[tuple[f
 )
 def short_jobs(article: Article) -> Iterator[Said]:
     """Find jobs of less than a second."""
-    jobs = [one for one in _cells(article) if "seconds" in one.figures]
+    jobs = [one for one in article.cells if "seconds" in one.figures]
     if not jobs:
         yield Apart("an article without jobs")
     short = [one for one in jobs if one.figures["seconds"] < SHORTEST_JOB_S]
@@ -226,55 +285,3 @@ def short_jobs(article: Article) -> Iterator[Said]:
         yield Problem(
             "warning", f"{short[0].place}: {len(short)} of {len(jobs)} jobs take less than a second ({shown})"
         )
-
-
-@check(
-    "cache-answered",
-    reason="A request that is faster than its bytes can travel was answered by a cache: the figures are of "
-    "drive and cache together.",
-    remedy="direct I/O, or files larger than memory",
-    source="the bus's rate after its line coding; for hard disks the fastest platters",
-)
-def cached(article: Article) -> Iterator[Said]:
-    """Find minimal latencies in which a request's bytes could not have come from the device."""
-    looked = False
-    for one in _cells(article):
-        rate, moved = one.figures.get("requests_per_s"), one.figures.get("megabytes_per_s")
-        least = one.figures.get("latency_min_ms")
-        storage = one.levels.get("storage", "")
-        limit = _fastest(article, storage)
-        if rate is None or moved is None or least is None or limit is None:
-            continue
-        looked = True
-        request_bytes = moved * 1e6 / rate
-        longest_ms = least + _half_a_digit(least)
-        speed = request_bytes / 1e6 / (longest_ms / 1000)
-        most, what = limit
-        if speed > most:
-            yield Problem(
-                "warning",
-                f"{one.place}: {one.name}: {moved:g} MB/s / {rate:g} = {request_bytes:,.0f} bytes a request; "
-                f"the fastest took {least:g} ms (at most {longest_ms:g}), which is {speed:.0f} MB/s or more, "
-                f"and {what} gives no more than {most:g}: a cache answered that one, at least",
-            )
-    if not looked:
-        yield Apart("an article without the fastest requests of a load on files")
-
-
-def _fastest(article: Article, storage: str) -> tuple[float, str] | None:
-    """Return what a storage can move at most, in MB/s, and what limits it; None where it is not known."""
-    if article.devices.get(storage, "").startswith("spinning"):
-        return PLATTER_MB_S, "a platter"
-    told = (
-        one.facts.get("bus", "")
-        for one in article.conditions
-        if (one.factor, one.level) == ("storage", storage)
-    )
-    bus = next((bus for bus in told if bus in BUS_MB_S), None)
-    return (BUS_MB_S[bus], bus) if bus else None
-
-
-def _half_a_digit(printed: float) -> float:
-    """Return half a unit in the last digit of a figure as it was printed."""
-    _, _, decimals = f"{printed:g}".partition(".")
-    return float(0.5 * 10.0 ** -len(decimals))

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Problem, Said, Untold, check
-from diskproof.results.article import Article, Peak
-from diskproof.results.published import RATES
+from diskproof.results.article import Article, Procedure
 from diskproof.results.record import format_bytes
 
 METHOD = "Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013"
@@ -15,6 +14,14 @@ FARTHEST = 2.0
 
 def _at(place: str) -> str:
     return f"{place}: " if place else ""
+
+
+def _asked(made: Procedure, told: object, untold: str, wrong: str | None) -> Iterator[Said]:
+    """Say that something is not told, or what is wrong with it; nothing where it is right."""
+    if told is None:
+        yield Untold(untold)
+    elif wrong:
+        yield Problem("warning", f"{_at(made.place)}{wrong}")
 
 
 @check(
@@ -44,12 +51,17 @@ def best_of(article: Article) -> Iterator[Said]:
     source=METHOD,
 )
 def repeats(article: Article) -> Iterator[Said]:
-    """Find cells that were measured once."""
+    """Find cells that were measured once; note those whose runs are of one start of the server."""
     made = article.procedure
-    if made.repeats is None:
-        yield Untold("how often each cell of an article was measured")
-    elif made.repeats == 1:
-        yield Problem("warning", f"{_at(made.place)}each cell was measured once")
+    once = "each cell was measured once" if made.repeats == 1 else None
+    yield from _asked(made, made.repeats, "how often each cell of an article was measured", once)
+    if made.one_start and made.repeats and made.repeats > 1:
+        yield Problem(
+            "note",
+            f"{_at(made.place)}the {made.repeats} runs of a cell are of one start of the server: what "
+            "differs "
+            f"from one start to the next is not in them",
+        )
 
 
 @check(
@@ -83,11 +95,9 @@ def spread(article: Article) -> Iterator[Said]:
 def warm_up(article: Article) -> Iterator[Said]:
     """Find measurements that began at once."""
     made = article.procedure
-    if made.warm_up_s is None:
-        yield Untold("how long an article's server was warmed up")
-    elif made.warm_up_s == 0:
-        before = f" before {made.measured_s:g} s of measurement" if made.measured_s else ""
-        yield Problem("warning", f"{_at(made.place)}no warm-up is asked for{before}")
+    before = f" before {made.measured_s:g} s of measurement" if made.measured_s else ""
+    none = f"no warm-up is asked for{before}" if made.warm_up_s == 0 else None
+    yield from _asked(made, made.warm_up_s, "how long an article's server was warmed up", none)
 
 
 @check(
@@ -99,14 +109,13 @@ def warm_up(article: Article) -> Iterator[Said]:
 def put_back(article: Article) -> Iterator[Said]:
     """Find runs that went on with the data of the run before."""
     made = article.procedure
-    if made.restart_between is None:
-        yield Untold("whether server and data were put back between an article's runs")
-    elif not made.restart_between:
-        yield Problem(
-            "warning",
-            f"{_at(made.place)}the data were not put back between runs: the later ones work on what the "
-            f"earlier left",
-        )
+    went_on = "the data were not put back between runs: the later ones work on what the earlier left"
+    yield from _asked(
+        made,
+        made.restart_between,
+        "whether server and data were put back between an article's runs",
+        None if made.restart_between else went_on,
+    )
 
 
 @check(
@@ -120,13 +129,13 @@ def put_back(article: Article) -> Iterator[Said]:
 def random_order(article: Article) -> Iterator[Said]:
     """Find cells that were measured one after the other."""
     made = article.procedure
-    if made.randomised is None:
-        yield Untold("the order in which an article's cells were measured")
-    elif not made.randomised:
-        yield Problem(
-            "warning",
-            f"{_at(made.place)}all runs of one cell came before the first of the next, in a fixed order",
-        )
+    fixed = "all runs of one cell came before the first of the next, in a fixed order"
+    yield from _asked(
+        made,
+        made.randomised,
+        "the order in which an article's cells were measured",
+        None if made.randomised else fixed,
+    )
 
 
 @check(
@@ -190,6 +199,8 @@ def skipped(article: Article) -> Iterator[Said]:
     """Find tests that were skipped or extrapolated, and successes that count them."""
     if not article.gaps and not any(one.part for one in article.stated):
         yield Apart("an article without jobs of several tests")
+    elif not article.gaps and not article.procedure.all_ran:
+        yield Untold("whether all tests of an article's jobs ran, and to their end")
     for gap in article.gaps:
         counted = ""
         if gap.reported_run and gap.really_run is not None and gap.reported_run > gap.really_run:
@@ -197,65 +208,6 @@ def skipped(article: Article) -> Iterator[Said]:
         matters = f"; it would have told {gap.matters}" if gap.matters else ""
         word = "was skipped" if gap.kind == "skipped" else "was extrapolated"
         yield Problem("warning", f"{gap.place}: `{gap.part}` {word} ({gap.why}){counted}{matters}")
-
-
-@check(
-    "raw-peak",
-    reason="What a device gives depends on direction, size of request, depth of queue and caches: one figure "
-    "of bytes is a peak of one of them, and no ceiling for a database that waits for flushes.",
-    remedy="measure reads and writes apart, past the page cache, and the synced small writes that a log "
-    "makes",
-    source="dd as published: neither block size nor direction nor flags; Gregg, Systems Performance, 2020, "
-    "chapter 9 (workload characterisation)",
-)
-def raw_peak(article: Article) -> Iterator[Said]:
-    """Find a raw figure that is taken as a ceiling and does not say of what."""
-    if not article.peaks:
-        yield Apart("an article without a raw figure of its devices")
-    for peak in article.peaks:
-        missing = [
-            word
-            for word, told in (
-                ("its direction", peak.direction),
-                ("its size of request", peak.block_bytes),
-                ("whether it passed the page cache by", peak.direct),
-            )
-            if told is None
-        ]
-        if missing:
-            yield Problem(
-                "warning",
-                f"{peak.place}: `{peak.workload}` is taken as the peak of each device, and "
-                f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not "
-                f"told{_against_the_database(article, peak)}",
-            )
-
-
-def _against_the_database(article: Article, peak: Peak) -> str:
-    """Return the peaks' ratio beside those of the loads on the same two storages."""
-    raw = {
-        storage: one.figures["megabytes_per_s"]
-        for one in article.stated
-        if one.levels.get("workload") == peak.workload
-        and "megabytes_per_s" in one.figures
-        and (storage := one.levels.get("storage"))
-    }
-    if len(raw) < 2:
-        return ""
-    high, low = max(raw, key=lambda at: raw[at]), min(raw, key=lambda at: raw[at])
-    cells: dict[object, dict[str, float]] = {}
-    for one in article.stated:
-        rate = next((one.figures[measure] for measure in RATES if measure in one.figures), None)
-        if rate and one.run is None and one.levels.get("workload") != peak.workload:
-            rest = frozenset((factor, level) for factor, level in one.levels.items() if factor != "storage")
-            cells.setdefault(rest, {})[one.levels.get("storage", "")] = rate
-    ratios = [rates[high] / rates[low] for rates in cells.values() if high in rates and low in rates]
-    if not ratios:
-        return ""
-    return (
-        f"; {raw[high]:g} / {raw[low]:g} = {raw[high] / raw[low]:.3g} ({high} / {low}) by this peak, "
-        f"{min(ratios):.3g} to {max(ratios):.3g} in the load itself"
-    )
 
 
 @check(

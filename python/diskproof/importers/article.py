@@ -33,6 +33,7 @@ from diskproof.results.article import (
     Gap,
     Peak,
     Procedure,
+    Specified,
     Stated,
     Unreported,
 )
@@ -45,6 +46,18 @@ from diskproof.study.read import read_study
 
 MOST_CLAIMS = 5_000
 """Pairs that the claims of one file may be about: more is a mistake of the file, or meant to do harm."""
+
+MOST_CHARACTERS = 256 * 1024
+"""The five that come with diskproof have some 10,000 at most; what is read of a file grows faster than it."""
+
+MOST_FIGURES = 2_000
+"""Printed figures of one article, its study's included: each claim looks at all of them."""
+
+MOST_MISTAKES = 20
+"""So many are told at once: each is looked up in the text."""
+
+_LONG_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
+"""A key of more parts than any table here is deep: to read one takes a time that is the square of them."""
 
 NAMED: tuple[Factor, ...] = ("workload", "server", "storage", "tuning", "memory", "clients")
 """The order in which a result's levels make its name."""
@@ -112,6 +125,7 @@ def read(text: Text) -> Iterator[Found]:
             for one in form.data
         ],
         peaks=[Peak(block_bytes=one.block, **one.model_dump(exclude={"block"})) for one in form.peaks],
+        specified=[Specified(**one.model_dump()) for one in form.specified],
         unreported=[Unreported(**one.model_dump()) for one in form.unreported],
         devices=form.devices,
     )
@@ -123,6 +137,13 @@ FORMAT = Format(name="an article (TOML)", recognises=recognises, read=read)
 
 
 def _checked(text: Text, refusals: _Refusals) -> ArticleForm:
+    if len(text.content) > MOST_CHARACTERS:
+        raise ImportRefusedError(
+            f"{text.file} has more than {MOST_CHARACTERS:,} characters; split the article in several files"
+        )
+    if key := _LONG_KEY.search(text.content):
+        line = text.content.count("\n", 0, key.start()) + 1
+        raise ImportRefusedError(f"{text.file}:{line}: a key has more than 31 parts; no table is so deep")
     try:
         content = tomllib.loads(text.content)
     except tomllib.TOMLDecodeError as error:
@@ -134,7 +155,10 @@ def _checked(text: Text, refusals: _Refusals) -> ArticleForm:
     try:
         return ArticleForm.model_validate(content)
     except ValidationError as error:
-        lines = dict.fromkeys(_explain(mistake, refusals) for mistake in error.errors())
+        mistakes = error.errors()
+        lines = dict.fromkeys(_explain(mistake, refusals) for mistake in mistakes[:MOST_MISTAKES])
+        if len(mistakes) > MOST_MISTAKES:
+            lines[f"and {len(mistakes) - MOST_MISTAKES} more"] = None
         raise ImportRefusedError("\n".join(lines)) from None
 
 
@@ -236,6 +260,8 @@ def _stated(form: ArticleForm, study: PublishedChoice | None, refusals: _Refusal
                 place=before.place if before else figure.place,
                 figures=figures,
             )
+    if len(found) > MOST_FIGURES:
+        raise refusals.of(["tables"], f"more than {MOST_FIGURES:,} results are printed")
     stated = _named(list(found.items()))
     for number, report in enumerate(form.reports):
         stated = _with_counts(stated, report, number, refusals)
@@ -314,6 +340,8 @@ def _claims(forms: Sequence[ClaimForm], stated: Sequence[Stated], refusals: _Ref
             raise refusals.of([*where, "value"], f"a claim of the kind “{form.kind}” {needs}")
         if form.kind == "bound by" and not form.cause:
             raise refusals.of([*where, "cause"], "is missing: what is said to hold it back")
+        if form.most and form.kind not in ("faster", "the same"):
+            raise refusals.of([*where, "most"], f"a claim of the kind “{form.kind}” is of all that it names")
         if not form.than and form.kind != "bound by":
             raise refusals.of([*where, "than"], "is missing: the levels that it is compared with")
         common = form.model_dump(exclude={"at", "part", "of", "than"})

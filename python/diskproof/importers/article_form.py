@@ -14,6 +14,9 @@ Clients = Annotated[int, Field(ge=1, le=MAX_CLIENTS * 100, strict=True)]
 Count = Annotated[int, Field(ge=0, strict=True)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
+MOST_ENTRIES = 500
+"""Of each kind in one article: more is a mistake of the file, or meant to do harm."""
+
 Choice = str | Annotated[int, Field(strict=True)]
 Chosen = dict[Factor, Choice | list[Choice]]
 """Levels of some factors; a list names several, each of which is meant."""
@@ -73,6 +76,13 @@ class ProcedureForm(Part):
     restart_between: bool | None = Field(
         None, description="Whether server and data were put back between runs"
     )
+    one_start: bool | None = Field(
+        None, description="Whether the runs of a cell were of one start of the server: a tool's iterations"
+    )
+    all_ran: bool | None = Field(
+        None,
+        description="Whether each test of its jobs ran, and to its end; `[[gaps]]` names those that did not",
+    )
     randomised: bool | None = Field(None, description="Whether the order of the cells was random")
     warm_up_s: Seconds | None = Field(None, description="Seconds before it was measured")
     measured_s: Seconds | None = Field(None, description="Seconds of measurement")
@@ -92,6 +102,10 @@ class ReportForm(Part):
     total: Count | None = Field(None, description="Of reads, writes and others, as printed")
     seconds: Seconds | None = Field(None, description="How long it took")
     latency_sum_s: Seconds | None = Field(None, description="All latencies together")
+    client_mean: Seconds | None = Field(
+        None, description="Transactions or requests of a client on average (sysbench: threads fairness)"
+    )
+    client_stddev: Seconds | None = Field(None, description="Their standard deviation between clients")
 
 
 class RunForm(Part):
@@ -136,10 +150,15 @@ class ClaimForm(Part):
     of: Chosen = Field({}, description="Levels of the result that it is about")
     than: Chosen = Field({}, description="Levels of the result that it is compared with")
     value: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        None, description="The stated figure: percent, times, or a difference in the unit of the measure"
+        None,
+        description="The stated figure: percent, times, or by how much `of` is above `than`, in the unit of "
+        "the measure",
     )
     at_least: bool = Field(False, description='Whether it was said to be "more than" that')
     about: bool = Field(False, description='Whether it was said to be rough: "about", "almost"')
+    most: bool = Field(
+        False, description="Whether `faster` or `the same` was said of most of them, and not of all"
+    )
     cause: str | None = Field(None, description="What is said to hold it back (`bound by`)")
     evidence: list[Words] = Field([], description="What was recorded that speaks for the cause")
     implied: bool = Field(False, description="Whether the article implies it without saying so")
@@ -181,13 +200,28 @@ class DataForm(Part):
 
 
 class PeakForm(Part):
-    """A raw figure of each device that is taken as what it can give."""
+    """A raw figure of each device that is taken for what it can give."""
 
     workload: Words = Field(description="Name of the load in the tables")
     direction: Literal["read", "write"] | None = Field(None, description="Whether it read or wrote")
+    order: Literal["random", "sequential"] | None = Field(None, description="Where its requests went")
     block: Size | None = Field(None, description="Bytes a request")
     direct: bool | None = Field(None, description="Whether it passed the page cache by")
+    taken_for: Words = Field("the peak of each device", description="What it is taken for")
+    load: Words | None = Field(None, description="The load that it is to foretell, where it is said of one")
     place: Words = Field(description="Where it stands")
+
+
+class SpecifiedForm(Part):
+    """The most that the maker of a device promises of it."""
+
+    storage: Words = Field(description="The storage in the tables")
+    workload: Words = Field(description="Name of the raw load in the tables")
+    measure: PublishedMeasure = Field(description="Figure that it is about")
+    most: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        description="The most, in the unit of the measure"
+    )
+    source: Words = Field(description="Who says so")
 
 
 class UnreportedForm(Part):
@@ -202,17 +236,26 @@ class ArticleForm(Part):
 
     article: Head = Field(description="What was published")
     procedure: ProcedureForm = Field(ProcedureForm(), description="How the figures came about")
-    tables: list[PublishedTable] = Field([], description="Its tables, as in a study's `[published]`")
-    reports: list[ReportForm] = Field([], description="Counts of tools' reports")
-    runs: list[RunForm] = Field([], description="Single runs")
-    conditions: list[ConditionsForm] = Field([], description="What the levels were measured with")
-    settings: list[SettingsForm] = Field([], description="Settings of the server")
-    claims: list[ClaimForm] = Field([], description="What is concluded")
-    alike: list[AlikeForm] = Field([], description="What should not differ")
-    gaps: list[GapForm] = Field([], description="Tests that were not run to their end")
-    data: list[DataForm] = Field([], description="Sizes of data")
-    peaks: list[PeakForm] = Field([], description="Raw figures of devices")
-    unreported: list[UnreportedForm] = Field([], description="What is not told")
+    tables: list[PublishedTable] = Field(
+        [], max_length=MOST_ENTRIES, description="Its tables, as in a study's `[published]`"
+    )
+    reports: list[ReportForm] = Field([], max_length=MOST_ENTRIES, description="Counts of tools' reports")
+    runs: list[RunForm] = Field([], max_length=MOST_ENTRIES, description="Single runs")
+    conditions: list[ConditionsForm] = Field(
+        [], max_length=MOST_ENTRIES, description="What the levels were measured with"
+    )
+    settings: list[SettingsForm] = Field([], max_length=MOST_ENTRIES, description="Settings of the server")
+    claims: list[ClaimForm] = Field([], max_length=MOST_ENTRIES, description="What is concluded")
+    alike: list[AlikeForm] = Field([], max_length=MOST_ENTRIES, description="What should not differ")
+    gaps: list[GapForm] = Field(
+        [], max_length=MOST_ENTRIES, description="Tests that were not run to their end"
+    )
+    data: list[DataForm] = Field([], max_length=MOST_ENTRIES, description="Sizes of data")
+    peaks: list[PeakForm] = Field([], max_length=MOST_ENTRIES, description="Raw figures of devices")
+    specified: list[SpecifiedForm] = Field(
+        [], max_length=MOST_ENTRIES, description="What makers promise of their devices"
+    )
+    unreported: list[UnreportedForm] = Field([], max_length=MOST_ENTRIES, description="What is not told")
     devices: dict[str, Words] = Field(
         {}, description="Kind of device by storage: `spinning 7200`, `flash`, `memory`, `network`"
     )

@@ -19,6 +19,10 @@ class Procedure(Record):
     """Whether their scatter is told in any way."""
     restart_between: bool | None = None
     """Whether server and data were put back between runs."""
+    one_start: bool | None = None
+    """Whether the runs of a cell were of one start of the server, such as a tool's iterations."""
+    all_ran: bool | None = None
+    """Whether each test of its jobs ran, and to its end."""
     randomised: bool | None = None
     """Whether the order of the cells was random."""
     warm_up_s: float | None = None
@@ -45,6 +49,10 @@ class Counts(Record):
     seconds: float | None = None
     latency_sum_s: float | None = None
     """Of all latencies together, as printed."""
+    client_mean: float | None = None
+    """Transactions or requests of a client, on average, as printed (sysbench: threads fairness)."""
+    client_stddev: float | None = None
+    """Their standard deviation between clients, as printed."""
     tool: str = ""
     """Whose report it is, as its form shows: ``sysbench 0.4``."""
 
@@ -113,10 +121,26 @@ class Peak(Record):
 
     workload: str
     direction: Literal["read", "write"] | None = None
+    order: Literal["random", "sequential"] | None = None
     block_bytes: int | None = None
     direct: bool | None = None
     """Whether it passed the page cache by."""
+    taken_for: str = "the peak of each device"
+    """What it is taken for."""
+    load: str | None = None
+    """The load that it is to foretell, where it is said of one."""
     place: str = ""
+
+
+class Specified(Record):
+    """The most that a device's maker promises."""
+
+    storage: str
+    workload: str
+    """The raw load in the tables that it is about."""
+    measure: PublishedMeasure
+    most: float
+    source: str
 
 
 class Unreported(Record):
@@ -176,6 +200,8 @@ class Claim(Record):
     """Whether it was said to be "more than" that."""
     about: bool = False
     """Whether it was said to be rough ("~27", "almost 575")."""
+    most: bool = False
+    """Whether it was said of most of them, and not of all."""
     cause: str | None = None
     evidence: list[str] = []
     """What was recorded that speaks for the cause."""
@@ -209,10 +235,16 @@ class Article(Record):
     gaps: list[Gap] = []
     data: list[DataSize] = []
     peaks: list[Peak] = []
+    specified: list[Specified] = []
     unreported: list[Unreported] = []
     devices: dict[str, str] = {}
     """Kind of device behind each storage: ``spinning 7200``, ``flash``, ``memory``, ``network``; what physics
     allows follows from it."""
+
+    @property
+    def cells(self) -> list[Stated]:
+        """What is printed of each cell, without its single runs."""
+        return [one for one in self.stated if one.run is None]
 
     def find(self, name: str) -> Stated | None:
         """Return what is printed under a name; None where nothing is."""
