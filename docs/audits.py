@@ -1,7 +1,7 @@
-"""What the audit finds in the published experiments: a section of each chapter of docs/experiments.md.
+"""What docs/experiments.md says without a run: what the audit finds in the publications, and the prose.
 
-The chapters are made from runs (`make experiments`); these sections are not, and are renewed by `make docs`
-alone, between their marks.
+The chapters are made from runs (`make experiments`). At their end stand what the study's author wrote of it
+and a section on the audit: both are renewed by `make docs` alone.
 """
 
 import re
@@ -12,12 +12,15 @@ from diskproof.analysis.audited.audit import audit_article
 from diskproof.analysis.audited.shapes import AuditAnswer
 from diskproof.importers.article import FORMAT
 from diskproof.importers.base import Text
+from diskproof.report import markdown as markdown_of_runs
 from diskproof.report.audit import markdown, words
 from diskproof.results.article import Article
+from diskproof.study.read import read_study
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "experiments.md"
-ARTICLES = DOCS.parent / "studies" / "published"
+STUDIES = DOCS.parent / "studies"
+ARTICLES = STUDIES / "published"
 
 BEGIN = "<!-- the audit of {study}: made by `make docs`; do not edit -->"
 END = "<!-- the audit ends -->"
@@ -29,7 +32,7 @@ def page() -> str:
 
 
 def renewed(text: str) -> str:
-    """Return a page with the audit of each chapter's experiment, in the place of the one that is there."""
+    """Return a page with each experiment's prose and audit in the place of those that are there."""
     without = re.sub(r"\n*<!-- the audit of [^\n]*-->.*?" + re.escape(END), "", text, flags=re.DOTALL)
     chapters = re.split(r"(?m)^(?=## )", without)
     return "".join(_with_audit(chapter) for chapter in chapters)
@@ -40,7 +43,17 @@ def _with_audit(chapter: str) -> str:
     if not chapter.startswith("## ") or not (ARTICLES / f"{study}.toml").is_file():
         return chapter
     ends_page = "\n\n" if chapter.endswith("\n\n") else "\n"
-    return f"{chapter.rstrip()}\n\n{section(study)}{ends_page}"
+    return f"{_with_prose(chapter, study).rstrip()}\n\n{section(study)}{ends_page}"
+
+
+def _with_prose(chapter: str, study: str) -> str:
+    """Return a chapter that ends in its study's prose as it is today; one without any is left as it is."""
+    measured, heading, _ = chapter.partition(f"#{markdown_of_runs.EXPECTED}\n")
+    if not heading:
+        return chapter
+    told = read_study(STUDIES / f"{study}.toml").study
+    parts = markdown_of_runs.prose_of(told.expectation, told.analysis)
+    return measured + "\n\n".join(f"#{part}" if part.startswith("##") else part for part in parts)
 
 
 def section(study: str) -> str:

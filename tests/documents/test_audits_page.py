@@ -46,3 +46,21 @@ def test_the_pages_example_is_read_and_audited_as_the_page_says() -> None:
     assert isinstance(article, Article)
     failed = {one.check for one in audit_article(article).within("failed")}
     assert {"percent-or-ratio", "printed-tail", "unequal-limits", "best-of", "mixed-durability"} <= failed
+
+
+def test_prose_is_renewed_from_the_study_and_what_was_measured_is_left() -> None:
+    study = "juju-ec2"
+    old = (
+        f"## {study}\n\nmeasured\n\n### What was expected\n\nstale words\n\n### How to read it\n\nstale words"
+    )
+    new = audits.renewed(old)
+    assert new.startswith(f"## {study}\n\nmeasured\n\n### What was expected\n\nThe data fit in memory")
+    assert "How often each cell was run is not told" in new
+    assert "stale words" not in new
+    assert audits.renewed(new) == new
+
+
+def test_what_is_noted_is_not_among_what_passed() -> None:
+    said = audits.section("percona-raspberry-pi")
+    assert "- **note** `tools`" in said
+    assert "`tools`" not in said[said.index("Passed:") :]

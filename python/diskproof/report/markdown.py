@@ -89,11 +89,19 @@ def _reasons(whom: str, why: Sequence[str]) -> str:
 
 def prose(analysis: Analysis) -> list[str]:
     """Return what the study's author wrote: what was expected, and how to read it."""
+    return prose_of(analysis.plan.expectation, analysis.plan.analysis)
+
+
+EXPECTED, READING = "## What was expected", "## How to read it"
+
+
+def prose_of(expectation: str, analysis: str) -> list[str]:
+    """Return what was expected and how to read it, each under its heading."""
     parts = []
-    if analysis.plan.expectation:
-        parts += ["## What was expected", _paragraphs(analysis.plan.expectation)]
-    if analysis.plan.analysis:
-        parts += ["## How to read it", _paragraphs(analysis.plan.analysis)]
+    if expectation:
+        parts += [EXPECTED, _paragraphs(expectation)]
+    if analysis:
+        parts += [READING, _paragraphs(analysis)]
     return parts
 
 

@@ -111,8 +111,10 @@ def untold(audit: AuditAnswer) -> list[tuple[str, list[str]]]:
 
 
 def passed(audit: AuditAnswer) -> list[str]:
-    """Return the checks that passed wherever they applied."""
-    return _named(audit, "passed", besides=("failed", "cannot be told"))
+    """Return the checks that passed wherever they applied, and had nothing to note."""
+    noted = {one.check.check for one in notes(audit)}
+    names = _named(audit, "passed", besides=("failed", "cannot be told"))
+    return [name for name in names if name not in noted]
 
 
 def apart(audit: AuditAnswer) -> list[str]:
