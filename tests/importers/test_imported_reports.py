@@ -13,6 +13,7 @@ from diskproof.analysis.compare import compare
 from diskproof.analysis.folder import analyse_folder
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.read import read_files
+from diskproof.refusal import RefusalError
 from diskproof.report import csv, html, json, markdown, text
 from diskproof.results.folder import RunFolder
 
@@ -92,3 +93,27 @@ def test_two_imported_runs_are_compared(tmp_path: Path) -> None:
     (cell,) = comparison.cells
     assert cell.outcome == "faster"
     assert comparison.differences == []  # that the measured seconds are not equal is no other phase
+
+
+def test_no_remedy_of_an_imported_report_is_a_study_file_s(tmp_path: Path) -> None:
+    for name, rate in (("ssd-run1", 670), ("ssd-run2", 671), ("hdd-run1", 335)):
+        (tmp_path / f"{name}.txt").write_text(output(rate))
+    folder = write_run(tmp_path / "run", assemble(read_files(sorted(tmp_path.glob("*.txt"))), "old"))
+    analysis = analyse_folder(folder)
+    forms = [as_text(analysis), markdown.render(analysis)]
+    (verdict,) = analysis.verdicts
+    assert any("measured once, where 2 of each are needed" in reason for reason in verdict.reasons)
+    for form in forms:
+        for impossible in ("--resume", "not run yet", "`blocks", "blocks = ", "`[design]`", "measure_s"):
+            assert impossible not in form
+
+
+def test_runs_without_a_cell_in_common_are_told_how_files_name_them(tmp_path: Path) -> None:
+    runs = []
+    for name in ("ssd", "hdd"):
+        for other in ("", "-b"):
+            (tmp_path / f"{name}{other}.txt").write_text(output(600 + len(name + other)))
+        found = read_files(sorted(tmp_path.glob(f"{name}*.txt")))
+        runs.append(analyse_folder(write_run(tmp_path / f"{name}-run", assemble(found, name))))
+    with pytest.raises(RefusalError, match=r"server=mysql-8\.0,storage=ssd\.txt"):
+        compare(runs[0], runs[1])

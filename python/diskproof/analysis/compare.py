@@ -31,6 +31,12 @@ PHASES: dict[str, Callable[[Phases], float]] = {
 }
 
 
+_NAMES = (
+    "; names of files tell what a cell is (`server=mysql-8.0,storage=ssd.txt`): give those that are to be "
+    "compared the same, and audit them with `--out` again"
+)
+
+
 class ComparisonError(RefusalError):
     """Two runs that have no cell in common."""
 
@@ -60,9 +66,10 @@ def compare(
     common = [cell_id for cell_id in of_a if cell_id in of_b]
     cuts = compare_cuts((a.plan.crash, b.plan.crash), a.safety, b.safety)
     if not common and not cuts:
+        hint = _NAMES if a.plan.imported or b.plan.imported else ""
         raise ComparisonError(
             "the two runs have no cell in common: the first has "
-            f"{words.listed(_ids(a), 3)}; the second {words.listed(_ids(b), 3)}"
+            f"{words.listed(_ids(a), 3)}; the second {words.listed(_ids(b), 3)}{hint}"
         )
     pairs = [_pair(a, b, of_a[cell_id], of_b[cell_id]) for cell_id in common]
     adjusted = iter(

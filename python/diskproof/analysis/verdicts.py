@@ -114,7 +114,9 @@ def too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) ->
             names = words.listed([one.trial.id for one in invalid])
             yield f"{side.id}: {len(invalid)} of {planned} trials invalid ({', '.join(checks)}): {names}"
         missing = planned - len(gathered.of(side))
-        if missing > 0:
+        if missing > 0 and gathered.plan.imported:
+            yield f"{side.id}: measured {_times(planned - missing)}, where {planned} of each are needed"
+        elif missing > 0:
             yield f"{side.id}: {missing} of {planned} trials not run yet; `diskproof run --resume` runs them"
     if planned >= FEWEST_PAIRS:
         yield (
@@ -123,6 +125,10 @@ def too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) ->
         )
     else:
         yield f"a single block gives no interval; {_more_blocks(gathered.plan)}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _more_blocks(plan: Plan) -> str:
@@ -143,7 +149,7 @@ def _verdict(
     if pair.test is not None:
         ratio = pair.test.interval
         outcome = decide(ratio, p_adjusted, same_within)
-        reasons = _reasons(pair.test, outcome, p_adjusted, same_within, comparisons, metric)
+        reasons = _reasons(pair.test, outcome, p_adjusted, plan, comparisons, metric)
         said = say(outcome, subject, other, ratio, same_within)
     sentence = said + words.by(metric) + words.conditions(held) + pair.basis
     if pair.test is None:
@@ -176,14 +182,14 @@ def _reasons(
     test: RatioTest,
     outcome: Outcome,
     p_adjusted: float | None,
-    same_within: float,
+    plan: Plan,
     comparisons: int,
     metric: Metric,
 ) -> list[str]:
     """Say why a ratio is inconclusive, and how many more blocks would probably decide it."""
     if outcome != "inconclusive" or test.log_deviation is None:
         return []
-    ratio = test.interval
+    ratio, same_within = test.interval, plan.same_within
     if ratio.excludes(1):
         why = (
             f"the interval excludes 1, but among {comparisons} verdicts one such is likely by chance "
@@ -191,14 +197,21 @@ def _reasons(
         )
     else:
         why = f"the interval holds both 1 and differences of more than {words.percent(same_within)}"
-    longer = "a larger job" if metric == "seconds" else "a longer `measure_s`"
+    measured = "longer measurements" if plan.imported else "a longer `measure_s`"
+    longer = "a larger job" if metric == "seconds" else measured
     needed = blocks_needed(ratio.estimate, test.log_deviation, same_within, comparisons)
+    more_of_them = "more runs of each" if plan.imported else "more blocks"
+    if needed is None and plan.imported:
+        return [why, f"{more_of_them} will hardly decide it: {longer} would narrow the scatter"]
     if needed is None:
         return [
             why,
-            f"more blocks will hardly decide it: {longer} and a quieter machine would narrow the "
+            f"{more_of_them} will hardly decide it: {longer} and a quieter machine would narrow the "
             "scatter, a wider `same_within` would ask for less",
         ]
     more = max(needed - ratio.n, 1)
+    if plan.imported:
+        runs = f"{more} more {'run' if more == 1 else 'runs'}"
+        return [why, f"about {runs} of each would probably decide it"]
     blocks = f"{more} more {'block' if more == 1 else 'blocks'}"
     return [why, f"about {blocks} would probably decide it: `blocks = {ratio.n + more}`"]

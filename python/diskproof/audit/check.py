@@ -184,6 +184,12 @@ class Check(Generic[Subject]):
     decides. They fail at one end of the scatter, so the trials of the cell that passed are a biased choice.
     """
 
+    def remedy_of(self, problem: Problem, *, imported: bool) -> str:
+        """Return what to do: of another tool's result never in the words of a study file."""
+        if imported and self.elsewhere:
+            return self.elsewhere
+        return self.remedy if problem.remedy is None else problem.remedy
+
     def findings(self, subject: Subject) -> list[tuple[Finding, tuple[str, ...]]]:
         """Return what the check finds, each with the cells it names.
 
@@ -195,7 +201,7 @@ class Check(Generic[Subject]):
                     check=self.name,
                     severity=problem.severity,
                     message=problem.message,
-                    remedy=self.remedy if problem.remedy is None else problem.remedy,
+                    remedy=self.remedy_of(problem, imported=_is_imported(subject)),
                 ),
                 problem.cells,
             )
@@ -224,6 +230,13 @@ class Check(Generic[Subject]):
             yield from self.find(subject)
         except NotRecordedError as error:
             yield Untold(error.what)
+
+
+def _is_imported(subject: object) -> bool:
+    """Whether another tool measured it: nobody can run its study again."""
+    if isinstance(subject, Evidence):
+        return subject.imported
+    return isinstance(subject, Run) and subject.plan.imported
 
 
 def check(

@@ -47,6 +47,13 @@ def cached_reads(evidence: Evidence) -> Iterator[Said]:
     floor_us, whose = _floor(evidence)
     if latency is not None and latency.min is not None and 0 < latency.min < floor_us:
         yield _quick_minimum(evidence, latency, latency.min, floor_us, whose)
+    elif latency is not None and latency.min is None and (share := _share_below(latency, floor_us)):
+        yield Problem(
+            "warning",
+            f"{share:g} % of the requests took {latency.percentiles[f'{share:g}'] / 1000:.3g} ms or less, "
+            f"and {whose} takes {floor_us / 1000:.3g} ms or more: memory answered them"
+            f"{_not_apart(evidence, latency)}",
+        )
     if moved.direct is None:
         yield Untold("whether the page cache was passed by")
     elif not moved.direct and not place:
@@ -56,17 +63,28 @@ def cached_reads(evidence: Evidence) -> Iterator[Said]:
 def _quick_minimum(
     evidence: Evidence, latency: Latency, min_us: float, floor_us: float, whose: str
 ) -> Problem:
-    share = [float(name) for name, at_us in latency.percentiles.items() if at_us < floor_us]
-    many = f", and {max(share):g} % took less than that" if share else ""
-    moved = evidence.load.file_requests
-    mixed = latency is evidence.load.latency_us and moved is not None and moved.written_bytes != 0
-    which = "; reads and writes are not told apart" if mixed else ""
+    share = _share_below(latency, floor_us)
+    many = f", and {share:g} % took less than that" if share else ""
+    which = _not_apart(evidence, latency)
     return Problem(
         "warning",
         f"the quickest request took {min_us / 1000:.3g} ms, and {whose} takes {floor_us / 1000:.3g} ms or "
         f"more{many}: memory answered, at least in part{which}. The mean of {latency.mean / 1000:.4g} ms is "
         "of both",
     )
+
+
+def _share_below(latency: Latency, floor_us: float) -> float | None:
+    """Return the highest percentile below a floor; a tool may have rounded the minimum away."""
+    return max(
+        (float(name) for name, at_us in latency.percentiles.items() if 0 < at_us < floor_us), default=None
+    )
+
+
+def _not_apart(evidence: Evidence, latency: Latency) -> str:
+    moved = evidence.load.file_requests
+    mixed = latency is evidence.load.latency_us and moved is not None and moved.written_bytes != 0
+    return "; reads and writes are not told apart" if mixed else ""
 
 
 def _read_latency(evidence: Evidence) -> Latency | None:
@@ -82,7 +100,7 @@ def _floor(evidence: Evidence) -> tuple[float, str]:
         return SATA_READ_US, "a spinning disk"
     if evidence.imported and _is_unbuffered(evidence.load.file_requests):
         return FASTEST_READ_US, "the fastest disk"
-    return (SATA_READ_US, "a disk of flash") if evidence.imported else (FASTEST_READ_US, "the fastest disk")
+    return (SATA_READ_US, "flash behind SATA") if evidence.imported else (FASTEST_READ_US, "the fastest disk")
 
 
 def _is_unbuffered(moved: FileRequests | None) -> bool:

@@ -4,8 +4,8 @@ import statistics
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
-from diskproof.audit.load import NO_STEADY_LOAD
-from diskproof.results.record import recorded
+from diskproof.audit.load import NO_STEADY_LOAD, untold_intervals
+from diskproof.results.record import format_figure, recorded
 
 FEWEST_INTERVALS = 5
 
@@ -51,7 +51,7 @@ def stalls(evidence: Evidence) -> Iterator[Said]:
     series = evidence.throughputs_per_s
     if len(series) < FEWEST_INTERVALS:
         yield from _far_tail(evidence)
-        yield Untold("throughput in intervals")
+        yield untold_intervals(series, FEWEST_INTERVALS)
         return
     mean, median = statistics.fmean(series), statistics.median(series)
     interval_s = evidence.interval_s or evidence.load.known_seconds / len(series)
@@ -63,17 +63,19 @@ def stalls(evidence: Evidence) -> Iterator[Said]:
         yield Problem(
             "warning",
             f"in {nothing} of {len(series)} intervals of {interval_s:.3g} s nothing completed, at a mean of "
-            f"{mean:.4g}/s",
+            f"{format_figure(mean)}/s",
         )
     if scatter > SCATTER:
         yield Problem(
             "warning",
-            f"the intervals scatter by {scatter:.0%} of their mean ({mean:.4g}/s): from {min(series):.4g} to "
-            f"{max(series):.4g}/s",
+            f"the intervals scatter by {scatter:.0%} of their mean ({format_figure(mean)}/s): from "
+            f"{format_figure(min(series))} to {format_figure(max(series))}/s",
         )
     elif not nothing and min(series) < WORST * median:
         yield Problem(
-            "note", f"the worst of {len(series)} intervals had {min(series):.4g}/s, the median {median:.4g}/s"
+            "note",
+            f"the worst of {len(series)} intervals had {format_figure(min(series))}/s, the "
+            f"median {format_figure(median)}/s",
         )
 
 
@@ -103,7 +105,7 @@ def interval_sum(evidence: Evidence) -> Iterator[Said]:
         return
     series, load = evidence.throughputs_per_s, evidence.load
     if len(series) < FEWEST_INTERVALS:
-        yield Untold("throughput in intervals")
+        yield untold_intervals(series, FEWEST_INTERVALS)
         return
     seconds = load.known_seconds
     interval_s = evidence.interval_s or seconds / len(series)
@@ -116,8 +118,8 @@ def interval_sum(evidence: Evidence) -> Iterator[Said]:
     if abs(off) > SUMMARY_TOLERANCE + abs(1 - covered):
         yield Problem(
             "warning",
-            f"{len(series)} intervals of {interval_s:.3g} s have a mean of {mean:.5g}/s, and the summary "
-            f"{load.transactions_per_s:.5g}/s: {off:+.1%}",
+            f"{len(series)} intervals of {interval_s:.3g} s have a mean of {format_figure(mean)}/s, and the "
+            f"summary {format_figure(load.transactions_per_s)}/s: {off:+.1%}",
         )
 
 
@@ -161,6 +163,7 @@ def _slow_beginning(evidence: Evidence) -> Iterator[Problem]:
     if typical > 0 and abs(first - typical) > 3 * error + 0.1 * typical:
         yield Problem(
             "warning",
-            f"the first {quarter} of {len(series)} intervals have a mean of {first:.4g}/s, the others "
-            f"{typical:.4g}/s: {first / typical - 1:+.0%}, and nothing tells of a warm-up before them",
+            f"the first {quarter} of {len(series)} intervals have a mean of {format_figure(first)}/s, the "
+            f"others {format_figure(typical)}/s: {first / typical - 1:+.0%}, and nothing tells of a warm-up "
+            "before them",
         )

@@ -1,7 +1,7 @@
 """Checks of what the load generator measured."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
 from diskproof.audit.files import busy_threads
@@ -198,6 +198,15 @@ def short(evidence: Evidence) -> Iterator[Said]:
         yield Problem("note", f"{transactions} {evidence.work} were measured{left_out}", remedy)
 
 
+def untold_intervals(series: Sequence[float], needed: int) -> Untold:
+    """Return what is missing of a course over time: all of it, or more of it than there is."""
+    if not series:
+        return Untold("throughput in intervals")
+    return Untold(
+        f"{needed} intervals of throughput; {len(series)} {'is' if len(series) == 1 else 'are'} there"
+    )
+
+
 def _short_job(load: LoadResult) -> Iterator[Problem]:
     """Find a job in which nothing was done, or one that was over before it had begun."""
     seconds = load.figure("seconds")
@@ -392,7 +401,7 @@ def steady(evidence: Evidence) -> Iterator[Said]:
         yield NO_STEADY_LOAD
         return
     if len(series) < SERIES_BINS:
-        yield Untold("throughput in intervals" if not series else f"{SERIES_BINS} intervals of throughput")
+        yield untold_intervals(series, SERIES_BINS)
         return
     cut = mser5(series)
     # MSER-5 always cuts somewhere; what counts is whether the two sides of the cut really differ.

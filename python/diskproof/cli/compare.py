@@ -24,7 +24,7 @@ def compare(first: Path, second: Path, /, *, format: Literal["text", "markdown"]
 
     """
     runs = [RunFolder.open(path) for path in (first, second)]
-    names = (str(first), str(second)) if first != second else ("one run", "itself")
+    names = (str(first), str(second)) if first != second else ("itself", str(second))
     made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), names)
     if format == "markdown":
         print(comparison.markdown(made), end="")

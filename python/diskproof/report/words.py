@@ -265,6 +265,8 @@ def why_no_verdict(analysis: Analysis) -> str:
         return "No verdict: no trial has finished. Go on with `diskproof run --resume`."
     if not analysis.trials_valid:
         return "No verdict: no trial is valid. The findings say why."
+    if not analysis.varying and analysis.plan.imported:
+        return "No verdict: the results are of a single cell. Those of another storage or server give it one."
     if not analysis.varying:
         return "No verdict: the study has a single cell. A second storage or tuning level gives it one."
     return "No verdict: no two levels of a factor could be compared."

@@ -43,6 +43,11 @@ def recorded(value: Told | None, what: str) -> Told:
     return value
 
 
+def format_figure(value: float) -> str:
+    """Return a figure with four digits, and from a thousand on whole with separators: never ``1.206e+04``."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
 def format_bytes(size_bytes: float) -> str:
     """Return a size as people write it in a study file: ``256 MiB``."""
     for unit in ("B", "KiB", "MiB", "GiB"):

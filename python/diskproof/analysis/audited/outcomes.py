@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from diskproof.analysis import alike
 from diskproof.analysis.audited.shapes import CheckAnswer, Instance, Raised
-from diskproof.audit.check import Check, Configuration, Evidence, Outcome, Problem, Run, State
+from diskproof.audit.check import Check, Configuration, Evidence, Outcome, Run, State
 from diskproof.results.article import Article
 from diskproof.results.trial import Finding, Severity
 
@@ -62,7 +62,7 @@ def _together(check: Check[Looked], outcomes: Sequence[tuple[str, Outcome]], imp
                 (name,) if name else problem.cells,
                 problem.severity,
                 problem.message,
-                _remedy(check, problem, imported),
+                check.remedy_of(problem, imported=imported),
             )
             for name, outcome in outcomes
             for problem in outcome.problems
@@ -78,13 +78,6 @@ def _together(check: Check[Looked], outcomes: Sequence[tuple[str, Outcome]], imp
         missing=list(dict.fromkeys(one for _, outcome in outcomes for one in outcome.missing)),
         why_apart=next((outcome.why_apart for _, outcome in outcomes if outcome.why_apart), ""),
     )
-
-
-def _remedy(check: Check[Looked], problem: Problem, imported: bool) -> str:
-    """Return what to do: of another tool's result never in the words of a study file."""
-    if imported and check.elsewhere:
-        return check.elsewhere
-    return check.remedy if problem.remedy is None else problem.remedy
 
 
 def _merged(found: Sequence[tuple[Sequence[str], Severity, str, str]], several: bool) -> list[Raised]:

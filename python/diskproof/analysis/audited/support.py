@@ -7,6 +7,7 @@ from diskproof.analysis.audited.shapes import CheckAnswer
 from diskproof.analysis.words import listed
 from diskproof.audit.check import Evidence
 from diskproof.audit.run import ENOUGH_BLOCKS
+from diskproof.results.record import format_figure
 
 MOST_NAMED = 4
 
@@ -72,18 +73,17 @@ def verdict(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
 def _headline(evidence: Evidence, repeats: int) -> str:
     """Return the figure itself, with what is told of how it came about."""
     load = evidence.load
+    rate = format_figure(load.transactions_per_s)
     match evidence.metric:
         case "seconds":
             figure = load.figure("seconds")
-            said = f"{figure:,.4g} s for its job" if figure else "no figure"
+            said = f"{format_figure(figure)} s for its job" if figure else "no figure"
         case "latency_mean_us" if load.latency_us:
-            said = (
-                f"a mean latency of {load.latency_us.mean / 1000:.4g} ms at {load.transactions_per_s:,.4g}/s"
-            )
+            said = f"a mean latency of {format_figure(load.latency_us.mean / 1000)} ms at {rate}/s"
         case "requests_per_s" if load.megabytes_per_s:
-            said = f"{load.transactions_per_s:,.4g} requests/s ({load.megabytes_per_s:,.4g} MB/s)"
+            said = f"{rate} requests/s ({format_figure(load.megabytes_per_s)} MB/s)"
         case _:
-            said = f"{load.transactions_per_s:,.4g} {evidence.work}/s"
+            said = f"{rate} {evidence.work}/s"
     clients = f" with {load.clients} clients" if load.clients and load.clients > 1 else ""
     clients = " with 1 client" if load.clients == 1 else clients
     lasted = f" over {load.seconds:.4g} s" if load.seconds and evidence.metric != "seconds" else ""

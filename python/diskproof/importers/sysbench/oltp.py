@@ -93,7 +93,7 @@ def _workload(transactions: int | None, reads: int | None, writes: int | None) -
     if not transactions or reads is None or writes is None:
         return "oltp"
     each = {"reads": round(reads / transactions), "writes": round(writes / transactions)}
-    told = [f"{count} {kind}" for kind, count in each.items() if count]
+    told = [f"{count} {kind if count > 1 else kind[:-1]}" for kind, count in each.items() if count]
     return f"oltp, {' and '.join(told)} a transaction" if told else "oltp"
 
 

@@ -1,0 +1,38 @@
+"""What the audit says of results that other tools print, where they print little or round much away."""
+
+from diskproof.analysis.audited.audit import audit_result
+from diskproof.analysis.audited.shapes import CheckAnswer
+from diskproof.results.imported import ImportedResult
+from support.imported import make_file_result, make_result
+
+
+def said(result: ImportedResult, check: str) -> CheckAnswer:
+    return next(one for one in audit_result(result).checks if one.check == check)
+
+
+def test_cached_reads_are_found_where_the_minimum_was_rounded_away() -> None:
+    quick = make_file_result(
+        load__file_requests__direct=False,
+        load__latency_us__min=None,
+        load__latency_us__mean=20.0,
+        load__latency_us__percentiles={"95": 10.0},
+    )
+    (raised,) = said(quick, "cached-reads").raised
+    assert raised.message.startswith(
+        "95 % of the requests took 0.01 ms or less, and flash behind SATA takes 0.045 ms or more"
+    )
+
+
+def test_few_interval_lines_are_not_called_none() -> None:
+    few = make_result(intervals_per_s=[230.0] * 4)
+    for check in ("stalls", "interval-sum"):
+        assert said(few, check).missing == ["5 intervals of throughput; 4 are there"]
+    assert said(few, "steady").missing == ["20 intervals of throughput; 4 are there"]
+    assert said(make_result(intervals_per_s=[]), "stalls").missing == ["throughput in intervals"]
+
+
+def test_large_figures_have_separators() -> None:
+    fast = make_result(load__transactions=3_618_000, load__transactions_per_s=12_060.0, load__latency_us=None)
+    assert "It supports 12,060 transactions/s" in audit_result(fast).verdict
+    stalled = make_result(intervals_per_s=[12_060.0, 0.0] * 15)
+    assert "6,030/s" in " ".join(one.message for one in said(stalled, "stalls").raised)
