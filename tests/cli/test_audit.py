@@ -53,7 +53,10 @@ def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:
         ("pipe", "no regular file"),
         ("binary", "is binary"),
         ("absent", "does not exist"),
-        ("folder", "not a run folder"),
+        (
+            "folder",
+            "it has no plan.json; if other tools' output lies in it, name its files: `folder/*`",
+        ),
         ("broken", "plan.json cannot be read"),
         (str(SAMPLES / "status-table.txt"), "cannot be audited alone"),
     ):

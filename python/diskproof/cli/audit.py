@@ -21,7 +21,7 @@ from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
 from diskproof.report.audit import json, markdown, text
 from diskproof.results.article import Article
-from diskproof.results.folder import RunFolder
+from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.imported import ImportedResult, Settings
 
 
@@ -53,7 +53,7 @@ def audit(
     if out:
         write_run(out, assemble(found, out.name))
         say(f"run: {out}")
-    subjects = [*(audit_folder(RunFolder.open(path)) for path in folders), *_of_files(found)]
+    subjects = [*(audit_folder(_opened(path)) for path in folders), *_of_files(found)]
     if not subjects:
         raise RefusalError(
             "what these files hold cannot be audited alone, such as a server's counters: name the results "
@@ -68,6 +68,16 @@ def audit(
         case "json":
             print(json.render(made), end="")
     return AUDIT_FAILED if made.failed else DONE
+
+
+def _opened(path: Path) -> RunFolder:
+    """Open a run folder; of one that is none, a user may have meant the files in it."""
+    try:
+        return RunFolder.open(path)
+    except RunFolderError as error:
+        raise RefusalError(
+            f"{error}; if other tools' output lies in it, name its files: `{path}/*`"
+        ) from None
 
 
 def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.duplicates import without_copies
 from diskproof.importers.registry import FORMATS
+from diskproof.importers.unread import known_by_sight
 from diskproof.results.imported import ImportedResult
 
 MOST_BYTES = 64 * 2**20
@@ -66,6 +67,8 @@ def read_file(path: Path) -> list[Found]:
         return [_remarked(one, remarks) for one in sorted(found, key=lambda one: one.source.line)]
     if refusals:
         raise refusals[0]
+    if told := known_by_sight(text):
+        raise ImportRefusedError(told)
     raise ImportRefusedError(
         f"{text.file} is recognised as nothing that diskproof reads; it reads {_known_formats()}: give the "
         "tool's output as it was printed"

@@ -1,0 +1,48 @@
+"""What is known by sight and not read, with what to do instead: a better refusal than a list of formats."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from diskproof.importers.base import Text
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A form that people bring and that nothing here reads."""
+
+    what: str
+    instead: str
+    recognises: Callable[[Text], bool]
+
+
+_FIO_JOB = re.compile(r"^\s*[^\n]{1,200}: \(groupid=\d+, jobs=\s*\d+\): err=", re.MULTILINE)
+_TABLE = re.compile(r"^\s*\[\[?[\w.\"-]+\]\]?\s*(?:#.*)?$", re.MULTILINE)
+
+
+def _is_fio_for_people(text: Text) -> bool:
+    return _FIO_JOB.search(text.content) is not None
+
+
+def _is_toml(text: Text) -> bool:
+    return text.file.endswith(".toml") and _TABLE.search(text.content) is not None
+
+
+FORMS: tuple[Unread, ...] = (
+    Unread(
+        "fio's output for people",
+        "which is rounded and has no fixed form; run fio with --output-format=json, and give that",
+        _is_fio_for_people,
+    ),
+    Unread(
+        "TOML without a table [article]",
+        "by which an article is known (docs/audit.md shows one); a study is run, and its run folder named",
+        _is_toml,
+    ),
+)
+
+
+def known_by_sight(text: Text) -> str | None:
+    """Return what a text is that nothing reads, and what to do; None where nobody knows."""
+    form = next((form for form in FORMS if form.recognises(text)), None)
+    return f"{text.file} is {form.what}, {form.instead}" if form else None
