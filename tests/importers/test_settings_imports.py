@@ -27,14 +27,16 @@ def test_my_cnf() -> None:
         "log_bin": "/data/binlog/mysql#bin",
         "sync_binlog": "1",
         "innodb_buffer_pool_size": "1536M ; not a comment of MySQL's",
-        "innodb_flush_log_at_trx_commit": "1",
+        "innodb_flush_log_at_trx_commit": "2",
         "innodb_doublewrite": "ON",
         "skip_name_resolve": None,
         "tmpdir": "C:\\temp 1",
     }
-    assert read.repeated == ["innodb_flush_log_at_trx_commit"]
+    assert read.repeated == []
     assert read.loose == ["innodb_doublewrite"]
-    assert read.lines["innodb_flush_log_at_trx_commit"] == 16
+    assert read.lines["innodb_flush_log_at_trx_commit"] == 11
+    (own,) = read.of_series
+    assert (own.series, own.name, own.value, own.line) == ("5.7", "innodb_flush_log_at_trx_commit", "1", 16)
 
 
 @pytest.mark.parametrize(

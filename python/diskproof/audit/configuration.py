@@ -1,9 +1,10 @@
 """What holds on a server, out of an option file and what the server answered."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from diskproof.audit.check import Configuration
-from diskproof.audit.option_facts import Server, server_named
+from diskproof.audit.check import Configuration, Untold
+from diskproof.audit.option_facts import Server, Version, server_named
 from diskproof.results.imported import Settings
 from diskproof.server.values import same
 
@@ -26,6 +27,43 @@ def server_of(configuration: Configuration) -> Server:
     if configuration.settings.source.format in {"postgresql.conf", "pg_settings"}:
         return Server("PostgreSQL", None)
     return Server(None, None)
+
+
+def with_its_series(configuration: Configuration) -> Configuration:
+    """Return a configuration with the options that its server's own series reads, where that is told."""
+    version = server_of(configuration).version
+    beside = tuple(with_its_series(replace(one, beside=())) for one in configuration.beside)
+    if version is None or not configuration.settings.of_series:
+        return replace(configuration, beside=beside)
+    settings = configuration.settings
+    own = [one for one in settings.of_series if _is_of(one.series, version)]
+    values, lines, loose = dict(settings.values), dict(settings.lines), set(settings.loose)
+    repeated = [*settings.repeated, *(one.name for one in own if one.name in values)]
+    for one in own:
+        if one.line >= lines.get(one.name, 0):  # the last line holds, whichever group it stands in
+            values[one.name], lines[one.name] = one.value, one.line
+            loose = loose | {one.name} if one.loose else loose - {one.name}
+    told = settings.model_copy(
+        update={
+            "values": values,
+            "lines": lines,
+            "loose": sorted(loose),
+            "repeated": list(dict.fromkeys(repeated)),
+            "of_series": [],
+        }
+    )
+    return replace(configuration, settings=told, beside=beside)
+
+
+def _is_of(series: str, version: Version) -> bool:
+    parts = tuple(int(part) for part in series.split("."))
+    return version[: len(parts)] == parts
+
+
+def untold_series(configuration: Configuration) -> Iterator[Untold]:
+    """Yield that nobody knows which groups are read, where some are of one series of servers alone."""
+    if configuration.settings.of_series:
+        yield Untold(WHICH_SERVER)
 
 
 def effective(configuration: Configuration) -> Values:

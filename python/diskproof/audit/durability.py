@@ -12,6 +12,7 @@ from diskproof.audit.configuration import (
     is_set,
     is_whole,
     server_of,
+    untold_series,
 )
 from diskproof.audit.option_facts import Server
 from diskproof.results.record import NotRecordedError
@@ -40,6 +41,7 @@ them make of some settings holds, and what they do not agree on cannot be told."
 )
 def mixed_durability(configuration: Configuration) -> Iterator[Said]:
     """Find settings of durability that contradict each other or the level's name."""
+    yield from untold_series(configuration)
     values, server = effective(configuration), server_of(configuration)
     if server.is_postgresql:
         yield from (Problem("warning", message) for message in _postgresql_durability(values))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
-from diskproof.audit.configuration import SKIPPED, Values, plainly
+from diskproof.audit.configuration import SKIPPED, Values, plainly, untold_series
 from diskproof.server.values import same
 
 NO_VARIABLES = ("plugin_load", "early_plugin_load", "user", "console", "symbolic_links", "optimizer_switch")
@@ -46,6 +46,7 @@ def took_effect(configuration: Configuration) -> Iterator[Said]:
     if observed is None:
         yield Untold("what the server answered to SHOW VARIABLES")
         return
+    yield from untold_series(configuration)
     asked = {name: value for name, value in plainly(settings.values).items() if _has_variable(name)}
     answered = [name for name in asked if name in observed.values]
     other = [found for name in answered if (found := _other(name, asked[name], observed.values))]

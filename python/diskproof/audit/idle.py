@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
-from diskproof.audit.configuration import Values, effective, is_off, is_set, plainly, server_of
+from diskproof.audit.configuration import Values, effective, is_off, is_set, plainly, server_of, untold_series
 from diskproof.audit.durability import logs
 from diskproof.audit.option_facts import Server
 from diskproof.results.record import NotRecordedError, format_bytes
@@ -33,6 +33,7 @@ def idle_option(configuration: Configuration) -> Iterator[Said]:
     if configuration.settings.observed:
         yield Apart("a server's answer, which tells the defaults too")
         return
+    yield from untold_series(configuration)
     asked = plainly(configuration.settings.values)
     values, server = effective(configuration), server_of(configuration)
     for rule in _POSTGRESQL_RULES if server.is_postgresql else _MYSQL_RULES:

@@ -317,8 +317,3 @@ def server_named(told: str) -> Server:
     if "percona" in words or (number and number[4] and "mysql" not in words):
         return Server("Percona Server", version)
     return Server("MySQL" if "mysql" in words or version else None, version)
-
-
-def known_to_any(name: str) -> bool:
-    """Tell whether the facts speak of an option on any server of the MySQL family."""
-    return any((name, flavour) in _BY_NAME for flavour in ("MySQL", "MariaDB"))

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
-from diskproof.audit.configuration import WHICH_SERVER, Values, effective, server_of
-from diskproof.audit.option_facts import Life, Server, Version, known_to_any
+from diskproof.audit.configuration import WHICH_SERVER, Values, effective, server_of, untold_series
+from diskproof.audit.option_facts import Life, Server, Version
 from diskproof.results.imported import Settings
 from diskproof.results.record import format_bytes
 from diskproof.results.trial import Severity
@@ -53,6 +53,8 @@ def _lives(configuration: Configuration, judge: Callable[[Life, Server], Problem
         yield Apart("a server's answer, which holds only what it knows")
         return
     server = server_of(configuration)
+    if server.version is None and (settings.values or settings.of_series):
+        yield Untold(WHICH_SERVER)
     for name in settings.values:
         life = server.life(name)
         if life is not None and (server.version or life.never):
@@ -61,8 +63,6 @@ def _lives(configuration: Configuration, judge: Callable[[Life, Server], Problem
                 said = replace(said, message=f"{said.message}, but for `loose_`: it is passed over")
             if said is not None:
                 yield said
-        elif life is not None or (server.flavour is None and known_to_any(name)):
-            yield Untold(WHICH_SERVER)
 
 
 def _unknown(life: Life, server: Server) -> Problem | None:
@@ -109,6 +109,7 @@ def repeated_option(configuration: Configuration) -> Iterator[Said]:
     if settings.observed:
         yield Apart("a server's answer, which tells each variable once")
     yield from _bounded([_repeated(settings, name) for name in settings.repeated])
+    yield from untold_series(configuration)
 
 
 def _repeated(settings: Settings, name: str) -> str:
@@ -221,6 +222,7 @@ PER_CONNECTION = (
 def memory(configuration: Configuration) -> Iterator[Said]:
     """Find buffers that are larger than the machine's memory, alone or with all connections at work."""
     values, server = effective(configuration), server_of(configuration)
+    yield from untold_series(configuration)
     names = ("shared_buffers",) if server.is_postgresql else ("innodb_buffer_pool_size", "key_buffer_size")
     shared = {name: size for name in names if (size := as_bytes(values.get(name) or "")) is not None}
     if not shared:

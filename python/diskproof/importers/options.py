@@ -7,15 +7,17 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.numbers import broken
-from diskproof.results.imported import Settings, Source
+from diskproof.results.imported import SeriesOption, Settings, Source
 
 SECTION = re.compile(r"\s*\[([\w.-]{1,60})\]\s*(?:[#;].*)?")
 
-SERVER_SECTION = re.compile(r"(?:mysqld|mariadbd?|server|embedded|galera)(?:-\d[\d.]*)?", re.IGNORECASE)
+SERVER_SECTION = re.compile(
+    r"(?:mysqld|mariadbd?|server|embedded|galera)(?:-(\d{1,3}(?:\.\d{1,3}){0,2}))?", re.IGNORECASE
+)
 """The groups that a server of the MySQL family reads; ``[mysqld-5.7]`` only one of that series."""
 
 _OPTION = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,80})(?:\s*(?P<equals>=)|(?=[\s#])|$)(?P<value>.*)")
@@ -49,6 +51,8 @@ class _Option:
     name: str
     value: str | None
     loose: bool = False
+    series: str | None = None
+    """That of its group, ``8.0`` of ``[mysqld-8.0]``; None of a group that all servers read."""
 
 
 # ---------------------------------------------------------------- the MySQL family
@@ -85,18 +89,20 @@ def _mysql_options(text: Text) -> Iterator[_Option]:
     """Yield the server's options; those of other programs' groups are left out."""
     sections = any(SECTION.fullmatch(line) for line in text.lines)
     ours = not sections
+    series: str | None = None
     for line, said in enumerate(text.lines, start=1):
         plain = said.strip()
         if head := SECTION.fullmatch(said):
-            ours = SERVER_SECTION.fullmatch(head[1]) is not None
+            group = SERVER_SECTION.fullmatch(head[1])
+            ours, series = group is not None, group[1] if group else None
         elif plain.startswith("```"):
             ours = not sections and ours  # the end of what was pasted into a page
         elif not ours or not plain or plain.startswith(("#", ";")) or _INCLUDE.match(said):
             continue
         elif plain.startswith("--"):
-            yield from _arguments(text, line, plain)
+            yield from (replace(one, series=series) for one in _arguments(text, line, plain))
         else:
-            yield _option(text, line, said)
+            yield replace(_option(text, line, said), series=series)
 
 
 def _arguments(text: Text, line: int, said: str) -> Iterator[_Option]:
@@ -159,13 +165,25 @@ def _postgresql_value(told: str) -> str:
 
 
 def _settings(text: Text, kind: str, found: list[_Option]) -> Settings:
-    times = Counter(option.name for option in found)
+    of_all = [option for option in found if option.series is None]
+    times = Counter(option.name for option in of_all)
     return Settings(
         source=Source(file=text.file, line=found[0].line if found else 1, format=kind, sha256=text.sha256),
         observed=False,
-        values={option.name: option.value for option in found},
-        lines={option.name: option.line for option in found},
-        loose=sorted({option.name for option in found if option.loose}),
+        values={option.name: option.value for option in of_all},
+        lines={option.name: option.line for option in of_all},
+        loose=sorted({option.name for option in of_all if option.loose}),
+        of_series=[
+            SeriesOption(
+                series=option.series,
+                name=option.name,
+                value=option.value,
+                line=option.line,
+                loose=option.loose,
+            )
+            for option in found
+            if option.series is not None
+        ],
         repeated=[name for name, count in times.items() if count > 1],
     )
 

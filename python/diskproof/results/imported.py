@@ -45,6 +45,17 @@ class ImportedResult(Record):
     """What the tool itself said about the result, in short: estimated times, skipped tests, warnings."""
 
 
+class SeriesOption(Record):
+    """An option that servers of one series read, and others pass over: ``[mysqld-8.0]`` stands above it."""
+
+    series: str
+    """``8.0``."""
+    name: str
+    value: str | None
+    line: int
+    loose: bool = False
+
+
 class Settings(Record):
     """Variables of a server: as a configuration file asks for them, or as a server answered."""
 
@@ -59,6 +70,8 @@ class Settings(Record):
     """Options that are set more than once."""
     loose: list[str] = []
     """Options that a server may not know: it then passes them over (``loose_`` before their name)."""
+    of_series: list[SeriesOption] = []
+    """Options that stand beside these and hold on servers of one series alone, in their order."""
     version: str | None = None
     """The server's version, where the dump or the article tells."""
 

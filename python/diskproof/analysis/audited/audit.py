@@ -10,6 +10,7 @@ from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.words import listed
 from diskproof.audit import conditions
 from diskproof.audit.check import Configuration, Evidence, Run
+from diskproof.audit.configuration import with_its_series
 from diskproof.audit.durability import after_a_power_cut
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.registry import (
@@ -148,6 +149,7 @@ def audit_experiment(
 
 def audit_configuration(configuration: Configuration) -> SubjectAnswer:
     """Return what the checks say of a server's settings."""
+    configuration = with_its_series(configuration)
     settings = configuration.settings
     answers = ask(CONFIGURATION_CHECKS, [("", configuration)], imported=True)
     failed = [one.check for one in answers if one.state == "failed"]
