@@ -147,6 +147,5 @@ def synced_writes(evidence: Evidence) -> Iterator[Said]:
         yield Problem(
             "warning",
             f"{each_per_s:.0f} syncs a second and thread, and a spinning disk of 15,000 rpm turns for at "
-            "most "
-            f"{bound_per_s:.0f}: a cache answered",
+            f"most {bound_per_s:.0f}: a cache answered",
         )

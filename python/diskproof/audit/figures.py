@@ -24,11 +24,14 @@ PERCENTILE_TOLERANCE = 0.02
 """sysbench's percentiles are the upper ends of buckets that are 1.8 % wide."""
 
 READS_TOLERANCE = 0.02
+"""Share by which reads may miss a whole number a transaction. A judgement: one in fifty, begun again."""
 
 ALIKE = 0.5
-"""Share of the mean by which the slowest iteration of a job may exceed the fastest."""
+"""Share of the mean by which the slowest iteration of a job may exceed the fastest. A judgement: what
+scatters more is described by no average."""
 
 ESTIMATED_SHARE = 0.1
+"""Share of a job's seconds that may be extrapolated. A judgement: more is no detail of the sum."""
 
 
 @check(
@@ -86,8 +89,7 @@ def statement_arithmetic(evidence: Evidence) -> Iterator[Said]:
             yield Problem(
                 "invalid",
                 f"{reads:,} reads, {writes:,} writes and {load.others:,} others are {parts:,} statements, "
-                "and "
-                f"{total:,} are told",
+                f"and {total:,} are told",
             )
     if not _is_fixed_mix(evidence) or not load.transactions:
         return
@@ -99,8 +101,8 @@ def statement_arithmetic(evidence: Evidence) -> Iterator[Said]:
         yield Problem(
             "warning",
             f"{reads:,} reads in {begun:,} transactions are {each:.3f} each; every transaction of "
-            "sysbench's has "
-            "the same whole number of them: some were not counted as transactions, or as errors",
+            "sysbench's has the same whole number of them: some were not counted as transactions, or as "
+            "errors",
         )
 
 
@@ -170,8 +172,7 @@ def mean_bounds(evidence: Evidence) -> Iterator[Said]:
                 "invalid",
                 f"with p{name} at {_ms(at_us)} and a maximum of {_ms(latency.max or 0)} the mean is at most "
                 f"{q:g} x {at_us / 1000:.4g} + {1 - q:.3g} x {(latency.max or 0) / 1000:.4g} = "
-                f"{_ms(most_us)}, "
-                f"and {_ms(latency.mean)} is told",
+                f"{_ms(most_us)}, and {_ms(latency.mean)} is told",
             )
         elif least_us is not None and latency.mean < least_us * (1 - PERCENTILE_TOLERANCE):
             yield Problem(

@@ -8,26 +8,31 @@ from diskproof.audit.load import NO_STEADY_LOAD, untold_intervals
 from diskproof.results.record import format_figure, recorded
 
 FEWEST_INTERVALS = 5
+"""Of fewer, a worst one and a scatter tell nothing. A judgement."""
 
 FEWEST_EACH = 20
 """Of fewer transactions an interval, chance alone makes some intervals poor (Poisson, 1/sqrt(20) = 22 %)."""
 
 SCATTER = 0.3
-"""Coefficient of variation from which the mean of the intervals describes few of them."""
+"""Coefficient of variation from which the mean of the intervals describes few of them. A judgement: of a
+normal distribution a third then lies farther than 30 % from it."""
 
 STALL_US = 100_000.0
-"""What is over sooner is slow, and no stall that a user would notice."""
+"""What is over sooner is slow, and no stall that a user would notice (Nielsen, Usability Engineering, 1993:
+0.1 s is felt as at once)."""
 
 WORST = 0.5
-"""Share of the median below which the worst interval is named."""
+"""Share of the median below which the worst interval is named. A judgement; it is a note alone."""
 
 FAR_TAIL = 50.0
-"""Times the 95th percentile from which the slowest transaction stands for a stall."""
+"""Times the 95th percentile from which the slowest transaction stands for a stall. A judgement: an
+exponential distribution reaches it once in e^150."""
 
 WHOLE = 0.9
-"""Share of the measured time that interval lines must cover to be held against the summary."""
+"""Share of the measured time that interval lines must cover to be held against the summary. A judgement."""
 
 SUMMARY_TOLERANCE = 0.05
+"""Share by which their mean may differ from the summary's: first and last line are cut. A judgement."""
 
 BRIEF_S = 60.0
 """Caches fill, checkpoints begin and disks' write caches run full in minutes: what is shorter, and not warmed
@@ -39,8 +44,7 @@ up, is mostly a beginning."""
     reason="An average over stalls describes a service that nobody met: it was faster most of the time, and "
     "stood still in between.",
     remedy="show the intervals and the worst of them beside the mean; look for checkpoints, flushes of a "
-    "full "
-    "cache, garbage collection of the disk",
+    "full cache, garbage collection of the disk",
     source="Callaghan's worst interval; Schwartz, on throughput stalls in InnoDB; coefficient of variation",
 )
 def stalls(evidence: Evidence) -> Iterator[Said]:
@@ -86,8 +90,7 @@ def _far_tail(evidence: Evidence) -> Iterator[Problem]:
         yield Problem(
             "warning",
             f"the slowest took {latency.max / 1000:.4g} ms, {latency.max / p95:.0f} times the 95th "
-            "percentile "
-            f"({p95 / 1000:.4g} ms): for that long a client stood still",
+            f"percentile ({p95 / 1000:.4g} ms): for that long a client stood still",
         )
 
 
@@ -128,8 +131,7 @@ def interval_sum(evidence: Evidence) -> Iterator[Said]:
     reason="What is measured from the start holds the reading of the data and the filling of caches, which "
     "end sooner on the faster disk.",
     remedy="a warm-up that is not counted, or interval lines that show when it had settled, and a "
-    "measurement "
-    "several times as long",
+    "measurement several times as long",
     source="Barrett et al., Virtual Machine Warmup Blows Hot and Cold, OOPSLA 2017",
 )
 def warm_up(evidence: Evidence) -> Iterator[Said]:

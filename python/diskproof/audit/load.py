@@ -13,24 +13,28 @@ from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
 
 LITTLE_TOLERANCE = 0.03
+"""What connecting, ending and rounding may take. A judgement: as wide as the band that counts as "the same"."""
 
 LONG_TRANSACTION = 0.1
-"""Share of the phase from which the longest transaction leaves Little's law without force."""
+"""Share of the phase from which the longest transaction leaves Little's law without force. A judgement."""
 
 ERROR_SHARE = 0.01
+"""TPC-C lets one in a hundred of its new orders be rolled back by its making (clause 2.4.1.4)."""
 
 CLIENT_CPU_SHARE = 0.80
+"""A judgement: from there on what is ready waits visibly for a CPU, at utilisation/(1 - utilisation) (M/M/1)."""
 
 DELAY_NOTED, DELAY_WARNED = 0.01, 0.05
-"""Shares of a transaction's latency that may be the load generator's own."""
+"""Shares of a transaction's latency that may be the load generator's own. A judgement."""
 
 FEWEST_TRANSACTIONS = 100
 """Below this the count alone is uncertain by more than a tenth (Poisson, 1/sqrt(100))."""
 
 ROWS_TOLERANCE = 0.02
+"""Rows that others delete and put back in that moment. A judgement."""
 
 SHORTEST_JOB_S = 1.0
-"""Below this, starting threads and connecting are a visible part of a job."""
+"""Below this, starting threads and connecting are a visible part of a job: some ms each. A judgement."""
 
 SERIES_BINS = 20
 """What MSER-5 needs: four batches of five."""
