@@ -13,7 +13,7 @@ from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
 
 LITTLE_TOLERANCE = 0.03
-"""What connecting, ending and rounding may take. A judgement: as wide as the band that counts as "the same"."""
+"""What connecting, ending and rounding may take. A judgement: the band that counts as "the same"."""
 
 LONG_TRANSACTION = 0.1
 """Share of the phase from which the longest transaction leaves Little's law without force. A judgement."""
@@ -22,7 +22,7 @@ ERROR_SHARE = 0.01
 """TPC-C lets one in a hundred of its new orders be rolled back by its making (clause 2.4.1.4)."""
 
 CLIENT_CPU_SHARE = 0.80
-"""A judgement: from there on what is ready waits visibly for a CPU, at utilisation/(1 - utilisation) (M/M/1)."""
+"""A judgement: from there on what is ready waits visibly for a CPU (M/M/1: four at work or waiting)."""
 
 DELAY_NOTED, DELAY_WARNED = 0.01, 0.05
 """Shares of a transaction's latency that may be the load generator's own. A judgement."""
