@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from diskproof.audit import (
     claims,
     conditions,
+    copies,
     device,
     durability,
     effect,
@@ -103,6 +104,7 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     intervals.stalls,
     device.cached_reads,
     device.synced_writes,
+    copies.buffered_copy,
 )
 """What a reviewer asks of any one result besides: of other tools' always, of our own trials in an audit."""
 

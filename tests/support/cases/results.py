@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from diskproof.audit import device, figures, intervals
+from diskproof.audit import copies, device, figures, intervals
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
 from diskproof.results.load import Iterations, Operation
@@ -18,6 +18,22 @@ def result(**changes: Any) -> Evidence:
 
 def of_files(**changes: Any) -> Evidence:
     return evidence_of(make_file_result(**changes))
+
+
+def copy(seconds: float, **asked: str) -> Evidence:
+    """Return what dd prints of 10 MiB written to a file, beside its command."""
+    blocks = 160
+    told = make_file_result(
+        source__format="dd",
+        asked={"of": "/mnt/x", **asked},
+        load__transactions=blocks,
+        load__transactions_per_s=blocks / seconds,
+        load__seconds=seconds,
+        load__file_requests__one_pass=True,
+        load__file_requests__read_bytes=None,
+        load__file_requests__written_bytes=blocks * 65536,
+    )
+    return evidence_of(told)
 
 
 def job(mean_s: float, min_s: float, max_s: float) -> Evidence:
@@ -102,5 +118,11 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         synced(60_000),
         "500 syncs a second and thread, .* at most 250",
         synced(12_000),
+    ),
+    Case(
+        copies.buffered_copy,
+        copy(0.03, **{"if": "/dev/zero"}),
+        "10.*MiB were written to the page cache: the time ends before the disk has it",
+        copy(4.0, **{"if": "/dev/urandom", "conv": "fsync"}),
     ),
 )

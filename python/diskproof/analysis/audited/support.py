@@ -32,7 +32,9 @@ USES: tuple[Use, ...] = (
     Use("a rate that lasts", ("steady", "stalls", "warm-up", "interval-sum"), STEADY_LOADS),
     Use("a typical latency", ("littles-law", "tail", "latency-order", "mean-bounds"), STEADY_LOADS),
     Use("a sum of what was measured alone", ("estimates", "operations"), ("seconds",)),
-    Use("a statement about the device", ("arrived", "cached-reads", "placement", "data-size")),
+    Use(
+        "a statement about the device", ("arrived", "cached-reads", "buffered-copy", "placement", "data-size")
+    ),
     Use("a statement about durability", ("settings", "physics")),
     Use("that all of it succeeded", ("errors",), untold=False),
 )
