@@ -15,6 +15,7 @@ from diskproof.analysis.audited.audit import (
     audit_result,
     audit_results,
     audit_run_folder,
+    beside_settings,
     configurations,
 )
 from diskproof.analysis.audited.shapes import AuditAnswer
@@ -223,3 +224,13 @@ def test_trials_of_a_run_of_ours_keep_their_own_figures() -> None:
     short = next(one for one in subject.checks if one.check == "short")
     assert short.raised[0].message.startswith(f"only 57 to {56 + len(trials)} transactions were measured")
     assert len(short.raised[0].each) == min(len(trials), 100 - 57)
+
+
+def test_settings_that_were_given_are_not_called_unrecorded() -> None:
+    settings = Settings(source=Source(file="my.cnf", format="my.cnf"), observed=False, values={"a": "1"})
+    subject = beside_settings(audit_result(make_result()), [settings])
+    untied = "whether the settings given (my.cnf) are this server's"
+    missing = dict(words.untold(AuditAnswer(subjects=[subject])))
+    assert "the server's settings" not in missing
+    assert {"settings", "physics"} <= set(missing[untied])
+    assert f"a statement about durability (not recorded: {untied}" in subject.verdict

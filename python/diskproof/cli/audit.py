@@ -9,6 +9,7 @@ from diskproof.analysis.audited.audit import (
     audit_configuration,
     audit_experiment,
     audit_results,
+    beside_settings,
     configurations,
 )
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
@@ -85,7 +86,10 @@ def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:
     articles = [one for one in found if isinstance(one, Article)]
     return [
         *(audit_article(article) for article in articles),
-        *_of_results([one for one in found if isinstance(one, ImportedResult)]),
+        *(
+            beside_settings(subject, settings)
+            for subject in _of_results([one for one in found if isinstance(one, ImportedResult)])
+        ),
         *(audit_configuration(one) for one in configurations(settings)),
     ]
 

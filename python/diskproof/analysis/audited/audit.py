@@ -147,6 +147,25 @@ def audit_experiment(
     )
 
 
+def beside_settings(subject: SubjectAnswer, settings: Sequence[Settings]) -> SubjectAnswer:
+    """Return a subject that says of settings given beside it that nothing ties them to it, not that none are.
+
+    What a result tells of its server is no more than its own output holds; an option file may be another's.
+    """
+    if not settings:
+        return subject
+    files = listed(list(dict.fromkeys(one.source.file for one in settings)), MOST_NAMED)
+    untied = f"whether the settings given ({files}) are this server's"
+    checks = [
+        one.model_copy(update={"missing": [untied if what == SETTINGS else what for what in one.missing]})
+        for one in subject.checks
+    ]
+    return subject.model_copy(update={"checks": checks, "verdict": subject.verdict.replace(SETTINGS, untied)})
+
+
+SETTINGS = "the server's settings"
+
+
 def audit_configuration(configuration: Configuration) -> SubjectAnswer:
     """Return what the checks say of a server's settings."""
     configuration = with_its_series(configuration)
