@@ -25,7 +25,10 @@ def buffered_copy(evidence: Evidence) -> Iterator[Said]:
     if told is None or told.format != "dd" or moved is None:
         yield Apart("no copy by dd")
         return
-    asked = evidence.result.asked if evidence.result else {}
+    if evidence.result is None:  # a run folder keeps the figures of a copy, and not its command
+        yield Untold("dd's command")
+        return
+    asked = evidence.result.asked
     if moved.written_bytes is None:
         yield Apart("the disk was read") if moved.read_bytes is not None else Untold("dd's command")
         return
