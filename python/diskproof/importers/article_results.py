@@ -31,12 +31,6 @@ def _rates(stated: Sequence[Stated], source: Source) -> Iterator[ImportedResult]
             writes=counts.writes,
             others=counts.others,
             latency_us=_latency(one, counts),
-            statement_types=[],
-            errors=[],
-            failed_transactions=None,
-            retries=None,
-            reconnects=None,
-            client=None,
             file_requests=_files(counts) if of_files else None,
         )
         yield _result(one.name, one.levels, load, source)
@@ -89,17 +83,6 @@ def _jobs(stated: Sequence[Stated], source: Source) -> Iterator[ImportedResult]:
             seconds=seconds,
             transactions=len(parts),
             transactions_per_s=len(parts) / seconds,
-            statements=None,
-            reads=None,
-            writes=None,
-            others=None,
-            latency_us=None,
-            statement_types=[],
-            errors=[],
-            failed_transactions=None,
-            retries=None,
-            reconnects=None,
-            client=None,
             operations=[
                 Operation(
                     test=workload,

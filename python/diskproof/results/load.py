@@ -184,17 +184,17 @@ class LoadResult(Record):
     seconds: float | None
     transactions: int | None
     transactions_per_s: float
-    statements: int | None
-    reads: int | None
-    writes: int | None
-    others: int | None
-    latency_us: Latency | None
-    statement_types: list[StatementType]
-    errors: list[LoadError]
-    failed_transactions: int | None
-    retries: int | None
-    reconnects: int | None
-    client: ClientAccount | None
+    statements: int | None = None
+    reads: int | None = None
+    writes: int | None = None
+    others: int | None = None
+    latency_us: Latency | None = None
+    statement_types: list[StatementType] = []
+    errors: list[LoadError] = []
+    failed_transactions: int | None = None
+    retries: int | None = None
+    reconnects: int | None = None
+    client: ClientAccount | None = None
     operations: list[Operation] = []
     """The parts of a job, in their order; a steady load has none."""
     iterations: Iterations | None = None

@@ -76,12 +76,7 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
             writes=writes,
             others=syncs,
             latency_us=latency_of(run, requests, remarks),
-            statement_types=[],
             errors=fatal_errors(run),
-            failed_transactions=None,
-            retries=None,
-            reconnects=None,
-            client=None,
             file_requests=FileRequests(
                 files=_whole(run.head.get("file-num") or run.options.get("file-num")),
                 block_bytes=block_bytes,
