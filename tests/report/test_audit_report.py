@@ -15,7 +15,6 @@ from diskproof.analysis.audited.audit import (
     audit_result,
     audit_results,
     audit_run_folder,
-    beside_settings,
     configurations,
 )
 from diskproof.analysis.audited.shapes import AuditAnswer
@@ -226,11 +225,14 @@ def test_trials_of_a_run_of_ours_keep_their_own_figures() -> None:
     assert len(short.raised[0].each) == min(len(trials), 100 - 57)
 
 
-def test_settings_that_were_given_are_not_called_unrecorded() -> None:
-    settings = Settings(source=Source(file="my.cnf", format="my.cnf"), observed=False, values={"a": "1"})
-    subject = beside_settings(audit_result(make_result()), [settings])
-    untied = "whether the settings given (my.cnf) are this server's"
-    missing = dict(words.untold(AuditAnswer(subjects=[subject])))
+def test_settings_of_another_result_are_not_called_unrecorded() -> None:
+    settings = Settings(source=Source(file="ssd.cnf", format="my.cnf"), observed=False, values={"a": "1"})
+    results = [make_result(source__file=f"{disk}.txt") for disk in ("ssd", "hdd")]
+    ours, others = audit_results(results, [], [settings])
+    untied = "whether the settings given (ssd.cnf) are this server's"
+    missing = dict(words.untold(AuditAnswer(subjects=[others])))
     assert "the server's settings" not in missing
-    assert {"settings", "physics"} <= set(missing[untied])
-    assert f"a statement about durability (not recorded: {untied}" in subject.verdict
+    assert {"settings", "physics", "durable-commits"} <= set(missing[untied])
+    assert f"a statement about durability (not recorded: {untied}" in others.verdict
+    assert untied not in dict(words.untold(AuditAnswer(subjects=[ours])))
+    assert ours.remarks[0].startswith("measured with the settings of ssd.cnf")

@@ -1,9 +1,10 @@
 """Results of other tools, as their output tells them: little, and nothing besides."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import Beside, Counters, ImportedResult, Settings, Source
 from diskproof.results.load import FileRequests, Latency, LoadResult
 from support.trials import change
 
@@ -81,3 +82,32 @@ def make_file_result(**changes: Any) -> ImportedResult:
     source = Source(file="io.txt", format="sysbench 1.0 fileio", tool="sysbench 1.0.20")
     result = make_result(source=source, name="rndrw", load=load, intervals_per_s=[], interval_s=None)
     return change(result, **changes)
+
+
+def make_option_file(text: str, file: str = "my.cnf", *, observed: bool = False) -> Settings:
+    """Return settings of ``name = value`` between semicolons; MySQL 8.0.36 where a server answered them."""
+    values: dict[str, str | None] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, equals, value = (word.strip() for word in part.partition("="))
+        values[name] = value if equals else None
+    return Settings(
+        source=Source(file=file, format="SHOW VARIABLES" if observed else "my.cnf"),
+        observed=observed,
+        values=values,
+        version="8.0.36" if observed else None,
+    )
+
+
+def make_counters(told: Mapping[str, float], file: str = "status.txt") -> Counters:
+    """Return SHOW GLOBAL STATUS with these values; the name ``Uptime`` is seconds since the start."""
+    source = Source(file=file, format="SHOW GLOBAL STATUS")
+    return Counters(source=source, values={name: f"{value:.0f}" for name, value in told.items()})
+
+
+SAFE = "innodb_flush_log_at_trx_commit=1; sync_binlog=1; log_bin=ON; innodb_doublewrite=ON"
+FAST = "innodb_flush_log_at_trx_commit=2; sync_binlog=0; log_bin=ON; innodb_doublewrite=ON"
+
+
+def make_beside(text: str = SAFE, *counters: Counters) -> Beside:
+    """Return an option file with these settings, and counters, that are of a result's server."""
+    return Beside(asked=make_option_file(text), counters=list(counters))

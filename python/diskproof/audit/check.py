@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
 from diskproof.results.article import Article
-from diskproof.results.imported import ImportedResult, Settings
+from diskproof.results.imported import Beside, ImportedResult, Settings
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine, Place, ServerFacts
 from diskproof.results.plan import Cell, Metric, Plan
@@ -26,6 +26,8 @@ class Evidence:
     """Transactions per second of each interval of the measured phase; empty where none were kept."""
     result: ImportedResult | None = None
     """What another tool's output told besides, where it was read from there."""
+    beside: Beside | None = None
+    """What was given of its server beside such a result, where it is established that it is its server's."""
 
     @property
     def imported(self) -> bool:
@@ -63,6 +65,11 @@ class Evidence:
     def embedded(self) -> bool:
         """Whether the database runs inside the load generator."""
         return self.server is not None and self.server.family == "sqlite"
+
+    @property
+    def untold_settings(self) -> str:
+        """What is missing where no settings are known to be this server's."""
+        return (self.beside.why_not if self.beside else "") or "the server's settings"
 
     @property
     def one_pass(self) -> bool:

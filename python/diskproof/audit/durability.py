@@ -1,6 +1,7 @@
 """What a power cut takes by a server's settings, and settings of durability that contradict each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from diskproof.audit.check import Configuration, Problem, Said, Untold, check
 from diskproof.audit.configuration import (
@@ -18,6 +19,7 @@ from diskproof.audit.option_facts import Server
 from diskproof.results.record import NotRecordedError
 from diskproof.server.durability import at_risk
 from diskproof.server.values import same
+from diskproof.study.part import Family
 
 POSSIBLE: tuple[Server, ...] = (
     Server("MySQL", (5, 6, 0)),
@@ -137,10 +139,16 @@ def _postgresql_durability(values: Values) -> Iterator[str]:
         )
 
 
+def promises_safety(name: str) -> bool:
+    """Tell whether the name of a level or of a file promises that what was acknowledged stays."""
+    words = name.casefold()
+    unsafe = any(word in words for word in ("unsafe", "not-safe", "nondurable", "non-durable"))
+    return not unsafe and any(word in words for word in ("safe", "durable", "acid"))
+
+
 def _sold_as_safe(level: str, values: Values, server: Server) -> str | None:
     """Say what a level may lose whose name promises to keep all."""
-    words = level.casefold()
-    if "unsafe" in words or not any(word in words for word in ("safe", "durable", "acid")):
+    if not promises_safety(level):
         return None
     if server.is_postgresql:
         off = next((one for one in ("fsync", "synchronous_commit") if is_off(values, one)), None)
@@ -161,6 +169,8 @@ TAKES: dict[str, str] = {
     "fsync": "the database may not come up again",
     "synchronous_commit": "the last commits may be lost",
     "full_page_writes": "torn pages are not repaired",
+    "synchronous": "the last commits may be lost",
+    "journal_mode": "a transaction that was half written stays half written",
 }
 """For each variable of `server.durability` what a power cut may do where it does not hold."""
 
@@ -168,28 +178,76 @@ POSTGRESQL_DEFAULTS = {"fsync": "on", "synchronous_commit": "on", "full_page_wri
 """PostgreSQL documentation, WAL settings; the same in all its versions since 9.1."""
 
 
-def after_a_power_cut(configuration: Configuration) -> str:
-    """Say in one sentence what these settings leave of a database after a power cut.
+@dataclass(frozen=True)
+class Risks:
+    """What of a server's settings lets a power cut take commits."""
 
-    Of an option file the server's defaults hold beside it. Of a part of a server's answer they do not: what
-    that leaves out is not told.
-    """
-    server = server_of(configuration)
-    risks = [_risks(configuration, one) for one in possible(server)]
-    sure = {name: value for name, value in risks[0].items() if all(name in other for other in risks)}
-    unsure = list(dict.fromkeys(name for one in risks for name in one if name not in sure))
-    untold = [name for name, value in sure.items() if value == NOT_KNOWN]
-    said = [f"{TAKES[name]} ({name} = {value})" for name, value in sure.items() if value != NOT_KNOWN]
-    if untold:
-        said.append(f"{_names(untold)} {'is' if len(untold) == 1 else 'are'} not told")
-    if unsure:
-        said.append(f"the settings do not tell, nor the server's version, what {_names(unsure)} does")
+    sure: dict[str, str]
+    """Variables that do, with their values."""
+    untold: tuple[str, ...] = ()
+    """Variables that bear on it and that nobody tells."""
+    unsure: tuple[str, ...] = ()
+    """Those of which the server's version would have to be known."""
+
+    @property
+    def said(self) -> list[str]:
+        """Return what may be lost by each: ``torn pages are not repaired (innodb_doublewrite = OFF)``."""
+        return [f"{TAKES[name]} ({name} = {value})" for name, value in self.sure.items()]
+
+
+def after_a_power_cut(configuration: Configuration) -> str:
+    """Say in one sentence what these settings leave of a database after a power cut."""
+    risks = risks_of(configuration)
+    said = risks.said
+    if risks.untold:
+        said.append(f"{_names(risks.untold)} {'is' if len(risks.untold) == 1 else 'are'} not told")
+    if risks.unsure:
+        said.append(f"the settings do not tell, nor the server's version, what {_names(risks.unsure)} does")
     if not said:
         return "A power cut takes no acknowledged commit, if the device keeps what it says is flushed."
     return f"After a power cut: {'; '.join(said)}."
 
 
-def _names(names: list[str]) -> str:
+def risks_of(configuration: Configuration) -> Risks:
+    """Return what settings risk, on whichever server they may be for.
+
+    Of an option file the server's defaults hold beside it. Of a part of a server's answer they do not: what
+    that leaves out is not told.
+    """
+    found = [_risks(configuration, one) for one in possible_servers(configuration)]
+    common = {name: value for name, value in found[0].items() if all(name in other for other in found)}
+    unsure = dict.fromkeys(name for one in found for name in one if name not in common)
+    return _sorted(common, tuple(unsure))
+
+
+def risks_where(family: Family, observed: Values) -> Risks:
+    """Return what the settings risk that a server itself answered."""
+    return _sorted(at_risk(family, observed))
+
+
+def _sorted(found: dict[str, str], unsure: tuple[str, ...] = ()) -> Risks:
+    known = {name: value for name, value in found.items() if value != NOT_KNOWN}
+    return Risks(known, tuple(name for name in found if name not in known), unsure)
+
+
+def possible_servers(configuration: Configuration) -> tuple[Server, ...]:
+    """Return the servers that settings may be for, one for each set of defaults."""
+    return possible(server_of(configuration))
+
+
+def holding(configuration: Configuration, server: Server) -> dict[str, str | None]:
+    """Return what holds on one server: what it answered, what was asked for, and its defaults beside that.
+
+    Switches are spelt as servers tell them.
+    """
+    values = dict(effective(configuration))
+    if configuration.observed is None or is_whole(configuration.observed):
+        values = {**_defaults(values, server), **values}
+    switches = {"innodb_doublewrite", "log_bin", *POSTGRESQL_DEFAULTS}
+    return {name: _spelt(values[name]) if name in switches else values[name] for name in values}
+
+
+def _names(names: Sequence[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
 
 
@@ -198,13 +256,9 @@ NOT_KNOWN = "not known"
 
 
 def _risks(configuration: Configuration, server: Server) -> dict[str, str]:
-    """Return the variables with which a power cut takes something on one server, with their values."""
-    values = dict(effective(configuration))
-    if configuration.observed is None or is_whole(configuration.observed):
-        values = {**_defaults(values, server), **values}
-    switches = {"innodb_doublewrite", "log_bin", *POSTGRESQL_DEFAULTS}
-    spelt = {name: _spelt(values[name]) if name in switches else values[name] for name in values}
-    found = at_risk("postgresql" if server.is_postgresql else "mysql", spelt)
+    """Return the variables with which a power cut takes something on one server, each as it was told."""
+    values = effective(configuration)
+    found = at_risk("postgresql" if server.is_postgresql else "mysql", holding(configuration, server))
     return {name: values.get(name) or value for name, value in found.items()}
 
 

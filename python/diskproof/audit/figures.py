@@ -91,7 +91,7 @@ def statement_arithmetic(evidence: Evidence) -> Iterator[Said]:
                 f"{reads:,} reads, {writes:,} writes and {load.others:,} others are {parts:,} statements, "
                 f"and {total:,} are told",
             )
-    if not _is_fixed_mix(evidence) or not load.transactions:
+    if not is_fixed_mix(evidence) or not load.transactions:
         return
     begun = load.transactions + (load.failed_transactions or 0) + (load.retries or 0)
     each = reads / begun
@@ -106,7 +106,7 @@ def statement_arithmetic(evidence: Evidence) -> Iterator[Said]:
         )
 
 
-def _is_fixed_mix(evidence: Evidence) -> bool:
+def is_fixed_mix(evidence: Evidence) -> bool:
     """Whether each transaction has the same statements; known of sysbench's own alone."""
     told = evidence.trial.imported
     return told is not None and "sysbench" in told.format.lower() and not evidence.load.file_requests

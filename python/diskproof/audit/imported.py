@@ -2,18 +2,19 @@
 
 from diskproof.audit.check import Evidence
 from diskproof.importers.assemble import assemble
-from diskproof.results.imported import ImportedResult
+from diskproof.results.imported import Beside, ImportedResult
 from diskproof.results.load import LoadResult
 
 
-def evidence_of(result: ImportedResult) -> Evidence:
-    """Return one imported result as checks look at a trial: without machine, server and settings.
+def evidence_of(result: ImportedResult, beside: Beside | None = None) -> Evidence:
+    """Return one imported result as checks look at a trial: without machine and server.
 
-    ImportRefusedError where it has no figure that a verdict could be about.
+    `beside` is what was given of its server, if that is its server's. ImportRefusedError where it has no
+    figure that a verdict could be about.
     """
     plan, [trial], _ = assemble([result], result.source.file)
     trial = trial.model_copy(update={"load": _without_zeros(result.load)})
-    return Evidence(trial, plan.cell(trial.cell), plan, None, result.intervals_per_s, result)
+    return Evidence(trial, plan.cell(trial.cell), plan, None, result.intervals_per_s, result, beside)
 
 
 def _without_zeros(load: LoadResult) -> LoadResult:

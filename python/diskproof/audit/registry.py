@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from diskproof.audit import (
     claims,
+    commits,
     conditions,
     copies,
+    counted,
     device,
     durability,
     effect,
@@ -105,6 +107,9 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     device.cached_reads,
     device.synced_writes,
     copies.buffered_copy,
+    commits.durable_commits,
+    counted.counted_flushes,
+    counted.page_reads,
 )
 """What a reviewer asks of any one result besides: of other tools' always, of our own trials in an audit."""
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
+from diskproof.audit.effect import took_effect
+from diskproof.audit.in_force import given_beside
 from diskproof.results.record import recorded
 from diskproof.results.trial import OpenFile
 
@@ -18,8 +20,14 @@ NO_SERVER = Apart("no server")
 )
 def settings(evidence: Evidence) -> Iterator[Said]:
     """Find variables that do not read back as requested."""
+    if not evidence.cell.has_server:
+        yield NO_SERVER
+        return
+    if evidence.imported:
+        yield from _beside(evidence)
+        return
     if not evidence.trial.settings:
-        yield Untold("the server's settings") if evidence.cell.has_server else NO_SERVER
+        yield Untold("the server's settings")
     for setting in evidence.trial.settings:
         if setting.holds:
             continue
@@ -33,6 +41,16 @@ def settings(evidence: Evidence) -> Iterator[Said]:
                 "invalid",
                 f"`{setting.name}` reads back as {setting.observed}, but {setting.requested} was requested",
             )
+
+
+def _beside(evidence: Evidence) -> Iterator[Said]:
+    """Hold an option file that was given beside a result against what the server answered."""
+    outcome = took_effect.outcome(given_beside(evidence))
+    if outcome.state == "failed":
+        yield Problem("warning", f"the option file beside it did not take effect: see {took_effect.name}")
+    elif outcome.state == "does not apply":
+        yield Apart(outcome.why_apart)
+    yield from (Untold(what) for what in outcome.missing)
 
 
 @check(

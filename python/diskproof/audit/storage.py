@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
+from diskproof.audit.in_force import family_in_force, pool_bytes, waits_for_flush
+from diskproof.audit.told_data import data_of
 from diskproof.results.load import FileRequests
 from diskproof.results.machine import BlockDevice, Place
-from diskproof.results.record import ROLES, NotRecordedError, format_bytes, recorded
-from diskproof.server.durability import LOG_ROLE, commits_wait_for_flush
+from diskproof.results.record import ROLES, format_bytes, recorded
+from diskproof.server.durability import LOG_ROLE
 
 FASTEST_SPINDLE_RPM = 15_000
 """No disk sold turns faster; the kernel does not tell a disk's real speed."""
@@ -103,24 +105,31 @@ def data_size(evidence: Evidence) -> Iterator[Said]:
     if evidence.load.file_requests:
         yield Apart("whether requests for files reached the device is counted")  # by `arrived`
         return
-    data, pool_bytes = recorded(evidence.trial.data, "the size of the data"), evidence.cell.memory_bytes
-    if data.data_bytes == 0:
+    data = data_of(evidence)
+    if data.size_bytes == 0:
         yield Apart("no data was loaded")
         return
+    pool = pool_bytes(evidence)
     compares_storages = len({cell.storage for cell in evidence.plan.cells}) > 1
-    size = format_bytes(data.data_bytes)
-    if data.data_bytes <= pool_bytes:
-        fits = f"the data ({size}) fits in the buffer pool ({format_bytes(pool_bytes)})"
-    elif evidence.machine is not None and data.data_bytes <= evidence.machine.memory_bytes:
+    if data.fits_in(pool):
+        fits = f"the data ({data.words}) fits in the buffer pool ({format_bytes(pool)})"
+    elif evidence.machine is None:
+        yield Untold(
+            "the machine's memory"
+            if data.exceeds(pool)
+            else "the size of the data more exactly than its options tell"
+        )
+        return
+    elif data.size_bytes <= evidence.machine.memory_bytes:
         fits = (
-            f"the data ({size}) fits in the machine's memory "
+            f"the data ({data.words}) fits in the machine's memory "
             f"({format_bytes(evidence.machine.memory_bytes)}), so the page cache may serve all reads"
         )
     else:
-        if evidence.machine is None:
-            yield Untold("the machine's memory")
         return
-    if evidence.load.known_writes == 0 and compares_storages:
+    if evidence.load.writes is None and evidence.imported:
+        yield Problem("note", f"{fits}: reads test memory, not storage")
+    elif evidence.load.known_writes == 0 and compares_storages:
         yield Problem("warning", f"{fits} and nothing is written: this tests memory, not storage")
     elif evidence.load.known_writes == 0:
         yield Problem("note", f"{fits} and nothing is written: storage plays no part")
@@ -177,18 +186,13 @@ def _syncs_of_files(evidence: Evidence, moved: FileRequests) -> Iterator[Said]:
 
 
 def _flushed_place(evidence: Evidence) -> Place | None:
-    """Return where each commit is flushed to; None where the server, as it answered, waits for none.
+    """Return where each commit is flushed to; None where the server, by its settings, waits for none.
 
-    The settings decide, not the level's name: a study may change any level, and name its own.
     NotRecordedError where server, settings or place are not known.
     """
-    family = recorded(evidence.server, "the server's settings").family
-    if not evidence.trial.settings:
-        raise NotRecordedError("the server's settings")
-    observed = {setting.name: setting.observed for setting in evidence.trial.settings}
-    if not commits_wait_for_flush(family, observed):
+    if not waits_for_flush(evidence):
         return None
-    return recorded(evidence.place(LOG_ROLE[family]), "where the log lay")
+    return recorded(evidence.place(LOG_ROLE[family_in_force(evidence)]), "where the log lay")
 
 
 def _too_fast_for_a_spindle(evidence: Evidence, device: BlockDevice, writing: int) -> Iterator[Said]:

@@ -9,7 +9,6 @@ from diskproof.analysis.audited.audit import (
     audit_configuration,
     audit_experiment,
     audit_results,
-    beside_settings,
     configurations,
 )
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
@@ -23,7 +22,7 @@ from diskproof.refusal import RefusalError
 from diskproof.report.audit import json, markdown, text
 from diskproof.results.article import Article
 from diskproof.results.folder import RunFolder, RunFolderError
-from diskproof.results.imported import ImportedResult, Settings
+from diskproof.results.imported import Counters, ImportedResult, Settings
 
 
 def audit(
@@ -86,19 +85,21 @@ def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:
     articles = [one for one in found if isinstance(one, Article)]
     return [
         *(audit_article(article) for article in articles),
-        *(
-            beside_settings(subject, settings)
-            for subject in _of_results([one for one in found if isinstance(one, ImportedResult)])
+        *_of_results(
+            [one for one in found if isinstance(one, ImportedResult)],
+            [one for one in found if isinstance(one, Settings | Counters)],
         ),
         *(audit_configuration(one) for one in configurations(settings)),
     ]
 
 
-def _of_results(measured: Sequence[ImportedResult]) -> list[SubjectAnswer]:
-    """Audit each result, and where there are several, what is compared with what."""
+def _of_results(
+    measured: Sequence[ImportedResult], given: Sequence[Settings | Counters]
+) -> list[SubjectAnswer]:
+    """Audit each result with the settings given beside it, and where there are several, their comparison."""
     try:
         plan, trials, _ = assemble(measured, "imported")
     except ImportRefusedError:
-        return audit_results(measured, [])
+        return audit_results(measured, [], given)
     together = audit_experiment(plan, trials, measured)
-    return [*audit_results(measured, trials), *([together] if together else [])]
+    return [*audit_results(measured, trials, given), *([together] if together else [])]

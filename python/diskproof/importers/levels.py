@@ -18,6 +18,8 @@ _REPEAT = re.compile(
 
 _SUFFIX = re.compile(r"\.(?:txt|log|out|csv|json|md|toml|dat)$", re.IGNORECASE)
 
+_OPTIONS = re.compile(r"\.(?:cnf|conf|ini)$", re.IGNORECASE)
+
 _WORD = r"(?:c|t|clients?|threads?|thr|thds?|conns?|connections?|users?|vus?|numjobs)"
 
 _CLIENTS = re.compile(
@@ -59,6 +61,17 @@ def path_levels(
 def name_of(file: str) -> str:
     """Return a file's name without its ending and without what marks a repeat."""
     return _parts(file)[-1]
+
+
+def named_levels(file: str) -> dict[Factor, str]:
+    """Return the levels that a path names itself: ``tuning=safest,server=mysql-8.0.cnf``."""
+    levels, _ = _named([_OPTIONS.sub("", one) for one in _parts(file)])
+    return levels
+
+
+def without_repeats(name: str) -> str:
+    """Return a file's name without what marks a repeat."""
+    return _REPEAT.sub("", _SUFFIX.sub("", name))
 
 
 def _parts(file: str) -> list[str]:

@@ -81,3 +81,28 @@ class Counters(Record):
 
     source: Source
     values: dict[str, str]
+
+
+class Beside(Record):
+    """What was given beside results of the server that one of them was measured on."""
+
+    asked: Settings | None = None
+    """What its option file asks for."""
+    observed: Settings | None = None
+    """What it answered to SHOW VARIABLES."""
+    counters: list[Counters] = []
+    """What it answered to SHOW GLOBAL STATUS, once or more."""
+    why_not: str = ""
+    """Where something was given and nothing tells that it is this server's: what is not known, in words that
+    follow "was not recorded"."""
+
+    @property
+    def settings(self) -> Settings | None:
+        """What was asked for, or else what was answered."""
+        return self.asked or self.observed
+
+    @property
+    def files(self) -> list[str]:
+        """The files that all of it stands in."""
+        told = [one for one in (self.asked, self.observed, *self.counters) if one]
+        return list(dict.fromkeys(one.source.file for one in told))

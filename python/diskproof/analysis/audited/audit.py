@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from diskproof.analysis.audited.outcomes import ask, recorded_findings
 from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
@@ -23,9 +24,10 @@ from diskproof.audit.registry import (
     TRIAL_CHECKS,
 )
 from diskproof.audit.run import compared_cells
+from diskproof.importers.beside import belonging, servers_given
 from diskproof.refusal import RefusalError
 from diskproof.results.article import Article
-from diskproof.results.imported import ImportedResult, Settings, Source
+from diskproof.results.imported import Beside, Counters, ImportedResult, Settings, Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -73,10 +75,13 @@ def audit_run_folder(
     )
 
 
-def audit_result(result: ImportedResult, repeats: int = 1) -> SubjectAnswer:
-    """Return what the checks say of one imported result; `repeats` counts those of the same cell."""
+def audit_result(result: ImportedResult, repeats: int = 1, beside: Beside | None = None) -> SubjectAnswer:
+    """Return what the checks say of one imported result.
+
+    `repeats` counts those of the same cell, `beside` is what was given of its server.
+    """
     try:
-        evidence = evidence_of(result)
+        evidence = evidence_of(result, beside)
     except RefusalError:
         answers, said = [], "It tells no figure that anything could be concluded from."
     else:
@@ -88,16 +93,31 @@ def audit_result(result: ImportedResult, repeats: int = 1) -> SubjectAnswer:
         place=place(result.source),
         known_as=result.source.tool or result.source.format,
         verdict=said,
-        remarks=result.remarks,
+        remarks=[*_settings_of(beside), *result.remarks],
         checks=answers,
     )
 
 
-def audit_results(results: Sequence[ImportedResult], trials: Sequence[Trial]) -> list[SubjectAnswer]:
-    """Return what the checks say of each of several results, of which `trials` were made."""
+def _settings_of(beside: Beside | None) -> list[str]:
+    """Tell what was taken for a result's server."""
+    if beside is None or not beside.files:
+        return []
+    return [f"measured with the settings of {listed(beside.files, MOST_NAMED)}, as they were given beside it"]
+
+
+def audit_results(
+    results: Sequence[ImportedResult], trials: Sequence[Trial], given: Sequence[Settings | Counters] = ()
+) -> list[SubjectAnswer]:
+    """Return what the checks say of each of several results, of which `trials` were made.
+
+    `given` are settings and counters of servers that were given beside them.
+    """
     cells = Counter(trial.cell for trial in trials)
     times = {id(result): cells[trial.cell] for trial, result in pairs(trials, results)}
-    return [audit_result(result, times.get(id(result), 1)) for result in results]
+    return [
+        audit_result(result, times.get(id(result), 1), beside)
+        for result, beside in zip(results, belonging(results, given), strict=True)
+    ]
 
 
 def pairs(
@@ -145,25 +165,6 @@ def audit_experiment(
         verdict=said,
         checks=answers,
     )
-
-
-def beside_settings(subject: SubjectAnswer, settings: Sequence[Settings]) -> SubjectAnswer:
-    """Return a subject that says of settings given beside it that nothing ties them to it, not that none are.
-
-    What a result tells of its server is no more than its own output holds; an option file may be another's.
-    """
-    if not settings:
-        return subject
-    files = listed(list(dict.fromkeys(one.source.file for one in settings)), MOST_NAMED)
-    untied = f"whether the settings given ({files}) are this server's"
-    checks = [
-        one.model_copy(update={"missing": [untied if what == SETTINGS else what for what in one.missing]})
-        for one in subject.checks
-    ]
-    return subject.model_copy(update={"checks": checks, "verdict": subject.verdict.replace(SETTINGS, untied)})
-
-
-SETTINGS = "the server's settings"
 
 
 def audit_configuration(configuration: Configuration) -> SubjectAnswer:
@@ -216,36 +217,28 @@ def audit_article(article: Article) -> SubjectAnswer:
 def configurations(settings: Sequence[Settings]) -> list[Configuration]:
     """Return the settings as they are to be checked: what was asked for beside what a server answered.
 
-    One server's answer belongs to one file of options; where there are more of either, nothing tells which
-    belong together, and each stands for itself, beside the others of its kind.
+    Which belong together `servers_given` tells; what stands for itself is beside the others of its kind.
     """
-    asked = [one for one in settings if not one.observed]
-    answered = [one for one in settings if one.observed]
-    if len(asked) == 1 and len(answered) == 1:
-        return [Configuration(asked[0], answered[0], level=_level(asked[0]))]
-    alone = [Configuration(one, one if one.observed else None, level=_level(one)) for one in settings]
-    return [
-        Configuration(
-            one.settings,
-            one.observed,
-            one.level,
-            beside=tuple(
-                other
-                for other in alone
-                if other is not one and other.settings.observed == one.settings.observed
-            ),
-        )
-        for one in alone
+    told = [
+        Configuration(one.settings, one.observed, level=place(one.settings.source))
+        for one in servers_given(settings)
+        if one.settings
     ]
+    return [
+        replace(
+            one, beside=tuple(other for other in told if other is not one and _is_of_its_kind(one, other))
+        )
+        for one in told
+    ]
+
+
+def _is_of_its_kind(one: Configuration, other: Configuration) -> bool:
+    return one.settings.observed == other.settings.observed
 
 
 def place(source: Source) -> str:
     """Return where an imported thing stands: ``old.txt``, ``old.txt, line 120``."""
     return source.file if source.line <= 1 else f"{source.file}, line {source.line}"
-
-
-def _level(settings: Settings) -> str:
-    return place(settings.source)
 
 
 def _run_verdict(audited: Sequence[Audited], answers: Sequence[CheckAnswer]) -> str:

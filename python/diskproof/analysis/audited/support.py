@@ -22,6 +22,8 @@ class Use:
     """The metrics of the results that one would conclude it from."""
     untold: bool = True
     """Whether a sentence speaks of it where nothing failed: that it can be concluded, or cannot be told."""
+    refuted_by: tuple[str, ...] = ()
+    """Checks of which even a note speaks against it."""
 
 
 SCATTER = {True: "no scatter is known", False: "too few for their scatter"}
@@ -35,7 +37,11 @@ USES: tuple[Use, ...] = (
     Use(
         "a statement about the device", ("arrived", "cached-reads", "buffered-copy", "placement", "data-size")
     ),
-    Use("a statement about durability", ("settings", "physics")),
+    Use(
+        "a statement about durability",
+        ("settings", "durable-commits", "counted-flushes", "physics"),
+        refuted_by=("durable-commits",),
+    ),
     Use("that all of it succeeded", ("errors",), untold=False),
 )
 
@@ -55,7 +61,11 @@ def verdict(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
         if evidence.metric not in use.about:
             continue
         asked = [by_name[name] for name in use.needs if name in by_name]
-        failed = [one.check for one in asked if one.state == "failed"]
+        failed = [
+            one.check
+            for one in asked
+            if one.state == "failed" or (one.raised and one.check in use.refuted_by)
+        ]
         missing = list(dict.fromkeys(what for one in asked for what in one.missing))
         if failed:
             cannot.append(f"{use.what} (see {listed(failed, MOST_NAMED)})")

@@ -1,0 +1,97 @@
+"""Settings that are given beside results: whose they are is said by somebody, or it is not known."""
+
+import pytest
+
+from diskproof.importers.beside import belonging, servers_given
+from diskproof.results.imported import Beside, Counters, ImportedResult, Settings
+from support.imported import make_counters, make_file_result, make_option_file, make_result
+
+Given = Settings | Counters
+
+
+def given(*files: str) -> list[Given]:
+    """Return an option file of each name; what is called variables or status is a server's answer."""
+    return [
+        make_counters({"Uptime": 1}, file)
+        if "status" in file
+        else make_option_file("sync_binlog=1", file, observed="variables" in file)
+        for file in files
+    ]
+
+
+def results(*files: str) -> list[ImportedResult]:
+    return [make_result(source__file=file) for file in files]
+
+
+def told(one: Beside) -> str:
+    return one.why_not or ", ".join(one.files) or "nothing"
+
+
+@pytest.mark.parametrize(
+    ("files", "beside", "whose"),
+    [
+        # The only settings that were named beside results are of their server.
+        (["old.txt"], ["my.cnf"], ["my.cnf"]),
+        (["old.txt"], ["/etc/mysql/my.cnf", "variables.txt"], ["/etc/mysql/my.cnf, variables.txt"]),
+        (["ssd/oltp.txt", "hdd/oltp.txt"], ["my.cnf"], ["my.cnf", "my.cnf"]),
+        (["oltp.txt"], ["safest.cnf"], ["safest.cnf"]),
+        # A name or a folder that some of the results share keeps them to these.
+        (["ssd.txt", "hdd.txt"], ["ssd.cnf"], ["ssd.cnf", "whether the settings given (ssd.cnf) are"]),
+        (["ssd/a.txt", "hdd/a.txt"], ["ssd/my.cnf"], ["ssd/my.cnf", "whether the settings"]),
+        (["ssd-run1.txt", "ssd-run2.txt"], ["ssd.cnf"], ["ssd.cnf", "ssd.cnf"]),
+        # Of several servers each result has the one that has its name, lies nearest, or shares its levels.
+        (
+            ["fast.txt", "safest.txt", "oltp.txt"],
+            ["safest.cnf", "fast.cnf"],
+            ["fast.cnf", "safest.cnf", "which of the settings given (safest.cnf, fast.cnf) are"],
+        ),
+        (["a/x.txt", "b/x.txt"], ["b/my.cnf", "a/my.cnf"], ["a/my.cnf", "b/my.cnf"]),
+        (
+            ["a/x.txt", "b/x.txt"],
+            ["b/my.cnf", "a/my.cnf", "a/variables.txt", "b/variables.txt", "b/status.txt"],
+            ["a/my.cnf, a/variables.txt", "b/my.cnf, b/variables.txt, b/status.txt"],
+        ),
+        (["ssd/fast.txt", "ssd/safest.txt"], ["ssd/fast.cnf", "ssd/my.cnf"], ["ssd/fast.cnf", "which"]),
+        (
+            ["storage=ssd,tuning=safest.txt", "storage=hdd,tuning=fast.txt"],
+            ["tuning=fast.cnf", "tuning=safest.cnf"],
+            ["tuning=safest.cnf", "tuning=fast.cnf"],
+        ),
+        (["ssd-fast.txt", "ssd.txt"], ["ssd-fast.cnf", "ssd.cnf"], ["ssd-fast.cnf", "ssd.cnf"]),
+        (
+            ["mysql-80.txt", "mysql-57.txt"],
+            ["mysql-57.cnf", "mysql-80.cnf"],
+            ["mysql-80.cnf", "mysql-57.cnf"],
+        ),
+        # Nothing tells which is whose.
+        (["old.txt"], ["safest.cnf", "fast.cnf"], ["which of the settings given (safest.cnf, fast.cnf) are"]),
+        (["old.txt"], [], ["nothing"]),
+        # What stands in one file with results is theirs, and no other's.
+        (["post.txt", "other.txt"], ["post.txt"], ["post.txt", "whether the settings given (post.txt) are"]),
+        # One answer and one option file are one server's unless their names are of different results.
+        (["ssd.txt", "hdd.txt"], ["ssd.cnf", "hdd-variables.txt"], ["ssd.cnf", "hdd-variables.txt"]),
+    ],
+)
+def test_whose_settings(files: list[str], beside: list[str], whose: list[str]) -> None:
+    found = [told(one) for one in belonging(results(*files), given(*beside))]
+    assert [said[: len(wanted)] for said, wanted in zip(found, whose, strict=True)] == whose
+
+
+def test_bare_files_have_no_server() -> None:
+    (found,) = belonging([make_file_result()], given("my.cnf"))
+    assert found == Beside()
+
+
+def test_settings_of_another_family_are_no_ones() -> None:
+    pgbench = make_result(source__file="pg.txt", source__format="pgbench")
+    ours, other = belonging([make_result(), pgbench], given("my.cnf"))
+    assert told(ours) == "my.cnf"
+    assert other.why_not == "the server's settings (those given, my.cnf, are of another kind of server)"
+    driven = make_result(asked={"db-driver": "pgsql"})
+    assert belonging([driven], given("my.cnf"))[0].why_not
+
+
+def test_more_than_one_of_a_kind_stand_for_themselves() -> None:
+    one, other, third = servers_given(given("a.cnf", "b.cnf", "variables.txt"))
+    assert [told(found) for found in (one, other, third)] == ["a.cnf", "b.cnf", "variables.txt"]
+    assert servers_given([]) == []
