@@ -190,9 +190,10 @@ def test_a_kill_in_the_middle_leaves_nothing_and_the_rest_is_made_later(tmp_path
     assert process.returncode == 130, err
     assert "`diskproof crash study.toml --cuts 3 --resume` goes on" in err
     assert_nothing_is_left(tmp_path, mark)
-    done = diskproof(tmp_path, "crash", "study.toml", "--cuts", "3", "--resume")
+    done = diskproof(tmp_path, "crash", "study.toml", "--cuts", "4", "--resume")  # beyond its end
     assert done.returncode == 0, done.stderr
-    assert [cut.finished for cut in run_of(tmp_path).cuts()] == [True] * 6
+    assert [cut.finished for cut in run_of(tmp_path).cuts()] == [True] * 8
+    assert "8 of 8 cuts" in done.stdout
     assert sorted(path.name for path in (run_of(tmp_path).path / "cuts").glob("c*")) == sorted(
         cut.id for cut in run_of(tmp_path).cuts() if cut.evidence
     )

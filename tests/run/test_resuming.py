@@ -68,6 +68,48 @@ def test_where_there_is_no_run_that_is_said(tmp_path: Path) -> None:
         resumed(tmp_path, study(None))
 
 
+CRASH = """question = "What is lost?"
+[servers.lite]
+family = "sqlite"
+[storages.ssd]
+virtual = "laptop-ssd-2012"
+size = "500 MiB"
+[crash]
+cuts = {cuts}
+ways = ["kill", "power"]
+accounts = {accounts}
+"""
+
+
+def campaign(cuts: int, accounts: int = 100) -> StudyFile:
+    """A study as `--cuts` would have it: its text is that of every number of cuts."""
+    text = CRASH.format(cuts=cuts, accounts=accounts)
+    return StudyFile("study", "the same", parse_study(text, "study.toml", None), None)
+
+
+def test_a_campaign_is_gone_on_with_beyond_its_end_and_the_cuts_that_it_had_stay_as_they_were(
+    tmp_path: Path,
+) -> None:
+    path = begun(tmp_path, "20260101-000000", campaign(2))
+    assert resumed(tmp_path, campaign(5)) == path
+    folder, longer = RunFolder.open(path), make_plan(campaign(5))
+    before = folder.plan().crash
+    folder.write_plan(longer)
+    assert before and longer.crash
+    assert longer.crash.trials[: len(before.trials)] == before.trials
+    assert resumed(tmp_path, campaign(5)) == path
+    assert "has 5 cuts of each cell planned: go on with `--cuts 5` or more" in complaint(
+        tmp_path, campaign(2)
+    )
+
+
+def test_a_campaign_with_other_cells_or_another_load_is_not_gone_on_with(tmp_path: Path) -> None:
+    begun(tmp_path, "20260101-000000", campaign(2))
+    assert "has other cells" in complaint(tmp_path, campaign(5, accounts=200))
+    assert "has other cells" in complaint(tmp_path, campaign(5), ["safest"])
+    assert "has other cells" in complaint(tmp_path, campaign(2), ["safest"])
+
+
 def test_another_fio_is_another_load(tmp_path: Path) -> None:
     folder = RunFolder.open(begun(tmp_path, "20260101-000000", study(None)))
     before = change(make_machine(), fio_version="3.33")

@@ -38,7 +38,7 @@ def crash(
     scale
         One of the study's scales; without it the one that the study takes by itself.
     resume
-        Go on with the study's last campaign: finished cuts are kept.
+        Go on with the study's last campaign: finished cuts are kept; with more `--cuts`, beyond its end.
     only
         Only the cells whose id contains this text; may be given again.
     basedir

@@ -41,7 +41,7 @@ class RunFolder:
         (path / "series").mkdir()
         (path / "servers").mkdir()
         write_whole(path / "study.toml", study_text)
-        write_whole(path / "plan.json", plan.model_dump_json(indent=1))
+        folder.write_plan(plan)
         return folder
 
     @classmethod
@@ -52,6 +52,10 @@ class RunFolder:
         return cls(path)
 
     # ------------------------------------------------------------ writing
+
+    def write_plan(self, plan: Plan) -> None:
+        """Write the plan: of a new run, or of one that is to have more cuts than it was planned with."""
+        write_whole(self.path / "plan.json", plan.model_dump_json(indent=1))
 
     def write_machine(self, machine: Machine) -> None:
         """Write the facts of the machine."""

@@ -11,6 +11,7 @@ from diskproof.study.read import StudyError, StudyFile
 def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
     """Return the newest run of this very study and plan: runs at other scales lie in the same folder.
 
+    A campaign of cuts may be gone on with beyond its end: its plan is then the beginning of `plan`.
     RunFolderError where there is no run at all, StudyError where there is none of these cells.
     """
     root = out / file.name
@@ -40,7 +41,25 @@ def _difference(folder: RunFolder, file: StudyFile, plan: Plan) -> str | None:
         return "was made from another version of this study"
     if _size(planned) != _size(plan):
         return f"is {_size(planned)}"
-    return None if planned == plan else "has other cells"
+    if planned == plan or _is_beginning(planned, plan):
+        return None
+    if _is_beginning(plan, planned):
+        cuts = planned.crash.cuts if planned.crash else 0
+        return f"has {cuts} cuts of each cell planned: go on with `--cuts {cuts}` or more"
+    return "has other cells"
+
+
+def _is_beginning(first: Plan, whole: Plan) -> bool:
+    """Tell whether two plans differ in the number of cuts alone, and one begins as the other does.
+
+    Each block of cuts is drawn by itself, one after the other, so that further ones change none before them.
+    """
+    if first.crash is None or whole.crash is None:
+        return False
+    counted = ("cuts", "trials", "estimated_s", "estimated_bytes")
+    longer = first.crash.model_copy(update={name: getattr(whole.crash, name) for name in counted})
+    trials = first.crash.trials
+    return first.model_copy(update={"crash": longer}) == whole and trials == whole.crash.trials[: len(trials)]
 
 
 def _size(plan: Plan) -> str:

@@ -163,6 +163,8 @@ def _set_up(
             folder.keep_scripts(name, workload.files_to_keep)
     elif request.resume:
         check_same_machine(folder, machine)
+        if folder.plan() != request.plan:  # more cuts than there were to be
+            folder.write_plan(request.plan)
     return Bench(
         study=study,
         seed=request.plan.seed,
