@@ -1,0 +1,106 @@
+"""docs/durability.md: what each setting that trades durability for speed lost, beside its documentation.
+
+Made from runs of studies/durability-truth.toml, which may each have some of its cells:
+
+    python docs/durability.py runs/durability-truth/20260314-101500 [ANOTHER ...]
+
+What a study says of its cells (its documentation, its controls) is taken from the study as it is today: that
+may be reworded without another cut. Everything else is from the runs' own records.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from diskproof.refusal import RefusalError
+from diskproof.results.crash_plan import CrashPlan
+from diskproof.results.folder import RunFolder
+from diskproof.study.plan import make_plan
+from diskproof.study.read import read_study
+from durability_page import STUDY, Campaign, page
+
+DOCS = Path(__file__).parent
+PAGE = DOCS / "durability.md"
+SOURCE = DOCS.parent / "studies" / f"{STUDY}.toml"
+
+SAME = ("accounts", "filler_bytes", "cut_after_s", "cut_before_s", "keep", "unreadable")
+"""What of a campaign makes its cuts what they are, beside its cells."""
+
+
+def main() -> int:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", nargs="+", type=Path, help="run folders, each with all or some of the cells")
+    try:
+        found = joined(one for path in parser.parse_args().runs for one in read(RunFolder.open(path)))
+    except RefusalError as error:
+        print(error, file=sys.stderr)
+        return 1
+    PAGE.write_text("\n\n".join(page(found)) + "\n")
+    return 0
+
+
+def read(folder: RunFolder) -> Iterator[Campaign]:
+    """Yield the cuts of each server of a run; RefusalError where it is one of another study."""
+    plan, machine = folder.plan(), folder.machine()
+    if plan.study != STUDY or plan.crash is None or machine is None:
+        raise RefusalError(f"{folder.path} is no run with cuts of the study {STUDY}")
+    scale = plan.scale.name if plan.scale else None
+    today = make_plan(read_study(SOURCE, scale)).crash
+    assert today is not None
+    whole, cuts = as_of(plan.crash, today), folder.cuts()
+    for server in machine.servers:
+        crash = only(whole, [cell.id for cell in whole.cells if cell.server == server.name])
+        ids = {cell.id for cell in crash.cells}
+        yield Campaign(server, machine, plan, crash, [cut for cut in cuts if cut.cell in ids])
+
+
+def as_of(made: CrashPlan, today: CrashPlan) -> CrashPlan:
+    """Return a campaign's plan with what the study says of its cells today; RefusalError if it has others."""
+    for key in SAME:
+        if getattr(made, key) != getattr(today, key):
+            raise RefusalError(f"`{key}` was {getattr(made, key)}, and is {getattr(today, key)} in the study")
+    if others := [cell.id for cell in made.cells if cell not in today.cells]:
+        raise RefusalError(f"the study has no such cells any more, or others in their place: {others}")
+    return made.model_copy(update={"documented": today.documented, "controls": today.controls})
+
+
+def only(crash: CrashPlan, ids: Iterable[str]) -> CrashPlan:
+    """Return the part of a plan that is of some cells."""
+    kept = set(ids)
+    return crash.model_copy(
+        update={
+            "cells": [cell for cell in crash.cells if cell.id in kept],
+            "trials": [planned for planned in crash.trials if planned.cell in kept],
+        }
+    )
+
+
+def joined(found: Iterable[Campaign]) -> list[Campaign]:
+    """Return one campaign a server, in the study's order, from runs that cut different cells of it.
+
+    RefusalError for a cell that two runs cut: which of them counts would be a choice after the fact.
+    """
+    by_server: dict[str, Campaign] = {}
+    for one in found:
+        before = by_server.get(one.title)
+        by_server[one.title] = one if before is None else _joined(before, one)
+    order = list(read_study(SOURCE).study.servers)
+    return sorted(by_server.values(), key=lambda one: order.index(one.server.name))
+
+
+def _joined(one: Campaign, other: Campaign) -> Campaign:
+    if twice := {cell.id for cell in one.crash.cells} & {cell.id for cell in other.crash.cells}:
+        raise RefusalError(f"{min(twice)} of {one.title} is in two of the runs: name one of them")
+    crash = one.crash.model_copy(
+        update={
+            "cells": [*one.crash.cells, *other.crash.cells],
+            "trials": [*one.crash.trials, *other.crash.trials],
+        }
+    )
+    return Campaign(one.server, one.machine, one.plan, crash, [*one.cuts, *other.cuts])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,365 @@
+"""The text of docs/durability.md, from the cuts of each server."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean, median
+
+from diskproof.analysis.safety import words as said
+from diskproof.analysis.safety.answer import answer_safety
+from diskproof.analysis.safety.shapes import Agreement, CutAnswer, DocumentedAnswer, Safety
+from diskproof.report import pipes, tables, words
+from diskproof.report.tables import durability
+from diskproof.results.crash_plan import CrashPlan, Way
+from diskproof.results.cut import CutTrial
+from diskproof.results.machine import Machine, ServerFacts
+from diskproof.results.plan import Plan
+from diskproof.stats.proportions import share
+
+STUDY = "durability-truth"
+NOTE = "<!-- made by docs/durability.py from runs of studies/durability-truth.toml; do not edit -->"
+
+INTRODUCTION = """
+Each setting that trades durability for speed, on each server, as it was seen: clients commit, the server is \
+killed, the operating system stops or the power fails, the database recovers, and every acknowledged commit \
+is looked for. The disks are one model of a hard disk with three promises: `honest` does what a flush asks \
+for, `ignoring` answers flushes and does nothing, `protected` keeps its cache when the power fails. How a \
+cut is made and counted, and what it cannot show, stands in [safety.md](safety.md).
+"""
+
+CONTROLS = (
+    "they must: the safest settings keep everything on an honest disk, and lose on one that ignores flushes; "
+    "relaxed settings lose."
+)
+
+NOT_SEEN = (
+    "In brackets the share of cuts that may show it all the same (one-sided 95% bound), how many of the cuts "
+    "found something at risk (what only the page cache held no disk tells), and how many writes they tore, "
+    "which a torn page asks for. Of a kill no disk tells."
+)
+
+BINARY_LOG = (
+    "Ahead: after so many cuts the log held transactions that the tables had not, at most so many, so that a "
+    "replica has more than its source. Behind: the other way round."
+)
+
+RECOVERY = (
+    "Seconds. Recovery: mounting, and the server's own start, after the system stopped or the power failed, "
+    "at the disk's own speed. The parts of a cut are means over all finished ones, whatever else the machine "
+    "did."
+)
+
+TOLD: dict[Agreement, str] = {
+    "agrees": "as documented",
+    "contradicts": "against its documentation",
+    "not seen": "documented as a possible loss that was not seen",
+    "not tried": "without a telling cut",
+}
+
+PARTS = {
+    "total_s": "A cut",
+    "restore_s": "Restore",
+    "start_s": "Start",
+    "load_s": "Load",
+    "cut_s": "Cut",
+    "recover_s": "Recover",
+    "verify_s": "Verify",
+}
+"""The parts of a cut whose mean times the page tells."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The cuts of one server."""
+
+    server: ServerFacts
+    machine: Machine
+    plan: Plan
+    """Of a run that they come from."""
+    crash: CrashPlan
+    """Of this server's cells alone."""
+    cuts: list[CutTrial]
+
+    @property
+    def title(self) -> str:
+        """The server as its own program names itself."""
+        return f"{self.server.flavour} {self.server.version}"
+
+    @cached_property
+    def safety(self) -> Safety:
+        """What its cuts say."""
+        safety = answer_safety(self.plan.model_copy(update={"crash": self.crash}), self.cuts, [], [])
+        assert safety is not None
+        return safety
+
+    def answer(self, row: DocumentedAnswer) -> CutAnswer:
+        """Return the cuts that a row of the documentation is held against."""
+        answer = self.safety.answer(row.cell.id, row.way)
+        assert answer is not None
+        return answer
+
+
+def page(found: Sequence[Campaign]) -> Iterator[str]:
+    """Yield the page, part by part."""
+    yield "# What each durability setting really loses"
+    yield NOTE
+    yield INTRODUCTION.strip()
+    yield from made_by(found)
+    yield summary(found)
+    yield pipes.table(overview(found))
+    yield f"How to read the tables. {durability.LEGEND}"
+    for one in found:
+        yield from chapter(one)
+    yield from contradicting(found)
+    yield from not_seen(found)
+    yield from damaged(found)
+    yield from binary_logs(found)
+    yield "## Recovery, and where the time of a cut goes"
+    yield RECOVERY
+    yield pipes.table(how_long(found))
+
+
+# ---------------------------------------------------------------- what was done
+
+
+def made_by(found: Sequence[Campaign]) -> Iterator[str]:
+    """Yield the commands that make the page again, and where and when its cuts were made."""
+    crash = ["diskproof crash", f"studies/{STUDY}.toml"]
+    if scale := found[0].plan.scale:
+        crash.append(f"--scale {scale.name}")
+    crash.append(f"--cuts {max(one.crash.cuts for one in found)}")
+    crash += [f"--basedir {one.server.name}=DIR" for one in found if one.server.name.startswith("mysql")]
+    yield f"```\n{' '.join(crash)}\npython docs/durability.py runs/{STUDY}/RUN\n```"
+    machine, days = found[0].machine, sorted(cut.started_at[:10] for one in found for cut in one.cuts)
+    yield (
+        f"Made on {machine.cpu_model}, {words.count(machine.cpus, 'CPU')}"
+        f"{f' of a virtual machine ({machine.virtualised})' if machine.virtualised else ''}, "
+        f"{' to '.join(dict.fromkeys((days[0], days[-1])))}."
+    )
+
+
+def summary(found: Sequence[Campaign]) -> str:
+    """Return how documentation fared over all servers, and how the controls came out."""
+    documented = [row for one in found for row in one.safety.documented]
+    controls = [control for one in found for control in one.safety.controls]
+    held = sum(control.outcome == "holds" for control in controls)
+    counts = {outcome: sum(row.outcome == outcome for row in documented) for outcome in TOLD}
+    fared = ", ".join(f"{counts[outcome]:,} {text}" for outcome, text in TOLD.items() if counts[outcome])
+    return (
+        f"{said.cuts(sum(one.safety.made for one in found))} of {words.count(len(documented), 'row')}, a row "
+        f"being a setting that dies in one way on one disk: {fared}. "
+        f"{held} of {words.count(len(controls), 'control')} did what {CONTROLS}"
+    )
+
+
+def overview(found: Sequence[Campaign]) -> tables.Table:
+    """Return a row a server: its cuts, how its documentation fared, and what a kept promise rests on."""
+    figures = ("Cuts", "Telling", "As documented", "Not seen", "Against it")
+    outcomes: tuple[Agreement, ...] = ("agrees", "not seen", "contradicts")
+    return tables.Table(
+        (
+            tables.Column("Server"),
+            *(tables.Column(title, figures=True) for title in figures),
+            tables.Column("Where all is documented as kept"),
+        ),
+        tuple(
+            (
+                one.title,
+                f"{one.safety.made:,}",
+                f"{one.safety.telling:,}",
+                *(f"{sum(row.outcome == each for row in one.safety.documented):,}" for each in outcomes),
+                promises(one),
+            )
+            for one in found
+        ),
+    )
+
+
+def promises(one: Campaign) -> str:
+    """Say what was lost of all that is documented as kept, with the bound of all its cuts together.
+
+    They are of several rows: the bound is of a cut of a row that is drawn among them.
+    """
+    rows = [row for row in one.safety.documented if row.documented.says == "kept"]
+    answers = [one.answer(row) for row in rows]
+    telling, harmed = sum(answer.telling for answer in answers), sum(answer.harmed for answer in answers)
+    if not telling:
+        return words.NOT_OBSERVED
+    counted = f"{harmed:,} of {said.cuts(telling)} of {words.count(len(rows), 'row')}"
+    return f"{counted} lost or damaged something: {said.interval(share(harmed, telling))}"
+
+
+# ---------------------------------------------------------------- a server
+
+
+def chapter(one: Campaign) -> Iterator[str]:
+    """Yield one server's settings and what they lost."""
+    yield f"## {one.title}"
+    yield pipes.table(durability.by_setting(one.safety, one.server.name))
+    yield "The settings as they were read back; those after the first, where they differ from it:"
+    yield "\n".join(settings(one))
+
+
+def settings(one: Campaign) -> Iterator[str]:
+    """Yield what each setting is, as the server said: the first one whole, of the others the difference."""
+    first, *others = dict.fromkeys(cell.tuning for cell in one.crash.cells)
+    deciding = {row.name for cut in one.cuts for row in cut.settings if row.level}
+    all_of_it = _read_back(one, first, deciding)
+    yield f"- `{first}`: {_listed(all_of_it)}"
+    for tuning in others:
+        told = _read_back(one, tuning, deciding)
+        yield f"- `{tuning}`: " + _listed(
+            {name: told[name] for name in told if told[name] != all_of_it.get(name)}
+        )
+
+
+def _read_back(one: Campaign, tuning: str, names: set[str]) -> dict[str, str]:
+    """Return what the running server said of some variables at a setting."""
+    cells = {cell.id for cell in one.crash.cells if cell.tuning == tuning}
+    told = next((cut.settings for cut in one.cuts if cut.cell in cells and cut.settings), [])
+    return {
+        row.name: str(row.observed) for row in sorted(told, key=lambda row: row.name) if row.name in names
+    }
+
+
+def _listed(read: dict[str, str]) -> str:
+    return ", ".join(f"`{name} = {value}`" for name, value in read.items()) or "not read back"
+
+
+# ---------------------------------------------------------------- beside the documentation
+
+
+def contradicting(found: Sequence[Campaign]) -> Iterator[str]:
+    """Yield what is against its documentation."""
+    yield "## Against the documentation"
+    items = [
+        f"- **{pipes.escape(one.title)}, `{row.cell.tuning}`**, {_death(one.answer(row))}: "
+        + pipes.escape(f"documented as “{row.documented.says}”; it {row.observed}. {_explained(row)}.")
+        for one in found
+        for row in one.safety.documented
+        if row.outcome == "contradicts"
+    ]
+    yield "\n".join(items) or "No row."
+
+
+def not_seen(found: Sequence[Campaign]) -> Iterator[str]:
+    """Yield what the documentation allows and was not seen, a setting an item, with what explains it."""
+    yield "## Documented as possible, and not seen"
+    items = [item for one in found for item in _unseen(one)]
+    yield NOT_SEEN if items else "None: whatever may be lost was seen to be."
+    if items:
+        yield "\n".join(items)
+
+
+def _unseen(one: Campaign) -> Iterator[str]:
+    """Yield an item for each setting of a server: its ways and disks in a line, what explains them once."""
+    rows = [row for row in one.safety.documented if row.outcome == "not seen"]
+    for tuning in dict.fromkeys(row.cell.tuning for row in rows):
+        its_own = [row for row in rows if row.cell.tuning == tuning]
+        yield f"- **{pipes.escape(one.title)}, `{tuning}`**: " + "; ".join(
+            f"{_death(one.answer(row))}: {_none_in(one.answer(row))}" for row in its_own
+        )
+        for told in dict.fromkeys(_explained(row) for row in its_own):
+            yield f"  - {pipes.escape(told)}"
+
+
+def _none_in(answer: CutAnswer) -> str:
+    """Say in how many cuts nothing was seen, and whether they could have shown it."""
+    assert answer.loss_share is not None
+    seen = f"{answer.telling} (≤ {said.points(answer.loss_share.high)}"
+    if answer.at_risk is None:
+        return f"{seen})"
+    return f"{seen}, at risk in {answer.at_risk}, {words.count(answer.torn_writes, 'torn write')})"
+
+
+def _death(answer: CutAnswer) -> str:
+    return f"{durability.DIES[answer.way].lower()}, `{answer.cell.storage}`"
+
+
+def _explained(row: DocumentedAnswer) -> str:
+    told = (row.documented.source, row.documented.note)
+    return ". ".join(text.rstrip(".") for text in told if text)
+
+
+# ---------------------------------------------------------------- what else was seen
+
+
+def damaged(found: Sequence[Campaign]) -> Iterator[str]:
+    """Yield how databases came back that were worse than incomplete."""
+    titles = ("Server", "Setting", "Dies by", "Cuts", "How, by cuts")
+    rows = tuple(
+        (
+            one.title,
+            answer.cell.tuning,
+            _death(answer),
+            f"{answer.damaged} of {answer.telling}",
+            said.kinds(answer.damage),
+        )
+        for one in found
+        for answer in one.safety.answers
+        if answer.damaged
+    )
+    yield "## Damage"
+    if rows:
+        yield pipes.table(tables.Table(tuple(map(tables.Column, titles)), rows))
+    else:
+        yield "No database came back worse than incomplete."
+
+
+def binary_logs(found: Sequence[Campaign]) -> Iterator[str]:
+    """Yield where the binary log and the tables parted, a row a setting that has a binary log."""
+    answers = [(one, answer) for one in found for answer in one.safety.answers if answer.binlog]
+    if not answers:
+        return
+    deaths = durability.deaths([answer for _, answer in answers])
+    by_setting: dict[tuple[str, str], dict[tuple[Way, str], CutAnswer]] = {}
+    for one, answer in answers:
+        of_setting = by_setting.setdefault((one.title, answer.cell.tuning), {})
+        of_setting[answer.way, answer.cell.storage] = answer
+    yield "## The binary log against the tables"
+    yield BINARY_LOG
+    yield pipes.table(
+        tables.Table(
+            tuple(map(tables.Column, ("Server", "Setting", *map(durability.title, deaths)))),
+            tuple(
+                (*setting, *(_parted(of_setting.get(death)) for death in deaths))
+                for setting, of_setting in by_setting.items()
+            ),
+        )
+    )
+
+
+def _parted(answer: CutAnswer | None) -> str:
+    """Return in how many cuts a binary log was ahead of the tables or behind, and by how much at most."""
+    log = answer.binlog if answer else None
+    if log is None:
+        return words.NOT_OBSERVED
+    ahead = f"ahead {log.cuts_binlog_only}/{log.asked}: {log.worst_binlog_only:,}"
+    behind = f"behind {log.cuts_engine_only}/{log.asked}: {log.worst_engine_only:,}"
+    shown = [ahead] * bool(log.cuts_binlog_only) + [behind] * bool(log.cuts_engine_only)
+    return ", ".join(shown) or f"same {log.asked}"
+
+
+def how_long(found: Sequence[Campaign]) -> tables.Table:
+    """Return a row a server: how long recovery took, and the parts of a cut."""
+    titles = ("Recovery, median", "Worst", *PARTS.values())
+    columns = (tables.Column("Server"), *(tables.Column(title, figures=True) for title in titles))
+    return tables.Table(columns, tuple((one.title, *_recovered(one), *_parts(one)) for one in found))
+
+
+def _recovered(one: Campaign) -> tuple[str, str]:
+    times = [
+        (cut.recovery.mount_s or 0.0) + cut.recovery.server_s
+        for cut in one.cuts
+        if cut.way != "kill" and cut.recovery and cut.recovery.server_s is not None
+    ]
+    if not times:
+        return words.NOT_OBSERVED, words.NOT_OBSERVED
+    return words.number(median(times)), words.number(max(times))
+
+
+def _parts(one: Campaign) -> tuple[str, ...]:
+    finished = [cut.timings for cut in one.cuts if cut.finished]
+    if not finished:
+        return (words.NOT_OBSERVED,) * len(PARTS)
+    return tuple(words.number(fmean(getattr(row, part) for row in finished)) for part in PARTS)

@@ -1,0 +1,159 @@
+"""docs/durability.md is made from runs alone: its tables, what it groups, and what it refuses."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import durability
+import durability_page
+from diskproof.refusal import RefusalError
+from diskproof.report.tables.durability import by_setting
+from diskproof.results.crash_plan import CrashPlan, Way
+from diskproof.results.cut import CutTrial
+from diskproof.results.folder import RunFolder
+from diskproof.results.trial import Setting
+from durability_page import Campaign, promises
+from support.cuts import (
+    A_SECOND,
+    CONTROLS,
+    CORRUPT,
+    KEPT,
+    changed,
+    make_crash_plan,
+    make_cuts,
+    refused,
+    with_cuts,
+)
+from support.safety import safety_of
+from support.trials import change, make_machine, make_plan, make_server
+
+WAYS: tuple[Way, ...] = ("kill", "stop", "power")
+CRASH = make_crash_plan(
+    storages=("ssd", "liar"),
+    ways=WAYS,
+    cuts=4,
+    documented=[KEPT, A_SECOND, CORRUPT],
+    controls=CONTROLS,
+)
+
+
+def campaign(crash: CrashPlan = CRASH, cuts: Sequence[CutTrial] | None = None) -> Campaign:
+    plan = with_cuts(make_plan(storages=("ssd", "liar")), crash, speed=False)
+    made = make_cuts(crash) if cuts is None else list(cuts)
+    return Campaign(make_server("mariadb"), make_machine(), plan, crash, made)
+
+
+def page(one: Campaign) -> str:
+    return "\n\n".join(durability_page.page([one]))
+
+
+def test_a_row_is_a_setting_and_a_column_a_way_to_die_on_a_disk() -> None:
+    table = by_setting(safety_of(CRASH), "mariadb")
+    assert [column.title for column in table.columns] == [
+        "Setting",
+        *(f"{way}, {disk}" for way in ("Killed", "System stopped", "Power cut") for disk in ("ssd", "liar")),
+    ]
+    rows = {
+        row[0]: dict(zip([column.title for column in table.columns], row, strict=True)) for row in table.rows
+    }
+    assert rows["safest"]["Power cut, ssd"] == "kept 4 (≤ 53%)"
+    assert rows["fast"]["System stopped, ssd"].startswith("lost ")
+    assert rows["safest"]["Power cut, liar"].startswith("lost ")
+
+
+def test_what_was_not_tried_is_not_called_kept_and_a_database_that_is_gone_is_counted_as_that() -> None:
+    crash = make_crash_plan(tunings=("safest", "fast"), cuts=2, documented=[KEPT])
+    safest = [number for number, planned in enumerate(crash.trials) if planned.cell.endswith("safest")]
+    cuts = changed(make_cuts(crash), {safest[0]: refused})
+    kept = [cut for cut in cuts if cut.cell.endswith("safest")]
+    [first, second] = by_setting(safety_of(crash, kept), "mariadb").rows
+    assert first == ("safest", "≠ gone 1/2")
+    assert second == ("fast", "n/a")
+
+
+def test_the_page_has_a_chapter_a_server_and_names_what_was_documented_and_not_seen() -> None:
+    cuts = [change(cut, ledger__lost=0, ledger__first_lost_before_s=None) for cut in make_cuts(CRASH)]
+    one = campaign(cuts=cuts)
+    text = page(one)
+    assert f"\n## {one.title}\n" in text
+    not_seen = text[text.index("## Documented as possible, and not seen") : text.index("## Damage")]
+    lines = not_seen.splitlines()
+    [number] = [number for number, line in enumerate(lines) if "`fast`**" in line]
+    item, source = lines[number : number + 2]
+    assert item.startswith(f"- **{one.title}, `fast`**: power cut, `ssd`: 4 (≤ 53%, at risk in ")
+    assert "; system stopped, `ssd`: 4 (≤ 53%, at risk in " in item
+    assert source == "  - MariaDB Knowledge Base, innodb_flush_log_at_trx_commit"
+    assert "No row." in text[text.index("## Against the documentation") : text.index("## Documented as")]
+
+
+def test_what_is_against_its_documentation_is_said_in_full() -> None:
+    crash = make_crash_plan(tunings=("safest",), cuts=2, documented=[KEPT])
+    text = page(campaign(crash, changed(make_cuts(crash), {0: refused})))
+    [item] = [line for line in text.splitlines() if "`safest`**, power cut, `ssd`: " in line]
+    assert "documented as “kept”; it lost the whole database in 1 of 2 cuts" in item
+    assert "None: whatever may be lost was seen to be." in text
+
+
+def test_settings_are_shown_as_read_back_and_where_they_differ() -> None:
+    def read(cut: CutTrial) -> CutTrial:
+        value = "1" if cut.cell.endswith("safest") else "2"
+        rows = [
+            ("innodb_flush_log_at_trx_commit", value, True),
+            ("log_bin", "ON", True),
+            ("port", "0", False),
+        ]
+        return change(
+            cut,
+            settings=[
+                Setting(name=name, requested=told, observed=told, holds=True, level=level)
+                for name, told, level in rows
+            ],
+        )
+
+    text = page(campaign(cuts=[read(cut) for cut in make_cuts(CRASH)]))
+    assert "- `safest`: `innodb_flush_log_at_trx_commit = 1`, `log_bin = ON`\n" in text
+    assert "- `fast`: `innodb_flush_log_at_trx_commit = 2`\n" in text
+
+
+def test_promises_of_all_rows_have_one_bound_and_a_broken_one_is_counted() -> None:
+    kept = campaign(make_crash_plan(tunings=("safest",), cuts=60, documented=[KEPT]))
+    assert promises(kept) == "0 of 60 cuts of 1 row lost or damaged something: at most 4.9%"
+    crash = make_crash_plan(tunings=("safest",), cuts=2, documented=[KEPT])
+    broken = campaign(crash, changed(make_cuts(crash), {0: refused}))
+    assert promises(broken).startswith("1 of 2 cuts of 1 row lost or damaged something: ")
+
+
+def test_where_the_binary_log_and_the_tables_part_is_told_by_setting_and_death() -> None:
+    behind = [
+        change(cut, recovery__engine_only=7) if (cut.cell, cut.way) == ("mariadb/ssd/fast", "stop") else cut
+        for cut in make_cuts(CRASH)
+    ]
+    text = page(campaign(cuts=behind))
+    said = text[text.index("## The binary log against the tables") : text.index("## Recovery")]
+    [safest, fast] = [line.split(" | ")[1:] for line in said.splitlines() if line.startswith("| MariaDB")]
+    assert safest == ["safest", *["same 4"] * 5, "same 4 |"]
+    assert fast == ["fast", "same 4", "same 4", "behind 4/4: 7", *["same 4"] * 2, "same 4 |"]
+
+
+def test_runs_of_different_cells_are_joined_and_a_cell_that_two_have_is_refused() -> None:
+    parts = [
+        campaign(part, [cut for cut in make_cuts(CRASH) if cut.cell in ids])
+        for storage in ("ssd", "liar")
+        for ids in [{cell.id for cell in CRASH.cells if cell.storage == storage}]
+        for part in [durability.only(CRASH, ids)]
+    ]
+    [one] = durability.joined(parts)
+    assert one.safety.answers and {*map(repr, one.safety.answers)} == {*map(repr, campaign().safety.answers)}
+    with pytest.raises(RefusalError, match=r"mariadb/ssd/fast of MariaDB .* is in two of the runs"):
+        durability.joined([campaign(), parts[0]])
+
+
+def test_a_campaign_of_another_study_or_of_other_cells_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RefusalError, match="`accounts` was 1000, and is 20000"):
+        durability.as_of(CRASH, change(CRASH, accounts=20_000))
+    with pytest.raises(RefusalError, match="no such cells any more"):
+        durability.as_of(CRASH, change(CRASH, cells=CRASH.cells[:2]))
+    other = RunFolder.create(tmp_path / "run", "", with_cuts(make_plan(), CRASH))
+    with pytest.raises(RefusalError, match="is no run with cuts of the study durability-truth"):
+        list(durability.read(other))
