@@ -1,20 +1,22 @@
 """Each reason why a published ratio was not met: said where its evidence is, and not where it is not."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.shapes import CellLimit, Instrument, Signal
 from diskproof.analysis.published import why
 from diskproof.analysis.published.case import Case
 from diskproof.analysis.published.marks import order_agreement, size_agreement
 from diskproof.analysis.published.shapes import Agreement
+from diskproof.results.limit import Limit
 from diskproof.results.load import Operation
 from diskproof.results.machine import VirtualFacts
-from diskproof.results.plan import Plan, Scale
+from diskproof.results.plan import Cell, Plan, Scale
 from diskproof.results.trial import Finding, HeldCpus, Trial
 from diskproof.stats.intervals import Interval
 from support.published import publish, ratio
@@ -72,6 +74,96 @@ def each(plan: Plan, **changes: Any) -> list[Trial]:
     return [change(trial, **changes) for trial in make_trials(plan)]
 
 
+def held(case: Case, **limits: Limit) -> Case:
+    """Return the case with limits that two instruments name, by storage."""
+    cells = {side.cell.storage: side.cell for side in case.sides}
+    return replace(case, limits={cells[at].id: named(cells[at], limit) for at, limit in limits.items()})
+
+
+def named(cell: Cell, limit: Limit) -> CellLimit:
+    told: list[tuple[Limit, Instrument, bool]] = [
+        (limit, "threads", True),
+        (limit, "threads", True),
+        (limit, "kernel", True),
+        (limit, "clients", False),
+    ]
+    signals = [
+        Signal(limit=of, instrument=who, supports=speaks, says=f"{number}: {who} on {cell.storage}")
+        for number, (of, who, speaks) in enumerate(told)
+    ]
+    return CellLimit(cell=cell, limit=limit, sentence="", signals=signals)
+
+
+# ---------------------------------------------------------------- what holds the sides back
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("CPU", "CPU-bound here"),
+        ("load generator", "bound by the load generator here"),
+        ("locks", "bound by locks here"),
+        ("arrivals", "bound by the rate of arrivals here"),
+    ],
+)
+def test_a_limit_that_is_no_disk_explains_a_smaller_difference_by_both_its_signals(
+    limit: Limit, said: str
+) -> None:
+    case = case_of(two_cells(), [])
+    [told] = sample(why.no_disk_is_the_limit, held(case, ssd=limit, disk="data reads"))
+    assert told == f"{said}: on `ssd` 0: threads on ssd; 2: kernel on ssd"
+    [told] = sample(why.no_disk_is_the_limit, held(case, ssd=limit, disk=limit))
+    assert "on `disk` 0: threads on disk" in told
+    assert "on `ssd`" in told
+    assert sample(why.no_disk_is_the_limit, case) == []
+
+
+@pytest.mark.parametrize("limit", get_args(Limit))
+def test_every_limit_is_a_disks_or_hides_it(limit: Limit) -> None:
+    case = held(case_of(two_cells(), []), ssd=limit)
+    told = [*why.no_disk_is_the_limit(case), *why.faster_disk_is_the_limit(case)]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("other", [LARGER, REVERSED, OPEN])
+def test_what_hides_a_disk_explains_no_larger_difference_and_none_that_is_open(other: Interval) -> None:
+    case = held(case_of(two_cells(), [], other), ssd="CPU", disk="CPU")
+    assert sample(why.no_disk_is_the_limit, case) == []
+    assert sample(why.faster_disk_is_the_limit, held(case, ssd="data reads")) == []
+
+
+def test_the_slower_side_of_a_larger_or_reversed_difference_says_what_holds_it_back() -> None:
+    plan = two_cells()
+    [said] = sample(why.slower_side_is_held_back, held(case_of(plan, [], LARGER), disk="log flush"))
+    assert said == (
+        "`disk` is held back by the log's flush here: 0: threads on disk; 2: kernel on disk; what else held "
+        "the published one back is not told"
+    )
+    [said] = sample(why.slower_side_is_held_back, held(case_of(plan, [], REVERSED), ssd="CPU"))
+    assert said.startswith("`ssd` is held back by the CPUs here: ")
+    for case in (
+        held(case_of(plan, [], SMALLER), disk="CPU"),
+        held(case_of(plan, [], OPEN), disk="CPU"),
+        held(case_of(plan, [], LARGER), ssd="CPU"),
+        held(case_of(plan, [], REVERSED), disk="CPU"),
+    ):
+        assert sample(why.slower_side_is_held_back, case) == []
+
+
+def test_a_faster_disk_that_is_the_limit_is_told_by_its_signals() -> None:
+    [said] = sample(why.faster_disk_is_the_limit, held(case_of(two_cells(), []), ssd="log flush"))
+    assert said == "even `ssd` is held back by the log's flush here: 0: threads on ssd; 2: kernel on ssd"
+
+
+def test_what_names_a_limit_leaves_no_guess_beside_it() -> None:
+    plan = two_cells()
+    full = each(plan, usage__server_cpu_s=2 * 29.0, usage__host_cpu_busy_s=60.0)
+    case = held(case_of(plan, full), ssd="CPU", disk="CPU")
+    assert sample(why.cpus_are_full, case) == []
+    assert sample(why.machine_is_busy, case) == []
+    assert why.reasons(case)[0].startswith("CPU-bound here: ")
+
+
 # ---------------------------------------------------------------- the CPU
 
 
@@ -81,34 +173,34 @@ def test_full_cpus_are_named_with_their_side_and_their_figure() -> None:
         change(trial, usage__server_cpu_s=0.9 * 2 * 30 if "ssd" in trial.cell else 1.0)
         for trial in make_trials(plan)
     ]
-    [said] = sample(why.cpu_is_the_limit, case_of(plan, trials))
-    assert said.startswith("CPU-bound here: the server and its load worked on ")
-    assert "of 2 CPUs on `ssd`" in said
+    [said] = sample(why.cpus_are_full, case_of(plan, trials))
+    assert said.startswith("the server and its load worked on ")
+    assert said.endswith("of 2 CPUs on `ssd`: full, though what holds it back is not established")
     assert "`disk`" not in said
-    assert sample(why.cpu_is_the_limit, case_of(plan, each(plan, usage__server_cpu_s=1.0))) == []
+    assert sample(why.cpus_are_full, case_of(plan, each(plan, usage__server_cpu_s=1.0))) == []
 
 
 def test_a_single_client_keeps_one_cpu_busy_at_most() -> None:
     plan = two_cells(clients=(1,))
     trials = [using(trial, busy_s=1.0) for trial in each(plan, usage__server_cpu_s=0.9 * 30)]
-    [said] = sample(why.cpu_is_the_limit, case_of(plan, trials))
+    [said] = sample(why.cpus_are_full, case_of(plan, trials))
     assert "of 2 CPUs for 1 client on `disk`" in said
-    assert sample(why.cpu_is_the_limit, case_of(two_cells(), each(two_cells(), usage__server_cpu_s=27))) == []
+    assert sample(why.cpus_are_full, case_of(two_cells(), each(two_cells(), usage__server_cpu_s=27))) == []
 
 
 def test_threads_of_the_server_may_work_while_the_only_client_waits_for_the_disk() -> None:
     plan = two_cells(clients=(1,))
     waiting = [using(trial, busy_s=20.0) for trial in each(plan, usage__server_cpu_s=1.2 * 30)]
-    assert sample(why.cpu_is_the_limit, case_of(plan, waiting)) == []
+    assert sample(why.cpus_are_full, case_of(plan, waiting)) == []
     in_memory = two_cells(storages=("dram", "ram"), clients=(1,))  # nobody counted what it waited for
-    assert sample(why.cpu_is_the_limit, case_of(in_memory, each(in_memory, usage__server_cpu_s=36))) == []
+    assert sample(why.cpus_are_full, case_of(in_memory, each(in_memory, usage__server_cpu_s=36))) == []
 
 
 def test_cpus_that_the_study_holds_back_are_the_limit_too() -> None:
     plan = change(two_cells(), cpus=1)
     held = HeldCpus(cpus=[1], server=[1], load=[1])
     full = each(plan, usage__server_cpu_s=0.9 * 30, held_cpus=held)
-    [said] = sample(why.cpu_is_the_limit, case_of(plan, full))
+    [said] = sample(why.cpus_are_full, case_of(plan, full))
     assert "of 1 CPUs" in said
     others = each(plan, usage__server_cpu_s=3.0, usage__held_cpu_busy_s=29.0, held_cpus=held)
     said, _ = sample(why.machine_is_busy, case_of(plan, others, held_cpus=[1]))
@@ -121,8 +213,8 @@ def test_a_full_cpu_explains_no_larger_difference_no_other_order_and_none_that_i
 ) -> None:
     plan = two_cells()
     trials = each(plan, usage__server_cpu_s=2 * 30)
-    assert sample(why.cpu_is_the_limit, case_of(plan, trials, other)) == []
-    assert sample(why.cpu_is_the_limit, case_of(plan, trials)) != []
+    assert sample(why.cpus_are_full, case_of(plan, trials, other)) == []
+    assert sample(why.cpus_are_full, case_of(plan, trials)) != []
 
 
 def test_a_machine_that_others_keep_busy_is_named() -> None:
@@ -161,8 +253,8 @@ def test_bare_files_have_neither_server_nor_commits() -> None:
     plan = two_cells()
     bare = change(plan, cells=[change(cell, server="-", tuning="-") for cell in plan.cells])
     without = [change(using(trial, flushes=2), usage__server_cpu_s=60.0) for trial in make_trials(plan)]
-    [said] = sample(why.cpu_is_the_limit, case_of(bare, without))
-    assert said.startswith("CPU-bound here: the load worked on ")
+    [said] = sample(why.cpus_are_full, case_of(bare, without))
+    assert said.startswith("the load worked on ")
     assert sample(why.commits_do_not_wait, case_of(bare, without)) == []
     starting = [change(trial, usage__server_cpu_s=3.0, usage__host_cpu_busy_s=60.0) for trial in without]
     assert sample(why.machine_is_busy, case_of(bare, starting)) == []  # fio's start is in it
@@ -208,16 +300,19 @@ def test_only_the_slower_side_is_asked_for_an_idle_disk() -> None:
     assert sample(why.disk_is_idle, case_of(plan, trials)) == []
 
 
-def test_a_disk_that_alone_is_the_limit_explains_a_larger_difference() -> None:
+def test_a_disk_that_is_busy_and_no_established_limit_is_told_as_that() -> None:
     plan = two_cells()
     full = [change(using(trial, busy_s=29.4), usage__server_cpu_s=3.0) for trial in make_trials(plan)]
-    [said] = sample(why.disk_is_the_limit, case_of(plan, full, LARGER, **turning(plan)))
-    assert "the disk alone is the limit here on `disk`: busy for 98% of the time, the CPUs" in said
-    assert sample(why.disk_is_the_limit, case_of(plan, full, **turning(plan))) == []
+    case = case_of(plan, full, LARGER, **turning(plan))
+    [said] = sample(why.disk_is_busy, case)
+    assert said.startswith("on `disk` the disk is busy for 98% of the time, the CPUs ")
+    assert said.endswith("full, though what holds it back is not established")
+    assert sample(why.disk_is_busy, case_of(plan, full, **turning(plan))) == []
+    assert sample(why.disk_is_busy, held(case, disk="data reads")) == []
     half = [
         change(using(trial, busy_s=15, flush_s=15), usage__server_cpu_s=3.0) for trial in make_trials(plan)
     ]
-    assert sample(why.disk_is_the_limit, case_of(plan, half, LARGER, **turning(plan))) == []
+    assert sample(why.disk_is_busy, case_of(plan, half, LARGER, **turning(plan))) == []
 
 
 @pytest.mark.parametrize(
@@ -236,7 +331,7 @@ def test_only_a_disk_that_serves_one_request_at_a_time_is_a_limit_when_it_is_bus
 ) -> None:
     plan = two_cells()
     full = [change(using(trial, busy_s=29.4), usage__server_cpu_s=3.0) for trial in make_trials(plan)]
-    said = sample(why.disk_is_the_limit, case_of(plan, full, LARGER, **turning(plan, **device)))
+    said = sample(why.disk_is_busy, case_of(plan, full, LARGER, **turning(plan, **device)))
     assert bool(said) == limit
 
 
@@ -248,7 +343,8 @@ def test_a_faster_disk_that_is_the_limit_explains_a_smaller_difference() -> None
     ]
     spinning = turning(plan)
     [said] = sample(why.faster_disk_is_the_limit, case_of(plan, full, **spinning))
-    assert said.startswith("even on `ssd` the disk is the limit here: busy for 94% of the time, the CPUs ")
+    assert said.startswith("even on `ssd` the disk is busy for 94% of the time, the CPUs ")
+    assert said.endswith("full, though what holds it back is not established")
     assert sample(why.faster_disk_is_the_limit, case_of(plan, full, LARGER, **spinning)) == []
     working = [change(trial, usage__server_cpu_s=2 * 29.0) for trial in full]
     assert sample(why.faster_disk_is_the_limit, case_of(plan, working, **spinning)) == []
@@ -308,7 +404,10 @@ def test_counters_of_a_whole_job_beside_one_of_its_tests_say_so() -> None:
     case = case_of(plan, each(plan, usage__server_cpu_s=2 * 30))
     assert not any("whole job" in said for said in why.reasons(case))
     of_test = replace(case, published=ratio(0.1, "disk", "ssd", part="insert"))
-    said = next(said for said in why.reasons(of_test) if said.startswith("CPU-bound"))
+    said = next(said for said in why.reasons(of_test) if said.startswith("the server and its load"))
+    assert said.endswith(" (over the whole job)")
+    named = replace(held(case, ssd="CPU"), published=of_test.published)
+    said = next(said for said in why.reasons(named) if said.startswith("CPU-bound"))
     assert said.endswith(" (over the whole job)")
 
 
@@ -450,7 +549,7 @@ def test_the_scale_says_what_it_makes_smaller() -> None:
     plan = two_cells()
     scaled = change(plan, scale=Scale(name="short", shrinks="a tenth of the rows", carries="the order"))
     assert sample(why.smaller_scale, case_of(scaled, make_trials(plan))) == [
-        "scale `short`: a tenth of the rows"
+        "scale `short`: what it makes smaller is told at the head"
     ]
     assert sample(why.smaller_scale, case_of(plan, make_trials(plan))) == []
 
@@ -462,7 +561,10 @@ def test_where_nothing_explains_it_that_is_said() -> None:
         change(using(trial, busy_s=15.0, reads=10**6), usage__host_cpu_busy_s=20.0)
         for trial in make_trials(plan)
     ]
-    assert why.reasons(case_of(plan, busy)) == [why.UNEXPLAINED, "scale `short`: a tenth of the rows"]
+    assert why.reasons(case_of(plan, busy)) == [
+        why.UNEXPLAINED,
+        "scale `short`: what it makes smaller is told at the head",
+    ]
 
 
 @pytest.mark.parametrize("measured", [0.5, 0.01])

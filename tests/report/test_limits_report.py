@@ -177,6 +177,7 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
     limits = limits_of(analysis)
     for table in (
         tables.limits(analysis, limits),
+        tables.in_short(analysis, limits),
         tables.signals(analysis, limits),
         tables.splits(analysis, limits),
         tables.sources(analysis, limits),
@@ -191,14 +192,20 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
 def test_the_two_signals_of_a_limit_are_of_two_instruments(run: Run) -> None:
     _, analysis = run
     table = tables.limits(analysis, limits_of(analysis))
-    first, second = (
-        [column.title for column in table.columns].index(f"{which} signal") for which in ("First", "Second")
-    )
+    at = [column.title for column in table.columns].index("What names it")
     flushed = next(row for row in table.rows if "log flush" in row)
-    assert flushed[first].startswith("clients: COMMIT takes")
-    assert flushed[second].startswith("kernel: ")
+    assert flushed[at].startswith("clients: COMMIT takes")
+    assert "; kernel: " in flushed[at]
+    assert "only writes wait" not in flushed[at]
     opened = next(row for row in table.rows if words.NOT_ESTABLISHED in row)
-    assert (opened[first], opened[second]) == ("", "")
+    assert opened[at] == ""
+
+
+def test_what_is_missing_for_a_limit_stands_in_the_short_table(run: Run) -> None:
+    _, analysis = run
+    table = tables.in_short(analysis, limits_of(analysis))
+    opened = next(row for row in table.rows if words.NOT_ESTABLISHED in row)
+    assert opened[-1].startswith("the CPUs are 64% busy, and no second signal")
 
 
 def test_what_speaks_against_a_limit_is_told_too(run: Run) -> None:

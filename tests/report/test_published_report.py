@@ -14,6 +14,7 @@ from diskproof.report.chart_style import DARK, LIGHT, Ink
 from diskproof.results.load import Operation
 from diskproof.results.plan import Plan, Scale
 from diskproof.results.trial import Trial
+from support.limits import make_limits
 from support.published import figure, publish, ratio
 from support.runs import MakeRun, Run
 from support.snapshots import assert_matches_snapshot
@@ -256,8 +257,23 @@ def test_reasons_that_all_share_come_first_and_once(make_run: MakeRun) -> None:
     [group] = beside.groups(analysis)
     (everyone, common), *_ = beside.reasons(group)
     assert everyone == "All that do not agree"
-    assert "scale `short`: a tenth of the rows." in common
-    assert markdown.render(analysis).count("scale `short`: a tenth") == 1
+    assert "scale `short`: what it makes smaller is told at the head" in common
+    assert markdown.render(analysis).count("told at the head") == 1
+
+
+def test_what_holds_both_sides_back_stands_beside_a_ratio(make_run: MakeRun) -> None:
+    told = [ratio(0.25, "fast", "safest", factor="tuning", at={"storage": at}) for at in ("disk", "dram")]
+    plan = publish(make_plan(clients=(8,)), ratios=[*told, ratio(0.25, at={"tuning": "safest"})])
+    folder, analysis = make_run(plan)
+    analysis = change(analysis, limits=make_limits(plan))
+    [group] = beside.groups(analysis)
+    table = tables.published_ratios(group)
+    at = [column.title for column in table.columns].index("Held back by")
+    assert [row[at] for row in table.rows] == ["not established / log flush", "CPU, both", "log flush / CPU"]
+    assert "| log flush / CPU |" in markdown.render(analysis)
+    assert "log flush / CPU" in html.render(folder, analysis)
+    [without] = beside.groups(change(analysis, limits=None))
+    assert "Held back by" not in {column.title for column in tables.published_ratios(without).columns}
 
 
 def test_a_table_of_figures_alone_is_shown(make_run: MakeRun) -> None:

@@ -40,6 +40,7 @@ def analyse(
     cells = [answer_cell(gathered, cell) for cell in plan.cells]
     verdicts = make_verdicts(gathered)
     safety = answer_safety(plan, cuts, cells, verdicts)
+    limits = answer_limits(gathered, proofs)
     return Analysis(
         plan=plan,
         machine=machine,
@@ -51,12 +52,12 @@ def analyse(
         verdicts=verdicts,
         findings=gathered.findings(),
         operations=answer_operations(gathered),
-        beside=answer_published(gathered),
+        beside=answer_published(gathered, limits),
         level_differences=_level_differences(plan, [one.trial for one in audited if one.valid]),
         efficiency=answer_efficiency(gathered),
         prices=answer_prices(gathered, machine),
         safety=safety,
-        limits=answer_limits(gathered, proofs),
+        limits=limits,
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import get_args
 
@@ -12,7 +12,9 @@ from diskproof.analysis.published.marks import SIZE_BAND, TIE
 from diskproof.analysis.published.shapes import BesideFigure, BesideRatio, Mark
 from diskproof.analysis.words import subject
 from diskproof.report import words
+from diskproof.report.limits.words import NOT_ESTABLISHED
 from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.limit import Limit
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.published import PublishedFigure, PublishedMeasure, PublishedRatio
 
@@ -46,6 +48,8 @@ class Group:
     plan: Plan
     ratios: Sequence[BesideRatio]
     figures: Sequence[BesideFigure]
+    limits: Mapping[str, Limit | None] = field(default_factory=dict)
+    """What holds cells back, by their ids; None: not established."""
 
     @cached_property
     def ratio_factors(self) -> list[Factor]:
@@ -81,6 +85,24 @@ class Group:
         """Return the group without the ratios that no cell of the run has the levels of."""
         return replace(self, ratios=[row for row in self.ratios if row.cell is not None])
 
+    @property
+    def tells_limits(self) -> bool:
+        """Whether anything is said of what holds the cells of its ratios back."""
+        return any(cell in self.limits for row in self.ratios for cell in (row.cell, row.baseline_cell))
+
+    def held_back(self, row: BesideRatio) -> str:
+        """Return what holds the sides of a ratio back, in its order: ``CPU / log flush``; ``CPU, both``."""
+        first, second = self._held_back(row.cell), self._held_back(row.baseline_cell)
+        if first != second:
+            return f"{first} / {second}"
+        return first if first in (NOT_ESTABLISHED, words.NOT_OBSERVED) else f"{first}, both"
+
+    def _held_back(self, cell: str | None) -> str:
+        """Return a cell's limit; n/a where no valid trial of it counted anything."""
+        if cell is None or cell not in self.limits:
+            return words.NOT_OBSERVED
+        return self.limits[cell] or NOT_ESTABLISHED
+
     def held(self, row: BesideRatio) -> dict[Factor, str]:
         """Return the levels that both sides of a ratio have, as published or else as measured."""
         return _levels(row.published.at, self._cell(row.cell), but=row.published.factor)
@@ -112,6 +134,7 @@ def groups(analysis: Analysis) -> list[Group]:
         *(row.published for row in ratios),
     ]
     places = {published.table: published.place for published in reversed(told)}
+    limits = {one.cell.id: one.limit for one in analysis.limits.cells} if analysis.limits else {}
     return [
         Group(
             title,
@@ -119,6 +142,7 @@ def groups(analysis: Analysis) -> list[Group]:
             analysis.plan,
             [row for row in ratios if row.published.table == title],
             [row for row in figures if row.published.table == title],
+            limits,
         )
         for title in dict.fromkeys(published.table for published in told)
     ]
@@ -165,7 +189,8 @@ def note() -> str:
         f"or the same: within a factor of {TIE:.3g}), and the size {band} times the published one; order "
         "agrees: the size is not decided; size differs, order differs: the whole interval lies beyond; "
         "inconclusive: it allows more than one order. The intervals are not adjusted for their number; the "
-        "published figures have none. n/a: not measured."
+        "published figures have none. Held back: what the first and the second of the two wait for here, "
+        "over the whole job where it is one. n/a: not measured."
     )
 
 

@@ -72,15 +72,24 @@ def published(analysis: Analysis) -> list[str]:
     said = f"{escape(beside.source(analysis))}. {beside.summary(analysis)}."
     parts = ["## Beside the published figures", said, escape(beside.note())]
     for group in beside.groups(analysis):
-        parts += [f"### {escape(group.title)}", escape(group.place)]
-        if group.ratios:
-            parts.append(table(tables.published_ratios(group)))
-        if items := beside.reasons(group):
-            parts.append("\n".join(_reasons(whom, why) for whom, why in items))
-        if group.figures:
-            parts.append(table(tables.published_figures(group)))
-        parts += [f"n/a: {escape(why)}." for why in beside.missing(group)]
+        parts += [*published_ratios(group), *published_figures(group)]
     return parts
+
+
+def published_ratios(group: beside.Group) -> list[str]:
+    """Return the heading of a published table, its ratios, and why those that do not agree do not."""
+    parts = [f"### {escape(group.title)}", escape(group.place)]
+    if group.ratios:
+        parts.append(table(tables.published_ratios(group)))
+    if items := beside.reasons(group):
+        parts.append("\n".join(_reasons(whom, why) for whom, why in items))
+    return parts
+
+
+def published_figures(group: beside.Group) -> list[str]:
+    """Return the figures of a published table, and why some were not measured; none where it has none."""
+    parts = [table(tables.published_figures(group))] if group.figures else []
+    return parts + [f"n/a: {escape(why)}." for why in beside.missing(group)]
 
 
 def _reasons(whom: str, why: Sequence[str]) -> str:

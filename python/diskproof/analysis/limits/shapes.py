@@ -120,6 +120,16 @@ class CellLimit(Record):
     what_if: WhatIf | None = None
     troubles: list[Trouble] = Field(default_factory=list)
 
+    @property
+    def supporting(self) -> list[Signal]:
+        """The signals that speak for its limit, the first of each instrument first.
+
+        Two signals of one instrument are one: what makes a limit established must not stand behind.
+        """
+        for_it = [signal for signal in self.signals if signal.supports and signal.limit == self.limit]
+        first = {one.instrument: one for one in reversed(for_it)}
+        return sorted(for_it, key=lambda one: one is not first[one.instrument])
+
 
 class Scaling(Record):
     """The Universal Scalability Law fitted to a sweep of clients (Gunther 2007)."""

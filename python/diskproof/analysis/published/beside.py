@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Audited, Gathered
+from diskproof.analysis.limits.shapes import Limits
 from diskproof.analysis.published import marks
 from diskproof.analysis.published.case import Case
 from diskproof.analysis.published.join import cells_of, pairs_of, why_no_cell, why_no_pair
@@ -18,8 +19,10 @@ from diskproof.results.published import PublishedFigure, PublishedRatio
 from diskproof.stats.intervals import geometric_mean_interval, paired_ratio
 
 
-def answer_published(gathered: Gathered) -> Beside | None:
+def answer_published(gathered: Gathered, limits: Limits | None = None) -> Beside | None:
     """Return what stands beside the published figures; None where the study has none.
+
+    `limits` are what holds the cells back, which may say why a ratio was not met.
 
     A figure or ratio that several cells have the levels of stands here once for each of them. The ratios'
     intervals are not adjusted for their number: a mark of difference asks for more than chance gives, an
@@ -30,7 +33,7 @@ def answer_published(gathered: Gathered) -> Beside | None:
         return None
     return Beside(
         figures=[one for figure in published.figures for one in _figures(gathered, figure)],
-        ratios=[one for ratio in published.ratios for one in _ratios(gathered, ratio)],
+        ratios=[one for ratio in published.ratios for one in _ratios(gathered, limits, ratio)],
     )
 
 
@@ -65,19 +68,27 @@ def _figure(gathered: Gathered, figure: PublishedFigure, cell: Cell) -> BesideFi
 # ---------------------------------------------------------------- ratios
 
 
-def _ratios(gathered: Gathered, ratio: PublishedRatio) -> Iterator[BesideRatio]:
+def _ratios(gathered: Gathered, limits: Limits | None, ratio: PublishedRatio) -> Iterator[BesideRatio]:
     pairs = pairs_of(gathered.plan, ratio)
     for baseline, cell in pairs:
-        yield _ratio(gathered, ratio, baseline, cell)
+        yield _ratio(gathered, limits, ratio, baseline, cell)
     if not pairs:
         yield _without(ratio, "not measured", [why_no_pair(gathered.plan, ratio)])
 
 
-def _ratio(gathered: Gathered, ratio: PublishedRatio, baseline: Cell, cell: Cell) -> BesideRatio:
+def _ratio(
+    gathered: Gathered, limits: Limits | None, ratio: PublishedRatio, baseline: Cell, cell: Cell
+) -> BesideRatio:
     parts = _parts(ratio.part, [baseline, cell], gathered)
     below, above = (_speeds(gathered.valid(side), ratio, parts) for side in (baseline, cell))
     blocks = sorted(below.keys() & above.keys())
-    case = Case(gathered, ratio, Side.of(gathered, cell, parts), Side.of(gathered, baseline, parts))
+    case = Case(
+        gathered,
+        ratio,
+        Side.of(gathered, cell, parts),
+        Side.of(gathered, baseline, parts),
+        limits={one.cell.id: one for one in limits.cells} if limits else {},
+    )
     if empty := [side for side, speeds in ((cell, above), (baseline, below)) if not speeds]:
         nothing = [_why_nothing(gathered, one, ratio) for one in empty]
         return _without(ratio, "not measured", [*nothing, *obstacles(case)], baseline, cell)

@@ -1,11 +1,13 @@
 """A published ratio that was not met: which side is the slower, and by more or by less than was published."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from diskproof.analysis.answers import RunFinding
 from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.shapes import CellLimit
 from diskproof.analysis.published.marks import TIE
 from diskproof.analysis.published.shapes import Agreement
 from diskproof.results.published import PublishedRatio
@@ -25,6 +27,8 @@ class Case:
     order: Agreement | None = None
     size: Agreement | None = None
     """None: neither is asked for."""
+    limits: Mapping[str, CellLimit] = field(default_factory=dict)
+    """What holds cells back, by their ids."""
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -92,6 +96,11 @@ class Case:
     def faster(self) -> Side:
         """The other side."""
         return self.level if self.slower is self.baseline else self.baseline
+
+    def limit(self, side: Side) -> CellLimit | None:
+        """Return what holds a side back; None where that is not established."""
+        found = self.limits.get(side.cell.id)
+        return found if found is not None and found.limit is not None else None
 
     def name(self, side: Side) -> str:
         """Return a side by the level that it stands for."""

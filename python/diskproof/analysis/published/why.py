@@ -9,10 +9,14 @@ import math
 from collections.abc import Callable, Iterator
 
 from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE, Side
+from diskproof.analysis.limits.name import OF_A_DISK
+from diskproof.analysis.limits.shapes import CellLimit
+from diskproof.analysis.limits.words import plain
 from diskproof.analysis.published.case import Case
 from diskproof.analysis.published.join import untold
 from diskproof.analysis.published.marks import SIZE_BAND
 from diskproof.analysis.words import clients, digits, listed, percent
+from diskproof.results.limit import Limit
 from diskproof.results.record import format_bytes
 
 SELDOM = 0.01
@@ -35,6 +39,19 @@ TELLING = (
     "rate",
 )
 """Checks whose findings may say why figures are others than expected."""
+
+NO_DISK: dict[Limit, str] = {
+    "CPU": "CPU-bound here",
+    "load generator": "bound by the load generator here",
+    "locks": "bound by locks here",
+    "arrivals": "bound by the rate of arrivals here",
+}
+"""Limits under which no disk shows, as a reason says them."""
+
+SIGNALS = 2
+"""Of a limit: it takes two instruments to name it."""
+
+NOT_ESTABLISHED = "what holds it back is not established"
 
 WHOLE_JOB = " (over the whole job)"
 
@@ -69,19 +86,30 @@ def _said(asked: tuple[Reason, ...], case: Case) -> list[str]:
     ]
 
 
-def cpu_is_the_limit(case: Case) -> Iterator[str]:
-    """Find sides whose CPUs were busy nearly all the time: there no disk shows."""
-    full = [side for side in case.sides if side.cpu_bound]
+def no_disk_is_the_limit(case: Case) -> Iterator[str]:
+    """Find sides that something else than a disk holds back: there no disk shows."""
+    if not case.gap_is_smaller:
+        return
+    for limit, said in NO_DISK.items():
+        held = [(side, found) for side in case.sides if (found := case.limit(side)) and found.limit == limit]
+        if held:
+            yield f"{said}: {'; '.join(f'on {case.name(side)} {_signals(found)}' for side, found in held)}"
+
+
+def cpus_are_full(case: Case) -> Iterator[str]:
+    """Find sides whose CPUs were busy nearly all the time, though not established as the limit."""
+    full = [side for side in case.sides if side.cpu_bound and case.limit(side) is None]
     if full and case.gap_is_smaller:
         said = listed([f"{_cpus(side)} on {case.name(side)}" for side in full])
-        yield f"CPU-bound here: {_who(case)} worked on {said}"
+        yield f"{_who(case)} worked on {said}: full, though {NOT_ESTABLISHED}"
 
 
 def machine_is_busy(case: Case) -> Iterator[str]:
     """Find sides on which the machine's CPUs were full, though not by the server and its load alone."""
     for side in case.sides:
         all_told = side.machine_share
-        if case.gap_is_smaller and not side.cpu_bound and all_told is not None and all_told >= FULL_SHARE:
+        told = side.cpu_bound or case.limit(side) is not None
+        if case.gap_is_smaller and not told and all_told is not None and all_told >= FULL_SHARE:
             yield (
                 f"the machine's CPUs were busy {_share(all_told)} of the time on {case.name(side)}, "
                 f"{_who(case)} on {_cpus(side)}"
@@ -157,19 +185,30 @@ def skipped_operations(case: Case) -> Iterator[str]:
             yield f"{count} skipped on {case.name(side)}: {why}"
 
 
-def disk_is_the_limit(case: Case) -> Iterator[str]:
-    """Find that nothing but the slower disk is in the way, where the difference is larger than published."""
-    if case.gap_is_larger and case.slower.disk_bound:
-        yield (
-            f"the disk alone is the limit here on {case.name(case.slower)}: {_shares(case.slower)}; what "
-            "else held the published one back is not told"
-        )
+def slower_side_is_held_back(case: Case) -> Iterator[str]:
+    """Find what holds the slower side back, where it is slower than was published."""
+    found = case.limit(case.slower)
+    if found is not None and (case.gap_is_larger or case.reversed):
+        told = "what else held the published one back is not told"
+        yield f"{case.name(case.slower)} is held back by {_limit(found)} here: {_signals(found)}; {told}"
+
+
+def disk_is_busy(case: Case) -> Iterator[str]:
+    """Find a slower disk that is busy nearly all the time, though not established as the limit."""
+    if case.gap_is_larger and case.slower.disk_bound and case.limit(case.slower) is None:
+        name = case.name(case.slower)
+        yield f"on {name} the disk is {_shares(case.slower)}: full, though {NOT_ESTABLISHED}"
 
 
 def faster_disk_is_the_limit(case: Case) -> Iterator[str]:
     """Find that even the faster disk is what its side waits for, where the difference is smaller."""
-    if case.gap_is_smaller and case.faster.disk_bound:
-        yield f"even on {case.name(case.faster)} the disk is the limit here: {_shares(case.faster)}"
+    if not case.gap_is_smaller:
+        return
+    found, name = case.limit(case.faster), case.name(case.faster)
+    if found is not None and found.limit in OF_A_DISK:
+        yield f"even {name} is held back by {_limit(found)} here: {_signals(found)}"
+    elif found is None and case.faster.disk_bound:
+        yield f"even on {name} the disk is {_shares(case.faster)}: full, though {NOT_ESTABLISHED}"
 
 
 def commits_reach_the_disks(case: Case) -> Iterator[str]:
@@ -246,19 +285,21 @@ def untold_levels(case: Case) -> Iterator[str]:
 
 
 def smaller_scale(case: Case) -> Iterator[str]:
-    """Say what the scale makes smaller."""
+    """Say that the run is of another size; what it makes smaller stands at a report's head."""
     scale = case.gathered.plan.scale
     if scale:
-        yield f"scale `{scale.name}`: {' '.join(scale.shrinks.split())}"
+        yield f"scale `{scale.name}`: what it makes smaller is told at the head"
 
 
 REASONS: tuple[Reason, ...] = (
     open_order,
     open_size,
-    cpu_is_the_limit,
+    no_disk_is_the_limit,
+    cpus_are_full,
     machine_is_busy,
     disk_is_idle,
-    disk_is_the_limit,
+    slower_side_is_held_back,
+    disk_is_busy,
     faster_disk_is_the_limit,
     commits_reach_the_disks,
     telling_findings,
@@ -279,16 +320,27 @@ CONDITIONS: tuple[Reason, ...] = (
 """What is so here, and may have been so in the original, and what differs by the study's own words."""
 
 COUNTED: tuple[Reason, ...] = (
-    cpu_is_the_limit,
+    no_disk_is_the_limit,
+    cpus_are_full,
     machine_is_busy,
     disk_is_idle,
-    disk_is_the_limit,
+    slower_side_is_held_back,
+    disk_is_busy,
     faster_disk_is_the_limit,
     commits_reach_the_disks,
     data_in_memory,
     commits_do_not_wait,
 )
 """Those that rest on counters of the whole measured phase."""
+
+
+def _limit(found: CellLimit) -> str:
+    assert found.limit is not None
+    return plain(found.limit)
+
+
+def _signals(found: CellLimit) -> str:
+    return "; ".join(one.says for one in found.supporting[:SIGNALS])
 
 
 def _who(case: Case) -> str:

@@ -132,8 +132,7 @@ def _held(one: HeldBack, evidence: Evidence) -> str:
 
 
 def _missing(cell: CellLimit) -> str:
-    """Return why a limit is not established, as its sentence says it."""
-    why = cell.sentence.removeprefix(NOT_ESTABLISHED).removeprefix(": ").removesuffix(".")
+    why = missing(cell)
     return f": {why}" if why else ""
 
 
@@ -159,21 +158,25 @@ def _of_both(held: Sequence[HeldBack]) -> str:
 
 def _evidence(cell: CellLimit) -> str:
     """Return a cell's first signal in brackets: others stand in the tables."""
-    first = next(iter(supporting(cell)), None)
+    first = next(iter(cell.supporting), None)
     return f" ({first.says})" if first else ""
 
 
 # ---------------------------------------------------------------- cells
 
 
-def supporting(cell: CellLimit) -> list[Signal]:
-    """Return the signals that speak for a cell's limit, the first of each instrument first.
+SIGNALS = 2
+"""It takes two instruments to name a limit."""
 
-    Two signals of one instrument are one: what makes a limit established must not stand behind.
-    """
-    for_it = [signal for signal in cell.signals if signal.supports and signal.limit == cell.limit]
-    first = {one.instrument: one for one in reversed(for_it)}
-    return sorted(for_it, key=lambda one: one is not first[one.instrument])
+
+def named_by(cell: CellLimit) -> str:
+    """Return the signals that name a cell's limit, with who says them; nothing where there is none."""
+    return "; ".join(signal(one) for one in cell.supporting[:SIGNALS]) if cell.limit else ""
+
+
+def missing(cell: CellLimit) -> str:
+    """Return why a limit is not established, as its sentence says it."""
+    return cell.sentence.removeprefix(NOT_ESTABLISHED).removeprefix(": ").removesuffix(".")
 
 
 def signal(one: Signal) -> str:

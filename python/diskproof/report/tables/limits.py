@@ -12,13 +12,11 @@ LAW = ("One client/s", "Contention", "Coherency", "Peak", "Residual")
 
 
 def limits(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a cell: its limit, where, the two signals, the bound, and what a change would do."""
+    """Return a row a cell: its limit, the signals that name it, the bound, and what a change would do."""
     columns = (
         *_levels_of(analysis),
         Column("Held back by"),
-        Column("Where"),
-        Column("First signal"),
-        Column("Second signal"),
+        Column("What names it"),
         Column("Bound/s", figures=True),
         Column("What would free it"),
     )
@@ -26,10 +24,23 @@ def limits(analysis: Analysis, found: Limits) -> Table:
         (
             *_levels(analysis, one),
             one.limit or said.NOT_ESTABLISHED,
-            one.where or "",
-            *_two_signals(one),
+            said.named_by(one),
             words.number(one.bound_per_s),
             one.what_if.says if one.what_if else "",
+        )
+        for one in found.cells
+    )
+    return Table(columns, rows)
+
+
+def in_short(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a cell: its limit, and what names it or is missing."""
+    columns = (*_levels_of(analysis), Column("Held back by"), Column("What names it, or is missing"))
+    rows = tuple(
+        (
+            *_levels(analysis, one),
+            one.limit or said.NOT_ESTABLISHED,
+            said.named_by(one) if one.limit else said.missing(one),
         )
         for one in found.cells
     )
@@ -180,11 +191,6 @@ def _levels_of(analysis: Analysis) -> list[Column]:
 
 def _levels(analysis: Analysis, one: CellLimit) -> list[str]:
     return [one.cell.level(factor) for factor in shown_factors(analysis)]
-
-
-def _two_signals(one: CellLimit) -> tuple[str, str]:
-    first, second = ([said.signal(signal) for signal in said.supporting(one)] + ["", ""])[:2]
-    return first, second
 
 
 def _part(split: Split, name: str) -> str:

@@ -8,9 +8,10 @@ from diskproof.report.tables.table import Column, Table, factor_column
 
 
 def published_ratios(group: Group, *, compact: bool = False) -> Table:
-    """Return a row a ratio: published, measured, one over the other, and the mark."""
+    """Return a row a ratio: published, measured, one over the other, what holds both back, and the mark."""
     parts = any(row.published.part is not None for row in group.ratios)
     several = len(group.measures) > 1
+    limits = group.tells_limits and not compact
     columns = [
         Column("Ratio of"),
         *([Column("Test")] if parts else []),
@@ -19,6 +20,7 @@ def published_ratios(group: Group, *, compact: bool = False) -> Table:
         Column("Published", figures=True),
         Column("Measured", figures=True),
         *([] if compact else [Column("Measured / published", figures=True)]),
+        *([Column("Held back by")] if limits else []),
         Column("Mark"),
     ]
     rows = []
@@ -34,6 +36,7 @@ def published_ratios(group: Group, *, compact: bool = False) -> Table:
                 words.number(row.published.ratio),
                 words.with_bounds(row.measured) + plus,
                 *([] if compact else [words.with_bounds(row.of_published)]),
+                *([group.held_back(row)] if limits else []),
                 row.mark,
             )
         )
