@@ -261,6 +261,8 @@ def _impossible_scatter(latency: Latency) -> Iterator[Problem]:
     if latency.stdev is None or latency.min is None or latency.max is None:
         return
     most_us = max((latency.max - latency.mean) * (latency.mean - latency.min), 0.0) ** 0.5
+    if latency.count > 1:  # that of a sample, as fio tells it, is divided by one less
+        most_us *= (latency.count / (latency.count - 1)) ** 0.5
     if (
         latency.min <= latency.mean <= latency.max
         and latency.stdev > most_us * (1 + PERCENTILE_TOLERANCE) + 1

@@ -17,6 +17,9 @@ FASTEST_SPINDLE_RPM = 15_000
 WRITTEN_BACK_S = 60.0
 """Twice what a page stays dirty before the kernel writes it (vm.dirty_expire_centisecs: 30 s)."""
 
+READS_ARRIVE = 0.5
+"""Reads a transaction that are seen at the devices, from which on a page cache is not what serves them."""
+
 FEWEST_BYTES = 64 * 2**20
 
 DEVICE_BELOW = "the device below the place"
@@ -113,6 +116,11 @@ def data_size(evidence: Evidence) -> Iterator[Said]:
     compares_storages = len({cell.storage for cell in evidence.plan.cells}) > 1
     if data.fits_in(pool):
         fits = f"the data ({data.words}) fits in the buffer pool ({format_bytes(pool)})"
+    elif (place := evidence.place("data")) is not None and place.in_memory:
+        yield Apart("the storage is main memory itself")
+        return
+    elif _reads_arrive(evidence):
+        return
     elif evidence.machine is None:
         yield Untold(
             "the machine's memory"
@@ -135,6 +143,13 @@ def data_size(evidence: Evidence) -> Iterator[Said]:
         yield Problem("note", f"{fits} and nothing is written: storage plays no part")
     else:
         yield Problem("note", f"{fits}: storage is tested by commits and page writes, not by reads")
+
+
+def _reads_arrive(evidence: Evidence) -> bool:
+    """Tell whether reads of the load were seen at the devices: then no page cache serves all of them."""
+    devices = evidence.trial.usage.devices.values() if evidence.trial.usage else ()
+    reads, done = sum(device.reads for device in devices), evidence.load.transactions
+    return bool(done) and reads >= READS_ARRIVE * (done or 0)
 
 
 @check(

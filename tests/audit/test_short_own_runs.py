@@ -1,0 +1,83 @@
+"""Sound trials that are short, small or on bare files: what must not be called a fault of theirs."""
+
+from typing import Any
+
+import pytest
+
+from diskproof.audit.check import Evidence, Outcome
+from diskproof.audit.figures import latency_order
+from diskproof.audit.intervals import interval_sum
+from diskproof.audit.storage import data_size
+from diskproof.results.load import FileRequests
+from diskproof.results.plan import Plan
+from support.trials import change, load_of, make_machine, make_plan, make_trials, usage_of
+
+GIB = 2**30
+
+FILES = FileRequests(
+    files=1,
+    block_bytes=4096,
+    direct=True,
+    one_pass=False,
+    read_bytes=1,
+    written_bytes=0,
+    syncs=0,
+)
+
+
+def evidence(plan: Plan, storage: str, series: tuple[float, ...] = (), **changes: Any) -> Evidence:
+    """Return a trial of one storage, changed, with what is known around it."""
+    trial = next(one for one in make_trials(plan) if plan.cell(one.cell).storage == storage)
+    return Evidence(change(trial, **changes), plan.cell(trial.cell), plan, make_machine(plan), series)
+
+
+def reading(reads_each: float, storage: str = "disk") -> Outcome:
+    """Return what is said of data larger than the pool, of which so many reads a transaction arrive."""
+    plan = make_plan(clients=(8,), tunings=("safest",))
+    of = evidence(plan, storage, data__data_bytes=GIB, load__writes=0)
+    if storage == "disk":
+        reads = round(reads_each * load_of(of.trial).known_transactions)
+        [(name, device)] = usage_of(of.trial).devices.items()
+        of = evidence(
+            plan,
+            storage,
+            data__data_bytes=GIB,
+            load__writes=0,
+            usage__devices={name: change(device, reads=reads)},
+        )
+    return data_size.outcome(of)
+
+
+def test_data_whose_reads_are_seen_at_the_disk_are_not_read_from_the_page_cache() -> None:
+    """The machine's memory could hold them, and does not: the server passes its cache by."""
+    assert reading(10.0).state == "passed"
+    failed = reading(0.1)
+    assert failed.state == "failed"
+    assert "the page cache may serve all reads" in failed.problems[0].message
+
+
+def test_main_memory_under_test_is_not_blamed_for_being_memory() -> None:
+    assert reading(0.0, "dram").state == "does not apply"
+
+
+@pytest.mark.parametrize(("count", "state"), [(8, "passed"), (8000, "failed")])
+def test_the_scatter_of_a_small_sample_is_divided_by_one_less(count: int, state: str) -> None:
+    plan = make_plan(clients=(8,), tunings=("safest",))
+    told: dict[str, Any] = {
+        "load__latency_us__min": 103.7,
+        "load__latency_us__mean": 5470.0,
+        "load__latency_us__max": 11_280.0,
+        "load__latency_us__stdev": 5952.0,
+        "load__latency_us__count": count,
+        "load__latency_us__percentiles": {},
+    }
+    assert latency_order.outcome(evidence(plan, "disk", **told)).state == state
+
+
+def test_lines_of_fio_that_are_of_unequal_length_need_not_add_up() -> None:
+    plan = make_plan(clients=(8,), tunings=("safest",))
+    lines = (900.0,) * 30
+    assert interval_sum.outcome(evidence(plan, "disk", lines)).state == "failed"
+    assert interval_sum.outcome(evidence(plan, "disk", lines, load__file_requests=FILES)).state == (
+        "does not apply"
+    )
