@@ -58,10 +58,18 @@ def small_redo_log(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Tr
     )
 
 
+ONE_TURN = 10_000
+"""Transactions that purge may leave: it works in batches, and takes them off its list later still. A
+judgement: by default the list is shortened after each 128 batches of hundreds of pages
+(`innodb_purge_rseg_truncate_frequency`, `innodb_purge_batch_size`)."""
+
+
 def purge_falls_behind(_: Gathered, seen: Observed, __: Limit | None) -> Iterator[Trouble]:
-    """Find undo history that grows by more than half of what is committed."""
+    """Find undo history that grows by more than half of what is committed, for more than purge's one turn."""
     growth, commits = seen.account(lambda account: account.history_growth_per_s), seen.commits_per_s
     if growth is None or not commits or growth < GROWING * commits:
+        return
+    if growth * (seen.counted_s or 0.0) < ONE_TURN:
         return
     yield Trouble(
         name="purge falling behind",
