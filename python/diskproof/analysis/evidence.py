@@ -161,13 +161,15 @@ class Side:
 
     @property
     def data_bytes(self) -> int | None:
-        """Size of the data set."""
+        """Size of the data set; None of a job, which makes its own."""
+        if any(one.load.operations or one.load.iterations for one in self.trials):
+            return None
         return next((one.trial.data.data_bytes for one in self.trials if one.trial.data), None)
 
     @property
     def engine(self) -> str | None:
         """Storage engine of the tables, where the server has several."""
-        return next((one.trial.data.engine for one in self.trials if one.trial.data), None)
+        return next((data.engine or data.job_engine for one in self.trials if (data := one.trial.data)), None)
 
     def _a_transaction(self, counts: Callable[[Usage], list[int] | list[int | None]]) -> float | None:
         def share(one: Audited) -> float | None:

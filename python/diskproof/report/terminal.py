@@ -49,6 +49,7 @@ def layout(table: tables.Table, console: Console) -> RichTable:
         "Valid",
         "Recovery s",
         "Median lost",
+        "Held back by",
     ):
         if _width(table, gap) > console.width:
             table = table.without(title)

@@ -72,6 +72,8 @@ class DataFacts(Record):
     engine: str | None = None
     """Storage engine that the server reports for the tables (MySQL family)."""
     declared_engine: str | None = None
+    job_engine: str | None = None
+    """Storage engine that a job is told to make its tables with (MySQL family)."""
     restored_by: RestoredBy = "copy"
 
 

@@ -136,6 +136,7 @@ class ServerAttempt(Attempt):
             rows=self.image.rows,
             engine=self.engine,
             declared_engine=self.workload.declared_engine,
+            job_engine=self.workload.job_engine,
             restored_by=self.restored_by,
         )
 

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.demands import bound_of, demands_of, parties_of_cpu
 from diskproof.analysis.limits.imagine import imagine
-from diskproof.analysis.limits.name import name_limit
+from diskproof.analysis.limits.name import Named, name_limit
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.proofs import answer_proofs
 from diskproof.analysis.limits.sentence import sentence_of, where_of
-from diskproof.analysis.limits.shapes import CellLimit, Limits
+from diskproof.analysis.limits.shapes import CellLimit, Limits, Split
 from diskproof.analysis.limits.signals.ask import signals_of
 from diskproof.analysis.limits.split import split_of
 from diskproof.analysis.limits.sweeps import answer_sweeps
 from diskproof.analysis.limits.troubles import troubles_of
+from diskproof.analysis.limits.words import share
 from diskproof.results.limit import ProofPair
 
 
@@ -29,7 +30,7 @@ def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limit
 def answer_limit(gathered: Gathered, seen: Observed) -> CellLimit:
     """Return what holds one cell back."""
     split, demands = split_of(seen), demands_of(seen)
-    named = name_limit(signals_of(seen), split)
+    named = _named(seen, split)
     draft = CellLimit(
         cell=seen.cell,
         limit=named.limit,
@@ -47,3 +48,13 @@ def answer_limit(gathered: Gathered, seen: Observed) -> CellLimit:
     what_if = imagine(seen, draft)
     sentence = sentence_of(seen, named, split, what_if)
     return draft.model_copy(update={"what_if": what_if, "sentence": sentence})
+
+
+def _named(seen: Observed, split: Split | None) -> Named:
+    """Return the limit of a cell; none of a job of which the counters tell too little."""
+    signals = signals_of(seen)
+    if seen.speaks_of_the_load:
+        return name_limit(signals, split)
+    own = share(seen.timed or 0.0)
+    why = f"{own} of the time that was counted is the job's own; in the rest its tables were made and dropped"
+    return Named(None, signals, why)

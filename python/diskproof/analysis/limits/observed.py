@@ -1,7 +1,8 @@
 """What the valid trials of a cell observed about where its time goes: medians over trials, None-safe.
 
 Figures of "a transaction" are in microseconds; of a job they are of a statement, of a load on bare files of a
-request. Shares are of the measured time, and "present" is a mean number at any moment.
+request. Shares are of the counted time, and "present" is a mean number at any moment. A job makes tables
+between its parts, which is counted and not timed: how much of what was counted is timed is told by `timed`.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -28,6 +29,12 @@ LOG_ROLES: dict[Family, tuple[Role, ...]] = {
 
 KNOWN_TO_SERVE = 0.9
 """Of the clients' threads: those that were never found waiting for a client would be missed at the disks."""
+
+MOSTLY = 0.8
+"""Of the counted time, what a job must have timed for its counters to speak of it; a fifth decides little."""
+
+WITH_ACCOUNT = "innodb"
+"""The engine of the MySQL family whose pages, log and locks the server counts."""
 
 PARTIES: tuple[Party, ...] = ("server", "load", "disks")
 
@@ -99,8 +106,29 @@ class Observed:
         )
 
     @cached_property
+    def timed(self) -> float | None:
+        """Return which share of the time that was counted a job timed; None of any other load."""
+        if self.transactional:
+            return None
+        return middle(
+            min(one.load.seconds / one.trial.usage.seconds, 1.0)
+            for one in self.trials
+            if one.load.seconds and one.trial.usage and one.trial.usage.seconds
+        )
+
+    @cached_property
+    def counted_s(self) -> float | None:
+        """Return for how long a trial was counted."""
+        return self._usage(lambda usage: usage.seconds)
+
+    @property
+    def speaks_of_the_load(self) -> bool:
+        """Whether what was counted is mostly of what was timed."""
+        return self.timed is None or self.timed >= MOSTLY
+
+    @cached_property
     def latency_us(self) -> float | None:
-        """Mean latency of a transaction; None of a job.
+        """Mean latency of a transaction; None of a job of which much was counted and not timed.
 
         Of a load on bare files it is the time from one request to the next of the same client: the latency
         of a request has no part of the syncs that follow it. Of SQLite's writers it is that of Little's law
@@ -108,7 +136,7 @@ class Observed:
         latency.
         """
         if not self.transactional:
-            return None
+            return self.completed_us if self.speaks_of_the_load else None
         by_law = self.clients / self.per_s * MICRO if self.per_s else None
         if self.bare:
             return by_law
@@ -367,15 +395,23 @@ class Observed:
 
     # ------------------------------------------------------------ the server's own account
 
+    @cached_property
+    def covers_tables(self) -> bool:
+        """Whether the server's log and account are of the tables under test; of MyISAM's they are not."""
+        engine = self.side.engine
+        return self.family != "mysql" or engine is None or engine.lower() == WITH_ACCOUNT
+
     def account(self, figure: Callable[[ServerAccount], float | None]) -> float | None:
         """Return a figure of the server's account that is a level or a rate."""
-        return self._usage(lambda usage: figure(usage.account) if usage.account else None)
+        return self._usage(
+            lambda usage: figure(usage.account) if usage.account and self.covers_tables else None
+        )
 
     def account_per_s(self, figure: Callable[[ServerAccount], float | None]) -> float | None:
         """Return a figure of the server's account, a second."""
 
         def rate(usage: Usage) -> float | None:
-            value = figure(usage.account) if usage.account else None
+            value = figure(usage.account) if usage.account and self.covers_tables else None
             return value / usage.seconds if value is not None and usage.seconds else None
 
         return self._usage(rate)
@@ -385,7 +421,7 @@ class Observed:
 
         def amount(one: Audited) -> float | None:
             account = one.trial.usage.account if one.trial.usage else None
-            value = figure(account) if account else None
+            value = figure(account) if account and self.covers_tables else None
             return value / one.load.transactions if value is not None and one.load.transactions else None
 
         return middle(amount(one) for one in self.trials)

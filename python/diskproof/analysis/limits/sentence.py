@@ -9,10 +9,12 @@ from diskproof.analysis.limits.name import Named
 from diskproof.analysis.limits.observed import Observed, commits
 from diskproof.analysis.limits.shapes import Part, PartName, Split, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST
-from diskproof.analysis.limits.split import logs_of_commit
+from diskproof.analysis.limits.split import flushed_logs
 from diskproof.analysis.limits.words import milliseconds, sentence_case, share
 from diskproof.analysis.words import clients
 from diskproof.results.limit import Limit
+
+_NAMES = {"redo": "redo", "binlog": "binary"}
 
 PARTIES = {"server": "the server", "load": "the load generator", "disks": "the virtual disks"}
 
@@ -32,7 +34,7 @@ def where_of(seen: Observed, limit: Limit | None) -> str | None:
     storage = seen.cell.storage
     match limit:
         case "log flush":
-            roles = seen.log_roles[: logs_of_commit(seen)]
+            roles = flushed_logs(seen)
             return f"{storage} ({', '.join(roles)})" if roles else storage
         case "data reads" | "page writes":
             return f"{storage} (data)"
@@ -155,7 +157,8 @@ def _cpu_beside(seen: Observed) -> list[str]:
 def _log(seen: Observed) -> str:
     match seen.family:
         case "mysql":
-            return "the redo and binary logs'" if logs_of_commit(seen) > 1 else "the redo log's"
+            logs = flushed_logs(seen)
+            return "the redo and binary logs'" if len(logs) > 1 else f"the {_NAMES[logs[0]]} log's"
         case "postgresql":
             return "the WAL's"
         case "sqlite":

@@ -57,6 +57,8 @@ def log_flush(seen: Observed) -> Part | None:
     each with the write before it, of each log; a longer COMMIT waited for something else too. Where nobody
     knows how long a flush takes, COMMIT waits for one at as many moments as one was seen.
     """
+    if not seen.covers_tables:
+        return None
     (service, writing), how = flush_service(seen)
     waited, statement = _commit_wait(seen)
     if service == 0 or waited is None:
@@ -191,12 +193,24 @@ def alone_on(seen: Observed, disk: Disk) -> bool:
     return bool(disk.roles) and set(disk.roles) <= set(seen.log_roles) - set(DATA)
 
 
-def logs_of_commit(seen: Observed) -> int:
-    """Return how many logs are flushed one after the other at a commit: redo, and the binary log with it."""
+def flushed_logs(seen: Observed) -> tuple[Role, ...]:
+    """Return the logs that are flushed one after the other at a commit: redo, and the binary log with it.
+
+    With `innodb_flush_log_at_trx_commit` relaxed the binary log alone, where that is flushed.
+    """
+    if seen.family != "mysql":
+        return seen.log_roles[:1]
     groups = seen.account_per_s(lambda account: account.binlog_groups)
-    flushed = seen.found("flushing", BINLOG)
-    both = (groups or 0) > 0 and seen.setting("sync_binlog") == "1"
-    return 2 if both or (flushed is not None and flushed[0] > SELDOM) else 1
+    found = seen.found("flushing", BINLOG)
+    binlog = (groups or 0) > 0 and seen.setting("sync_binlog") == "1"
+    if not binlog and (found is None or found[0] <= SELDOM):
+        return REDO
+    return BINLOG if seen.setting("innodb_flush_log_at_trx_commit") in ("0", "2") else REDO + BINLOG
+
+
+def logs_of_commit(seen: Observed) -> int:
+    """Return how many logs are flushed one after the other at a commit."""
+    return max(len(flushed_logs(seen)), 1)
 
 
 def flushes_each(seen: Observed) -> float | None:

@@ -11,7 +11,7 @@ def published_ratios(group: Group, *, compact: bool = False) -> Table:
     """Return a row a ratio: published, measured, one over the other, what holds both back, and the mark."""
     parts = any(row.published.part is not None for row in group.ratios)
     several = len(group.measures) > 1
-    limits = group.tells_limits and not compact
+    limits = group.tells_limits
     columns = [
         Column("Ratio of"),
         *([Column("Test")] if parts else []),

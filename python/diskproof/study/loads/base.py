@@ -127,6 +127,11 @@ class Load(Part):
         return None
 
     @property
+    def job_engine(self) -> str | None:
+        """Storage engine that a job makes its tables with; None of any other load, and where any will do."""
+        return getattr(self, "engine", None) if self.is_job else None
+
+    @property
     def files_to_keep(self) -> Mapping[str, bytes]:
         """Contents of the files that the run must keep, by the name of the copy."""
         return {}

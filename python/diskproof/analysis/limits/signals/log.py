@@ -6,7 +6,16 @@ from diskproof.analysis.evidence import IDLE_SHARE
 from diskproof.analysis.limits.disks import Disk, holding
 from diskproof.analysis.limits.observed import Observed, begins, commits
 from diskproof.analysis.limits.shapes import Instrument, Signal
-from diskproof.analysis.limits.signals.judge import MOST, against, by_busy, by_time, of_clients, sessions
+from diskproof.analysis.limits.signals.judge import (
+    LITTLE,
+    MOST,
+    against,
+    by_busy,
+    by_time,
+    of_clients,
+    sessions,
+    supports,
+)
 from diskproof.analysis.limits.split import SELDOM, alone_on, answers_at_once
 from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.results.usage import ServerAccount
@@ -15,12 +24,15 @@ from diskproof.results.usage import ServerAccount
 def commits_take(seen: Observed) -> Iterator[Signal]:
     """Ask the clients what COMMIT takes, beyond what BEGIN does, which has nothing to do."""
     commit, begin, own = seen.time_in(commits), seen.time_in(begins), seen.own_us
-    if not own or not seen.side.writes_anything:
+    if not own or not seen.side.writes_anything or not seen.covers_tables:
         return
     if commit is not None:
         waits = max(commit - (0.0 if begin is None or seen.queue_us else begin), 0.0)
         says = f"COMMIT takes {milliseconds(commit)} of {milliseconds(own)}"
         yield from by_time("log flush", "clients", waits / own, says)
+        return
+    if not seen.transactional:
+        yield from _writes_of_a_job(seen, own)
         return
     # Autocommitted: what a write takes longer than a read is its commit.
     write, read = seen.mean_of(lambda one: one.kind == "write"), seen.mean_of(lambda one: one.kind == "read")
@@ -29,6 +41,26 @@ def commits_take(seen: Observed) -> Iterator[Signal]:
         longer = max(1 - read / write, 0.0)
         says = f"a write that commits itself takes {milliseconds(write)}, a read {milliseconds(read)}"
         yield from by_time("log flush", "clients", longer * total / own, says)
+
+
+def _writes_of_a_job(seen: Observed, own_us: float) -> Iterator[Signal]:
+    """Ask what a job's writes take beyond computing: its reads are other work than they, and compare to none.
+
+    As if all that was computed were theirs. What makes and drops tables may wait for the log as well.
+    """
+    writes, reads = (
+        seen.time_in(lambda one: one.kind == "write"),
+        seen.time_in(lambda one: one.kind == "read"),
+    )
+    computed = seen.work_us
+    if reads is not None and 1 - reads / own_us <= LITTLE:
+        says = f"all but reads takes {milliseconds(max(own_us - reads, 0.0))} of {milliseconds(own_us)}"
+        yield against("log flush", "clients", says)
+    elif writes is not None and computed is not None and (writes - computed) / own_us >= MOST:
+        says = (
+            f"writes that commit themselves take {milliseconds(writes)} of {milliseconds(own_us)}, of which "
+        )
+        yield supports("log flush", "clients", f"{says}at most {milliseconds(computed)} are computed")
 
 
 def flushed_by_threads(seen: Observed) -> Iterator[Signal]:

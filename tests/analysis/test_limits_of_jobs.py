@@ -1,0 +1,113 @@
+"""What holds a job back: counters cover the making of its tables too, and statements are of many kinds."""
+
+from typing import Any
+
+import pytest
+
+from diskproof.analysis.limits.observed import MOSTLY
+from diskproof.analysis.limits.shapes import CellLimit
+from diskproof.results.load import Iterations, StatementType
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Trial
+from support.limited import SECONDS, cpu_bound, flush_bound, limit_of, one_cell
+from support.trials import change, load_of, make_latency, usage_of
+
+
+def statement(name: str, kind: str, count: int, mean_us: float) -> StatementType:
+    assert kind in ("read", "write", "other")
+    return StatementType.model_validate(
+        {
+            "name": name,
+            "kind": kind,
+            "count": count,
+            "rows": count,
+            "affected": 0,
+            "errors": 0,
+            "latency_us": make_latency(mean_us, count),
+        }
+    )
+
+
+def job_plan() -> Plan:
+    return change(one_cell(1), metrics={"complex": "seconds"})
+
+
+def as_job(trial: Trial, write_us: float, read_us: float, **changes: Any) -> Trial:
+    """Return a trial as one of a job whose statements are half writes that commit themselves, half reads."""
+    n = load_of(trial).known_transactions
+    mean_us = (write_us + read_us) / 2
+    types = [statement("insert", "write", n // 2, write_us), statement("select", "read", n // 2, read_us)]
+    return change(
+        trial,
+        load__statement_types=types,
+        load__latency_us=make_latency(mean_us, n),
+        load__iterations=Iterations(
+            count=1, mean_s=SECONDS, min_s=SECONDS, max_s=SECONDS, queries_per_client=80
+        ),
+        **changes,
+    )
+
+
+def flushing_job(write_us: float = 16_000.0, read_us: float = 400.0, **changes: Any) -> CellLimit:
+    plan = job_plan()
+    trials = [as_job(flush_bound(plan, number), write_us, read_us, **changes) for number in range(3)]
+    return limit_of(plan, trials)
+
+
+def test_a_job_whose_writes_wait_is_bound_by_the_log_and_its_time_is_split() -> None:
+    cell = flushing_job()
+    assert cell.limit == "log flush", cell.signals
+    clients = next(one for one in cell.signals if one.instrument == "clients" and one.limit == "log flush")
+    assert clients.supports
+    assert clients.says.startswith("writes that commit themselves take 8.0 ms of 8.2 ms")
+    assert cell.split is not None
+    assert cell.split.latency_us == pytest.approx(8200.0)
+    parts = {part.name: part.mean_us for part in cell.split.parts}
+    assert parts["log flush"] > parts["CPU"]
+
+
+@pytest.mark.parametrize(("timed", "named"), [(MOSTLY + 0.02, True), (MOSTLY - 0.02, False)])
+def test_counters_that_are_in_good_part_of_the_making_of_tables_name_nothing(
+    timed: float, named: bool
+) -> None:
+    cell = flushing_job(usage__seconds=SECONDS / timed)
+    assert (cell.limit is not None) == named
+    assert (cell.split is not None) == named
+    if not named:
+        assert cell.sentence.startswith("not established: 78% of the time that was counted is the job's own")
+        assert cell.what_if is None
+
+
+def test_reads_of_a_job_that_take_all_the_time_speak_against_the_log() -> None:
+    cell = flushing_job(write_us=1_000.0, read_us=16_000.0)
+    says = [one for one in cell.signals if one.limit == "log flush" and one.instrument == "clients"]
+    assert [one.supports for one in says] == [False]
+    assert cell.limit != "log flush"
+
+
+def test_reads_that_are_other_work_than_writes_are_no_measure_of_a_commit() -> None:
+    """A scan may take longer than a write that waits for its flush: that says nothing of the flush."""
+    cell = flushing_job(write_us=16_000.0, read_us=15_000.0)
+    told = [one for one in cell.signals if one.limit == "log flush" and one.instrument == "clients"]
+    assert not [one for one in told if not one.supports]
+
+
+def of_myisam() -> CellLimit:
+    return flushing_job(data__engine=None, data__declared_engine=None, data__job_engine="MyISAM")
+
+
+def test_of_tables_without_a_log_neither_log_nor_account_is_asked() -> None:
+    """MyISAM's rows are in neither: that InnoDB read no page says nothing of them."""
+    with_log, without = flushing_job(), of_myisam()
+    assert [one for one in with_log.signals if one.instrument == "server"]
+    assert not [one for one in without.signals if one.instrument == "server"]
+    assert without.split is not None
+    assert "log flush" not in {part.name for part in without.split.parts}
+    assert not [one for one in without.signals if (one.limit, one.instrument) == ("log flush", "clients")]
+
+
+def test_a_jobs_data_are_not_those_that_were_restored() -> None:
+    plan = job_plan()
+    made = [as_job(cpu_bound(plan, number), 900.0, 900.0) for number in range(3)]
+    assert limit_of(plan, made).data_bytes is None
+    assert usage_of(made[0]).seconds == SECONDS
