@@ -70,14 +70,15 @@ def _parts(study: str) -> Iterator[str]:
         "could have made the difference. Statements are in our words; each has its place."
     )
     found = [*words.failures(audit), *words.notes(audit)]
-    yield "\n".join(map(_finding, found)) if found else words.NOTHING_FAILED
+    yield "\n".join(map(finding, found)) if found else words.NOTHING_FAILED
     if untold := [f"- {markdown.shown(what)}" for what, _ in words.untold(audit)]:
         yield "What it does not tell, so that it cannot be judged:"
         yield "\n".join(untold)
     yield f"Passed: {', '.join(f'`{name}`' for name in words.passed(audit))}."
 
 
-def _finding(found: words.Found) -> str:
+def finding(found: words.Found) -> str:
+    """Return a finding as an item of a list: what is alike stands below it."""
     first, *others = words.lines(found, 1)
     said = f"- **{found.word}** `{found.check.check}`: {markdown.shown(first)}"
     return "\n".join([said, *(f"  - {markdown.shown(other)}" for other in others)])

@@ -7,18 +7,25 @@ page from the newest run of each. Measurements: nothing else should work on the 
 import argparse
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import audits
+import side_by_side
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.folder import analyse_folder
+from diskproof.analysis.audited.shapes import SubjectAnswer
+from diskproof.analysis.folder import analyse_folder, audit_folder
+from diskproof.analysis.limits.words import sentence_case
+from diskproof.analysis.published.shapes import BesideRatio
 from diskproof.report import beside, charts, markdown, pipes, published_charts, tables, words
 from diskproof.report.chart_parts import Figure
 from diskproof.report.charts import png
+from diskproof.report.limits import words as limit_words
+from diskproof.report.limits.split_chart import time_split
 from diskproof.report.price_chart import speed_against_price
+from diskproof.report.tables import limits as limit_tables
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
 from diskproof.server.choice import with_present_servers
@@ -39,6 +46,16 @@ EXPERIMENTS = (
     "juju-ec2",
     "star-ssd-sas-dram",
 )
+HEADLINES: Mapping[str, Sequence[str]] = {
+    "lnu-thesis": ("ssd", "disk"),
+    "mysqlslap-office": ("laptop", "as-run"),
+    "juju-ec2": ("ebs",),
+}
+"""Levels that a published ratio must have to stand in the table at the top; all ratios of other studies do.
+
+The thesis has its answer in the SSD against the disk, test by test; of mysqlslap's two levels the one is as
+it was run; EC2's question is what replaces EBS."""
+
 NOTE = "<!-- made by `make experiments`; do not edit -->"
 
 MOST_PANELS = 12
@@ -61,6 +78,8 @@ class Shown:
 
     study: str
     analysis: Analysis
+    audit: SubjectAnswer
+    """What the checks say of the run."""
     began: datetime
     took_s: float
     """From the first trial's beginning to the last one's end; loading the data sets comes before."""
@@ -132,7 +151,8 @@ def newest(study: str, scale: str, out: Path) -> Shown | None:
         if analysis.complete:
             began, last = (datetime.fromisoformat(trials[at].started_at) for at in (0, -1))
             lasted = timedelta(seconds=trials[-1].timings.total_s if trials[-1].timings else 0.0)
-            return Shown(study, analysis, began, (last + lasted - began).total_seconds())
+            took_s = (last + lasted - began).total_seconds()
+            return Shown(study, analysis, audit_folder(folder), began, took_s)
     print(f"{study} has no whole run at scale {scale}", file=sys.stderr)
     return None
 
@@ -152,18 +172,70 @@ def page(shown: list[Shown], scale: str) -> Iterator[str]:
     command = "make experiments" + ("" if scale == "short" else f" SCALE={scale}")
     yield f"Made by `{command}`, whose trials take {words.duration(sum(one.took_s for one in shown))} here."
     yield pipes.table(overview(shown))
+    yield "## The headlines"
+    yield (
+        f"{beside.note()} Of each comparison one measure stands here; the others, and the reasons for what "
+        "does not agree, stand in the chapters."
+    )
+    yield pipes.table(headlines(shown))
     for one in shown:
         yield from chapter(one)
 
 
-def overview(shown: list[Shown]) -> tables.Table:
+def overview(shown: Sequence[Shown]) -> tables.Table:
     """Return a row a study."""
-    columns = ("Study", "Trials", "Took", "Beside the published figures")
+    columns = ("Study", "Trials", "Took", "Beside the published figures", "Held back by")
     rows = tuple(
-        (one.study, words.progress(one.analysis), words.duration(one.took_s), beside.summary(one.analysis))
+        (
+            one.study,
+            words.progress(one.analysis),
+            words.duration(one.took_s),
+            beside.summary(one.analysis),
+            limit_words.summary(one.analysis.limits) if one.analysis.limits else words.NOT_OBSERVED,
+        )
         for one in shown
     )
     return tables.Table(tuple(map(tables.Column, columns)), rows)
+
+
+def headlines(shown: Sequence[Shown]) -> tables.Table:
+    """Return a row a headline of any study: as published, as measured, whether they agree, and the limits."""
+    columns = (
+        tables.Column("Study"),
+        tables.Column("Ratio of"),
+        tables.Column("Published", figures=True),
+        tables.Column("Measured", figures=True),
+        tables.Column("Agrees?"),
+        tables.Column("Held back here by"),
+    )
+    rows = tuple(
+        (
+            one.study,
+            headline(group, row, several=row.published.part is None and len(groups) > 1),
+            words.number(row.published.ratio),
+            words.with_bounds(row.measured) + words.extrapolated(row.extrapolated),
+            row.mark,
+            group.held_back(row),
+        )
+        for one in shown
+        for groups in [beside.groups(one.analysis)]
+        for group in groups
+        for row in group.in_short().ratios
+        if is_headline(one.study, group, row)
+    )
+    return tables.Table(columns, rows)
+
+
+def headline(group: beside.Group, row: BesideRatio, *, several: bool) -> str:
+    """Return a ratio in words; its table tells apart what another table compares too."""
+    name = group.name(row)
+    return f"{name} ({group.title})" if several else name
+
+
+def is_headline(study: str, group: beside.Group, row: BesideRatio) -> bool:
+    """Tell whether a ratio stands in the table at the top."""
+    has = {row.published.level, row.published.baseline, *group.held(row).values()}
+    return set(HEADLINES.get(study, ())) <= has
 
 
 def chapter(one: Shown) -> Iterator[str]:
@@ -176,7 +248,16 @@ def chapter(one: Shown) -> Iterator[str]:
     yield f"{words.design(plan)}; {words.progress(analysis)}. {pipes.escape(machine(one))}"
     yield pipes.escape(words.scale(plan))
     yield from pictures(one)
-    yield from sections(analysis)
+    yield from published(analysis)
+    yield from held_back(analysis)
+    yield from folded(
+        "Efficiency and price", further(markdown.efficiency(analysis), markdown.prices(analysis))
+    )
+    yield from side_by_side.section(one.study, one.audit, analysis.limits)
+    if failures := side_by_side.failures(one.audit):
+        yield from folded("What failed in the run here", [failures])
+    # `make docs` renews the prose and all that follows it.
+    yield from further(markdown.prose(analysis))
     yield audits.section(one.study)
 
 
@@ -192,11 +273,36 @@ def machine(one: Shown) -> str:
     )
 
 
-def sections(analysis: Analysis) -> Iterator[str]:
-    """Yield the report's own chapters that a reader of the gallery wants, one level further down."""
-    parts = (markdown.published, markdown.efficiency, markdown.prices, markdown.prose)
-    for part in (text for about in parts for text in about(analysis)):
-        yield f"#{part}" if part.startswith("##") else part
+def published(analysis: Analysis) -> Iterator[str]:
+    """Yield the published tables beside the measured ones; long tables of figures are folded away."""
+    yield "### Beside the published figures"
+    yield f"{pipes.escape(beside.source(analysis))}. {beside.summary(analysis)}."
+    for group in beside.groups(analysis):
+        yield from further(markdown.published_ratios(group))
+        yield from folded("The figures, as published and as measured", markdown.published_figures(group))
+
+
+def held_back(analysis: Analysis) -> Iterator[str]:
+    """Yield what holds each cell back: how many have which limit, and a table of all."""
+    limits = analysis.limits
+    if limits is None:
+        return
+    yield f"### {limit_words.TITLE}"
+    yield sentence_case(limit_words.summary(limits))
+    yield from folded("Cell by cell", [pipes.table(limit_tables.in_short(analysis, limits))])
+
+
+def further(*parts: Sequence[str]) -> list[str]:
+    """Return parts of a report, their headings one level further down."""
+    return [f"#{part}" if part.startswith("##") else part for about in parts for part in about]
+
+
+def folded(title: str, parts: Sequence[str]) -> Iterator[str]:
+    """Yield parts that only who asks for them sees; nothing of none."""
+    if parts:
+        yield f"<details><summary>{title}</summary>"
+        yield from parts
+        yield "</details>"
 
 
 def pictures(one: Shown) -> Iterator[str]:
@@ -210,6 +316,8 @@ def pictures(one: Shown) -> Iterator[str]:
 def figures(analysis: Analysis) -> Iterator[Figure]:
     """Yield the figures that answer a study's question, with their legends."""
     yield from (drawing.figure for drawing in published_charts.drawings(analysis, legend=True))
+    if split := time_split(analysis, legend=True):
+        yield split.figure
     if "clients" in analysis.varying:
         for measure in (charts.THROUGHPUT, charts.REQUESTS, charts.SECONDS):
             figure = charts.throughput(analysis, measure, legend=True)

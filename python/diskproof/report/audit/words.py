@@ -82,6 +82,11 @@ def labels(audit: AuditAnswer) -> list[str]:
     return [one.name if times[one.name] == 1 else f"{one.name} in {one.place}" for one in audit.subjects]
 
 
+def word(subject: SubjectAnswer, severity: Severity) -> str:
+    """Return a severity as it reads of a subject: what others made has errors and threats."""
+    return severity if subject.own else _OF_OTHERS[severity]
+
+
 def mark(subject: SubjectAnswer) -> Severity:
     """Return the gravest severity that was found in a subject; ``note`` where nothing failed."""
     severities = {raised.severity for one in subject.checks for raised in one.raised}
@@ -168,8 +173,7 @@ def _raised(audit: AuditAnswer) -> list[Found]:
                 key = (one.check, raised.severity, alike.shape(raised.message))
                 if name in places.get(key, ()):
                     key = (one.check, raised.severity, raised.message)
-                word = raised.severity if subject.own else _OF_OTHERS[raised.severity]
-                found.setdefault(key, Found(one, raised, word, (), ()))
+                found.setdefault(key, Found(one, raised, word(subject, raised.severity), (), ()))
                 places.setdefault(key, {})[name] = None
                 each.setdefault(key, []).extend(_each(raised, name))
     told = [replace(one, where=tuple(places[key]), each=tuple(each[key])) for key, one in found.items()]

@@ -1,0 +1,136 @@
+"""The page of the experiments: its headlines, its chapters, and the two audits beside each other."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+import audits
+import experiments
+import side_by_side
+from diskproof.analysis.analyse import analyse
+from diskproof.analysis.audited.audit import audit_article, audit_run_folder
+from diskproof.analysis.published.shapes import BesideRatio
+from diskproof.audit.registry import (
+    ARTICLE_CHECKS,
+    CONFIGURATION_CHECKS,
+    FIGURE_CHECKS,
+    RESULT_CHECKS,
+    RUN_CHECKS,
+    SWEEP_CHECKS,
+    TRIAL_CHECKS,
+)
+from diskproof.report import beside
+from diskproof.results.plan import Scale
+from support.limits import make_limits
+from support.published import figure, publish, ratio
+from support.trials import change, make_machine, make_plan, make_trials
+
+STUDY = "percona-raspberry-pi"
+
+CHECKS = {
+    *(one.name for one in (*ARTICLE_CHECKS,)),
+    *(one.name for one in (*CONFIGURATION_CHECKS,)),
+    *(one.name for one in (*FIGURE_CHECKS, *RESULT_CHECKS, *TRIAL_CHECKS)),
+    *(one.name for one in (*RUN_CHECKS, *SWEEP_CHECKS)),
+}
+
+
+def shown(study: str = STUDY, errors: int = 0) -> experiments.Shown:
+    """Return a run that is laid beside two published tables; of its trials some may have failed."""
+    told = [ratio(0.25, at={"tuning": tuning}) for tuning in ("safest", "fast")]
+    further = ratio(2.0, "fast", "safest", factor="tuning", at={"storage": "disk"}, table="Table 2")
+    plan = publish(make_plan(clients=(8,)), ratios=[*told, further], figures=[figure(430, storage="disk")])
+    plan = change(
+        plan,
+        expectation="It waits.",
+        analysis="It waited.",
+        scale=Scale(name="short", shrinks="a", carries="b"),
+    )
+    trials = [change(one, load__failed_transactions=errors) for one in make_trials(plan)]
+    machine = make_machine(plan)
+    analysis = change(analyse(plan, machine, trials, {}), limits=make_limits(plan))
+    audit = audit_run_folder("runs/it", plan, machine, trials, {})
+    began = datetime.fromisoformat("2026-03-14T09:00:11Z")
+    return experiments.Shown(study, analysis, audit, began, 90.0)
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiments, "pictures", lambda _: iter(["![a picture](experiments/a.png)"]))
+
+
+def test_a_headline_tells_published_measured_agreement_and_limits() -> None:
+    rows = experiments.headlines([shown()]).rows
+    assert [row[1] for row in rows] == [
+        "disk / dram, safest (Table 1)",
+        "disk / dram, fast (Table 1)",
+        "fast / safest (Table 2)",
+    ]
+    study, _, published, measured, agrees, limits = rows[0]
+    assert (study, published, agrees) == (STUDY, "0.250", "size differs")
+    assert measured.startswith("0.3") and " to " in measured
+    assert limits == "log flush / CPU"
+
+
+def test_of_a_study_with_many_ratios_the_chosen_levels_stand_at_the_top() -> None:
+    chosen = replace(shown("mysqlslap-office"), analysis=shown().analysis)
+    assert experiments.headlines([chosen]).rows == ()  # no `laptop`, no `as-run`
+    assert experiments.is_headline("unknown", *_first(shown()))
+
+
+def _first(one: experiments.Shown) -> tuple[beside.Group, BesideRatio]:
+    group = beside.groups(one.analysis)[0]
+    return group, group.ratios[0]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_chapter_has_all_that_a_reader_asks_for() -> None:
+    text = "\n\n".join(experiments.chapter(shown()))
+    wanted = (
+        "experiments/a.png",
+        "### Beside the published figures",
+        "| Held back by | Mark |",
+        "### What holds it back",
+        "### The audit, of the publication and of the run here",
+        "### What was expected",
+        "### What the audit finds in the publication",
+    )
+    places = [text.index(one) for one in wanted]
+    assert places == sorted(places)
+    assert text.count("<details>") == text.count("</details>") >= 2
+    assert "\n\n\n" not in text
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_renewing_the_prose_leaves_what_was_measured_and_audited() -> None:
+    text = "\n\n".join(experiments.chapter(shown())) + "\n"
+    renewed = audits.renewed(text)
+    kept = text[: text.index("### What was expected")]
+    assert renewed.startswith(kept)
+    assert "It waits." not in renewed
+
+
+def test_every_check_that_a_question_names_is_one() -> None:
+    asked = [name for one in side_by_side.QUESTIONS for name in (*one.of_article, *one.of_run)]
+    assert set(asked) <= CHECKS
+    assert len(asked) == len(set(asked))
+
+
+def test_the_two_audits_stand_beside_each_other() -> None:
+    one = shown(errors=10**6)
+    article = audit_article(audits.read(STUDY))
+    rows = {row[0]: row[1:] for row in side_by_side.beside(article, one.audit, one.analysis.limits).rows}
+    assert rows["Do the words fit the figures?"] == ("error: `percent-or-ratio`", "not asked")
+    assert "`best-of`" in rows["Repeated, with a spread?"][0]
+    assert rows["Long enough, and whole?"][1].startswith("invalid: `errors`")
+    assert rows["Does one thing alone differ?"] == ("passed", "passed")
+    assert "log flush in" in rows["What holds it back?"][1]
+    assert "- **invalid** `errors`: " in side_by_side.failures(one.audit)
+
+
+def test_a_sound_run_has_nothing_to_fold_away() -> None:
+    one = shown()
+    passed = [change(check, state="passed", raised=[]) for check in one.audit.checks]
+    assert side_by_side.failures(change(one.audit, checks=passed)) == ""
+    assert list(experiments.folded("nothing", [])) == []
