@@ -116,10 +116,7 @@ def data_size(evidence: Evidence) -> Iterator[Said]:
     compares_storages = len({cell.storage for cell in evidence.plan.cells}) > 1
     if data.fits_in(pool):
         fits = f"the data ({data.words}) fits in the buffer pool ({format_bytes(pool)})"
-    elif (place := evidence.place("data")) is not None and place.in_memory:
-        yield Apart("the storage is main memory itself")
-        return
-    elif _reads_arrive(evidence):
+    elif _no_cache_serves(evidence):
         return
     elif evidence.machine is None:
         yield Untold(
@@ -145,8 +142,11 @@ def data_size(evidence: Evidence) -> Iterator[Said]:
         yield Problem("note", f"{fits}: storage is tested by commits and page writes, not by reads")
 
 
-def _reads_arrive(evidence: Evidence) -> bool:
-    """Tell whether reads of the load were seen at the devices: then no page cache serves all of them."""
+def _no_cache_serves(evidence: Evidence) -> bool:
+    """Tell whether no page cache serves all reads: some are seen at the devices, or memory is under test."""
+    place = evidence.place("data")
+    if place is not None and place.in_memory:
+        return True
     devices = evidence.trial.usage.devices.values() if evidence.trial.usage else ()
     reads, done = sum(device.reads for device in devices), evidence.load.transactions
     return bool(done) and reads >= READS_ARRIVE * (done or 0)
