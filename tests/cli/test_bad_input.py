@@ -43,7 +43,7 @@ def refused(folder: Path, old: str, new: str) -> str:
     [
         ("blocks = 1", "bloks = 1", "study.toml:4: unknown key `design.bloks`; did you mean `blocks`?"),
         ("blocks = 1", 'blocks = "many"', "study.toml:4: `design.blocks`"),
-        ('family = "mysql"', 'family = "oracle"', "`servers.db.family`: input should be 'mysql'"),
+        ('family = "mysql"', 'family = "oracle"', "`servers.db.family`: give 'mysql'"),
         ("rows = 100", "rows = 900_000_000", "free, and about 193 GiB are needed"),
         ('directory = "place"', 'ram = "900 TiB"', "lower `ram`"),
         ('family = "mysql"', 'family = "mysql"\nbasedir = "/usr/share/doc"', "/usr/share/doc"),

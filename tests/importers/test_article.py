@@ -160,7 +160,7 @@ WRONG = [
     ),
     (
         SOUND.replace("repeats = 3", "repeats = 0"),
-        r":6: `procedure.repeats`: .*greater than or equal to 1, not 0",
+        r":6: `procedure.repeats`: .*give 1 or more, not 0",
     ),
     (SOUND.replace('"best"', '"nicest"'), r":7: `procedure.chosen`: .*'best'"),
     (SOUND.replace('title = "Two media"', ""), r"`article.title`: is missing, and no `study` tells it"),
@@ -172,11 +172,11 @@ WRONG = [
     (SOUND.replace("400, 40.0", "nan, 40.0"), r"row 1: transactions_per_s is nan"),
     (SOUND.replace("value = 25", ""), r"`claims number 1.value`: a claim of the kind .* needs its figure"),
     (SOUND.replace("value = 25", "value = inf"), r"`claims number 1.value`: .*finite"),
-    (SOUND.replace("value = 25", "value = 0"), r"`claims number 1.value`: .*greater than 0"),
+    (SOUND.replace("value = 25", "value = 0"), r"`claims number 1.value`: .*more than 0"),
     (SOUND.replace('"percent slower"', '"faster"'), r"kind “faster” states no figure"),
     (
         SOUND.replace('"percent slower"', '"slower"'),
-        r"`claims number 1.kind`: input should be 'percent slower'",
+        r"`claims number 1.kind`: give 'percent slower'",
     ),
     (SOUND.replace('than = { storage = "ssd" }', ""), r"`claims number 1.than`: is missing"),
     (
@@ -199,7 +199,7 @@ WRONG = [
         SOUND.replace("value = 25", "value = 25\nmost = true"),
         r"`claims number 1.most`: a claim of the kind “percent slower” is of all",
     ),
-    ("article = 3", r"`article`: input should be a table"),
+    ("article = 3", r"`article`: give a table"),
 ]
 
 
@@ -217,7 +217,7 @@ HOSTILE = [
     ("[article]\n" + "".join(f"k{at} = 1\n" for at in range(15_000)), "and 14980 more"),
     ("[article]\nx = '" + "a b." * 50_000 + "'\n", "unknown key"),
     (SOUND + "#" * 300_000, "more than 262,144 characters"),
-    (SOUND + '[[settings]]\nlevel="a"\nplace="b"\n' * 7_000, "at most 500 items"),
+    (SOUND + '[[settings]]\nlevel="a"\nplace="b"\n' * 7_000, "give at most 500 of them"),
 ]
 
 

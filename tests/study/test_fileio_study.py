@@ -68,7 +68,7 @@ def test_a_threshold_on_what_bare_files_do_not_have_is_refused_at_its_line(facto
         parse_study(text, "study.toml")
     line = 1 + text.splitlines().index("[[thresholds]]")
     said = f"a load on bare files has no {factor} to compare"
-    assert str(refused.value) == f"study.toml:{line}: `thresholds.0`: {said}"
+    assert str(refused.value) == f"study.toml:{line}: `thresholds number 1`: {said}"
 
 
 def test_files_are_whole_blocks_of_one_size() -> None:
@@ -87,19 +87,22 @@ def test_a_pass_through_the_page_cache_has_no_warm_up() -> None:
     ("keys", "said"),
     [
         ("", "`workloads.files.mode` is missing"),
-        ('mode = "seqrewr"', "input should be 'rndrd', 'rndwr', 'rndrw', 'seqrd' or 'seqwr'"),
+        ('mode = "seqrewr"', "give 'rndrd', 'rndwr', 'rndrw', 'seqrd' or 'seqwr'"),
         ('mode = "rndrd"\nsync_every = 5', "`rndrd` writes nothing that could be synced"),
         ('mode = "rndrd"\ntotal_size = "1 MiB"', "less than one block of 16 KiB for each of 128 files"),
-        ('mode = "rndrd"\nfiles = 1001', "less than or equal to 1000"),
+        ('mode = "rndrd"\nfiles = 1001', "give 1,000 or less"),
         ('mode = "rndrd"\nblock_size = 1001', "whole sectors of 512 bytes; another size"),
         ('mode = "rndrd"\nblock_size = "4k"', "whole sectors of 512 bytes; did you mean `4 KiB`?"),
-        ('mode = "rndrd"\nblock_size = 100', "greater than or equal to 512"),
+        ('mode = "rndrd"\nblock_size = 100', "give 512 or more"),
         ('mode = "rndrd"\nrate = 5', "unknown key `workloads.files.rate`"),
         ('mode = "rndrd"\ntunings = ["safest"]', "`tunings`: a load on bare files has no server"),
         ('mode = "rndrd"\nservers = ["db"]', "`servers`: a load on bare files has no server"),
         ('mode = "seqrd"\ndirect = false\nwarm_up_s = 3', "`warm_up_s`: one pass through the page cache"),
         ('mode = "rndrd"\n[servers.db]\nfamily = "sqlite"', "leave the servers out"),
-        ('mode = "rndrd"\n[workloads.other]\nrows = 5', "`servers` is missing: workload `other`"),
+        (
+            'mode = "rndrd"\n[workloads.other]\nrows = 5',
+            "`workloads.other`: it is a database's load, and `servers` is missing",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(keys: str, said: str) -> None:

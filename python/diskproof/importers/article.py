@@ -41,6 +41,7 @@ from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.imported import Settings, Source
 from diskproof.results.published import PublishedMeasure
 from diskproof.study.lines import line_of
+from diskproof.study.mistakes import in_words, one_a_place, toml_mistake
 from diskproof.study.published import PublishedChoice, PublishedTable
 from diskproof.study.read import read_study
 
@@ -146,8 +147,10 @@ def _checked(text: Text, refusals: _Refusals) -> ArticleForm:
         raise ImportRefusedError(f"{text.file}:{line}: a key has more than 31 parts; no table is so deep")
     try:
         content = tomllib.loads(text.content)
-    except tomllib.TOMLDecodeError as error:
-        raise ImportRefusedError(f"{text.file} is not valid TOML: {error}") from None
+    except ValueError as error:  # a number of thousands of digits is none of TOML's own mistakes
+        raise ImportRefusedError(
+            f"{text.file} is not valid TOML: {toml_mistake(error, text.content)}"
+        ) from None
     except RecursionError:
         raise ImportRefusedError(f"{text.file} is nested too deeply to be an article") from None
     if (hidden := _control_character(content)) is not None:
@@ -155,7 +158,7 @@ def _checked(text: Text, refusals: _Refusals) -> ArticleForm:
     try:
         return ArticleForm.model_validate(content)
     except ValidationError as error:
-        mistakes = error.errors()
+        mistakes = list(one_a_place(error.errors()))
         lines = dict.fromkeys(_explain(mistake, refusals) for mistake in mistakes[:MOST_MISTAKES])
         if len(mistakes) > MOST_MISTAKES:
             lines[f"and {len(mistakes) - MOST_MISTAKES} more"] = None
@@ -185,11 +188,7 @@ def _explain(mistake: ErrorDetails, refusals: _Refusals) -> str:
         return refusals.at(keys, f"unknown key{_similar(keys)}")
     if mistake["type"] == "missing":
         return refusals.at(keys, "is missing")
-    message = mistake["msg"].removeprefix("Value error, ")
-    if mistake["type"] in {"dict_type", "model_type", "model_attributes_type"}:
-        message = "input should be a table"
-    given = "" if isinstance(mistake["input"], dict | list) else f", not {mistake['input']!r:.80}"
-    return refusals.at(keys, f"{message[:1].lower()}{message[1:]}{given}")
+    return refusals.at(keys, in_words(mistake))
 
 
 def _is_type(key: str | int) -> bool:

@@ -175,9 +175,13 @@ class Study(Part):
                 )
             return self
         if served and not self.servers:
-            raise ValueError(f"`servers` is missing: workload `{served[0]}` is a database's")
+            raise mistake(
+                "it is a database's load, and `servers` is missing: add [servers.NAME]",
+                "workloads",
+                served[0],
+            )
         if self.servers and not served:
-            raise ValueError("`servers`: every workload here is a load on bare files; leave the servers out")
+            raise mistake("every workload here is a load on bare files; leave the servers out", "servers")
         if not served:
             self._nothing_is_asked_of_a_server()
         return self
@@ -195,13 +199,16 @@ class Study(Part):
         for number, claim in enumerate(self.thresholds, start=1):
             if not self.servers and claim.factor in ("server", "tuning", "memory"):
                 raise mistake(
-                    f"a load on bare files has no {claim.factor} to compare", "thresholds", str(number - 1)
+                    f"a load on bare files has no {claim.factor} to compare", "thresholds", number - 1
                 )
             first, *others = self.levels(claim.factor)
             if claim.baseline != first or claim.level not in others:
-                raise ValueError(
-                    f"threshold {number}: {claim.factor} compares {', '.join(others) or 'nothing'} "
-                    f"with `{first}`, not `{claim.level}` with `{claim.baseline}`"
+                raise mistake(
+                    f"{claim.factor} compares {', '.join(others) or 'nothing'} with `{first}`, not "
+                    f"`{claim.level}` with `{claim.baseline}`",
+                    "thresholds",
+                    number - 1,
+                    "level",
                 )
         return self
 
@@ -241,8 +248,8 @@ class Study(Part):
 
         parts = [
             ((), self.crash),
-            *((("documented", str(n)), one) for n, one in enumerate(self.crash.documented)),
-            *((("controls", str(n)), one) for n, one in enumerate(self.crash.controls)),
+            *((("documented", n), one) for n, one in enumerate(self.crash.documented)),
+            *((("controls", n), one) for n, one in enumerate(self.crash.controls)),
         ]
         for keys, part in parts:
             for factor, names in known.items():
@@ -293,16 +300,18 @@ class Study(Part):
                 if not workload.runs_on("servers", server):
                     continue
                 if reason := workload.refusal(choice.family):
-                    raise ValueError(f"workload `{name}` cannot run on server `{server}`: {reason}")
+                    raise mistake(f"it cannot run on server `{server}`: {reason}", "workloads", name)
         return self
 
     @model_validator(mode="after")
     def _only_innodb_has_a_redo_log_of_a_set_size(self) -> Self:
         others = [name for name, choice in self.servers.items() if choice.family != "mysql"]
         if self.design.redo_log is not None and others:
-            raise ValueError(
-                f"`design.redo_log` is the MySQL family's, which server `{others[0]}` is not of: "
-                "leave it out, or make two studies"
+            raise mistake(
+                f"it is the MySQL family's, which server `{others[0]}` is not of: leave it out, or make two "
+                "studies",
+                "design",
+                "redo_log",
             )
         return self
 
@@ -310,9 +319,11 @@ class Study(Part):
     def _a_job_has_no_measured_phase(self) -> Self:
         timed = [key for key in ("warm_up_s", "measure_s") if key in self.design.model_fields_set]
         if timed and self.workloads and all(workload.is_job for workload in self.workloads.values()):
-            keys = " and ".join(f"`design.{key}`" for key in timed)
-            raise ValueError(
-                f"{keys}: every workload here is a job, which begins cold and ends by itself: leave it out"
+            raise mistake(
+                "every workload here is a job, which begins cold and ends by itself: leave "
+                f"{' and '.join(f'`{key}`' for key in timed)} out",
+                "design",
+                timed[0],
             )
         return self
 

@@ -51,7 +51,7 @@ Device = Annotated[str, StringConstraints(min_length=1), AfterValidator(_beside_
 """A virtual disk: a name, or a device file, whose relative path starts at the study file's folder."""
 
 
-def mistake(message: str, *keys: str) -> PydanticCustomError:
+def mistake(message: str, *keys: str | int) -> PydanticCustomError:
     """Return a mistake at keys below the part that raises it, for what only a whole part can find."""
     return PydanticCustomError("mistake", "{message}", {"message": message, "keys": list(keys)})
 

@@ -187,7 +187,7 @@ class PublishedChoice(Part):
                     f"another table is called `{table.title}` too: say in the title what this one is of",
                     "published",
                     "tables",
-                    str(number),
+                    number,
                     "title",
                 )
             titles.add(table.title)
@@ -251,7 +251,7 @@ def _check_levels(
             case _:
                 wrong = None if shown in known else f"is not in this study, which has {', '.join(known)}"
         if wrong:
-            raise mistake(f"{factor} `{level}` {wrong}", "published", part, str(number))
+            raise mistake(f"{factor} `{level}` {wrong}", "published", part, number)
 
 
 def _check_measure(
@@ -275,7 +275,7 @@ def _check_measure(
         has = [f"`{one}`" for one in COMPARED if any(_can_have(load, one) for load in fitting)]
         there = f" with a {of_server}" if of_server and named is None else ""
         wrong = f"{who}{there} has{'' if named is None else ' no'} `{measure}`; known there: {', '.join(has)}"
-    raise mistake(wrong, "published", part, str(number))
+    raise mistake(wrong, "published", part, number)
 
 
 def _can_have(load: Load, measure: PublishedMeasure) -> bool:

@@ -3,30 +3,25 @@
 import difflib
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from diskproof.refusal import RefusalError
-from diskproof.results.record import format_bytes
 from diskproof.study.crash import LIST, TABLE
 from diskproof.study.lines import line_of
 from diskproof.study.loads import KINDS
+from diskproof.study.mistakes import in_words, one_a_place, one_of, toml_mistake
 from diskproof.study.model import Study
 from diskproof.study.part import FOLDER
 from diskproof.study.scales import scaled, unknown_names
 
 MAX_STUDY_BYTES = 1_000_000
 """A study file is written by a person; a larger file was named by mistake."""
-
-MIB = 2**20
-
-TABLES = {"dict_type", "model_type", "model_attributes_type"}
-"""pydantic's names for what should be a table and is none."""
-
 
 NO_KEYS = {"[key]", LIST, TABLE}
 """What pydantic names on the way to a mistake, and nobody wrote."""
@@ -77,8 +72,10 @@ def parse_study(text: str, source: str, scale: str | None = None) -> Study:
     """
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{source} is not valid TOML: {error}") from None
+    except ValueError as error:  # a number of thousands of digits is none of TOML's own mistakes
+        raise StudyError(f"{source} is not valid TOML: {toml_mistake(error, text)}") from None
+    except RecursionError:
+        raise StudyError(f"{source} is nested too deeply to be a study") from None
     study = _checked(content, text, source, None)
     sizes = {name: _checked(content, text, source, name) for name in study.scales}
     return study if scale is None else sizes[scale]
@@ -91,7 +88,7 @@ def _checked(content: dict[str, Any], text: str, source: str, scale: str | None)
     try:
         return Study.model_validate(scaled(content, changes), context={FOLDER: Path(source).parent})
     except ValidationError as error:
-        mistakes = error.errors()
+        mistakes = one_a_place(error.errors())
         published = content.get("published")
         lines = dict.fromkeys(
             _with_title(_explain(mistake, text, source, scale, changes), published) for mistake in mistakes
@@ -102,30 +99,31 @@ def _checked(content: dict[str, Any], text: str, source: str, scale: str | None)
 def _explain(
     mistake: ErrorDetails, text: str, source: str, scale: str | None = None, changes: object = None
 ) -> str:
-    given_keys, kind = _keys(mistake)
-    keys = given_keys
+    parts, kind = _keys(mistake)
+    given_keys = keys = [str(part) for part in parts]
     if scale and keys and _reaches(changes, keys):
-        keys = ["scales", scale, *keys]
+        parts, keys = ["scales", scale, *parts], ["scales", scale, *keys]
     place = f"{source}:{line_of(keys, text)}"
     if scale and keys == given_keys:  # what stands there is in order, but not with what the scale changes
         place += f": at scale `{scale}`"
-    shown = ".".join(keys) or "the study"
+    shown = _shown(parts) or "the study"
     if mistake["type"] == "extra_forbidden":
         return f"{place}: unknown key `{shown}`{_similar_key(given_keys, kind)}"
     if mistake["type"] == "union_tag_invalid":
-        return f"{place}: `{shown}.kind`: input should be {_choice(list(KINDS))}, not {mistake['ctx']['tag']}"
+        return f"{place}: `{shown}.kind`: {one_of(list(KINDS), mistake['ctx']['tag'])}"
     if mistake["type"] == "missing":
-        return f"{place}: `{shown}` is missing"
-    if mistake["type"] == "string_pattern_mismatch" and mistake["loc"][-1] == "[key]":
-        return f"{place}: `{shown}`: a name has letters, digits, `.`, `-`, `_`, and at most 40 of them"
-    message = mistake["msg"].removeprefix("Value error, ").replace(" after validation", "")
-    if mistake["type"] in TABLES:
-        message = "input should be a table"
-    bound = mistake.get("ctx", {}).get("ge")
-    if isinstance(bound, int) and bound >= MIB:  # nothing but a size has such a bound
-        message = message.replace(str(bound), format_bytes(bound))
-    given = "" if isinstance(mistake["input"], dict | list) else f", not {mistake['input']!r}"
-    return f"{place}: `{shown}`: {message[:1].lower()}{message[1:]}{given}"
+        return f"{place}: `{shown}` is missing{_meaning(given_keys, kind)}"
+    if keys[:1] == ["storages"] and isinstance(mistake["input"], str) and mistake["type"].startswith("model"):
+        return f'{place}: `{shown}`: a place is a table that says its kind: {{ directory = "…" }}'
+    return f"{place}: `{shown}`: {in_words(mistake)}"
+
+
+def _shown(parts: Sequence[str | int]) -> str:
+    """Return keys as a user counts them: the first of a list is number 1. `_with_title` has better words."""
+    if parts[:1] == ["published"]:
+        return ".".join(map(str, parts))
+    told = (f" number {part + 1}" if isinstance(part, int) else f".{part}" for part in parts)
+    return "".join(told).removeprefix(".")
 
 
 def _with_title(said: str, published: object) -> str:
@@ -151,13 +149,13 @@ def _unknown_name(scale: str | None, part: str, name: str, known: list[str], tex
     return f"{source}:{line_of(keys, text)}: `{'.'.join(keys)}`: the file has no `[{part}.{name}]`; {there}"
 
 
-def _keys(mistake: ErrorDetails) -> tuple[list[str], str | None]:
+def _keys(mistake: ErrorDetails) -> tuple[list[str | int], str | None]:
     """Return the keys that lead to a mistake as the user wrote them, and the kind of a workload's."""
-    keys = [str(part) for part in mistake["loc"] if part not in NO_KEYS]
+    keys = [part for part in mistake["loc"] if part not in NO_KEYS]
     if mistake["type"] == "mistake":
         keys += mistake["ctx"]["keys"]
     if keys[:1] == ["workloads"] and len(keys) > 2 and keys[2] in KINDS:
-        return keys[:2] + keys[3:], keys[2]
+        return keys[:2] + keys[3:], str(keys[2])
     return keys, None
 
 
@@ -172,18 +170,29 @@ def _reaches(changes: object, keys: list[str]) -> bool:
     return True
 
 
-def _choice(words: list[str]) -> str:
-    quoted = [f"'{word}'" for word in words]
-    return f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+def _meaning(keys: list[str], kind: str | None) -> str:
+    """Return what a key means that is missing."""
+    part = _part_at(keys, kind)
+    field = part.model_fields.get(keys[-1]) if part else None
+    told = field.description if field else None
+    return f": {told[:1].lower()}{told[1:]}" if told else ""
+
+
+def _part_at(keys: list[str], kind: str | None) -> type[BaseModel] | None:
+    """Return the declaration of the part in which the last key stands."""
+    model: type[BaseModel] | None = KINDS[kind] if kind else Study
+    is_name = False  # that the user chose, as in `servers.NAME`; it may be called like a key
+    for key in keys[2 if kind else 0 : -1]:
+        field = model.model_fields.get(key) if model and not is_name else None
+        is_name = field is not None and get_origin(field.annotation) is dict
+        if field is not None:
+            model = _part_within(field.annotation)
+    return model
 
 
 def _similar_key(keys: list[str], kind: str | None) -> str:
     """Suggest a known key for an unknown one, looked up in the declaration itself."""
-    model: type[BaseModel] | None = KINDS[kind] if kind else Study
-    for key in keys[2 if kind else 0 : -1]:
-        field = model.model_fields.get(key) if model else None
-        if field is not None:  # otherwise the key is a name that the user chose: `servers.NAME`
-            model = _part_within(field.annotation)
+    model = _part_at(keys, kind)
     if model is None:
         return ""
     known = [field.alias or name for name, field in model.model_fields.items()]

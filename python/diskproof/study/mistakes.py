@@ -1,0 +1,201 @@
+"""What is wrong with a file that somebody wrote, in their words.
+
+The declarations are checked by pydantic, whose messages speak of inputs, instances and dictionaries. Here
+each kind of them is said as one would say it of a TOML file, with the nearest right word where there is one.
+"""
+
+import datetime
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic_core import ErrorDetails
+
+from diskproof.results.record import format_bytes
+from diskproof.study.part import NAME_PATTERN
+
+MIB = 2**20
+
+LONGEST_GIVEN = 80
+"""Characters of a wrong value that are shown."""
+
+SIZE = "give a size such as `256 MiB`: a number and B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
+
+NAME = "a name has letters, digits, `.`, `-`, `_`, and at most 40 of them"
+
+WANTED = {
+    "string": "text in quotes",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "path": "a path in quotes",
+    "list": "a list",
+    "dict": "a table",
+    "model": "a table",
+    "model_attributes": "a table",
+}
+"""What a value should be, by the beginning of pydantic's name for its not being so."""
+
+PATTERNS = {
+    NAME_PATTERN.pattern: NAME,
+    r"^[A-Z]{3}$": "give three capital letters, such as `USD`",
+    r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and `_`, and begins with no digit",
+}
+"""What a text must look like, in words."""
+
+MEMBERS = {"str": "string", "int": "int", "float": "float", "bool": "bool", "constrained-int": "int"}
+"""What pydantic appends to a place of which several types are allowed, and how that type's mistakes begin."""
+
+BOUNDS = {"ge": "{} or more", "le": "{} or less", "gt": "more than {}", "lt": "less than {}"}
+
+COMMON_WORDS = {
+    "mariadb": "mysql",
+    "percona": "mysql",
+    "innodb": "mysql",
+    "pg": "postgresql",
+    "disk": "storage",
+    "threads": "clients",
+    "shutdown": "stop",
+    "crash": "stop",
+    "sysbench": "oltp",
+    "fio": "fileio",
+    "pgbench": "script",
+    "mysqlslap": "slap",
+}
+"""What a thing is called elsewhere, and how a study calls it."""
+
+TOML_HINTS = {
+    "Invalid value": "text stands in quotes",
+    "Cannot overwrite": "the key stands there twice",
+    "Cannot declare": "the table stands there twice",
+    "Illegal character '\\n'": "a quote is not closed",
+    "Unterminated string": "a quote is not closed",
+    "Exceeds the limit": "no number here has thousands of digits",
+}
+"""What usually lies behind the words in which Python's reader of TOML refuses a text."""
+
+_BETWEEN = "', '"
+
+_KIND = re.compile(r"(\w+?)_(?:type|parsing|parsing_size|from_float)")
+
+
+def one_a_place(mistakes: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:
+    """Yield the mistakes, one of each value: of one that may have several types, each was tried in vain."""
+    tried: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    for mistake in mistakes:
+        tried.setdefault(_place(mistake), []).append(mistake)
+    for place, found in tried.items():
+        if all(one["loc"] == place for one in found):
+            yield from found
+            continue
+        wanted = list(dict.fromkeys(WANTED[_wrong_type(one)] for one in found if _wrong_type(one)))
+        yield {**found[0], "loc": place, "type": "several", "msg": f"give {_alternatives(wanted)}"}
+
+
+def _place(mistake: ErrorDetails) -> tuple[int | str, ...]:
+    *above, last = mistake["loc"] or ("",)
+    if above and MEMBERS.get(str(last), "none") == _wrong_type(mistake):
+        return tuple(above)
+    return mistake["loc"]
+
+
+def _wrong_type(mistake: ErrorDetails) -> str:
+    """Return which type a value has not, if that is what is wrong."""
+    found = _KIND.fullmatch(mistake["type"])
+    return found[1] if found and found[1] in WANTED else ""
+
+
+def in_words(mistake: ErrorDetails) -> str:
+    """Return what is wrong with a value, what would be right, and the value."""
+    if _wrong_type(mistake) == "list" and (given := _written(mistake["input"])):
+        return f"give a list, in brackets: [{given}]"
+    if mistake["type"] == "literal_error" and isinstance(mistake["input"], str):
+        return one_of(re.findall(r"'([^']*)'", mistake["ctx"]["expected"]), mistake["input"])
+    given = _shown(mistake["input"])
+    return f"{_wrong(mistake)}{given and f', not {given}'}"
+
+
+def _wrong(mistake: ErrorDetails) -> str:
+    told = mistake.get("ctx", {})
+    if wrong := _wrong_type(mistake):
+        return f"give {WANTED[wrong]}"
+    match mistake["type"]:
+        case "literal_error":
+            return f"give {told['expected']}"
+        case "greater_than_equal" | "less_than_equal" | "greater_than" | "less_than":
+            (bound,) = told.keys() & BOUNDS.keys()
+            return f"give {BOUNDS[bound].format(_bound(told[bound]))}"
+        case "finite_number":
+            return "give a number that is finite"
+        case "string_too_short":
+            return "it is empty: give some text"
+        case "string_too_long":
+            return f"give at most {told['max_length']:,} characters"
+        case "too_short":
+            return f"it is empty: give at least {told['min_length']}"
+        case "too_long":
+            return f"give at most {told['max_length']:,} of them"
+        case "byte_size" | "byte_size_unit":
+            return SIZE
+        case "string_pattern_mismatch":
+            return PATTERNS.get(told["pattern"], f"give text that fits {told['pattern']}")
+    message = mistake["msg"].removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _bound(value: float) -> str:
+    """Return a bound; nothing but a size has one of a mebibyte that is a power of two."""
+    if isinstance(value, int) and value >= MIB and value % MIB == 0:
+        return format_bytes(value)
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
+
+
+def one_of(known: Sequence[str], given: object) -> str:
+    """Say which words there are, that another was given, and which of them was meant."""
+    quoted = [f"'{word}'" for word in known]
+    choice = " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
+    return f"give {choice}, not {_shown(given)}{_nearest(str(given), known)}"
+
+
+def _nearest(given: str, known: Sequence[str]) -> str:
+    """Suggest the word that is nearest to a wrong one."""
+    by_small = {word.lower(): word for word in known}
+    if (meant := COMMON_WORDS.get(given.strip().lower())) in known:
+        return f"; did you mean '{meant}'?"
+    close = difflib.get_close_matches(given.strip().lower(), by_small, n=1, cutoff=0.6)
+    return f"; did you mean '{by_small[close[0]]}'?" if close else ""
+
+
+def toml_mistake(error: ValueError, text: str) -> str:
+    """Say where a text is no TOML: the reader's own words, the line, and what usually lies behind it."""
+    told = str(error)
+    hint = next((hint for words, hint in TOML_HINTS.items() if words in told), "")
+    said = re.sub(
+        r"\('(.*?)',?\)", lambda keys: f"[{keys[1].replace(_BETWEEN, '.')}]", told.partition(";")[0]
+    )
+    place = re.search(r"\(at line (\d+),", said)
+    line = text.split("\n")[int(place[1]) - 1].strip() if place else ""
+    line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
+    return f"{said}{line and f': `{line:.{LONGEST_GIVEN}}`'}{hint and f': {hint}'}"
+
+
+def _written(value: object) -> str:
+    """Return a plain value as TOML has it."""
+    return json.dumps(value) if isinstance(value, str | int | float) else ""
+
+
+def _shown(value: object) -> str:
+    """Return a value as it stands in the file; nothing of a whole table or list."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, str | int | float):
+        return f"{value!r:.{LONGEST_GIVEN}}"
+    return ""
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    every = [word for word in words if word != WANTED["int"] or WANTED["float"] not in words]
+    return " or ".join([", ".join(every[:-1]), every[-1]]) if len(every) > 1 else every[0]
