@@ -203,3 +203,39 @@ def test_a_run_folder_is_never_made_over_another(folder: RunFolder) -> None:
 )
 def test_sizes_are_written_as_people_do(size: int, text: str) -> None:
     assert format_bytes(size) == text
+
+
+def test_a_line_that_is_no_record_is_told_with_its_number(folder: RunFolder) -> None:
+    folder.append_trial(trial("b01-t01"))
+    path = folder.path / "trials.jsonl"
+    whole = path.read_text()
+    for damaged, said in (
+        ("garbage\n", r"trials\.jsonl, line 2, cannot be read: it is no JSON"),
+        ("\n", r"line 2, cannot be read: it is no JSON"),
+        ("{}\n", r"line 2, cannot be read: `id` is missing; .* another version of diskproof"),
+        (whole.replace('"block":1', '"block":"x"'), r"line 2, cannot be read: `block`: .*, and is 'x'"),
+        (
+            whole.replace('"block":1', '"block":1,"moon":1'),
+            r"line 2, cannot be read: `moon` is not known here",
+        ),
+        (whole.replace(CELL.id, "x/y"), r"line 2, is of a cell that .*plan\.json does not have: x/y"),
+        ("\ufffd\x00\n", r"line 2, cannot be read: it is no JSON"),
+    ):
+        path.write_text(whole + damaged)
+        with pytest.raises(RunFolderError, match=said):
+            folder.trials()
+
+
+def test_the_folder_of_a_studys_runs_is_told_from_a_run(folder: RunFolder, tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match=rf"it holds runs, the newest is {folder.path}"):
+        RunFolder.open(tmp_path)
+    with pytest.raises(RunFolderError, match="there is no such folder"):
+        RunFolder.open(tmp_path / "none")
+    with pytest.raises(RunFolderError, match="it is a file"):
+        RunFolder.open(folder.path / "plan.json")
+
+
+def test_a_study_that_is_gone_from_its_run_is_told(folder: RunFolder) -> None:
+    (folder.path / "study.toml").unlink()
+    with pytest.raises(RunFolderError, match=r"study\.toml cannot be read"):
+        folder.study_text()

@@ -1,5 +1,6 @@
 """What a run starts, mounts and makes can be undone after any kill."""
 
+import errno
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from diskproof.refusal import RefusalError
 from diskproof.system.journal import AnotherRunError, Journal, clean, processes_of, state_folder
 from diskproof.system.processes import Starter
 from diskproof.system.undoing import Undone
@@ -167,6 +169,35 @@ def test_a_torn_last_line_does_no_harm(tmp_path: Path) -> None:
     journal.write_text(json.dumps({"directory": str(tmp_path / "half")}) + '\n{"mount": "/')
     assert [item.done for item in clean()] == [True]
     assert not (tmp_path / "half").exists()
+
+
+def test_a_spoilt_line_keeps_nothing_from_being_undone(tmp_path: Path) -> None:
+    journal = Journal.begin("test")
+    first, second = journal.directory(tmp_path / "first"), tmp_path / "second"
+    with journal.path.open("ab") as file:
+        file.write(b"\x00\x00\xff\n\n[1]\n{}\n")
+    journal.directory(second)
+    assert all(item.done for item in journal.finish())
+    assert not first.exists()
+    assert not second.exists()
+    assert journals() == []
+
+
+def full_disk(*_: object) -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_what_cannot_be_written_down_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal.begin("test")
+    journal.directory(tmp_path / "work")
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "write", full_disk)
+        with pytest.raises(RefusalError, match="its disk is full: make room there, or set DISKPROOF_STATE"):
+            journal.directory(tmp_path / "more")
+        assert not (tmp_path / "more").exists()
+        assert all(item.done for item in journal.finish()), "undoing needs no room"
+    assert not (tmp_path / "work").exists()
+    assert journals() == []
 
 
 def test_processes_without_the_mark_are_left_alone() -> None:

@@ -14,7 +14,7 @@ from diskproof.cli.completion import completion_for
 from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
 from diskproof.cli.screen import complain, say
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, told_of
 from diskproof.system.endings import ignore_endings
 
 VERBS = {
@@ -63,6 +63,7 @@ def call(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         code = app(list(arguments) or ["--help"], exit_on_error=False)
+        _flush()
     except CycloptsError:
         return REFUSED  # cyclopts has said what is wrong
     except RefusalError as refusal:
@@ -73,10 +74,29 @@ def call(arguments: Sequence[str]) -> int:
         say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has left; there is nobody to tell
+        _say_no_more(1, 2)  # the reader of our output has left; there is nobody to tell
         return 0
     except OSError as error:
-        if error.errno != errno.EIO or sys.stderr.isatty():
+        if error.errno == errno.EIO and not sys.stderr.isatty():
+            return INTERRUPTED  # the terminal closed while something was being said to it
+        told = told_of(error)
+        if told is None:
             raise
-        return INTERRUPTED  # the terminal closed while something was being said to it
+        _say_no_more(1)  # where it is our output that cannot be written, Python would try again
+        complain(told)
+        return REFUSED
     return code if isinstance(code, int) else 0
+
+
+def _flush() -> None:
+    """Write out what was said: a full disk behind it is to be told, and not to come up as Python ends."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _say_no_more(*descriptors: int) -> None:
+    """Let what is still to be written to these go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in descriptors:
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)

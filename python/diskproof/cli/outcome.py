@@ -11,7 +11,9 @@ from diskproof.cli.exits import DONE, INTERRUPTED, REFUSED, THRESHOLD_FAILED, TR
 from diskproof.cli.progress import progress_display
 from diskproof.cli.screen import complain, results, say
 from diskproof.crash.campaign import StoppedError, execute
+from diskproof.refusal import NotWrittenError
 from diskproof.report import markdown, text
+from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Request
 from diskproof.study.model import Threshold
@@ -56,26 +58,47 @@ def see_through(request: Request, what: str, going_on: str) -> int:
                 raise
             refusal, folder = stopped, stopped.folder
     analysis = analyse_folder(folder)
-    write_reports(folder, analysis)
+    unwritten = _unwritten_reports(folder, analysis)
     text.render(analysis, results)
-    say(f"\nreport: {folder.path / 'report.html'}")
+    say(f"\nreport: {folder.path / 'report.html'}" if unwritten is None else f"\nrun: {folder.path}")
+    if unwritten is not None:
+        complain(f"{unwritten}; then `{report_command(folder)}` makes it again")
     if refusal is not None:
         complain(str(refusal))
         say(f"it ended before its time; the finished {what} are kept: `{going_on}` goes on, the cause mended")
         return REFUSED
-    return exit_code(request.file, analysis, folder)
+    code = exit_code(request.file, analysis, folder)
+    return code if unwritten is None else REFUSED
 
 
 def _is_anything_finished(folder: RunFolder) -> bool:
     return any(trial.finished for trial in folder.trials()) or any(cut.finished for cut in folder.cuts())
 
 
+def report_command(folder: RunFolder) -> str:
+    """Return the command that writes the page of a run once more."""
+    return shlex.join(["diskproof", "report", str(folder.path), "--html", str(folder.path / "report.html")])
+
+
+def _unwritten_reports(folder: RunFolder, analysis: Analysis) -> str | None:
+    """Write the reports; say why they could not be, which takes nothing from what was measured."""
+    try:
+        write_reports(folder, analysis)
+    except NotWrittenError as refused:
+        return str(refused)
+    return None
+
+
 def write_reports(folder: RunFolder, analysis: Analysis) -> None:
     """Write the reports that a run folder holds."""
     from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; a refusal needs none of it
 
-    (folder.path / "report.html").write_text(html.render(folder, analysis))
-    (folder.path / "report.md").write_text(markdown.render(analysis))
+    for name, content in (
+        ("report.html", html.render(folder, analysis)),
+        ("report.md", markdown.render(analysis)),
+    ):
+        with writing(folder.path / name):
+            write_whole(folder.path / name, content)
 
 
 def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:

@@ -7,8 +7,8 @@ from cyclopts import Parameter
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import results, say
-from diskproof.refusal import RefusalError
 from diskproof.report import csv, json, markdown, text
+from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 
 
@@ -36,10 +36,8 @@ def report(
     if page:
         from diskproof.report import html  # noqa: PLC0415 - drawing takes long to load; text needs none of it
 
-        try:
-            page.write_text(html.render(folder, analysis))
-        except OSError as error:
-            raise RefusalError(f"the page cannot be written: {error}") from None
+        with writing(page):
+            write_whole(page, html.render(folder, analysis))
         say(f"page: {page}")
     match format:
         case "text":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from diskproof.crash import evidence
 from diskproof.crash.trial import CutAttempt, make_cut
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, told_of
 from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
@@ -49,6 +49,10 @@ def execute(request: Request, progress: Progress) -> RunFolder:
                 make_cuts(request.plan.crash, bench, progress)
         except RefusalError as error:
             raise StoppedError(str(error), bench.folder) from error
+        except OSError as error:
+            if (told := told_of(error)) is None:
+                raise
+            raise StoppedError(told, bench.folder) from error
     return bench.folder
 
 

@@ -1,7 +1,25 @@
 """Files that are on the disk before the lab goes on: what was written is whole, whenever a kill falls."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from diskproof.refusal import NotWrittenError, why_not_written
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Put in words what the system says against writing a path: NotWrittenError says what to do.
+
+    That something is there already stays what it is: who makes anew has an answer of their own.
+    """
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise NotWrittenError(why_not_written(path, error)) from error
 
 
 def make_folder(path: Path) -> None:
@@ -14,23 +32,43 @@ def make_folder(path: Path) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a whole file in UTF-8, or none of it."""
+    """Write a whole file in UTF-8, or none of it; what is no file, such as /dev/stdout, is written to."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(text.encode())
+        return
     scratch = path.with_name(path.name + ".partial")
-    scratch.write_bytes(text.encode())
-    sync(scratch)
-    scratch.rename(path)
+    try:
+        scratch.write_bytes(text.encode())
+        sync(scratch)
+        scratch.rename(path)
+    except OSError:
+        scratch.unlink(missing_ok=True)  # on a full disk half a file would take what room there is
+        raise
     sync_folder(path.parent)
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append one line in UTF-8; the first one makes the file."""
+    """Append one line in UTF-8, or nothing of it; the first one makes the file."""
     is_new = not path.exists()
-    with path.open("ab") as file:
-        file.write(line.encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        before = os.fstat(descriptor).st_size
+        try:
+            _write_all(descriptor, line.encode() + b"\n")
+            os.fsync(descriptor)
+        except OSError:  # the disk is full, say: the next line must not begin where this one broke off
+            os.ftruncate(descriptor, before)
+            raise
+    finally:
+        os.close(descriptor)
     if is_new:
         sync_folder(path.parent)
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        left = left[os.write(descriptor, left) :]
 
 
 def sync(path: Path) -> None:

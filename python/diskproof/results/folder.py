@@ -8,9 +8,9 @@ from typing import TypeVar
 import pyarrow as pa
 from pydantic import ValidationError
 
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, why_refused
 from diskproof.results.cut import CutTrial
-from diskproof.results.durable import append_line, make_folder, write_whole
+from diskproof.results.durable import append_line, make_folder, write_whole, writing
 from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -35,31 +35,38 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, study_text: str, plan: Plan) -> "RunFolder":
-        """Make a new run folder and write the study and its plan to it."""
-        make_folder(path)
+        """Make a new run folder and write the study and its plan to it; FileExistsError where it is there."""
+        with writing(path):
+            make_folder(path)
+            (path / "series").mkdir()
+            (path / "servers").mkdir()
+            write_whole(path / "study.toml", study_text)
         folder = cls(path)
-        (path / "series").mkdir()
-        (path / "servers").mkdir()
-        write_whole(path / "study.toml", study_text)
         folder.write_plan(plan)
         return folder
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
         """Open an existing run; RunFolderError says what is missing."""
-        if not (path / "plan.json").is_file():
-            raise RunFolderError(f"{path} is not a run folder: it has no plan.json")
+        try:
+            is_there = (path / "plan.json").is_file()
+        except OSError as error:  # a folder of another user's, or a name that is too long
+            raise RunFolderError(f"{path} cannot be read: {why_refused(error)}") from None
+        if not is_there:
+            raise RunFolderError(f"{path} is not a run folder: {_why_no_run(path)}")
         return cls(path)
 
     # ------------------------------------------------------------ writing
 
     def write_plan(self, plan: Plan) -> None:
         """Write the plan: of a new run, or of one that is to have more cuts than it was planned with."""
-        write_whole(self.path / "plan.json", plan.model_dump_json(indent=1))
+        with writing(self.path / "plan.json"):
+            write_whole(self.path / "plan.json", plan.model_dump_json(indent=1))
 
     def write_machine(self, machine: Machine) -> None:
         """Write the facts of the machine."""
-        write_whole(self.path / "machine.json", machine.model_dump_json(indent=1))
+        with writing(self.path / "machine.json"):
+            write_whole(self.path / "machine.json", machine.model_dump_json(indent=1))
 
     def scripts(self, workload: str) -> Path:
         """Return the folder of a workload's script files."""
@@ -68,8 +75,9 @@ class RunFolder:
     def keep_scripts(self, workload: str, contents: Mapping[str, bytes]) -> None:
         """Keep a workload's script files, by their names: the run works with these copies."""
         for name, content in contents.items():
-            self.scripts(workload).mkdir(parents=True, exist_ok=True)
-            (self.scripts(workload) / name).write_bytes(content)
+            with writing(self.scripts(workload) / name):
+                self.scripts(workload).mkdir(parents=True, exist_ok=True)
+                (self.scripts(workload) / name).write_bytes(content)
 
     def append_trial(self, trial: Trial) -> None:
         """Append one finished trial and flush it to the disk: from then on no kill can take it."""
@@ -87,7 +95,8 @@ class RunFolder:
         """Make the empty folder of a cut: configuration, logs, ledger, log of requests."""
         path = self.cut_folder(cut_id)
         self.drop_cut_folder(cut_id)
-        path.mkdir(parents=True)
+        with writing(path):
+            path.mkdir(parents=True)
         return path
 
     def cut_folder(self, cut_id: str) -> Path:
@@ -101,7 +110,8 @@ class RunFolder:
     def images_folder(self) -> Path:
         """Return the folder of the disks' bytes from which logs of requests begin, made if need be."""
         path = self.path / "cuts" / "disks"
-        path.mkdir(parents=True, exist_ok=True)
+        with writing(path):
+            path.mkdir(parents=True, exist_ok=True)
         return path
 
     def series_writer(self, trial_id: str) -> SeriesWriter:
@@ -117,23 +127,29 @@ class RunFolder:
     def server_folder(self, trial_id: str) -> Path:
         """Return the folder for a trial's generated configuration, error log and variables."""
         path = self.path / "servers" / trial_id
-        path.mkdir(parents=True, exist_ok=True)
+        with writing(path):
+            path.mkdir(parents=True, exist_ok=True)
         return path
 
     # ------------------------------------------------------------ reading
 
     def plan(self) -> Plan:
         """Read the plan."""
-        return self._parsed(Plan, "plan.json", (self.path / "plan.json").read_bytes())
+        return self._parsed(Plan, "plan.json", self._read("plan.json"))
 
     def study_text(self) -> str:
-        """Read the study file as it was when the run began."""
-        return (self.path / "study.toml").read_text(encoding="utf-8")
+        """Read the study file as it was when the run began; RunFolderError where it is not there any more."""
+        try:
+            return self._read("study.toml").decode()
+        except UnicodeDecodeError as error:
+            raise RunFolderError(
+                f"{self.path / 'study.toml'} cannot be read: it is no UTF-8: {error}"
+            ) from None
 
     def machine(self) -> Machine | None:
         """Read the machine's facts; None where the run ended before they were gathered."""
-        path = self.path / "machine.json"
-        return self._parsed(Machine, "machine.json", path.read_bytes()) if path.is_file() else None
+        is_there = (self.path / "machine.json").is_file()
+        return self._parsed(Machine, "machine.json", self._read("machine.json")) if is_there else None
 
     def trials(self) -> list[Trial]:
         """Read the finished trials in the order they were run.
@@ -165,14 +181,23 @@ class RunFolder:
     # ------------------------------------------------------------ the append-only files
 
     def _append(self, name: str, line: str) -> None:
-        self._drop_torn_line(name)
-        append_line(self.path / name, line)
+        with writing(self.path / name):
+            self._drop_torn_line(name)
+            append_line(self.path / name, line)
 
     def _latest(self, name: str, record: type[Kept]) -> list[Kept]:
         """Read a file's records in order; of those with one id the last."""
         latest: dict[str, Kept] = {}
-        for line in self._lines(name):
-            one = self._parsed(record, name, line)
+        known: set[str] | None = None
+        for number, line in enumerate(self._lines(name), start=1):
+            one = self._parsed(record, f"{name}, line {number},", line)
+            if known is None:
+                known = _cells(self.plan(), record)
+            if one.cell not in known:
+                raise RunFolderError(
+                    f"{self.path / name}, line {number}, is of a cell that {self.path / 'plan.json'} does "
+                    f"not have: {one.cell}; one of the two comes from another run"
+                )
             latest.pop(one.id, None)
             latest[one.id] = one
         return list(latest.values())
@@ -182,11 +207,9 @@ class RunFolder:
         try:
             return record.model_validate_json(content)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            at = ".".join(map(str, first["loc"])) or "the whole"
             raise RunFolderError(
-                f"{self.path / name} cannot be read: {at}: {first['msg']}; it was damaged, or written by "
-                "another version of diskproof"
+                f"{self.path / name} cannot be read: {_first_mistake(error)}; it was damaged, or written by "
+                "another version of diskproof: take it from a copy, or read it with that version"
             ) from None
 
     def _lines(self, name: str) -> Iterator[bytes]:
@@ -195,9 +218,14 @@ class RunFolder:
         A line ends with a newline and nothing else. Text inside JSON may hold what Unicode calls a
         line's end, such as U+2028.
         """
-        path = self.path / name
-        if path.is_file():
-            yield from path.read_bytes().split(b"\n")[:-1]
+        if (self.path / name).is_file():
+            yield from self._read(name).split(b"\n")[:-1]
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return (self.path / name).read_bytes()
+        except OSError as error:
+            raise RunFolderError(f"{self.path / name} cannot be read: {why_refused(error)}") from None
 
     def _drop_torn_line(self, name: str) -> None:
         path = self.path / name
@@ -207,3 +235,33 @@ class RunFolder:
         if content and not content.endswith(b"\n"):
             with path.open("r+b") as file:
                 file.truncate(content.rfind(b"\n") + 1)
+
+
+def _cells(plan: Plan, record: type[Kept]) -> set[str]:
+    """Return the ids of the cells that records of a kind may be of: cuts have cells of their own."""
+    if issubclass(record, CutTrial):
+        return {cell.id for cell in plan.crash.cells} if plan.crash else set()
+    return {cell.id for cell in plan.cells}
+
+
+def _first_mistake(error: ValidationError) -> str:
+    """Say what is wrong with a record's text, and where in it."""
+    first = error.errors(include_url=False)[0]
+    at = ".".join(map(str, first["loc"]))
+    match first["type"]:
+        case "json_invalid":
+            return f"it is no JSON ({first['ctx']['error']})"
+        case "missing":
+            return f"`{at}` is missing"
+        case "extra_forbidden":
+            return f"`{at}` is not known here"
+    given = "" if isinstance(first["input"], dict | list) else f", and is {first['input']!r:.60}"
+    return f"`{at or 'it'}`: {first['msg'][:1].lower()}{first['msg'][1:]}{given}"
+
+
+def _why_no_run(path: Path) -> str:
+    """Say why a path is no run; where it is the folder of a study's runs, name the newest."""
+    if not path.is_dir():
+        return "it is a file" if path.exists() else "there is no such folder"
+    runs = sorted(plan.parent for plan in path.glob("*/plan.json"))
+    return f"it has no plan.json; it holds runs, the newest is {runs[-1]}" if runs else "it has no plan.json"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from diskproof.results.durable import sync, sync_folder
+from diskproof.results.durable import sync, sync_folder, writing
 
 # Arrow would take Ctrl-C for itself while it reads or writes, and tell it as a file that cannot be read.
 pa.enable_signal_handlers(False)
@@ -40,7 +40,8 @@ class SeriesWriter:
         """Begin the series that will be `path`; what an earlier attempt left half-written is gone."""
         self._path = path
         self._scratch = path.with_name(path.name + ".partial")
-        self._writer = pq.ParquetWriter(self._scratch, SERIES_SCHEMA, compression="zstd")
+        with writing(path):
+            self._writer = pq.ParquetWriter(self._scratch, SERIES_SCHEMA, compression="zstd")
         self._waiting: list[Row] = []
         self._lock = threading.Lock()
         self._closed = False
@@ -61,11 +62,12 @@ class SeriesWriter:
             if self._closed:
                 return
             self._closed = True
-            self._write_batch()
-            self._writer.close()
-            sync(self._scratch)
-            self._scratch.rename(self._path)
-            sync_folder(self._path.parent)
+            with writing(self._path):
+                self._write_batch()
+                self._writer.close()
+                sync(self._scratch)
+                self._scratch.rename(self._path)
+                sync_folder(self._path.parent)
 
     def _write_batch(self) -> None:
         if self._waiting:

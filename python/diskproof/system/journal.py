@@ -15,13 +15,14 @@ import os
 import secrets
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import psutil
 
-from diskproof.refusal import RefusalError
+from diskproof.refusal import NotWrittenError, RefusalError, why_not_written
+from diskproof.results.durable import append_line
 from diskproof.system.loops import backing_file_of
 from diskproof.system.undoing import (
     GONE_WITH_THE_KERNEL,
@@ -43,6 +44,9 @@ NOT_INHERITED = "DISKPROOF_PASSWORD"
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 """Tells one start of the kernel from another: proc(5)."""
+
+NOTHING: Entry = {"gone": ""}
+"""Stands where an entry was that asks for nothing any more; the others keep their numbers."""
 
 GRACE_S = 5.0
 """How long a process may take to die before the undo goes on without it."""
@@ -73,8 +77,7 @@ class Journal:
     def begin(cls, purpose: str) -> "Journal":
         """Take the machine for one run; AnotherRunError says which process has it."""
         folder = state_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("a+")
+        lock = _lock_file(folder)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -85,9 +88,10 @@ class Journal:
                 f"a run is under way here: {holder}. Two at once would measure each other; "
                 "wait for it, or end it with Ctrl-C in its terminal"
             ) from None
-        lock.truncate(0)
-        lock.write(f"process {os.getpid()}, {purpose}")
-        lock.flush()
+        with _written_down(folder):
+            lock.truncate(0)
+            lock.write(f"process {os.getpid()}, {purpose}")
+            lock.flush()
         return cls._new(folder, purpose, lock)
 
     @classmethod
@@ -102,8 +106,7 @@ class Journal:
     @staticmethod
     def attaching(folder: Path) -> IO[str]:
         """Wait until nobody is between beginning and leaving a journal in a folder; closing gives way."""
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("a+")
+        lock = _lock_file(folder)
         fcntl.flock(lock, fcntl.LOCK_EX)
         return lock
 
@@ -231,7 +234,8 @@ def undo(path: Path) -> list[Undone]:
             continue
         items = _undo(entry, mark)
         if items and all(item.done for item in items):
-            _append(path, {"undone": str(number)})
+            with suppress(NotWrittenError):  # on a full disk it is tried again, should anything be left
+                _append(path, {"undone": str(number)})
         undone += items
     if all(item.done for item in undone):
         path.unlink()
@@ -259,17 +263,42 @@ def _entries(path: Path) -> list[Entry]:
     whole = text[: text.rfind(b"\n") + 1]
     if whole != text:
         os.truncate(path, len(whole))
-    entries: list[Entry] = [json.loads(line) for line in whole.splitlines()]
+    entries = [_entry(line) for line in whole.split(b"\n")[:-1]]
     if entries and entries[0].get("boot", _boot()) != _boot():
-        return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else {"gone": ""} for entry in entries]
+        return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else NOTHING for entry in entries]
     return entries
 
 
+def _entry(line: bytes) -> Entry:
+    """Read a line of a journal; one that a failing disk has spoilt must not keep the others as they are."""
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return NOTHING
+    return entry if isinstance(entry, dict) and entry else NOTHING
+
+
 def _append(path: Path, entry: Entry) -> None:
-    with path.open("a") as file:
-        file.write(json.dumps(entry) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    with _written_down(path.parent):
+        append_line(path, json.dumps(entry))
+
+
+def _lock_file(folder: Path) -> IO[str]:
+    with _written_down(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        return (folder / "lock").open("a+")
+
+
+@contextmanager
+def _written_down(folder: Path) -> Iterator[None]:
+    """Say of a folder of journals that nothing can be written there: then nothing may be started."""
+    try:
+        yield
+    except OSError as error:
+        raise NotWrittenError(
+            f"what is started and mounted is written down first, in the state folder, and "
+            f"{why_not_written(folder, error)}, or set DISKPROOF_STATE to a folder elsewhere"
+        ) from error
 
 
 def _boot() -> str:
