@@ -4,6 +4,11 @@ import errno
 import os
 from pathlib import Path
 
+MENDABLE = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EMFILE}
+)
+"""What is a user's to mend wherever it comes up; of others that must be known where they do."""
+
 REMEDIES = {
     errno.ENOSPC: "its disk is full: make room there",
     errno.EDQUOT: "your quota there is used up: make room there",
@@ -13,6 +18,7 @@ REMEDIES = {
     errno.ENAMETOOLONG: "the name is too long: choose a shorter one",
     errno.ENOTDIR: "a part of its path is a file, and no folder: name another",
     errno.EISDIR: "it is a folder: name a file",
+    errno.EEXIST: "a file of that name is there: name another",
     errno.ENOENT: "its folder is not there: make it first, or name another",
     errno.EFBIG: "it would be larger than a file may be there: name another folder",
     errno.EMFILE: "too many files are open: raise `ulimit -n`",
@@ -30,11 +36,10 @@ class NotWrittenError(RefusalError):
 
 def told_of(error: OSError) -> str | None:
     """Say what the system has refused and what to do, where that is a user's to mend; None of all else."""
-    remedy = REMEDIES.get(error.errno or 0)
-    if remedy is None:
+    if error.errno not in MENDABLE:
         return None
-    where = error.filename if isinstance(error.filename, str | os.PathLike) else "a file"
-    return f"{os.fspath(where)}: {error.strerror}: {remedy}"
+    where = f"{error.filename}: " if isinstance(error.filename, str | os.PathLike) else ""
+    return f"{where}{error.strerror}: {REMEDIES[error.errno]}"
 
 
 def why_refused(error: OSError) -> str:

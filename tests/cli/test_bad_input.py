@@ -81,6 +81,11 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         (["plan", "--only", "disk", "nosuch.toml"], "there is no file nosuch.toml"),
         (["report", ".", "--format", "pdf"], "pdf"),
         (["completion", "tcsh"], "tcsh"),
+        (["plan"], "plan: STUDY is missing; `diskproof plan --help` shows what there is"),
+        (["run", "x.toml", "more"], "run: nothing can be done with `more`; `diskproof run --help`"),
+        (["run", "x.toml", "--prove", "--pairs", "x"], "--pairs takes a whole number, not `x`"),
+        (["plan", "."], ". cannot be read: it is a folder: name a file"),
+        (["plan", "/dev/zero"], "/dev/zero has more than 1,000,000 bytes; is it a study file?"),
     ],
 )
 def test_a_wrong_command_line_is_refused(tmp_path: Path, arguments: list[str], said: str) -> None:

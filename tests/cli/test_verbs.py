@@ -154,9 +154,19 @@ def test_output_is_plain_where_there_is_no_terminal() -> None:
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:
-    script = f"{sys.executable} -m diskproof schema | head -c 10; exit ${{PIPESTATUS[0]}}"
-    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
-    assert "Traceback" not in result.stderr
+    for verb in ("schema", "doctor"):
+        script = f"{sys.executable} -m diskproof {verb} | true; exit ${{PIPESTATUS[0]}}"
+        result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_full_disk_behind_the_output_is_told() -> None:
+    for verb in ("schema", "doctor"):
+        script = f"{sys.executable} -m diskproof {verb} > /dev/full"
+        result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+        assert result.returncode == 2
+        assert "what was said could not be written: No space left on device" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
 
 
 def test_no_verb_waits_for_libraries_that_only_some_answers_need() -> None:

@@ -83,3 +83,4 @@ def test_only_what_a_user_can_mend_has_a_remedy(tmp_path: Path) -> None:
         "writable"
     )
     assert told_of(OSError(errno.EBADF, "Bad file descriptor")) is None
+    assert told_of(FileNotFoundError(errno.ENOENT, "x", "y")) is None, "that may be a mistake of ours"

@@ -13,6 +13,7 @@ from diskproof import __version__
 from diskproof.cli.completion import completion_for
 from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
+from diskproof.cli.misuse import misused
 from diskproof.cli.screen import complain, say
 from diskproof.refusal import RefusalError, told_of
 from diskproof.system.endings import ignore_endings
@@ -62,10 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def call(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
-        code = app(list(arguments) or ["--help"], exit_on_error=False)
+        code = app(list(arguments) or ["--help"], exit_on_error=False, print_error=False)
         _flush()
-    except CycloptsError:
-        return REFUSED  # cyclopts has said what is wrong
+    except CycloptsError as error:
+        complain(misused(error))
+        return REFUSED
     except RefusalError as refusal:
         complain(str(refusal))
         return REFUSED
@@ -83,7 +85,7 @@ def call(arguments: Sequence[str]) -> int:
         if told is None:
             raise
         _say_no_more(1)  # where it is our output that cannot be written, Python would try again
-        complain(told)
+        complain(told if error.filename else f"what was said could not be written: {told}")
         return REFUSED
     return code if isinstance(code, int) else 0
 

@@ -11,8 +11,17 @@ for stream in (sys.stdout, sys.stderr):
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")
 
-results = Console(highlight=False)
-messages = Console(stderr=True, highlight=False)
+
+class Screen(Console):
+    """A console whose reader may leave: that ends the command as it does any other, and is no error."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line, where rich itself would end with exit code 1."""
+        raise BrokenPipeError
+
+
+results = Screen(highlight=False)
+messages = Screen(stderr=True, highlight=False)
 
 
 def complain(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, why_refused
 from diskproof.study.crash import LIST, TABLE
 from diskproof.study.lines import line_of
 from diskproof.study.loads import KINDS
@@ -47,14 +47,7 @@ class StudyFile:
 
 def read_study(path: Path, scale: str | None = None) -> StudyFile:
     """Read and check a study file at a scale, or at its own default; StudyError lists every mistake."""
-    try:
-        if path.stat().st_size > MAX_STUDY_BYTES:
-            raise StudyError(f"{path} has more than {MAX_STUDY_BYTES:,} bytes; is it a study file?")
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise StudyError(f"there is no file {path}{_similar_files(path)}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path} cannot be read: {error}") from None
+    text = _text_of(path)
     study = parse_study(text, str(path))
     chosen = study.scale if scale is None else scale
     if chosen is None:
@@ -63,6 +56,24 @@ def read_study(path: Path, scale: str | None = None) -> StudyFile:
         known = f"it has {', '.join(study.scales)}" if study.scales else "it has none"
         raise StudyError(f"{path} has no scale `{chosen}`; {known}")
     return StudyFile(name=path.stem, text=text, study=parse_study(text, str(path), chosen), scale=chosen)
+
+
+def _text_of(path: Path) -> str:
+    """Read a file that may be anything, even a device without an end."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_STUDY_BYTES + 1)
+        if len(content) > MAX_STUDY_BYTES:
+            raise StudyError(f"{path} has more than {MAX_STUDY_BYTES:,} bytes; is it a study file?")
+        return content.decode()
+    except FileNotFoundError:
+        raise StudyError(f"there is no file {path}{_similar_files(path)}") from None
+    except OSError as error:
+        raise StudyError(f"{path} cannot be read: {why_refused(error)}") from None
+    except UnicodeDecodeError as error:
+        raise StudyError(
+            f"{path} cannot be read: byte {error.start} is no UTF-8; save it as UTF-8, if it is a study file"
+        ) from None
 
 
 def parse_study(text: str, source: str, scale: str | None = None) -> Study:
