@@ -78,6 +78,20 @@ def test_counters_that_are_in_good_part_of_the_making_of_tables_name_nothing(
         assert cell.what_if is None
 
 
+def test_a_write_as_long_as_a_flush_names_the_log_however_little_was_timed() -> None:
+    """Neither the clients' clock nor the mean time of a flush is a share of what was counted."""
+    cell = flushing_job(write_us=8_000.0, usage__seconds=SECONDS / 0.3)
+    assert cell.limit == "log flush"
+    assert {one.instrument for one in cell.supporting} == {"clients", "kernel", "virtual disk"}
+    assert any(
+        one.says == "a flush takes 7.5 ms, a write that commits itself 8.0 ms" for one in cell.supporting
+    )
+    assert (cell.split, cell.what_if, cell.demands, cell.bound_per_s) == (None, None, [], None)
+    assert "writes that commit themselves take 4.0 ms of 4.2 ms" in cell.sentence
+    longer = flushing_job(write_us=80_000.0, usage__seconds=SECONDS / 0.3)
+    assert longer.limit is None  # whatever it waited for, it was not one flush
+
+
 def test_reads_of_a_job_that_take_all_the_time_speak_against_the_log() -> None:
     cell = flushing_job(write_us=1_000.0, read_us=16_000.0)
     says = [one for one in cell.signals if one.limit == "log flush" and one.instrument == "clients"]

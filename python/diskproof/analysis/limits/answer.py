@@ -1,6 +1,7 @@
 """What holds the cells of a run back: each cell by itself, and over numbers of clients."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.demands import bound_of, demands_of, parties_of_cpu
@@ -45,16 +46,16 @@ def answer_limit(gathered: Gathered, seen: Observed) -> CellLimit:
         others_cpu_share=seen.others_share,
         troubles=troubles_of(gathered, seen, named.limit),
     )
-    what_if = imagine(seen, draft)
+    what_if = imagine(seen, draft) if seen.speaks_of_the_load else None
     sentence = sentence_of(seen, named, split, what_if)
     return draft.model_copy(update={"what_if": what_if, "sentence": sentence})
 
 
 def _named(seen: Observed, split: Split | None) -> Named:
-    """Return the limit of a cell; none of a job of which the counters tell too little."""
-    signals = signals_of(seen)
-    if seen.speaks_of_the_load:
-        return name_limit(signals, split)
+    """Return the limit of a cell; of a job of which the counters tell too little, why there is none."""
+    named = name_limit(signals_of(seen), split)
+    if named.limit is not None or seen.speaks_of_the_load:
+        return named
     own = share(seen.timed or 0.0)
     why = f"{own} of the time that was counted is the job's own; in the rest its tables were made and dropped"
-    return Named(None, signals, why)
+    return replace(named, missing=why)

@@ -15,8 +15,11 @@ that depth is a bound. With fewer, more of them would be served in less time eac
 
 
 def demands_of(seen: Observed) -> list[Demand]:
-    """Return the service demands of a transaction that are known; empty where nothing completed."""
-    if not seen.per_s:
+    """Return the service demands of a transaction that are known; empty where nothing completed.
+
+    Empty, too, of a job of which too much was counted and not timed.
+    """
+    if not seen.per_s or not seen.speaks_of_the_load:
         return []
     return [*_cpus(seen), *_log(seen), *_writer(seen), *_arms(seen), *_pages(seen)]
 

@@ -128,7 +128,7 @@ class Observed:
 
     @cached_property
     def latency_us(self) -> float | None:
-        """Mean latency of a transaction; None of a job of which much was counted and not timed.
+        """Mean latency of a transaction; of a job, of its statements by the clients' clock.
 
         Of a load on bare files it is the time from one request to the next of the same client: the latency
         of a request has no part of the syncs that follow it. Of SQLite's writers it is that of Little's law
@@ -136,7 +136,7 @@ class Observed:
         latency.
         """
         if not self.transactional:
-            return self.completed_us if self.speaks_of_the_load else None
+            return self.completed_us
         by_law = self.clients / self.per_s * MICRO if self.per_s else None
         if self.bare:
             return by_law

@@ -30,10 +30,11 @@ SELDOM = 0.01
 def split_of(seen: Observed) -> Split | None:
     """Return where a transaction's time goes; None where there are none, or their latency is not known.
 
-    Of a load on bare files it is a request's time at the disks.
+    None, too, of a job of which too much was counted and not timed. Of a load on bare files it is a
+    request's time at the disks.
     """
     latency = seen.latency_us
-    if latency is None or not seen.per_s:
+    if latency is None or not seen.per_s or not seen.speaks_of_the_load:
         return None
     parts = list(_of_files(seen) if seen.bare else _waits(seen))
     left = max(latency - sum(part.mean_us for part in parts), 0.0)

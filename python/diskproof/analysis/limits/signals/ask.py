@@ -43,6 +43,11 @@ OF_FILES: tuple[Ask, ...] = (
 )
 
 
+OF_JOBS_IN_PART: tuple[Ask, ...] = (log.commits_take, log.write_takes_a_flush)
+"""Those that need no share of the counted time, of which the job itself had too little."""
+
+
 def signals_of(seen: Observed) -> list[Signal]:
     """Return all that speaks for or against any limit of a cell."""
-    return [signal for ask in (OF_FILES if seen.bare else OF_DATABASES) for signal in ask(seen)]
+    asked = OF_FILES if seen.bare else OF_DATABASES
+    return [signal for ask in (asked if seen.speaks_of_the_load else OF_JOBS_IN_PART) for signal in ask(seen)]

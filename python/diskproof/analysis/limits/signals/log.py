@@ -16,7 +16,7 @@ from diskproof.analysis.limits.signals.judge import (
     sessions,
     supports,
 )
-from diskproof.analysis.limits.split import SELDOM, alone_on, answers_at_once
+from diskproof.analysis.limits.split import SELDOM, alone_on, answers_at_once, logs_of_commit
 from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.results.usage import ServerAccount
 
@@ -61,6 +61,27 @@ def _writes_of_a_job(seen: Observed, own_us: float) -> Iterator[Signal]:
             f"writes that commit themselves take {milliseconds(writes)} of {milliseconds(own_us)}, of which "
         )
         yield supports("log flush", "clients", f"{says}at most {milliseconds(computed)} are computed")
+
+
+def write_takes_a_flush(seen: Observed) -> Iterator[Signal]:
+    """Ask kernel and virtual disk whether a flush takes as long as a write that commits itself.
+
+    Of several clients a write may wait for the flush under way before its own. It needs no share of any time.
+    """
+    write = seen.mean_of(lambda one: one.kind == "write")
+    if not write or seen.transactional or not seen.covers_tables:
+        return
+    waits = logs_of_commit(seen) * (1 if seen.inside == 1 else 2)
+    accounts: tuple[tuple[list[Disk], Instrument], ...] = (
+        (seen.disks, "kernel"),
+        (seen.virtual, "virtual disk"),
+    )
+    for disks, instrument in accounts:
+        known = [one.flush.mean_us for one in _logs(seen, disks) if one.flush and one.flush.mean_us]
+        if not known:
+            continue
+        says = f"a flush takes {milliseconds(known[0])}, a write that commits itself {milliseconds(write)}"
+        yield from by_time("log flush", instrument, known[0] * waits / write, says)
 
 
 def flushed_by_threads(seen: Observed) -> Iterator[Signal]:
