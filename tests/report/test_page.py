@@ -14,6 +14,7 @@ from diskproof.results.trial import Finding, Setting
 from support.cuts import control, make_crash_plan, make_cuts, with_cuts
 from support.prices import make_price, with_prices
 from support.published import figure, publish, ratio
+from support.limits import make_limits
 from support.runs import MakeRun, Run
 from support.trials import MIB, change, make_plan, make_trials
 
@@ -184,6 +185,12 @@ def test_many_cells_are_chosen_from_a_menu(make_run: MakeRun, open_page: OpenPag
 
 
 # ---------------------------------------------------------------- readable everywhere
+
+
+def test_the_table_of_limits_needs_no_scrolling_sideways(quickstart: Run, open_page: OpenPage) -> None:
+    opened = open_page(quickstart, limits=make_limits(quickstart[1].plan))
+    box = opened.page.locator('[aria-label="What holds each cell back"]')
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
