@@ -12,9 +12,9 @@ from diskproof.report import html
 from diskproof.results.load import Iterations
 from diskproof.results.trial import Finding, Setting
 from support.cuts import control, make_crash_plan, make_cuts, with_cuts
+from support.limits import make_limits
 from support.prices import make_price, with_prices
 from support.published import figure, publish, ratio
-from support.limits import make_limits
 from support.runs import MakeRun, Run
 from support.trials import MIB, change, make_plan, make_trials
 
