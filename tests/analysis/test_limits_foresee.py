@@ -9,8 +9,9 @@ from diskproof.analysis.limits.proofs import Band
 from diskproof.analysis.limits.shapes import CellLimit, Demand, Part, Split
 from diskproof.results.limit import Change, Intervention
 from diskproof.results.plan import Cell
+from diskproof.results.trial import HeldCpus
 from diskproof.results.usage import CpuUse
-from support.limited import MAKERS, limit_of, limited, one_cell
+from support.limited import MAKERS, limit_of, limited, one_cell, virtual_machine
 from support.trials import change
 
 MIB = 2**20
@@ -181,6 +182,42 @@ def test_virtual_disks_keep_their_cpus() -> None:
     alone = foresee(cell.model_copy(update={"disks_cpu_share": None}), intervention("half the CPUs"))
     assert alone is not None
     assert alone.high == pytest.approx(1 / 1.98 / 0.7, rel=0.01)
+
+
+def held_to_one_cpu(machine_cpus: int, held_busy_s: float | None = 27.0) -> CellLimit:
+    """Return a CPU-bound cell held to one CPU, of which server and load have 24 of 30 s; disks have 12 s."""
+    plan = change(one_cell(8), cpus=1)
+    made = []
+    for number in range(len(plan.trials)):
+        trial = MAKERS["CPU"](plan, number)
+        used = {"server": 18.0, "load": 6.0, "disks": 12.0}
+        made.append(
+            change(
+                trial,
+                usage__cpu={party: CpuUse(used_s=used_s, waited_s=0.0) for party, used_s in used.items()},
+                usage__host_cpu_busy_s=45.0,
+                usage__held_cpu_busy_s=held_busy_s,
+                held_cpus=HeldCpus(cpus=[1], server=[1], load=[1]),
+            )
+        )
+    return limit_of(plan, made, change(virtual_machine(plan), cpus=machine_cpus, held_cpus=[1]))
+
+
+def test_virtual_disks_on_other_cpus_are_neither_ours_nor_others() -> None:
+    """24 of the 27 busy seconds of the CPU are known; the disks' 12 were spent on another one."""
+    cell = held_to_one_cpu(2)
+    assert cell.others_cpu_share == pytest.approx(3 / 27)
+    assert cell.disks_cpu_share is None
+    [cpu] = [one for one in cell.demands if one.centre == "CPU"]
+    assert cpu.utilisation == pytest.approx(24 / 30)
+    together = held_to_one_cpu(1)
+    assert together.others_cpu_share == 0, "there is one CPU for all of them: 36 s are more than it has"
+    assert together.disks_cpu_share == pytest.approx(12 / 36)
+
+
+def test_what_others_have_is_not_known_where_other_cpus_were_counted() -> None:
+    """The busy time of two CPUs says nothing of the one that server and load were held to."""
+    assert held_to_one_cpu(2, None).others_cpu_share is None
 
 
 @pytest.mark.parametrize(("others", "foretold"), [(None, True), (0.19, True), (0.2, False), (0.9, False)])

@@ -30,6 +30,8 @@ class Side:
     """CPUs that the machine's counters cover."""
     held_cpus: int
     """Of those the ones that the server and its load were held to; 0: to none."""
+    disks_apart: bool
+    """Whether virtual disks kept to other CPUs than those."""
     counts_flushes: bool
     """Whether the kernel counts flushes on the disks below."""
     one_at_a_time: frozenset[str]
@@ -51,6 +53,7 @@ class Side:
             cpus=cpus,
             host_cpus=(machine.host_cpus or machine.cpus) if machine else None,
             held_cpus=len(machine.held_cpus) if machine else 0,
+            disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
             counts_flushes=all(device.counts_flushes is not False for device in devices),
             one_at_a_time=_one_at_a_time(lately or places, machine),
             extrapolated=any(one.load.rests_on_estimates(parts) for one in trials),
@@ -95,6 +98,14 @@ class Side:
             return min(busy_s / usage.seconds / cpus, 1.0)
 
         return self._of_usage(share)
+
+    @property
+    def counted_cpus(self) -> int | None:
+        """The number of CPUs that `machine_share` is of."""
+        usages = [one.trial.usage for one in self.trials if one.trial.usage]
+        if self.held_cpus and any(usage.held_cpu_busy_s is not None for usage in usages):
+            return self.held_cpus
+        return self.host_cpus
 
     @property
     def cpu_bound(self) -> bool:

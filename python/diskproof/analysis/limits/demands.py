@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.limits.disks import MICRO, Disk, holding
-from diskproof.analysis.limits.observed import PARTIES, Observed
+from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Demand
 from diskproof.analysis.limits.split import DATA
 from diskproof.results.limit import Limit
@@ -121,7 +121,7 @@ def busiest(disks: Sequence[Disk]) -> Disk | None:
 
 
 def parties_of_cpu(seen: Observed) -> dict[str, float]:
-    """Return each party's share of the CPU time that all of them used; empty where it is not known."""
-    used = {party: cpu for party in PARTIES if (cpu := seen.cpu_us(party))}
+    """Return the share that each party has of the time of the CPUs that they share; empty: it is not known."""
+    used = {party: cpu for party in seen.parties if (cpu := seen.cpu_us(party))}
     total = sum(used.values())
     return {party: cpu / total for party, cpu in used.items()} if total else {}

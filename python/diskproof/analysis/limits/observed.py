@@ -279,10 +279,15 @@ class Observed:
         """CPU time that the database used for a transaction, its background threads included."""
         return self.cpu_us("load" if self.embedded or self.bare else "server")
 
+    @property
+    def parties(self) -> tuple[Party, ...]:
+        """Those that share the CPUs of server and load: virtual disks too, unless they keep to others."""
+        return tuple(party for party in PARTIES if party != "disks" or not self.side.disks_apart)
+
     @cached_property
     def all_cpu_us(self) -> float | None:
-        """CPU time of all parties together for a transaction."""
-        known = [used for party in PARTIES if (used := self.cpu_us(party)) is not None]
+        """CPU time for a transaction of all parties that share those CPUs."""
+        known = [used for party in self.parties if (used := self.cpu_us(party)) is not None]
         return sum(known) if known and self.work_us is not None else None
 
     @cached_property
@@ -296,9 +301,12 @@ class Observed:
 
     @cached_property
     def others_share(self) -> float | None:
-        """The share of the CPUs' busy time that other work on the machine had; None: not known."""
+        """The share of the CPUs' busy time that other work on the machine had; None: not known.
+
+        It is known where the busy time is that of the very CPUs that server and load could use.
+        """
         busy, used, cpus = self.side.machine_share, self.all_cpu_us, self.side.cpus
-        if not busy or used is None or not cpus or not self.per_s:
+        if not busy or used is None or not self.per_s or not cpus or self.side.counted_cpus != cpus:
             return None
         return max(1 - used * self.per_s / MICRO / (busy * cpus), 0.0)
 
