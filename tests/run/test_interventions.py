@@ -18,7 +18,7 @@ from diskproof.storage.virtual import Slowness
 from diskproof.study.read import parse_study
 from support.proofs import make_pair
 from support.trials import MIB, change, make_plan, make_server, make_trial
-from support.virtual import make_use
+from support.virtual import make_facts, make_use
 
 STUDY = """question = "What holds it back?"
 [servers.mariadb]
@@ -48,10 +48,20 @@ class Started:
 
 
 def make_bench(
-    disks: Mapping[str, list[str]], *, cpus: tuple[int, ...] = (), slowable: bool = True, variables: str = ""
+    disks: Mapping[str, list[str]],
+    *,
+    cpus: tuple[int, ...] = (),
+    slowable: bool = True,
+    variables: str = "",
+    turns_us: Mapping[str, list[float]] | None = None,
 ) -> Bench:
-    """Return a bench whose storage `disk` has virtual disks, by role."""
-    at = {name: disk(name, slowable=slowable) for names in disks.values() for name in names}
+    """Return a bench whose storage `disk` has virtual disks, by role; their platters turn in `turns_us`."""
+    turns_us = turns_us or {}
+    at = {
+        name: disk(name, slowable=slowable, turns_us=turns_us.get(name, []))
+        for names in disks.values()
+        for name in names
+    }
 
     def disks_of(role: Role) -> list[SimpleNamespace]:
         return [at[name] for name in disks.get(role, [])]
@@ -74,8 +84,8 @@ def make_bench(
     )
 
 
-def disk(name: str, *, slowable: bool) -> SimpleNamespace:
-    return SimpleNamespace(facts=SimpleNamespace(name=name), can_be_slowed=slowable)
+def disk(name: str, *, slowable: bool, turns_us: list[float]) -> SimpleNamespace:
+    return SimpleNamespace(facts=make_facts(name=name, turns_us=turns_us), can_be_slowed=slowable)
 
 
 def trial_with(uses: Mapping[str, tuple[float | None, float | None, float | None]], **settings: str) -> Trial:
@@ -158,6 +168,48 @@ def test_a_quick_flush_is_slowed_by_more_than_itself_and_one_of_no_time_not_at_a
     assert found.intervention.factor == pytest.approx(3.5)
     relaxed = way(chosen(bench, "log flush", trial_with({"a": (None, 2.0, 3.0)})))
     assert relaxed.intervention.change == "flushes relaxed"
+
+
+TURN_US = 60e6 / 7200
+
+
+@pytest.mark.parametrize(
+    ("flush_us", "turns", "said"),
+    [
+        (7000.0, 1, "8.33 ms longer, one turn of its platters"),
+        (12_400.0, 1, "8.33 ms longer, one turn of its platters"),
+        (12_600.0, 2, "16.7 ms longer, 2 turns of its platters"),
+        (900.0, 1, "8.33 ms longer, one turn of its platters"),
+    ],
+)
+def test_a_disk_that_turns_is_slowed_by_whole_turns(flush_us: float, turns: int, said: str) -> None:
+    """After any other time its platter stood elsewhere, and the next flush would wait for it more or less."""
+    bench = make_bench({role: ["a"] for role in ("data", "redo", "binlog")}, turns_us={"a": [TURN_US]})
+    found = way(chosen(bench, "log flush", trial_with({"a": (4000.0, 100.0, flush_us)})))
+    assert found.bench.slowness["a"].add_us == pytest.approx(turns * TURN_US, abs=0.05)
+    assert found.intervention.factor == pytest.approx(1 + turns * TURN_US / flush_us)
+    assert found.intervention.says == f"every flush of `a` takes {said}"
+
+
+def test_beside_a_disk_that_turns_the_other_is_slowed_by_its_turns_too() -> None:
+    """The binary log's flush follows the redo log's: it decides when the platter's next request comes."""
+    bench = make_bench({"data": ["c"], "redo": ["a"], "binlog": ["b"]}, turns_us={"a": [TURN_US]})
+    trial = trial_with({"a": (None, 100.0, 8000.0), "b": (None, 10.0, 500.0), "c": (1.0, 1.0, 9000.0)})
+    found = way(chosen(bench, "log flush", trial))
+    added = {name: how.add_us for name, how in found.bench.slowness.items()}
+    assert added == {"a": pytest.approx(TURN_US, abs=0.05), "b": pytest.approx(TURN_US, abs=0.05)}
+    assert found.intervention.factor == pytest.approx(1 + 2 * TURN_US / 8500)
+
+
+def test_disks_of_different_speeds_have_no_whole_turns_in_common() -> None:
+    turns_us = {"a": [60e6 / 7200], "b": [60e6 / 15_000]}
+    bench = make_bench({"data": ["c"], "redo": ["a"], "binlog": ["b"]}, turns_us=turns_us)
+    trial = trial_with({"a": (None, 100.0, 8000.0), "b": (None, 10.0, 4000.0), "c": (1.0, 1.0, 9000.0)})
+    assert way(chosen(bench, "log flush", trial)).intervention.change == "flushes relaxed"
+    bare = change(PLAN.cells[0], server="-", tuning="-", memory_bytes=0)
+    mixed = make_bench({"data": ["a", "b"]}, turns_us=turns_us)
+    reading = trial_with({"a": (5000.0, None, None), "b": (3000.0, None, None)})
+    assert "different speeds" in str(chosen(mixed, "disk", reading, cell=bare))
 
 
 @pytest.mark.parametrize("slowable", [True, False])

@@ -528,6 +528,21 @@ def test_a_disk_of_one_arm_or_one_command_is_told_from_those_that_serve_in_paral
     assert virtual.serves_one_at_a_time(disk.show(device)["device"]) is one_at_a_time
 
 
+@pytest.mark.parametrize(
+    ("device", "turns_us"),
+    [
+        ("desktop-7200", [60e6 / 7200]),
+        ("wd-my-passport-ultra", [60e6 / 5400]),  # behind a bridge
+        ("raid10-desktop-7200", [60e6 / 7200]),  # four of one speed
+        ("ssd-cache-over-disk", [60e6 / 7200]),
+        ("samsung-970-pro", []),
+        ("ebs-gp3", []),
+    ],
+)
+def test_what_a_turn_takes_is_told_of_all_that_turns(device: str, turns_us: list[float]) -> None:
+    assert virtual.turns_us(disk.show(device)["device"]) == pytest.approx(turns_us)
+
+
 def test_a_disk_is_slowed_by_as_much_as_was_asked_and_no_longer(journal: Journal, tmp_path: Path) -> None:
     """Reads of the volume take 2 ms, and 5 ms more; what it counts tells so. Writes take what they took."""
     (tmp_path / "volume.toml").write_text(VOLUME)

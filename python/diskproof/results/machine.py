@@ -56,6 +56,8 @@ class VirtualFacts(Record):
     """What must be said with its figures: that it lies near the machine's floor."""
     one_at_a_time: bool = False
     """Whether it serves one request at a time: one arm, or a bridge that passes on one command."""
+    turns_us: list[float] = []
+    """What a turn of its platters takes, each speed once; empty where nothing turns."""
 
 
 PoolPart = Literal["data", "log", "cache"]

@@ -5,7 +5,7 @@ leaves late would make another disk of the one that is under test, and two thing
 """
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -197,17 +197,53 @@ def _slower(subject: Subject, roles: Sequence[Role], on: Literal["read", "flush"
     means_us = _means_us(subject.trials, [disk.facts.name for disk in disks], on)
     if not means_us or min(means_us.values()) < LEAST_MEAN_US:
         return f"a {on} of its virtual disks takes too little for a delay to be a known multiple of it"
+    turns_us = {turn_us for disk in disks for turn_us in disk.facts.turns_us}
+    if len(turns_us) > 1:
+        return "its disks turn at different speeds, so that no delay is whole turns of all of them"
     factor = max(SLOWER[on], *(1 + LEAST_ADDED_US / mean_us for mean_us in means_us.values()))
-    slowness = {
-        name: Slowness(on=on, add_us=round((factor - 1) * mean_us, 1)) for name, mean_us in means_us.items()
-    }
-    each = " and ".join(f"of `{name}` takes {_ms(how.add_us)} longer" for name, how in slowness.items())
+    added_us = {name: _whole((factor - 1) * mean_us, turns_us) for name, mean_us in means_us.items()}
+    slowness = {name: Slowness(on=on, add_us=round(add_us, 1)) for name, add_us in added_us.items()}
+    each = " and ".join(
+        f"of `{name}` takes {_longer(how.add_us, turns_us)}" for name, how in slowness.items()
+    )
     change: Change = "slower reads" if on == "read" else "slower flushes"
     return Way(
-        Intervention(change=change, says=f"every {on} {each}", factor=factor),
+        Intervention(
+            change=change, says=f"every {on} {each}", factor=_factor(subject.trials, means_us, added_us, on)
+        ),
         subject.cell,
         replace(subject.bench, slowness=slowness),
     )
+
+
+def _whole(delay_us: float, turns_us: Collection[float]) -> float:
+    """Return the whole turns that are nearest to a delay, one at the least; the delay where nothing turns.
+
+    After any other delay a platter stands elsewhere than it would have without: what the next request waits
+    for it becomes shorter or longer, by up to a turn, and nobody knows by how much.
+    """
+    for turn_us in turns_us:
+        return max(round(delay_us / turn_us), 1) * turn_us
+    return delay_us
+
+
+def _longer(add_us: float, turns_us: Collection[float]) -> str:
+    for turn_us in turns_us:
+        turns = round(add_us / turn_us)
+        return f"{_ms(add_us)} longer, {'one turn' if turns == 1 else f'{turns} turns'} of its platters"
+    return f"{_ms(add_us)} longer"
+
+
+def _factor(
+    trials: Sequence[Trial],
+    means_us: Mapping[str, float],
+    added_us: Mapping[str, float],
+    on: Literal["read", "flush"],
+) -> float:
+    """Return how many times as long the requests of all disks together take, each as often as it came."""
+    asked = {name: _requests(trials, name, on) for name in means_us}
+    before = sum(asked[name] * mean_us for name, mean_us in means_us.items())
+    return 1 + sum(asked[name] * add_us for name, add_us in added_us.items()) / before
 
 
 def _means_us(
@@ -232,6 +268,12 @@ def _mean_us(trial: Trial, name: str, on: Literal["read", "flush"]) -> float:
     if on == "read":
         return read
     return flush if flush >= write or not use.flush.requests else flush + write
+
+
+def _requests(trials: Sequence[Trial], name: str, on: Literal["read", "flush"]) -> int:
+    """Return how many requests of a kind a disk served in all trials."""
+    uses = [use for trial in trials for use in trial.virtual_disks if use.name == name]
+    return sum((use.read if on == "read" else use.flush).requests for use in uses)
 
 
 def _ms(time_us: float) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import chain, count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from diskproof import disk
 from diskproof.results.crash_plan import Keep
@@ -350,7 +350,7 @@ def _missing_mounter() -> str | None:
 
 def _turns(device: object) -> bool:
     """Tell whether a device is made of spinning disks and nothing faster, as its file describes it."""
-    kinds = set(_keys(device))
+    kinds = {kind for kind, _ in _parts(device)}
     return "spinning" in kinds and "flash" not in kinds
 
 
@@ -362,14 +362,21 @@ def serves_one_at_a_time(device: disk.Facts) -> bool:
     return kind == "spinning"
 
 
-def _keys(device: object) -> Iterator[str]:
+def turns_us(device: disk.Facts) -> list[float]:
+    """Return what a turn of a device's platters takes, each speed once; empty where nothing turns."""
+    speeds = {model["rpm"]["value"] for kind, model in _parts(device) if kind == "spinning"}
+    return sorted(60e6 / rpm for rpm in speeds)
+
+
+def _parts(device: object) -> Iterator[tuple[str, Any]]:
+    """Yield whatever a device's file describes, by name, with all that it is made of."""
     if isinstance(device, dict):
         for key, value in device.items():
-            yield key
-            yield from _keys(value)
+            yield key, value
+            yield from _parts(value)
     elif isinstance(device, list):
         for value in device:
-            yield from _keys(value)
+            yield from _parts(value)
 
 
 def _options(wanted: Wanted) -> list[str]:
@@ -418,4 +425,5 @@ def _facts(wanted: Wanted, ready: disk.Facts, journal: Journal) -> VirtualFacts:
         floor_us=ready.get("floor_us"),
         label=ready.get("label"),
         one_at_a_time=serves_one_at_a_time(shown["device"]),
+        turns_us=turns_us(shown["device"]),
     )
