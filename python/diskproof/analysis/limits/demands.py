@@ -121,7 +121,7 @@ def busiest(disks: Sequence[Disk]) -> Disk | None:
 
 
 def parties_of_cpu(seen: Observed) -> dict[str, float]:
-    """Return the share that each party has of the time of the CPUs that they share; empty: it is not known."""
+    """Return what share of the CPUs that they have in common each party had; empty: it is not known."""
     used = {party: cpu for party in seen.parties if (cpu := seen.cpu_us(party))}
     total = sum(used.values())
     return {party: cpu / total for party, cpu in used.items()} if total else {}

@@ -9,7 +9,8 @@ the parts of R that the change touches made longer or shorter, and the bounds of
   often, reads need not wait in line for the same disk. At the most all of W is f times as long, and each
   commit finds a flush that has only just begun: R - W + f max(W, 2 S); and so much longer is the line in
   which reads wait. With one client nobody else's flush is in the way, and the first is the estimate; else R
-  + (f - 1) W, for the queue is made of flushes.
+  + (f - 1) W, for the queue is made of flushes. What a flush waits for a platter stays what it was: a disk
+  that turns is slowed by whole turns (`run/interventions.py`).
 - flushes relaxed. At the most all of W goes, until the next centre is full; at the least only S goes, and a
   transaction finds all others before it at the CPUs and, where every page that it changed is written at
   once, at the disk (pessimistic bound).
