@@ -34,6 +34,15 @@ def commits_wait_for_flush(family: Family, observed: Mapping[str, str | None]) -
     return all(_value(observed, name) in values for name, values in WAITS_FOR_FLUSH[family].items())
 
 
+def no_commit_waits(family: Family, observed: Mapping[str, str | None]) -> bool:
+    """Tell whether a running server's settings let no commit wait; False where not all of them are known."""
+    if any(observed.get(name) is None for name in WAITS_FOR_FLUSH[family]):
+        return False
+    if family == "mysql" and not _without_binary_log(observed) and _value(observed, "sync_binlog") != "0":
+        return False
+    return not commits_wait_for_flush(family, observed)
+
+
 def relaxed(family: Family, observed: Mapping[str, str | None]) -> dict[str, str]:
     """Return the variables with which no commit of a server waits for a flush, all else as it is.
 

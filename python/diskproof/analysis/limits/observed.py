@@ -17,7 +17,7 @@ from diskproof.results.machine import Place
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
 from diskproof.results.usage import Act, Activity, Doing, Party, ServerAccount, Usage
-from diskproof.server.durability import LOG_ROLE
+from diskproof.server.durability import LOG_ROLE, no_commit_waits
 from diskproof.study.part import Family
 
 LOG_ROLES: dict[Family, tuple[Role, ...]] = {
@@ -451,6 +451,13 @@ class Observed:
         """Return what the server answered about a variable that the study asked for."""
         settings = self.trials[0].trial.settings if self.trials else []
         return next((one.observed for one in settings if one.name == name), None)
+
+    @cached_property
+    def no_commit_waits(self) -> bool:
+        """Whether by the settings that were read back no commit waits for a flush; False where not known."""
+        settings = self.trials[0].trial.settings if self.trials else []
+        observed = {one.name: one.observed for one in settings}
+        return self.family is not None and no_commit_waits(self.family, observed)
 
     # ------------------------------------------------------------ medians
 

@@ -56,9 +56,10 @@ def log_flush(seen: Observed) -> Part | None:
 
     An autocommitted write is its own COMMIT. At the most it waits for the flush under way and then its own,
     each with the write before it, of each log; a longer COMMIT waited for something else too. Where nobody
-    knows how long a flush takes, COMMIT waits for one at as many moments as one was seen.
+    knows how long a flush takes, COMMIT waits for one at as many moments as one was seen. Where by the
+    server's settings no commit waits for one, there is none, however busy others keep the log.
     """
-    if not seen.covers_tables:
+    if not seen.covers_tables or seen.no_commit_waits:
         return None
     (service, writing), how = flush_service(seen)
     waited, statement = _commit_wait(seen)

@@ -87,7 +87,7 @@ def write_takes_a_flush(seen: Observed) -> Iterator[Signal]:
 def flushed_by_threads(seen: Observed) -> Iterator[Signal]:
     """Ask at how many moments a thread was found flushing a log, or writing it."""
     found, written = seen.at_the_log(), seen.found("writing", seen.log_roles)
-    if found is not None:
+    if found is not None and not seen.no_commit_waits:
         writing = written is not None and written[0] >= SELDOM and not seen.embedded
         doing = "writing or flushing" if writing else "flushing"
         says = f"a thread was found {doing} the log at {share(found[0])} of moments"
@@ -105,7 +105,7 @@ def flushed_by_models(seen: Observed) -> Iterator[Signal]:
 
 
 def _flushed_by(seen: Observed, disks: list[Disk], instrument: Instrument) -> Iterator[Signal]:
-    for disk in _logs(seen, disks):
+    for disk in _logs(seen, disks) if not seen.no_commit_waits else []:
         told = _busy_with_log(seen, disk)
         if told is not None:
             what, busy, each_us = told
@@ -143,6 +143,9 @@ def flushed_by_the_server(seen: Observed) -> Iterator[Signal]:
     if waiting is not None:
         says = f"{of_clients(seen, waiting)} sessions waited for the log in the mean"
         yield from by_time("log flush", "server", waiting / seen.clients, says)
+        return
+    if seen.no_commit_waits:
+        yield against("log flush", "server", "by the server's settings no commit waits for a flush")
         return
     timed = seen.account_per_s(_flush_s)
     if timed is not None:
