@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from diskproof.server.base import ServerKind
-from diskproof.server.durability import at_risk, commits_wait_for_flush, relaxed, roles_needed
+from diskproof.server.durability import (
+    at_risk,
+    commits_wait_for_flush,
+    no_commit_waits,
+    relaxed,
+    roles_needed,
+)
 from diskproof.study.model import Level
 from diskproof.system.processes import Starter
 from support.servers import Images, start
@@ -86,6 +92,8 @@ def test_relaxed_settings_hold_and_no_commit_waits_any_more(
     changed = relaxed(family, before)
     after = settings_that_hold(durable_kind, place, starter, images, "safest", changed)
     assert not commits_wait_for_flush(family, after)
+    assert no_commit_waits(family, after)
+    assert not no_commit_waits(family, before)
     differing = {name for name in after if after[name] != before.get(name)}
     assert {name for name in differing if "/" not in str(after[name])} == set(changed)
 
@@ -128,3 +136,25 @@ def test_what_sqlite_risks_depends_on_its_journal(
     observed = {"journal_mode": journal_mode, "synchronous": synchronous}
     assert at_risk("sqlite", observed) == risks
     assert commits_wait_for_flush("sqlite", observed) == waits
+
+
+@pytest.mark.parametrize(
+    ("observed", "none_waits"),
+    [
+        ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "0", "log_bin": "ON"}, True),
+        ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1", "log_bin": "ON"}, False),
+        ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1", "log_bin": "OFF"}, True),
+        ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "100", "log_bin": "ON"}, False),
+        ({"innodb_flush_log_at_trx_commit": "2"}, False),
+        ({"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "0"}, False),
+        ({"innodb_flush_log_at_trx_commit": None, "sync_binlog": "0"}, False),
+        ({}, False),
+    ],
+)
+def test_that_no_commit_waits_is_said_of_settings_that_are_known(
+    observed: dict[str, str | None], none_waits: bool
+) -> None:
+    """A binary log that is flushed is waited for too, and so is one of which that is not known."""
+    assert no_commit_waits("mysql", observed) == none_waits
+    assert not no_commit_waits("postgresql", observed)
+    assert not no_commit_waits("sqlite", observed)

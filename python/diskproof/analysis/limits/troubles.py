@@ -8,14 +8,11 @@ from diskproof.analysis.limits.demands import parties_of_cpu
 from diskproof.analysis.limits.disks import MICRO, holding
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Trouble
-from diskproof.analysis.limits.signals.judge import LITTLE
+from diskproof.analysis.limits.signals.judge import AGE_OF_STALLS, LITTLE
 from diskproof.analysis.limits.split import BINLOG, DATA, REDO, SELDOM, digits_of, logs_of_commit
 from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.results.limit import Limit
 from diskproof.results.record import format_bytes
-
-AGE_OF_STALLS = 0.9
-"""Of what the log can hold before clients must wait: so near to that, pages are written at any price."""
 
 GROWING = 0.5
 """Half of what is committed stays unpurged: the history grows without end."""

@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from diskproof.analysis.evidence import FULL_SHARE, IDLE_SHARE
 from diskproof.analysis.limits.observed import Observed, commits
 from diskproof.analysis.limits.shapes import Signal
-from diskproof.analysis.limits.signals.judge import LITTLE, MOST, against, by_time, of_clients, supports
+from diskproof.analysis.limits.signals.judge import (
+    LITTLE,
+    MOST,
+    against,
+    by_time,
+    full_log,
+    of_clients,
+    supports,
+)
 from diskproof.analysis.limits.split import SELDOM, digits_of
 from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.server.postgresql.waits import limit_of
@@ -45,6 +53,10 @@ def nothing_to_wait_for(seen: Observed) -> Iterator[Signal]:
             yield against("CPU", "server", said)
         elif waiting / seen.clients <= LITTLE:
             yield supports("CPU", "server", f"only {said}")
+        return
+    full = full_log(seen)
+    if full is not None:  # clients that wait for room in a log may do so by trying again and again
+        yield against("CPU", "server", full)
         return
     needed = [seen.account_each(lambda account: account.page_reads)]
     if seen.side.writes_anything:

@@ -12,6 +12,7 @@ from diskproof.analysis.limits.disks import Disk
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Instrument, Signal
 from diskproof.analysis.limits.split import digits_of
+from diskproof.analysis.limits.words import share
 from diskproof.results.limit import Limit
 from diskproof.server.postgresql.waits import limit_of
 
@@ -20,6 +21,14 @@ MOST = 0.5
 
 LITTLE = 0.2
 """What takes up to a fifth of the time would give at most a quarter more if it were gone (Amdahl's law)."""
+
+
+AGE_OF_STALLS = 0.9
+"""Of what the log can hold before clients must wait: so near to that, pages are written at any price."""
+
+PRESSED = 0.95
+"""Of what the log can hold before clients must wait. InnoDB writes pages as fast as it can from seven eighths
+of that on (`max_modified_age_async`): where the log is fuller in the mean, it cannot keep up."""
 
 
 def by_time(limit: Limit, instrument: Instrument, of_time: float, says: str) -> Iterator[Signal]:
@@ -56,6 +65,16 @@ def sessions(seen: Observed, limit: Limit) -> float | None:
 def of_clients(seen: Observed, count: float) -> str:
     """Say how many of the clients' sessions: ``6.2 of 8``."""
     return f"{digits_of(count)} of {seen.clients}"
+
+
+def full_log(seen: Observed) -> str | None:
+    """Say how full the log is where clients wait for pages to be written because of it; None elsewhere."""
+    age = seen.account(lambda account: account.checkpoint_age_mean)
+    if age is None or age < PRESSED:
+        return None
+    return (
+        f"the log is in the mean {share(min(age, 1.0))} of the way to where clients must wait for page writes"
+    )
 
 
 def names(disks: Sequence[Disk]) -> str:

@@ -13,15 +13,23 @@ from diskproof.analysis.limits.words import milliseconds, share
 
 
 def load_uses_most(seen: Observed) -> Iterator[Signal]:
-    """Ask the kernel whether the CPUs are full and the load generator has most of them."""
-    of_cpu, busy = parties_of_cpu(seen), seen.cpu_busy
+    """Ask the kernel whether the CPUs are full and the load generator has most of them.
+
+    With fewer clients than CPUs it is asked whether the load generator computes most of the time for each of
+    them: they leave CPUs idle whatever they wait for.
+    """
+    of_cpu, busy, used = parties_of_cpu(seen), seen.cpu_busy, seen.cpu_us("load")
     if not of_cpu or busy is None or seen.embedded:
         return
-    own = of_cpu.get("load", 0.0)
+    own = of_cpu.get("load", 0.0) * (1 - (seen.others_share or 0.0))
+    each = used * seen.per_s / MICRO / seen.clients if used and seen.per_s else 0.0
     if own > MOST and busy >= FULL_SHARE:
         says = f"the CPUs are {share(busy)} busy, {share(own)} of that with the load generator"
         yield supports("load generator", "kernel", says)
-    elif busy <= IDLE_SHARE or own <= LITTLE:
+    elif each >= MOST and seen.side.cpus and seen.clients < seen.side.cpus:
+        says = f"the load generator computes {share(min(each, 1.0))} of the time for each client"
+        yield supports("load generator", "kernel", says)
+    elif busy <= IDLE_SHARE or of_cpu.get("load", 0.0) <= LITTLE:
         says = f"the load generator has {share(own)} of the CPU time; the CPUs are {share(busy)} busy"
         yield against("load generator", "kernel", says)
 
