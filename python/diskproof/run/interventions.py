@@ -45,11 +45,11 @@ WAYS: dict[Limit, tuple[Change, ...]] = {
 """What can be changed about each limit, what says most first. The first that can be made is."""
 
 NO_WAY: dict[Limit, str] = {
-    "page writes": "how many pages must be written depends on the load, the pool, the log and the moment, "
-    "so no change to any of them has an effect that could be foretold; and many are under way at a "
-    "time, so that slower writes are not fewer",
-    "locks": "which transactions meet is the load's own, and another load would be another cell; what is done "
-    "while a lock is held would be slower for another limit as well",
+    "page writes": "how many pages must be written depends on the load, the pool, the log and the moment, so "
+    "no change to any of them has an effect that could be foretold; and many are under way at a time, so "
+    "that slower writes are not fewer",
+    "locks": "which transactions meet is the load's own, and another load would be another cell; what is "
+    "done while a lock is held would be slower for another limit as well",
     "load generator": "it is not what the study asks about: the remedy is another machine or load",
     "arrivals": "the study itself sets the rate; another rate is another cell",
 }
