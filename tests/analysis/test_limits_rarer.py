@@ -1,4 +1,4 @@
-"""Page writes, relaxed commits, a busy load generator: as real cells of `studies/limits-rarer.toml` had them."""
+"""Page writes, relaxed commits, a busy load generator: as cells of `studies/limits-rarer.toml` had them."""
 
 import pytest
 

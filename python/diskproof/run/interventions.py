@@ -78,7 +78,7 @@ class Subject:
 def choose(subject: Subject, limit: Limit) -> Way | str:
     """Return the intervention that fits a limit, or why there is none."""
     if subject.metric == "latency_mean_us":
-        return NO_WAY["arrivals"]
+        return NO_WAY.get(limit, NO_WAY["arrivals"])
     reasons = []
     for change in WAYS.get(limit, ()):
         found = _CHANGES[change](subject)
