@@ -49,9 +49,10 @@ EXPERIMENTS = (
 HEADLINES: Mapping[str, Sequence[str]] = {
     "lnu-thesis": ("ssd", "disk"),
     "mysqlslap-office": ("laptop", "as-run"),
-    "juju-ec2": ("ebs",),
+    "juju-ec2": ("storage", "ebs"),
 }
-"""Levels that a published ratio must have to stand in the table at the top; all ratios of other studies do.
+"""What a published ratio must compare or have as a level to stand in the table at the top; all ratios of
+other studies do.
 
 The thesis has its answer in the SSD against the disk, test by test; of mysqlslap's two levels the one is as
 it was run; EC2's question is what replaces EBS."""
@@ -234,7 +235,8 @@ def headline(group: beside.Group, row: BesideRatio, *, several: bool) -> str:
 
 def is_headline(study: str, group: beside.Group, row: BesideRatio) -> bool:
     """Tell whether a ratio stands in the table at the top."""
-    has = {row.published.level, row.published.baseline, *group.held(row).values()}
+    published = row.published
+    has = {published.factor, published.level, published.baseline, *group.held(row).values()}
     return set(HEADLINES.get(study, ())) <= has
 
 

@@ -59,7 +59,7 @@ def test_a_job_whose_writes_wait_is_bound_by_the_log_and_its_time_is_split() -> 
     assert cell.limit == "log flush", cell.signals
     clients = next(one for one in cell.signals if one.instrument == "clients" and one.limit == "log flush")
     assert clients.supports
-    assert clients.says.startswith("writes that commit themselves take 8.0 ms of 8.2 ms")
+    assert clients.says.startswith("writes take 8.0 ms of 8.2 ms")
     assert cell.split is not None
     assert cell.split.latency_us == pytest.approx(8200.0)
     parts = {part.name: part.mean_us for part in cell.split.parts}
@@ -83,11 +83,9 @@ def test_a_write_as_long_as_a_flush_names_the_log_however_little_was_timed() -> 
     cell = flushing_job(write_us=8_000.0, usage__seconds=SECONDS / 0.3)
     assert cell.limit == "log flush"
     assert {one.instrument for one in cell.supporting} == {"clients", "kernel", "virtual disk"}
-    assert any(
-        one.says == "a flush takes 7.5 ms, a write that commits itself 8.0 ms" for one in cell.supporting
-    )
+    assert any(one.says == "a flush takes 7.5 ms, a write 8.0 ms in the mean" for one in cell.supporting)
     assert (cell.split, cell.what_if, cell.demands, cell.bound_per_s) == (None, None, [], None)
-    assert "writes that commit themselves take 4.0 ms of 4.2 ms" in cell.sentence
+    assert "writes take 4.0 ms of 4.2 ms" in cell.sentence
     longer = flushing_job(write_us=80_000.0, usage__seconds=SECONDS / 0.3)
     assert longer.limit is None  # whatever it waited for, it was not one flush
 

@@ -90,7 +90,8 @@ def _part(
     whole = seen.own_us if name != "locks" else seen.latency_us
     if part is None or not whole:
         return None
-    said = f"{say(seen, part)}, {share(min(part.mean_us / whole, 1.0))} of a transaction"
+    work = "transaction" if seen.transactional else "statement"
+    said = f"{say(seen, part)}, {share(min(part.mean_us / whole, 1.0))} of a {work}"
     if seen.queue_us is not None and name != "locks":
         return f"{said} once it is its turn to write"
     return said
@@ -105,7 +106,8 @@ def _commit_waits(seen: Observed, part: Part) -> str:
 def _reads_wait(seen: Observed, part: Part) -> str:
     each = read_us(seen)
     of_each = f", {milliseconds(each)} a read" if each else ""
-    return f"a transaction waits {milliseconds(part.mean_us)} for pages from the disk{of_each}"
+    work = "transaction" if seen.transactional else "statement"
+    return f"a {work} waits {milliseconds(part.mean_us)} for pages from the disk{of_each}"
 
 
 def _locks_wait(_: Observed, part: Part) -> str:

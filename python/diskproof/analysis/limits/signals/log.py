@@ -57,9 +57,7 @@ def _writes_of_a_job(seen: Observed, own_us: float) -> Iterator[Signal]:
         says = f"all but reads takes {milliseconds(max(own_us - reads, 0.0))} of {milliseconds(own_us)}"
         yield against("log flush", "clients", says)
     elif writes is not None and computed is not None and (writes - computed) / own_us >= MOST:
-        says = (
-            f"writes that commit themselves take {milliseconds(writes)} of {milliseconds(own_us)}, of which "
-        )
+        says = f"writes take {milliseconds(writes)} of {milliseconds(own_us)}, of which "
         yield supports("log flush", "clients", f"{says}at most {milliseconds(computed)} are computed")
 
 
@@ -80,7 +78,7 @@ def write_takes_a_flush(seen: Observed) -> Iterator[Signal]:
         known = [one.flush.mean_us for one in _logs(seen, disks) if one.flush and one.flush.mean_us]
         if not known:
             continue
-        says = f"a flush takes {milliseconds(known[0])}, a write that commits itself {milliseconds(write)}"
+        says = f"a flush takes {milliseconds(known[0])}, a write {milliseconds(write)} in the mean"
         yield from by_time("log flush", instrument, known[0] * waits / write, says)
 
 

@@ -115,7 +115,8 @@ def writes_by_threads(seen: Observed) -> Iterator[Signal]:
     """Ask how long the clients' threads were found writing pages; they may leave that to others."""
     part = page_writes(seen)
     if part is not None and seen.own_us and part.mean_us / seen.own_us >= MOST:
-        says = f"clients' threads wrote pages for {milliseconds(part.mean_us)} of {milliseconds(seen.own_us)}"
+        taken = f"{milliseconds(part.mean_us)} of {milliseconds(seen.own_us)}"
+        says = f"clients' threads wrote data or flushed it for {taken}"
         yield supports("page writes", "threads", says)
 
 
