@@ -3,15 +3,13 @@
 import base64
 import hashlib
 import re
-from functools import cache
 from importlib import resources
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from diskproof.report import words
+from diskproof.report import vega, words
 from diskproof.report.chart_parts import Figure
 from diskproof.report.chart_style import LIGHT, config
 
@@ -37,12 +35,12 @@ def environment() -> Environment:
 
 def ground() -> dict[str, Any]:
     """Return what every page needs besides its own content: style, scripts, policy, the charts' looks."""
-    vega, drawing = _script(_vega()), _script(_asset("page.js"))
+    libraries, drawing = _script(vega.script()), _script(_asset("page.js"))
     return {
         "chart_config": config(LIGHT),
-        "policy": _policy(vega, drawing),
+        "policy": _policy(libraries, drawing),
         "style": Markup(_asset("page.css")),  # noqa: S704 - our own file
-        "vega": vega,
+        "vega": libraries,
         "drawing": drawing,
     }
 
@@ -67,13 +65,6 @@ def _script(source: str) -> Markup:
     """Return a script of ours or of a library so that nothing in it can end its element early."""
     harmless = source.replace("</script", r"<\/script").replace("<!--", r"<\!--")
     return Markup(harmless)  # noqa: S704 - no data goes into a script
-
-
-@cache
-def _vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script; bundling takes seconds, so it is done once."""
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return bundle
 
 
 def _asset(name: str) -> str:
