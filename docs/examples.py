@@ -1,10 +1,9 @@
 """Examples in docs/audit.md, made anew by the tool itself from the outputs that the tests read."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+import shown
 
 PAGE = Path(__file__).parent / "audit.md"
 SAMPLES = Path(__file__).parents[1] / "tests" / "importers" / "samples"
@@ -22,10 +21,5 @@ def page() -> str:
 
 
 def _made(head: str, files: str, tail: str) -> str:
-    command = [sys.executable, "-m", "diskproof", "audit", *files.split()]
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    said = subprocess.run(
-        command, cwd=SAMPLES, env=environment, capture_output=True, text=True, check=False
-    ).stdout
-    lines = [line.rstrip() for line in said.strip().splitlines()]
+    lines = shown.by_the_lab("audit", *files.split(), folder=SAMPLES)
     return "\n".join([f"{head}```", f"$ diskproof audit {files}", *lines, "```", tail])

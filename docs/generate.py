@@ -15,6 +15,7 @@ import audits
 import devices
 import examples
 import options
+import shown
 import workloads
 from diskproof import load
 from diskproof.audit.check import Check
@@ -26,6 +27,7 @@ from diskproof.audit.registry import (
     SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
+from diskproof.cli import screen
 from diskproof.cli.disk import VERBS as DISK_VERBS
 from diskproof.importers.article_form import ArticleForm
 from diskproof.server.tuning import TUNING
@@ -184,21 +186,24 @@ def commands_page() -> str:
         "completion",
     )
     for verb in (*verbs, "disk", *(f"disk {verb}" for verb in DISK_VERBS)):
-        parts += [f"## diskproof {verb}".rstrip(), _help([sys.executable, "-m", "diskproof", *verb.split()])]
+        parts += [f"## diskproof {verb}".rstrip(), _listing(shown.by_the_lab(*verb.split(), "--help"))]
     program = str(load.program())
     kinds = [kind for kind, model in KINDS.items() if model.needs_server]
     for words in (f"{verb} {kind}" for kind in kinds for verb in ("prepare", "run", "cleanup")):
         if words == "prepare sqlbench":
             continue  # it makes its own tables
-        parts += [f"## diskproof-load {words}", _help([program, *words.split()])]
+        parts += [f"## diskproof-load {words}", _listing(_said_by([program, *words.split(), "--help"]))]
     return "\n\n".join(parts) + "\n"
 
 
-def _help(argv: list[str]) -> str:
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    said = subprocess.run([*argv, "--help"], capture_output=True, text=True, check=True, env=environment)
-    lines = [line.rstrip() for line in said.stdout.strip().splitlines()]
-    return "```\n" + "\n".join(lines) + "\n```"
+def _said_by(argv: list[str]) -> list[str]:
+    environment = {**os.environ, **shown.PLAIN}
+    said = subprocess.run(argv, capture_output=True, text=True, check=True, env=environment)
+    return shown.lines_of(said.stdout)
+
+
+def _listing(lines: list[str]) -> str:
+    return "\n".join(["```", *lines, "```"])
 
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -217,6 +222,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def main() -> int:
     """Write the pages, or tell which differ."""
+    screen.results.width = shown.COLUMNS  # it would keep that of a terminal, as it was at the start
     stale = [name for name, page in PAGES.items() if not _is_current(name, page())]
     if "--check" in sys.argv:
         print(f"stale: {', '.join(stale)}; run `make docs`" if stale else "the reference pages are current")

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from diskproof.results.folder import RunFolder
-from support.command import diskproof
+from support.command import diskproof, diskproof_here
 from support.samples import SAMPLES
 from support.trials import make_machine, make_plan, make_series, make_trials
 
@@ -13,17 +13,19 @@ OLTP = str(SAMPLES / "sysbench-1.0-oltp.txt")
 
 
 def test_several_files_are_read_together_and_left_as_a_run(tmp_path: Path) -> None:
-    said = diskproof(tmp_path, "audit", OLTP, str(SAMPLES / "my.cnf"), "--out", "made", "--format", "json")
+    said = diskproof_here(
+        tmp_path, "audit", OLTP, str(SAMPLES / "my.cnf"), "--out", "made", "--format", "json"
+    )
     assert said.returncode == 10, said.stderr
     kinds = [subject["kind"] for subject in json.loads(said.stdout)["subjects"]]
     assert kinds == ["result", "configuration"]
     assert "run: made" in said.stderr
-    report = diskproof(tmp_path, "report", "made", "--format", "markdown")
+    report = diskproof_here(tmp_path, "report", "made", "--format", "markdown")
     assert report.returncode == 0, report.stderr
-    again = diskproof(tmp_path, "audit", "made")
+    again = diskproof_here(tmp_path, "audit", "made")
     assert "imported results" in again.stdout
     assert "threat warm-up" in again.stdout
-    refused = diskproof(tmp_path, "audit", OLTP, "--out", "made")
+    refused = diskproof_here(tmp_path, "audit", OLTP, "--out", "made")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "is there already" in refused.stderr
 
@@ -60,17 +62,17 @@ def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:
         ("broken", "plan.json cannot be read"),
         (str(SAMPLES / "status-table.txt"), "cannot be audited alone"),
     ):
-        said = diskproof(tmp_path, "audit", argument)
+        said = diskproof_here(tmp_path, "audit", argument)
         assert said.returncode == 2, argument
         assert why in said.stderr
         assert "Traceback" not in said.stderr
-    assert "name what is to be audited" in diskproof(tmp_path, "audit").stderr
+    assert "name what is to be audited" in diskproof_here(tmp_path, "audit").stderr
 
 
 def test_names_that_steer_a_terminal_do_not(tmp_path: Path) -> None:
     hostile = tmp_path / "a\x1b[2J`b`|<b>.txt"
     hostile.write_text(Path(OLTP).read_text())
     for form in ("text", "markdown", "json"):
-        said = diskproof(tmp_path, "audit", hostile.name, "--format", form)
+        said = diskproof_here(tmp_path, "audit", hostile.name, "--format", form)
         assert said.returncode == 10
         assert "\x1b" not in said.stdout + said.stderr

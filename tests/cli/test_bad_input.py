@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support.command import diskproof
+from support.command import diskproof, diskproof_here
 
 STUDY = """
 question = "Is it refused?"
@@ -28,7 +28,7 @@ def refused(folder: Path, old: str, new: str) -> str:
     assert old in STUDY
     (folder / "study.toml").write_text(STUDY.replace(old, new))
     before = {path for path in folder.rglob("*") if "state" not in path.parts}
-    result = diskproof(folder, "run", "study.toml")
+    result = diskproof_here(folder, "run", "study.toml")
     assert result.returncode == 2, result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
@@ -89,7 +89,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_command_line_is_refused(tmp_path: Path, arguments: list[str], said: str) -> None:
-    result = diskproof(tmp_path, *arguments)
+    result = diskproof_here(tmp_path, *arguments)
     assert result.returncode == 2
     assert said in result.stderr
     assert "Traceback" not in result.stderr
@@ -97,13 +97,13 @@ def test_a_wrong_command_line_is_refused(tmp_path: Path, arguments: list[str], s
 
 def test_only_names_the_cells_when_none_matches(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    result = diskproof(tmp_path, "plan", "study.toml", "--only", "tape")
+    result = diskproof_here(tmp_path, "plan", "study.toml", "--only", "tape")
     assert result.returncode == 2
     assert "no cell matches `tape`; the cells are:\n  db/here/safest/load/256MiB/1c" in result.stderr
 
 
 def test_resume_without_a_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    result = diskproof(tmp_path, "run", "study.toml", "--resume")
+    result = diskproof_here(tmp_path, "run", "study.toml", "--resume")
     assert result.returncode == 2
     assert "there is no run under runs/study to go on with" in result.stderr

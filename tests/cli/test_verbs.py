@@ -12,6 +12,7 @@ import pytest
 from diskproof.cli import VERBS
 from diskproof.importers.article_form import ArticleForm
 from diskproof.study.model import Study
+from support.command import diskproof_here
 
 QUICKSTART = Path(__file__).parents[2] / "studies" / "quickstart.toml"
 
@@ -33,10 +34,10 @@ def test_help_names_every_verb_with_its_purpose() -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_verbs_own_help_agrees_with_the_list(verb: str) -> None:
+def test_a_verbs_own_help_agrees_with_the_list(tmp_path: Path, verb: str) -> None:
     module = __import__(f"diskproof.cli.{verb}", fromlist=[verb])
     assert getattr(module, verb).__doc__.splitlines()[0] == VERBS[verb]
-    assert diskproof(verb, "--help").returncode == 0
+    assert diskproof_here(tmp_path, verb, "--help").returncode == 0
 
 
 def test_help_does_not_wait_for_the_libraries_of_reports() -> None:
@@ -72,7 +73,7 @@ ram = "1 GiB"
 def test_plan_refuses_what_run_would_refuse(tmp_path: Path, workload: str, complaint: str) -> None:
     (tmp_path / "own.sql").write_text("SELECT :rows;\n")
     (tmp_path / "study.toml").write_text(SMALL_STUDY + workload)
-    result = diskproof("plan", "study.toml", cwd=tmp_path)
+    result = diskproof_here(tmp_path, "plan", "study.toml")
     assert result.returncode == 2, result.stdout
     assert "workload `w`:" in result.stderr
     assert complaint in result.stderr
@@ -89,7 +90,7 @@ def test_plan_refuses_what_this_machine_has_not(
     tmp_path: Path, design: str, options: list[str], complaint: str
 ) -> None:
     (tmp_path / "study.toml").write_text(SMALL_STUDY + 'kind = "oltp"\n' + design)
-    result = diskproof("plan", "study.toml", *options, cwd=tmp_path)
+    result = diskproof_here(tmp_path, "plan", "study.toml", *options)
     assert result.returncode == 2, result.stdout
     assert complaint in result.stderr
 
@@ -103,7 +104,7 @@ def test_plan_refuses_what_this_machine_has_not(
 )
 def test_plan_says_that_memory_is_no_disk(tmp_path: Path, storage: str, said: str) -> None:
     (tmp_path / "study.toml").write_text(SMALL_STUDY.replace('ram = "1 GiB"', storage) + 'kind = "oltp"\n')
-    result = diskproof("plan", "study.toml", cwd=tmp_path)
+    result = diskproof_here(tmp_path, "plan", "study.toml")
     told = " ".join(result.stdout.split())
     assert "nothing written to your own disks but data sets of about " in told, result.stderr
     assert said in told
@@ -129,20 +130,21 @@ def test_clean_removes_loaded_data_sets_when_asked(tmp_path: Path, monkeypatch: 
         (images / name).mkdir(parents=True)
         (images / name / "image.json").write_text("{}")
     (images / "image" / ".diskproof-owned").write_text("0badcafe")
-    diskproof("clean", cwd=tmp_path)
+    diskproof_here(tmp_path, "clean")
     assert (images / "image").is_dir()
-    diskproof("clean", "--images", cwd=tmp_path)
+    diskproof_here(tmp_path, "clean", "--images")
     assert [path.name for path in images.iterdir()] == ["holiday"], "what does not carry our mark stays"
 
 
-def test_schema_is_the_declaration() -> None:
-    assert json.loads(diskproof("schema").stdout) == Study.model_json_schema()
-    assert json.loads(diskproof("schema", "article").stdout) == ArticleForm.model_json_schema()
+def test_schema_is_the_declaration(tmp_path: Path) -> None:
+    assert json.loads(diskproof_here(tmp_path, "schema").stdout) == Study.model_json_schema()
+    article = diskproof_here(tmp_path, "schema", "article")
+    assert json.loads(article.stdout) == ArticleForm.model_json_schema()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_is_a_script_that_the_shell_takes(shell: str) -> None:
-    script = diskproof("completion", shell).stdout
+def test_completion_is_a_script_that_the_shell_takes(tmp_path: Path, shell: str) -> None:
+    script = diskproof_here(tmp_path, "completion", shell).stdout
     assert "diskproof" in script
     if shutil.which(shell):
         checked = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, check=False)

@@ -14,7 +14,7 @@ import pytest
 from diskproof.cli import call
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
-from support.command import begin, diskproof, marks_in, wait_for
+from support.command import begin, diskproof, diskproof_here, marks_in, wait_for
 from support.virtual import left_of, needs_virtual_disks
 
 pytestmark = [needs_virtual_disks, pytest.mark.timeout(240)]
@@ -164,7 +164,7 @@ def test_a_failed_control_is_told_kept_and_made_again(tmp_path: Path) -> None:
     assert other.returncode == 10
     assert "present: -1 then, " in other.stdout
     (folder / "requests-desktop-7200.log").unlink()
-    gone = diskproof(tmp_path, "crash", "--replay", str(folder))
+    gone = diskproof_here(tmp_path, "crash", "--replay", str(folder))
     assert gone.returncode == 2
     assert "requests-desktop-7200.log is missing" in gone.stderr
 
@@ -179,7 +179,7 @@ def test_a_kill_in_the_middle_leaves_nothing_and_the_rest_is_made_later(tmp_path
     process.kill()
     process.communicate()
     made = len(run_of(tmp_path).cuts())
-    cleaned = diskproof(tmp_path, "clean")
+    cleaned = diskproof_here(tmp_path, "clean")
     assert cleaned.returncode == 0, cleaned.stdout
     assert_nothing_is_left(tmp_path, mark)
     process = begin(tmp_path, "crash", "study.toml", "--cuts", "3", "--resume")
@@ -205,7 +205,7 @@ def test_a_place_that_is_not_virtual_is_only_killed_and_a_study_without_crash_by
     write_study(tmp_path, "sqlite")
     text = (tmp_path / "study.toml").read_text()
     (tmp_path / "study.toml").write_text(text[: text.index("[crash]")] + "[workloads.load]\nrows = 100\n")
-    planned = diskproof(tmp_path, "plan", "study.toml")
+    planned = diskproof_here(tmp_path, "plan", "study.toml")
     assert "cuts" not in planned.stdout
     done = diskproof(tmp_path, "crash", "study.toml", "--only", "plain/safest", "--cuts", "1")
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ from diskproof.results.trial import Trial
 from diskproof.run.bare import held_open, zeroes_will_do
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
-from support.command import diskproof
+from support.command import diskproof, diskproof_here
 from support.trials import change, make_places
 from support.virtual import VOLUME, VOLUME_US, needs_virtual_disks
 
@@ -236,7 +236,7 @@ def test_more_open_files_than_are_allowed_are_refused_at_once(tmp_path: Path) ->
     assert "files open" in result.stderr
     assert "`ulimit -Hn`" in result.stderr
     assert not (tmp_path / "runs").exists()
-    planned = diskproof(tmp_path, "plan", "study.toml")
+    planned = diskproof_here(tmp_path, "plan", "study.toml")
     assert planned.returncode == 2
     assert "files open" in planned.stderr
 

@@ -9,7 +9,7 @@ import pytest
 
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
-from support.command import diskproof, open_for_others
+from support.command import diskproof, diskproof_here, open_for_others
 from support.servers import needs_mariadb
 from support.virtual import needs_virtual_disks
 
@@ -63,7 +63,7 @@ def test_an_experiment_runs_whole_at_its_smallest(path: Path, tmp_path: Path) ->
 
 def told(folder: Path, run: Path) -> dict[str, Any]:
     """Return what the report of a run says to a program."""
-    said = diskproof(folder, "report", str(run), "--format", "json")
+    said = diskproof_here(folder, "report", str(run), "--format", "json")
     assert said.returncode == 0, said.stderr
     answer: dict[str, Any] = json.loads(said.stdout)
     return answer

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.results.folder import RunFolder
-from support.command import diskproof
+from support.command import diskproof, diskproof_here
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -41,7 +41,7 @@ at_least = 2
 
 def test_the_run_goes_on_without_it_and_every_report_says_so(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY + THRESHOLD)
-    planned = diskproof(tmp_path, "plan", "study.toml")
+    planned = diskproof_here(tmp_path, "plan", "study.toml")
     ran = diskproof(tmp_path, "run", "study.toml")
     for result in (planned, ran):
         assert result.returncode == 0, result.stderr
@@ -61,6 +61,6 @@ def test_the_run_goes_on_without_it_and_every_report_says_so(tmp_path: Path) -> 
     assert again.returncode == 0, again.stderr
     assert len(list((tmp_path / "runs" / "study").iterdir())) == 1
 
-    named = diskproof(tmp_path, "run", "study.toml", "--resume", "--basedir", "other=elsewhere")
+    named = diskproof_here(tmp_path, "run", "study.toml", "--resume", "--basedir", "other=elsewhere")
     assert named.returncode == 2
     assert f"basedir {tmp_path}/elsewhere is not a directory" in named.stderr, "no longer optional"

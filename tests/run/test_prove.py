@@ -8,7 +8,7 @@ from diskproof.analysis.folder import analyse_folder
 from diskproof.audit import load, registry, server
 from diskproof.cli import call
 from diskproof.results.folder import RunFolder
-from support.command import diskproof, marks_in
+from support.command import diskproof_here, marks_in
 from support.servers import needs_mariadb
 from support.virtual import needs_virtual_disks
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_started(
     tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    refused = diskproof(tmp_path, "run", "study.toml", *arguments)
+    refused = diskproof_here(tmp_path, "run", "study.toml", *arguments)
     assert refused.returncode == 2
     assert said in " ".join(refused.stderr.split())
     assert not (tmp_path / "runs").exists()

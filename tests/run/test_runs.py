@@ -19,7 +19,7 @@ from diskproof.results.trial import Trial
 from diskproof.system.clock import has_quick_clock
 from diskproof.system.journal import MARK
 from diskproof.system.mounts import mounts
-from support.command import begin, diskproof, environment, open_for_others, wait_for
+from support.command import begin, diskproof, diskproof_here, environment, open_for_others, wait_for
 
 needs_mariadb = pytest.mark.skipif(
     not (shutil.which("mariadbd") or Path("/usr/sbin/mariadbd").exists()),
@@ -142,13 +142,13 @@ def test_a_whole_run(tmp_path: Path, family: str) -> None:
     assert_nothing_left(tmp_path)
     # The forms and the comparison are the same for all families: the one that is always there shows them.
     for form in ("text", "markdown", "csv", "json") if family == "sqlite" else ("csv",):
-        rendered = diskproof(tmp_path, "report", str(folder.path), "--format", form)
+        rendered = diskproof_here(tmp_path, "report", str(folder.path), "--format", form)
         assert rendered.returncode == 0, rendered.stderr
         assert rendered.stdout.strip()
         if form == "json":
             json.loads(rendered.stdout)
     if family == "sqlite":
-        same = diskproof(tmp_path, "compare", str(folder.path), str(folder.path))
+        same = diskproof_here(tmp_path, "compare", str(folder.path), str(folder.path))
         assert same.returncode == 0, same.stderr
         assert "faster" not in same.stdout
 
@@ -182,7 +182,7 @@ def assert_work_is_told(trial: Trial, family: str) -> None:
 
 
 def doctor_lines(folder: Path) -> list[str]:
-    result = diskproof(folder, "doctor")
+    result = diskproof_here(folder, "doctor")
     assert result.returncode == 0, result.stderr
     return result.stdout.splitlines()
 
@@ -231,7 +231,7 @@ def running_server(folder: Path) -> psutil.Process | None:
 def test_more_cpus_than_the_machine_has_are_refused_before_anything_is_made(tmp_path: Path) -> None:
     write_study(tmp_path)
     hold_to(tmp_path, 5_000)
-    refused = diskproof(tmp_path, "run", "study.toml")
+    refused = diskproof_here(tmp_path, "run", "study.toml")
     assert refused.returncode == 2
     assert "`design.cpus` is 5000" in refused.stderr
     assert not (tmp_path / "runs").exists()
@@ -257,7 +257,7 @@ def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> 
     assert counted <= {trial.started_at for trial in after}, "what counted was not run again"
     changed = (tmp_path / "study.toml").read_text().replace("rows = 500", "rows = 501")
     (tmp_path / "study.toml").write_text(changed)
-    refused = diskproof(tmp_path, "run", "study.toml", "--resume")
+    refused = diskproof_here(tmp_path, "run", "study.toml", "--resume")
     assert refused.returncode == 2
     assert "another version of this study" in refused.stderr
 
@@ -277,7 +277,7 @@ def test_sigkill_leaves_nothing_that_clean_does_not_clear(tmp_path: Path, moment
     assert cleaned.returncode == 0, cleaned.stdout
     assert "cleared away" in cleaned.stdout
     assert_nothing_left(tmp_path)
-    assert diskproof(tmp_path, "clean").stdout == "nothing was left behind\n"
+    assert diskproof_here(tmp_path, "clean").stdout == "nothing was left behind\n"
 
 
 @needs_mariadb
@@ -368,7 +368,7 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
     write_study(tmp_path, measure_s=8)
     first = begin(tmp_path, "run", "study.toml")
     wait_for(lambda: list((tmp_path / "state").glob("*.jsonl")))
-    second = diskproof(tmp_path, "run", "study.toml")
+    second = diskproof_here(tmp_path, "run", "study.toml")
     assert second.returncode == 2
     assert f"a run is under way here: process {first.pid}, study study" in second.stderr
     first.send_signal(signal.SIGTERM)

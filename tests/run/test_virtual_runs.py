@@ -9,7 +9,7 @@ import pytest
 
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
-from support.command import begin, diskproof, marks_in, wait_for
+from support.command import begin, diskproof, diskproof_here, marks_in, wait_for
 from support.servers import needs_mariadb
 from support.virtual import VOLUME, VOLUME_US, left_of, needs_virtual_disks
 
@@ -117,7 +117,7 @@ def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: st
     if victim == "diskproof":
         process.kill()
         process.communicate()
-        cleaned = diskproof(tmp_path, "clean")
+        cleaned = diskproof_here(tmp_path, "clean")
         assert cleaned.returncode == 0, cleaned.stdout
     else:
         for found in marks_in(tmp_path)[mark]:
@@ -160,7 +160,7 @@ def test_what_cannot_be_is_refused_before_a_data_set_is_loaded(
     text = (tmp_path / "study.toml").read_text()
     assert old in text
     (tmp_path / "study.toml").write_text(text.replace(old, new))
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode == 2, result.stderr
     assert said in result.stderr
     assert "Traceback" not in result.stderr
@@ -179,6 +179,6 @@ def test_a_plan_knows_every_disk_that_takes_part(tmp_path: Path, storage: str) -
     write_study(tmp_path, "sqlite")
     study = tmp_path / "study.toml"
     study.write_text(study.read_text().replace("[storages.", f"[storages.made]\n{storage}\n\n[storages.", 1))
-    result = diskproof(tmp_path, "plan", "study.toml")
+    result = diskproof_here(tmp_path, "plan", "study.toml")
     assert result.returncode == 2, result.stdout
     assert "storage `made`: there is no device `volum`" in result.stderr

@@ -8,7 +8,7 @@ import pytest
 from diskproof.analysis.folder import analyse_folder
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
-from support.command import diskproof
+from support.command import diskproof, diskproof_here
 from support.trials import load_of
 
 needs_mariadb = pytest.mark.skipif(
@@ -53,7 +53,7 @@ def run(
     assert all(file.as_declared for trial in trials for file in trial.open_files)
     assert (path / "report.html").stat().st_size > 10_000
     if any(load_of(trial).operations for trial in trials):  # of other loads test_runs shows it
-        assert diskproof(folder, "report", str(path), "--format", "csv").returncode == 0
+        assert diskproof_here(folder, "report", str(path), "--format", "csv").returncode == 0
     return found, trials, result.stdout
 
 
@@ -140,7 +140,7 @@ def test_a_script_runs_from_the_copy_that_the_run_keeps(tmp_path: Path) -> None:
     assert f"{copy}@3" in trial.load_command
     assert load_of(trial).known_transactions > 0
     (tmp_path / "sql" / "buy.sql").write_text("SELECT 1;\n")
-    resumed = diskproof(tmp_path, "run", "study.toml", "--resume")
+    resumed = diskproof_here(tmp_path, "run", "study.toml", "--resume")
     assert resumed.returncode == 2
     assert "another version of this study" in resumed.stderr
 
@@ -150,7 +150,7 @@ def test_a_script_with_a_mistake_is_refused_before_anything_is_made(tmp_path: Pa
     workload = '[workloads.own]\nkind = "script"\nfiles = ["buy.sql"]\n'
     text = STUDY.format(family="sqlite", workloads=workload, design=TIMED, clients=1, blocks=1)
     (tmp_path / "study.toml").write_text(text)
-    result = diskproof(tmp_path, "run", "study.toml")
+    result = diskproof_here(tmp_path, "run", "study.toml")
     assert result.returncode == 2
     assert "workload `own`: buy.sql:1: nothing has set nobody_set_this" in result.stderr
     assert not (tmp_path / "runs").exists()

@@ -1,14 +1,18 @@
 """The command line as a user has it: in a folder of its own, with a state directory of its own."""
 
+import io
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import psutil
+import pytest
 
+from diskproof.cli import call
 from diskproof.system.journal import MARK
 
 
@@ -34,6 +38,20 @@ def diskproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     process = begin(folder, *arguments)
     out, err = process.communicate()
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def diskproof_here(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `diskproof` to its end within this process: for what starts nothing, Python's start takes longest.
+
+    What needs a process of its own (signals, a terminal, what a run holds to its end) has `diskproof`.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name, value in environment(folder).items():
+            patch.setenv(name, value)
+        patch.chdir(folder)
+        code = call(arguments)
+    return subprocess.CompletedProcess(["diskproof", *arguments], code, out.getvalue(), err.getvalue())
 
 
 def open_for_others(folder: Path) -> None:
