@@ -12,6 +12,9 @@ import pytest
 STRICT = "DISKPROOF_TEST_STRICT"
 """Set it to 1 on a machine that can run every test."""
 
+FAILURES = "DISKPROOF_TEST_FAILURES"
+"""Names the file for what failed, a line each: pytest's own summary cuts the reasons off."""
+
 LONG = ("crash", "run")
 """Folders whose tests take up to a minute: first, so that no worker is left with one of them in the end."""
 
@@ -33,8 +36,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if path := os.environ.get(FAILURES):
+        broken = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
+        told = [f"{report.nodeid}: {_reason(report)}" for report in broken]
+        told += [f"{name}: skipped" for name in _skipped if os.environ.get(STRICT) == "1"]
+        Path(path).write_text("".join(f"{line}\n" for line in told))
     if _skipped and os.environ.get(STRICT) == "1":
         terminalreporter.write_line(f"{STRICT}=1, and {len(_skipped)} tests were skipped", red=True)
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Return on one line what a test failed of."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return " ".join((crash.message if crash else report.longreprtext).split())
 
 
 @pytest.fixture

