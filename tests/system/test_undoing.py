@@ -11,6 +11,8 @@ import psutil
 import pytest
 
 from diskproof.storage import loops
+from diskproof.system import loops as seen_loops
+from diskproof.system import undoing
 from diskproof.system.journal import Journal, undo
 from diskproof.system.loops import loops_on
 
@@ -66,8 +68,12 @@ def test_loops_and_mounts_of_a_file_are_undone_the_last_first(journal: Journal, 
 
 
 @needs_root
-def test_a_mount_that_somebody_stands_in_goes_all_the_same(journal: Journal, image: Path) -> None:
+def test_a_mount_that_somebody_stands_in_goes_all_the_same(
+    journal: Journal, image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A lazy unmount: the name is free at once, the device when the last one has left."""
+    monkeypatch.setattr(undoing, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(seen_loops, "RELEASE_S", 0.1)
     device = loops.attach(image, journal)
     mount_point = mount_at(device, image.parent / "mounted", journal)
     with (mount_point / "held").open("w"):
