@@ -34,9 +34,9 @@ def requests_at_the_models(seen: Observed) -> Iterator[Signal]:
 
 
 def load_waits(seen: Observed) -> Iterator[Signal]:
-    """Ask the load for what it computes of a request: the rest it waits."""
+    """Ask the load for what it computes of a request: the rest it waits, for a CPU where those are full."""
     used, latency = seen.cpu_us("load"), seen.latency_us
-    if used is None or not latency:
+    if used is None or not latency or (seen.cpu_busy or 0.0) >= FULL_SHARE:
         return
     says = f"the load computes {milliseconds(used)} of {milliseconds(latency)}"
     if used / latency <= LITTLE:
