@@ -1,5 +1,6 @@
 """What a change would do: by the laws, within what the record leaves open."""
 
+import math
 from collections.abc import Sequence
 
 import pytest
@@ -100,6 +101,44 @@ def test_one_client_waits_for_what_its_own_flush_takes_longer() -> None:
     assert found is not None
     assert found.ratio == found.high == pytest.approx(10 / 18)
     assert found.low == pytest.approx(10 / 18.5)
+
+
+TURN_US = 60e6 / 7200
+
+
+def turning(computed_us: float, delay_us: float) -> float:
+    """Return the cycle of one client that writes to the same place of a platter again and again."""
+    return math.ceil((computed_us + delay_us) / TURN_US) * TURN_US
+
+
+def delayed(computed_us: float, delay_us: float) -> tuple[float, Band]:
+    """Return what a delay of that client's flush comes to, and what is foretold of it."""
+    cycle_us = turning(computed_us, 0)
+    flush_us = cycle_us - computed_us
+    cell = cell_of(1, [part("log flush", flush_us, flush_us)], other_us=computed_us)
+    found = foresee(cell, intervention("slower flushes", 1 + delay_us / flush_us))
+    assert found is not None
+    return cycle_us / turning(computed_us, delay_us), Band(found.low, found.high)
+
+
+@pytest.mark.parametrize("computed_us", [500, 1600, 4000, 8200, 9500])
+@pytest.mark.parametrize("turns", [1, 2, 4])
+def test_what_whole_turns_of_a_platter_come_to_is_foretold(computed_us: float, turns: int) -> None:
+    true, foretold = delayed(computed_us, turns * TURN_US)
+    assert true == pytest.approx(foretold.low)
+    assert true == pytest.approx(foretold.high)
+    assert foretold.can_fail(0.03)
+
+
+@pytest.mark.parametrize(
+    ("computed_us", "delay_us", "costs_turns"),
+    [(1600, 6000, 0), (1600, 6933, 1), (4000, 5500, 1), (4000, 4200, 0)],
+)
+def test_what_another_delay_comes_to_is_not(computed_us: float, delay_us: float, costs_turns: int) -> None:
+    """It fits into the rest of a turn and costs nothing, or it costs a whole one."""
+    true, foretold = delayed(computed_us, delay_us)
+    assert true == pytest.approx(1 / (1 + costs_turns))
+    assert not foretold.widened(0.03).holds(true)
 
 
 def test_shared_flushes_lie_between_one_and_two_of_them() -> None:
