@@ -227,6 +227,23 @@ def test_levels_that_differ_in_more_than_they_declare_are_named() -> None:
     )
 
 
+def test_the_binary_logs_format_goes_with_the_binary_log() -> None:
+    """A level that declares it has no binary log need not declare that none has a format."""
+    plan = make_plan()
+
+    def at(trial: Trial, *, log: bool) -> Trial:
+        with_format = _with(trial, "binlog_format", "ROW")
+        safest = "/safest/" in trial.cell
+        trial = with_format if safest else trial
+        return _with(trial, "log_bin", "ON" if safest else "OFF") if log else trial
+
+    found = [one.message for _, one, _ in audit(plan, [at(one, log=True) for one in make_trials(plan)])]
+    assert [message for message in found if "binlog_format" in message] == []
+    assert [message for message in found if "`log_bin`" in message]  # the test declares it nowhere
+    finding, _ = only(plan, [at(one, log=False) for one in make_trials(plan)], "levels")
+    assert "differ in `binlog_format`" in finding.message
+
+
 def test_a_run_that_broke_off_is_not_blamed_for_the_cells_it_lacks() -> None:
     plan = make_plan()
     varying = [

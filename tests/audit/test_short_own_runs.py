@@ -10,6 +10,7 @@ from diskproof.audit.intervals import interval_sum
 from diskproof.audit.storage import data_size
 from diskproof.results.load import FileRequests
 from diskproof.results.plan import Plan
+from diskproof.results.usage import ServerAccount
 from support.trials import change, load_of, make_machine, make_plan, make_trials, usage_of
 
 GIB = 2**30
@@ -54,6 +55,23 @@ def test_data_whose_reads_are_seen_at_the_disk_are_not_read_from_the_page_cache(
     failed = reading(0.1)
     assert failed.state == "failed"
     assert "the page cache may serve all reads" in failed.problems[0].message
+
+
+def test_pages_that_the_server_asked_for_and_the_disk_gave_are_no_caches() -> None:
+    """Few reads a transaction, and all of them the disk's; where it gave few of them, a cache did."""
+    plan = make_plan(clients=(8,), tunings=("safest",))
+    of = evidence(plan, "disk")
+    [(name, device)] = usage_of(of.trial).devices.items()
+    for pages, state in ((1000, "passed"), (10_000, "failed")):
+        asked = evidence(
+            plan,
+            "disk",
+            data__data_bytes=GIB,
+            load__writes=0,
+            usage__devices={name: change(device, reads=900)},
+            usage__account=ServerAccount(page_reads=pages),
+        )
+        assert data_size.outcome(asked).state == state
 
 
 def test_main_memory_under_test_is_not_blamed_for_being_memory() -> None:

@@ -157,6 +157,10 @@ def common_settings(run: Run) -> Iterator[Said]:
                 yield Problem("note", message, cells=(cell.id, other.id))
 
 
+OF_THE_BINARY_LOG = ("binlog_format",)
+"""What a server is given where it has a binary log: without one it says nothing."""
+
+
 @check(
     "levels",
     reason="Two tuning levels that are the same settings under two names show only noise.",
@@ -181,8 +185,9 @@ def levels(run: Run) -> Iterator[Said]:
                     yield Problem(
                         "warning", f"tunings `{other}` and `{tuning}` differ in nothing on `{server}`"
                     )
+                implied = OF_THE_BINARY_LOG if any(one.variable == "log_bin" for one in differing) else ()
                 for one in differing:
-                    if not one.declared:
+                    if not one.declared and one.variable not in implied:
                         yield Problem(
                             "warning",
                             f"tunings `{other}` and `{tuning}` differ in `{one.variable}` on `{server}` "

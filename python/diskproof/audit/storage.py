@@ -18,7 +18,8 @@ WRITTEN_BACK_S = 60.0
 """Twice what a page stays dirty before the kernel writes it (vm.dirty_expire_centisecs: 30 s)."""
 
 READS_ARRIVE = 0.5
-"""Reads a transaction that are seen at the devices, from which on a page cache is not what serves them."""
+"""Reads that are seen at the devices, of the pages that the server asked for (else of a transaction): from
+here on a page cache is not what serves them."""
 
 FEWEST_BYTES = 64 * 2**20
 
@@ -147,8 +148,10 @@ def _no_cache_serves(evidence: Evidence) -> bool:
     place = evidence.place("data")
     if place is not None and place.in_memory:
         return True
-    devices = evidence.trial.usage.devices.values() if evidence.trial.usage else ()
-    reads, done = sum(device.reads for device in devices), evidence.load.transactions
+    usage = evidence.trial.usage
+    reads = sum(device.reads for device in usage.devices.values()) if usage else 0
+    asked = usage.account.page_reads if usage and usage.account else None
+    done = evidence.load.transactions if asked is None else asked
     return bool(done) and reads >= READS_ARRIVE * (done or 0)
 
 
