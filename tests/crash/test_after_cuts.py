@@ -67,6 +67,14 @@ def test_trouble_of_our_own_is_no_outcome(error: Exception) -> None:
         recover(nothing, raising(error), [ROLE])
 
 
+def test_a_server_that_waits_for_ever_over_what_it_has_found_is_an_outcome() -> None:
+    slow = ServerTooSlowError("took no connection within 600 s and was killed")
+    slow.complaints = ["[ERROR] [InnoDB] Database page corruption on disk"]
+    record, _ = look(recover(nothing, raising(slow), [ROLE]))
+    assert "took no connection within 600 s" in str(record.refused)
+    assert record.complaints == slow.complaints
+
+
 def test_what_a_server_told_before_it_gave_up_is_in_the_record() -> None:
     error = ServerFailedError("it ended while it started")
     error.complaints = ["[ERROR] InnoDB: Unable to apply log to corrupted page 7"]

@@ -1,14 +1,16 @@
 """SQLite after a crash: whoever writes is killed, the journal is played back, and damage is found."""
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from diskproof.server import sqlite
 from diskproof.server.base import ServerFailedError, ServerTooSlowError
-from diskproof.server.lifecycle import wait_until
+from diskproof.server.lifecycle import ServerLog, wait_until
 from diskproof.server.sqlite import SqliteServer
 from diskproof.system.processes import Starter
 from support.servers import Images, connect, make_dirs, start
@@ -111,11 +113,38 @@ def test_a_question_that_takes_too_long_is_told_from_one_that_fails(
     assert not isinstance(failed.value, ServerTooSlowError)
 
 
+def told_of_damage(what: str) -> ServerFailedError:
+    error = ServerFailedError(what)
+    error.complaints = ["page 7 is torn"]
+    return error
+
+
 @pytest.mark.parametrize(("program", "slow"), [(["sleep", "60"], True), (["true"], False)])
 def test_a_start_that_takes_too_long_is_told_from_one_that_fails(program: list[str], slow: bool) -> None:
     with subprocess.Popen(program) as process:
         if not slow:
             process.wait()
         with pytest.raises(ServerFailedError) as failed:
-            wait_until(lambda: False, process, deadline_s=0.05, failure=ServerFailedError)
+            wait_until(lambda: False, process, deadline_s=0.05, failure=told_of_damage)
     assert isinstance(failed.value, ServerTooSlowError) == slow
+    assert failed.value.complaints == ["page 7 is torn"]
+
+
+@pytest.mark.parametrize(
+    ("silent", "failure", "said"),
+    [
+        (False, told_of_damage, "took no connection within"),
+        (True, told_of_damage, "told of damage, then nothing for 60 s"),
+        (True, ServerFailedError, "took no connection within"),
+    ],
+    ids=["speaks", "is stuck", "is slow and sound"],
+)
+def test_a_server_that_told_of_damage_and_fell_silent_is_not_waited_for_to_the_end(
+    tmp_path: Path, silent: bool, failure: Callable[[str], ServerFailedError], said: str
+) -> None:
+    log = ServerLog(tmp_path / "error.log")
+    log.path.write_text("[ERROR] page 7 is torn\n")
+    if silent:
+        os.utime(log.path, (0, 0))
+    with subprocess.Popen(["sleep", "60"]) as process, pytest.raises(ServerTooSlowError, match=said):
+        wait_until(lambda: False, process, deadline_s=0.5, failure=failure, log=log)

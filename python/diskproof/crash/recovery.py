@@ -38,7 +38,8 @@ def recover(
     """Mount what was unmounted and start the server; what does not come up is an outcome, and no error.
 
     `start` gets the seconds that recovery may take; `folders` are those of the roles. What is no fault of the
-    database or its file systems is raised: a missing program, a full disk of our own, a limit of time.
+    database or its file systems is raised: a missing program, a full disk of our own, a limit of time, unless
+    the server has told of damage by then (MySQL 9 may wait for ever for a page that it cannot read).
     """
     done = Recovered()
     began = time.monotonic()
@@ -51,11 +52,11 @@ def recover(
         done.server_s = time.monotonic() - began
     except NotMountedError as error:
         done.refused = f"a file system could not be mounted: {error}"
-    except ServerTooSlowError:
-        raise
     except ServerError as error:
-        done.refused = f"the server did not start: {error}"
         done.complaints = error.complaints if isinstance(error, ServerFailedError) else ()
+        if isinstance(error, ServerTooSlowError) and not done.complaints:
+            raise
+        done.refused = f"the server did not start: {error}"
     except OSError as error:
         if not _is_of_damage(error, folders):
             raise

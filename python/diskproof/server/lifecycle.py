@@ -17,6 +17,10 @@ from diskproof.system.mounts import mount_of
 POLL_S = 0.01
 """Between two looks at a starting server: short against its start (0.2 s and more), cheap to do."""
 
+STUCK_S = 60.0
+"""A server that has told of damage and then says nothing for so long is not given the rest of its time: one
+that recovers on a slow disk tells how far it is, or of no damage."""
+
 KILL_LIMIT_S = 300.0
 """How long killed processes may take to be gone: one that waits for its disk ends when that has answered.
 
@@ -45,6 +49,10 @@ class ServerLog:
                 return file.read().decode(errors="replace")
         except FileNotFoundError:
             return ""
+
+    def silent_s(self) -> float:
+        """Return for how long nothing has been written to the file; 0 where there is none yet."""
+        return time.time() - self.path.stat().st_mtime if self.path.exists() else 0.0
 
     def tail(self, lines: int = 20) -> str:
         """Return the last lines of the file, whoever wrote them."""
@@ -99,10 +107,11 @@ def wait_until(
     *,
     deadline_s: float,
     failure: Callable[[str], ServerFailedError],
+    log: ServerLog | None = None,
 ) -> None:
     """Wait until a started program is ready; `failure` words how it died or was too slow.
 
-    ServerTooSlowError in the latter case.
+    ServerTooSlowError in the latter case, and of one that is stuck by its `log`, where that is given.
     """
     end = time.monotonic() + deadline_s
     while not ready():
@@ -110,10 +119,17 @@ def wait_until(
             raise failure(f"ended while it started ({describe_end(process.returncode)})")
         if time.monotonic() > end:
             kill_tree(process)
-            raise ServerTooSlowError(
-                str(failure(f"took no connection within {deadline_s:g} s and was killed"))
-            )
+            raise _too_slow(failure(f"took no connection within {deadline_s:g} s and was killed"))
+        if log is not None and log.silent_s() > STUCK_S and failure("").complaints:
+            kill_tree(process)
+            raise _too_slow(failure(f"told of damage, then nothing for {STUCK_S:g} s, and was killed"))
         time.sleep(POLL_S)
+
+
+def _too_slow(error: ServerFailedError) -> ServerTooSlowError:
+    slow = ServerTooSlowError(str(error))
+    slow.complaints = error.complaints
+    return slow
 
 
 def describe_end(returncode: int) -> str:

@@ -102,7 +102,7 @@ class MysqlServer:
             error.complaints = running.complaints()
             return error
 
-        wait_until(running.takes_connections, process, deadline_s=deadline_s, failure=failure)
+        wait_until(running.takes_connections, process, deadline_s=deadline_s, failure=failure, log=log)
         return running
 
     def _configure(self, dirs: Dirs, settings: Settings) -> Path:
