@@ -1,6 +1,7 @@
 """docs/durability.md: what each setting that trades durability for speed lost, beside its documentation.
 
-Made from runs of studies/durability-truth.toml, which may each have some of its cells:
+Made from runs of studies/durability-truth.toml and studies/torn-pages.toml, which may each have some of the
+cells:
 
     python docs/durability.py runs/durability-truth/20260314-101500 [ANOTHER ...]
 
@@ -18,11 +19,11 @@ from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.folder import RunFolder
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
-from durability_page import STUDY, Campaign, page
+from durability_page import STUDIES, Campaign, page
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "durability.md"
-SOURCE = DOCS.parent / "studies" / f"{STUDY}.toml"
+SOURCES = {name: DOCS.parent / "studies" / f"{name}.toml" for name in STUDIES}
 
 SAME = ("accounts", "filler_bytes", "cut_after_s", "cut_before_s", "keep", "unreadable")
 """What of a campaign makes its cuts what they are, beside its cells."""
@@ -44,10 +45,10 @@ def main() -> int:
 def read(folder: RunFolder) -> Iterator[Campaign]:
     """Yield the cuts of each server of a run; RefusalError where it is one of another study."""
     plan, machine = folder.plan(), folder.machine()
-    if plan.study != STUDY or plan.crash is None or machine is None:
-        raise RefusalError(f"{folder.path} is no run with cuts of the study {STUDY}")
+    if plan.study not in SOURCES or plan.crash is None or machine is None:
+        raise RefusalError(f"{folder.path} is no run with cuts of {' or '.join(SOURCES)}")
     scale = plan.scale.name if plan.scale else None
-    today = make_plan(read_study(SOURCE, scale)).crash
+    today = make_plan(read_study(SOURCES[plan.study], scale)).crash
     assert today is not None
     whole, cuts = as_of(plan.crash, today), folder.cuts()
     for server in machine.servers:
@@ -78,16 +79,16 @@ def only(crash: CrashPlan, ids: Iterable[str]) -> CrashPlan:
 
 
 def joined(found: Iterable[Campaign]) -> list[Campaign]:
-    """Return one campaign a server, in the study's order, from runs that cut different cells of it.
+    """Return one campaign a study and server, in their order, from runs that cut different cells of it.
 
     RefusalError for a cell that two runs cut: which of them counts would be a choice after the fact.
     """
-    by_server: dict[str, Campaign] = {}
+    by_title: dict[str, Campaign] = {}
     for one in found:
-        before = by_server.get(one.title)
-        by_server[one.title] = one if before is None else _joined(before, one)
-    order = list(read_study(SOURCE).study.servers)
-    return sorted(by_server.values(), key=lambda one: order.index(one.server.name))
+        before = by_title.get(one.title)
+        by_title[one.title] = one if before is None else _joined(before, one)
+    order = [(study, server) for study in SOURCES for server in read_study(SOURCES[study]).study.servers]
+    return sorted(by_title.values(), key=lambda one: order.index((one.plan.study, one.server.name)))
 
 
 def _joined(one: Campaign, other: Campaign) -> Campaign:

@@ -16,8 +16,8 @@ from diskproof.results.machine import Machine, ServerFacts
 from diskproof.results.plan import Plan
 from diskproof.stats.proportions import share
 
-STUDY = "durability-truth"
-NOTE = "<!-- made by docs/durability.py from runs of studies/durability-truth.toml; do not edit -->"
+TRUTH, TORN = STUDIES = ("durability-truth", "torn-pages")
+NOTE = "<!-- made by docs/durability.py from runs; do not edit -->"
 
 INTRODUCTION = """
 Each setting that trades durability for speed, on each server, as it was seen: clients commit, the server is \
@@ -29,7 +29,7 @@ cut is made and counted, and what it cannot show, stands in [safety.md](safety.m
 
 CONTROLS = (
     "they must: the safest settings keep everything on an honest disk, and lose on one that ignores flushes; "
-    "relaxed settings lose."
+    "relaxed settings lose, and those that let a torn page be are damaged."
 )
 
 NOT_SEEN = (
@@ -47,6 +47,11 @@ RECOVERY = (
     "Seconds. Recovery: mounting, and the server's own start, after the system stopped or the power failed, "
     "at the disk's own speed. The parts of a cut are means over all finished ones, whatever else the machine "
     "did."
+)
+
+TORN_PAGES = (
+    "What a page that is half written does to a database: pages are written all the time, and lie in the "
+    "disk's cache when the power fails, so that some of their sectors are lost."
 )
 
 TOLD: dict[Agreement, str] = {
@@ -82,8 +87,9 @@ class Campaign:
 
     @property
     def title(self) -> str:
-        """The server as its own program names itself."""
-        return f"{self.server.flavour} {self.server.version}"
+        """The server as its own program names itself, and the study, if it is another."""
+        server = f"{self.server.flavour} {self.server.version}"
+        return server if self.plan.study == TRUTH else f"{server}, {self.plan.study}"
 
     @cached_property
     def safety(self) -> Safety:
@@ -108,9 +114,9 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
     yield summary(found)
     yield pipes.table(overview(found))
     yield f"How to read the tables. {durability.LEGEND}"
+    yield from contradicting(found)
     for one in found:
         yield from chapter(one)
-    yield from contradicting(found)
     yield from not_seen(found)
     yield from damaged(found)
     yield from binary_logs(found)
@@ -124,18 +130,26 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
 
 def made_by(found: Sequence[Campaign]) -> Iterator[str]:
     """Yield the commands that make the page again, and where and when its cuts were made."""
-    crash = ["diskproof crash", f"studies/{STUDY}.toml"]
-    if scale := found[0].plan.scale:
-        crash.append(f"--scale {scale.name}")
-    crash.append(f"--cuts {max(one.crash.cuts for one in found)}")
-    crash += [f"--basedir {one.server.name}=DIR" for one in found if one.server.name.startswith("mysql")]
-    yield f"```\n{' '.join(crash)}\npython docs/durability.py runs/{STUDY}/RUN\n```"
+    studies = {study: [one for one in found if one.plan.study == study] for study in STUDIES}
+    commands = [_command(study, of_study) for study, of_study in studies.items() if of_study]
+    folders = " ".join(f"runs/{study}/RUN" for study, of_study in studies.items() if of_study)
+    yield "\n".join(["```", *commands, f"python docs/durability.py {folders}", "```"])
     machine, days = found[0].machine, sorted(cut.started_at[:10] for one in found for cut in one.cuts)
     yield (
         f"Made on {machine.cpu_model}, {words.count(machine.cpus, 'CPU')}"
         f"{f' of a virtual machine ({machine.virtualised})' if machine.virtualised else ''}, "
         f"{' to '.join(dict.fromkeys((days[0], days[-1])))}."
     )
+
+
+def _command(study: str, found: Sequence[Campaign]) -> str:
+    """Return the command that makes a study's cuts; what no distribution has is named by its folder."""
+    words_of_it = ["diskproof crash", f"studies/{study}.toml"]
+    if scale := found[0].plan.scale:
+        words_of_it.append(f"--scale {scale.name}")
+    words_of_it.append(f"--cuts {max(one.crash.cuts for one in found)}")
+    words_of_it += [f"--basedir {one.server.name}=DIR" for one in found if one.server.flavour == "MySQL"]
+    return " ".join(words_of_it)
 
 
 def summary(found: Sequence[Campaign]) -> str:
@@ -195,6 +209,8 @@ def promises(one: Campaign) -> str:
 def chapter(one: Campaign) -> Iterator[str]:
     """Yield one server's settings and what they lost."""
     yield f"## {one.title}"
+    if one.plan.study == TORN:
+        yield TORN_PAGES
     yield pipes.table(durability.by_setting(one.safety, one.server.name))
     yield "The settings as they were read back; those after the first, where they differ from it:"
     yield "\n".join(settings(one))
@@ -266,7 +282,7 @@ def _unseen(one: Campaign) -> Iterator[str]:
 def _none_in(answer: CutAnswer) -> str:
     """Say in how many cuts nothing was seen, and whether they could have shown it."""
     assert answer.loss_share is not None
-    seen = f"{answer.telling} (≤ {said.points(answer.loss_share.high)}"
+    seen = f"{answer.telling} (≤{said.points(answer.loss_share.high)}"
     if answer.at_risk is None:
         return f"{seen})"
     return f"{seen}, at risk in {answer.at_risk}, {words.count(answer.torn_writes, 'torn write')})"

@@ -73,7 +73,7 @@ def _shown(answer: CutAnswer) -> list[str]:
         shown.append(f"lost {answer.with_loss}/{n}: {_most(answer)}")
     if not shown:
         assert answer.loss_share is not None
-        shown.append(f"kept {n} (≤ {said.points(answer.loss_share.high)})")
+        shown.append(f"kept {n} (≤{said.points(answer.loss_share.high)})")
     return shown
 
 
