@@ -246,16 +246,16 @@ def _listed(read: dict[str, str]) -> str:
 
 
 def contradicting(found: Sequence[Campaign]) -> Iterator[str]:
-    """Yield what is against its documentation."""
+    """Yield what is against its documentation, and below rows that share one what explains them."""
+    by_reason: dict[str, list[str]] = {}
+    for one in found:
+        for row in (row for row in one.safety.documented if row.outcome == "contradicts"):
+            told = pipes.escape(f"documented as “{row.documented.says}”; it {row.observed}")
+            item = f"- **{pipes.escape(one.title)}, `{row.cell.tuning}`**, {_death(one.answer(row))}: {told}"
+            by_reason.setdefault(_explained(row), []).append(item)
+    lines = [line for reason, items in by_reason.items() for line in (*items, f"  - {pipes.escape(reason)}")]
     yield "## Against the documentation"
-    items = [
-        f"- **{pipes.escape(one.title)}, `{row.cell.tuning}`**, {_death(one.answer(row))}: "
-        + pipes.escape(f"documented as “{row.documented.says}”; it {row.observed}. {_explained(row)}.")
-        for one in found
-        for row in one.safety.documented
-        if row.outcome == "contradicts"
-    ]
-    yield "\n".join(items) or "No row."
+    yield "\n".join(lines) or "No row."
 
 
 def not_seen(found: Sequence[Campaign]) -> Iterator[str]:

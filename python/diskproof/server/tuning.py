@@ -65,7 +65,8 @@ TUNING: dict[Family, tuple[Tuned, ...]] = {
             fast="ON",
             unsafe="OFF",
             reason="Without the doublewrite buffer a page that was half written when the power failed stays "
-            "torn, unless the device writes whole pages atomically.",
+            "torn, unless the device writes whole pages atomically. MySQL from 8.0.20 on does not flush it "
+            "before the pages where innodb_flush_method is O_DIRECT: a disk's volatile cache may lose both.",
         ),
         Tuned(
             "innodb_flush_method",
