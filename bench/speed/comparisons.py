@@ -37,6 +37,8 @@ class Size:
     agreement_pairs: int
     """More of them: three per cent are to be told from the machine's own scatter."""
     seconds: float
+    clients: tuple[int, ...]
+    """Of the statement that does least; 64 are always among them, as a goal of their own asks."""
     data: Tables
     connections: int
     slap_queries: int
@@ -46,6 +48,7 @@ FULL = Size(
     pairs=5,
     agreement_pairs=12,
     seconds=3,
+    clients=(1, 2, 8, 64),
     data=Tables(tables=4, rows=100_000),
     connections=10_000,
     slap_queries=4_000,
@@ -54,6 +57,7 @@ SMOKE = Size(
     pairs=1,
     agreement_pairs=1,
     seconds=1,
+    clients=(64,),
     data=Tables(tables=2, rows=1_000),
     connections=200,
     slap_queries=200,
@@ -94,7 +98,7 @@ def prepare(server: Server, data: Tables) -> list[str]:
 
 def lightness(server: Server, size: Size) -> Iterator[Row]:
     """Compare throughput and what the client itself takes, both tools free to use every core."""
-    for clients in (1, 2, 8, 64):
+    for clients in size.clients:
         goal = EVERY_QUERY_CHEAPER if clients == 64 else CHEAPER
         shots = pairs_of(server, size, "point-select", "oltp_point_select", clients)
         yield from lines("point-select", clients, shots, goal, NO_SLOWER)
