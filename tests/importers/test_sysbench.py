@@ -124,13 +124,33 @@ def test_files_of_the_older_versions(
     assert found.intervals_per_s[0] == pytest.approx(found.load.transactions_per_s, rel=0.3)
 
 
-def test_files_of_sysbench_1_0_are_rates_and_their_bytes_are_derived() -> None:
+def test_files_of_sysbench_1_0_are_rates_and_their_counts_are_derived() -> None:
     found = only("sysbench-1.0-fileio.txt")
     assert found.load.transactions_per_s == pytest.approx(22727.17 + 15151.45)
-    assert found.load.transactions is found.load.reads is None  # only rates are told
+    # Only rates are told: 22727.17/s, 15151.45/s and 1516.80/s over 3.0166 s.
+    assert (found.load.reads, found.load.writes, found.load.others) == (68_559, 45_706, 4_576)
+    assert files_of(found).syncs == 4_576
+    assert "transactions" in found.load.derived  # so that they are no witness of the rate
     assert found.load.statements == 118869
-    assert found.load.megabytes_per_s == pytest.approx((355.11 + 236.74) * 2**20 / 1e6, rel=1e-6)
-    assert any("355.11 MiB/s x 3.0166 s" in remark for remark in found.remarks)
+    assert found.load.megabytes_per_s == pytest.approx((355.11 + 236.74) * 2**20 / 1e6, rel=1e-4)
+    assert any("4,576 fsyncs (1,516.8/s), derived: rate x 3.0166 s" in remark for remark in found.remarks)
+
+
+def test_means_of_few_digits_are_their_sum_over_the_events() -> None:
+    found = only("sysbench-1.0-fileio.txt")
+    assert found.load.latency_us is not None
+    assert found.load.latency_us.mean == pytest.approx(5969.27 / 118869 * 1000)  # printed as 0.05 ms
+    assert any("(printed as 0.05)" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize(
+    ("sample", "mean", "stdev"),
+    [("sysbench-1.0-fileio.txt", 59434.5, 265.5), ("sysbench-excerpts.txt", 3475.3, 368.77)],
+)
+def test_the_fairness_of_threads_is_read(sample: str, mean: float, stdev: float) -> None:
+    told = results_of(OUTPUTS / sample)[0].load.client_shares
+    assert told is not None
+    assert (told.mean, told.stdev) == (mean, stdev)
 
 
 def test_files_of_sysbench_1_1_do_not_tell_how_long_they_took() -> None:

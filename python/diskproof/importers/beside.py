@@ -18,7 +18,21 @@ Given = Settings | Counters
 
 KINDS = frozenset(
     {
-        *("my", "mysqld", "server", "cnf", "conf", "ini", "txt", "log", "out", "csv", "auto", "dump"),
+        *(
+            "my",
+            "mysqld",
+            "server",
+            "cnf",
+            "conf",
+            "ini",
+            "txt",
+            "log",
+            "out",
+            "csv",
+            "auto",
+            "dump",
+            "table",
+        ),
         *("config", "configuration", "setting", "settings", "option", "options", "counters", "status"),
         *("var", "vars", "variable", "variables", "show", "global", "session"),
         *("before", "after", "start", "end", "begin"),
@@ -72,11 +86,14 @@ def belonging(results: Sequence[ImportedResult], given: Sequence[Given]) -> list
     """
     measured = [one for one in results if one.load.file_requests is None]
     servers = _apart(servers_given(given), measured)
-    reached = [_reach(server, measured, alone=len(servers) == 1) for server in servers]
+    reached = [_reach(server, measured) for server in servers]
     told: dict[int, Beside] = {}
     for at, result in enumerate(measured):
         near = {place: reach[at] for place, reach in enumerate(reached) if at in reach}
         nearest = [servers[place] for place, close in near.items() if close == max(near.values())]
+        possible = [place for place, server in enumerate(servers) if _may_be_of(server, result)]
+        if not near and len(possible) == 1 and not reached[possible[0]]:
+            nearest = [servers[possible[0]]]  # the only one that it can be, and marked for no other
         told[id(result)] = nearest[0] if len(nearest) == 1 else _untied(servers, result)
     return [told.get(id(one), Beside()) for one in results]
 
@@ -135,18 +152,18 @@ def _apart(servers: list[Beside], results: Sequence[ImportedResult]) -> list[Bes
 
 def _marked(given: Given, results: Sequence[ImportedResult]) -> frozenset[int] | None:
     """Return the results that a file is marked for, by its name or its folder; None where it is for any."""
-    reach = _reach(_together([given]), results, alone=False)
+    reach = _reach(_together([given]), results)
     return frozenset(reach) if reach else None
 
 
 # ---------------------------------------------------------------- for which results
 
 
-def _reach(server: Beside, results: Sequence[ImportedResult], *, alone: bool) -> dict[int, _Closeness]:
+def _reach(server: Beside, results: Sequence[ImportedResult]) -> dict[int, _Closeness]:
     """Return the places of the results that a server's files are marked for, with how closely.
 
-    Each mark that some of the results carry narrows them; one that none of them carries says nothing. What no
-    mark narrows is for all results where it is `alone`, and else for none.
+    Each mark that some of the results carry narrows them; one that none of them carries says nothing. Empty
+    where no mark says whose they are.
     """
     kept = [at for at, one in enumerate(results) if _may_be_of(server, one)]
     if inside := [at for at in kept if results[at].source.file in server.files]:
@@ -161,7 +178,7 @@ def _reach(server: Beside, results: Sequence[ImportedResult], *, alone: bool) ->
         if below and len(below) < len(results):
             kept, folders = below, max(folders, len(mark.folder))
     marked = levels or words or folders
-    return dict.fromkeys(kept, (0, levels, words, folders)) if marked or alone else {}
+    return dict.fromkeys(kept, (0, levels, words, folders)) if marked else {}
 
 
 def _may_be_of(server: Beside, result: ImportedResult) -> bool:

@@ -91,6 +91,15 @@ def test_settings_of_another_family_are_no_ones() -> None:
     assert belonging([driven], given("my.cnf"))[0].why_not
 
 
+def test_the_only_settings_of_a_loads_family_are_its_servers() -> None:
+    conf = make_option_file("fsync=on", "postgresql.conf")
+    conf = conf.model_copy(update={"source": conf.source.model_copy(update={"format": "postgresql.conf"})})
+    pgbench = make_result(source__file="pg.txt", source__format="pgbench")
+    ours, other = belonging([pgbench, make_result()], [conf, *given("my.cnf")])
+    assert told(ours) == "postgresql.conf"
+    assert other.why_not.startswith("which of the settings given")  # sysbench asks either
+
+
 def test_more_than_one_of_a_kind_stand_for_themselves() -> None:
     one, other, third = servers_given(given("a.cnf", "b.cnf", "variables.txt"))
     assert [told(found) for found in (one, other, third)] == ["a.cnf", "b.cnf", "variables.txt"]
