@@ -3,16 +3,18 @@
 What has a mark of its own stands before what could be anybody's: an option file is a list of words.
 """
 
-from diskproof.importers import article, benchbase, dd, fio, hammerdb, options, pgbench, variables
+from diskproof.importers import article, benchbase, dd, hammerdb, options, pgbench, variables
 from diskproof.importers.base import Format
+from diskproof.importers.fio.answer import JSON
+from diskproof.importers.fio.terse import TERSE_LINES
 from diskproof.importers.mysqlslap import MYSQLSLAP
 from diskproof.importers.sqlbench import SQLBENCH
 from diskproof.importers.sysbench.form import SYSBENCH
 
 FORMATS: tuple[Format, ...] = (
     article.FORMAT,
-    fio.JSON,
-    fio.TERSE_LINES,
+    JSON,
+    TERSE_LINES,
     benchbase.BENCHBASE,
     pgbench.PGBENCH,
     hammerdb.HAMMERDB,

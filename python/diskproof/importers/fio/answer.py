@@ -1,0 +1,249 @@
+"""fio's JSON (``--output-format=json``, ``json+``), of version 2 and 3."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from diskproof.fio.figures import Requests, reads_of, seconds_of, syncs_of, writes_of
+from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.fio.figures import (
+    SUBMITTED,
+    as_latency,
+    errors_of,
+    latency_of,
+    of_one_clock,
+    together,
+)
+from diskproof.importers.fio.options import (
+    ASKED,
+    CAPS,
+    MODES,
+    ONE_AT_A_TIME,
+    in_flight,
+    seconds_asked,
+    size_of,
+    sync_every,
+)
+from diskproof.importers.jsontext import Node, objects
+from diskproof.importers.numbers import broken, number
+from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.load import Derived, FileRequests, LoadResult, StatementType
+
+HALF_DIGIT = 0.5e-6
+"""Half of the last digit of a rate: JSON prints six decimals."""
+
+
+def _is_json(text: Text) -> bool:
+    return '"fio version"' in text.content
+
+
+def _read_json(text: Text) -> Iterator[Found]:
+    for whole in objects(text):
+        version = whole.word("fio version")
+        if version is None:
+            continue
+        jobs = whole.nodes("jobs") or whole.nodes("client_stats")
+        if not jobs:
+            raise broken(text, whole.line, "fio's answer has no jobs")
+        common = whole.node("global options")
+        groups: dict[tuple[str, str], list[Node]] = defaultdict(list)
+        for job in jobs:
+            groups[job.word("groupid") or "", job.word("jobname") or "fio"].append(job)
+        source = Source(
+            file=text.file,
+            line=whole.line,
+            format="fio JSON",
+            tool=version.replace("fio-", "fio ", 1),
+            sha256=text.sha256,
+        )
+        for (group, name), clones in groups.items():
+            beside = [other for at, other in groups if at == group and other != name]
+            yield _job(source, name, clones, common, beside)
+
+
+def _job(
+    source: Source, name: str, clones: list[Node], common: Node | None, beside: list[str]
+) -> ImportedResult:
+    """Return a job; its clones, which fio tells apart unless their group is reported together, are one."""
+    own = clones[0].node("job options")
+    told = {**(common.words() if common else {}), **(own.words() if own else {})}
+    waited_for = told.get("ioengine", "psync") in ONE_AT_A_TIME if told else False
+    figures = [_as_of_today(job, waited_for) for job in clones]
+    remarks = [f"{len(clones)} jobs of this name, added up"] if len(clones) > 1 else []
+    if beside:
+        remarks.append(f"ran at the same time as {', '.join(beside)}")
+    reads, writes, syncs = (together(figures, kind) for kind in (reads_of, writes_of, syncs_of))
+    seconds = max(seconds_of(job) for job in figures)
+    if not any(options is not None for options in (common, own)):
+        remarks.append("fio does not tell the options")
+    capped = [cap for cap in CAPS if told.get(cap)]
+    if capped:
+        remarks.append(f"it was held back ({', '.join(f'{cap}={told[cap]}' for cap in capped)})")
+    latency = latency_of(of_one_clock(figures), figures, remarks)
+    requests = reads.requests + writes.requests
+    rate_per_s = _printed_rate(clones)
+    derived: list[Derived] = [] if rate_per_s else ["transactions_per_s"]
+    if any(_is_counted_by_its_rate(job) for job in clones):
+        derived.append("transactions")
+    read_bytes, written_bytes = (sum(job[kind]["bytes"] for job in figures) for kind in ("read", "write"))
+    return ImportedResult(
+        source=source,
+        name=name,
+        levels={"workload": name},
+        load=LoadResult(
+            workload=name,
+            mix=MODES.get(told.get("rw", "read").partition(":")[0]) if told else None,
+            clients=None if capped else in_flight(told, len(clones)),
+            seconds=seconds or None,
+            transactions=requests,
+            transactions_per_s=rate_per_s or (requests / seconds if seconds else 0.0),
+            derived=derived,
+            half_digit=HALF_DIGIT if rate_per_s else None,
+            statements=requests + syncs.requests,
+            reads=reads.requests,
+            writes=writes.requests,
+            others=syncs.requests,
+            latency_us=latency,
+            statement_types=_statements(reads, writes, syncs),
+            errors=errors_of([job.word("error") or "" for job in clones]),
+            file_requests=FileRequests(
+                files=None,
+                block_bytes=size_of(told.get("bs")),
+                direct=None if not told else told.get("direct", "0") not in {"0", "false"},
+                sync_every=sync_every(told),
+                one_pass=bool(told) and not ({"runtime", "time_based", "io_size", "loops"} & told.keys()),
+                read_bytes=read_bytes,
+                written_bytes=written_bytes,
+                syncs=syncs.requests,
+            ),
+        ),
+        asked={option: told[option] for option in ASKED if option in told},
+        warm_up_s=seconds_asked(told.get("ramp_time")),
+        remarks=remarks,
+    )
+
+
+def _as_of_today(job: Node, waited_for: bool) -> dict[str, Any]:
+    """Return a job's figures as fio 3 tells them: in ns, each with its count."""
+    found: dict[str, Any] = {}
+    for kind in ("read", "write"):
+        told = job.node(kind)
+        requests = (told.count("total_ios") if told else None) or 0
+        seconds = ((told.number("runtime") if told else None) or 0.0) / 1000
+        if told and not requests:
+            requests = round((told.number("iops") or 0.0) * seconds)
+        nodes = _clocks(told)
+        found[kind] = {
+            "total_ios": requests,
+            "runtime": seconds * 1000,
+            "bytes": _moved_bytes(told),
+            "lat_ns": _waits(nodes[:1], requests),
+            **_with_percentiles(nodes, requests, waited_for),
+        }
+    sync = job.node("sync")
+    found["sync"] = {"lat_ns": _waits(_clocks(sync)[:1], (sync.count("total_ios") if sync else None) or 0)}
+    return found
+
+
+def _is_counted_by_its_rate(job: Node) -> bool:
+    """Tell whether requests are worked out of their rate: fio 2 tells none of some kinds."""
+    kinds = [told for kind in ("read", "write") if (told := job.node(kind))]
+    return any(told.number("iops") and not told.count("total_ios") for told in kinds)
+
+
+def _printed_rate(clones: list[Node]) -> float | None:
+    """Return the rate that fio itself tells; None of several directions or jobs, each over its own time."""
+    told = [rate for job in clones for kind in ("read", "write") if (rate := _iops(job.node(kind)))]
+    return told[0] if len(told) == 1 else None
+
+
+def _iops(told: Node | None) -> float | None:
+    return told.number("iops") if told else None
+
+
+def _moved_bytes(told: Node | None) -> int:
+    if told is None:
+        return 0
+    # fio 2 has `io_bytes` in KiB, and no `io_kbytes` beside it.
+    return (told.count("io_bytes") or 0) * (1 if "io_kbytes" in told.fields else 1024)
+
+
+def _clocks(told: Node | None) -> list[tuple[Node, int]]:
+    """Return the accounts of latency that were kept, each with its unit in ns: of all, then of completion."""
+    names = (("lat_ns", 1), ("clat_ns", 1), ("lat", 1000), ("clat", 1000))
+    return [(node, ns) for name, ns in names if told and (node := told.node(name)) and node.number("max")]
+
+
+def _waits(nodes: list[tuple[Node, int]], requests: int) -> dict[str, Any]:
+    """Return the first account of latencies in ns; empty where fio was told to keep none."""
+    nothing: dict[str, Any] = {"N": 0, "mean": 0.0, "stddev": 0.0, "min": 0.0, "max": 0.0}
+    if not nodes:
+        return nothing
+    node, ns = nodes[0]
+    count = requests if node.count("N") is None else node.count("N")
+    if not count:
+        return nothing
+    return {"N": count, **{one: (node.number(one) or 0.0) * ns for one in ("mean", "stddev", "min", "max")}}
+
+
+def _with_percentiles(nodes: list[tuple[Node, int]], requests: int, waited_for: bool) -> dict[str, Any]:
+    """Return mean, extremes and percentiles of one clock.
+
+    fio keeps percentiles of completion unless it is told otherwise (``lat_percentiles``). Where the system
+    call is the whole request, or submitting takes next to nothing, mean and extremes of completion stand
+    beside them. Else they would describe another time than the percentiles, and these are left out.
+    """
+    whole = _waits(nodes[:1], requests)
+    kept = [(node, ns) for node, ns in nodes if node.node("percentile") or node.node("bins")]
+    if not kept:
+        return {"one_clock_ns": whole, "percentiles_ns": {}}
+    own = _waits(kept[:1], requests)
+    if kept[0] is not nodes[0] and not waited_for and own["mean"] < whole["mean"] * (1 - SUBMITTED):
+        return {"one_clock_ns": whole, "percentiles_ns": {}, "submitted_ns": whole["mean"] - own["mean"]}
+    node, ns = kept[0]
+    bins = node.node("bins")
+    return {
+        "one_clock_ns": {**own, "bins": _bins(bins) if bins else {}},
+        "percentiles_ns": _percentiles(node, ns),
+        "of_completion": kept[0] is not nodes[0],
+    }
+
+
+def _bins(told: Node) -> dict[str, int]:
+    found = {name: told.count(name) or 0 for name in told.fields}
+    if any(not name.isdecimal() or len(name) > 18 for name in found):
+        raise broken(told.text, told.line, "fio's histogram has a bin that is no time")
+    return found
+
+
+def _percentiles(node: Node, ns: int) -> dict[str, float]:
+    table = node.node("percentile")
+    if table is None:
+        return {}
+    values = {_short(table, key): table.number(key) for key in table.fields}
+    return {key: value * ns for key, value in values.items() if value is not None and key != "0"}
+
+
+def _short(table: Node, key: str) -> str:
+    """Return ``99.9`` for ``99.900000``."""
+    return f"{number(table.text, table.line, key, 'a percentile'):g}"
+
+
+def _statements(reads: Requests, writes: Requests, syncs: Requests) -> list[StatementType]:
+    whole = [_statement("read", "read", reads), _statement("write", "write", writes)]
+    return [one for one in (*whole, _statement("sync", "other", syncs)) if one.count]
+
+
+def _statement(name: str, kind: Literal["read", "write", "other"], told: Requests) -> StatementType:
+    return StatementType(
+        name=name,
+        kind=kind,
+        count=told.requests,
+        rows=0,
+        affected=0,
+        errors=0,
+        latency_us=as_latency(told, {}),
+    )
+
+
+JSON = Format("fio JSON", _is_json, _read_json)

@@ -1,0 +1,96 @@
+"""What fio's forms share: latencies of one clock, several jobs together, and the errors that ended them."""
+
+import errno
+import os
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from diskproof.fio.figures import Requests, reads_of, writes_of
+from diskproof.fio.program import Result
+from diskproof.results.load import Latency, LoadError
+from diskproof.stats.quantiles import known_percentiles
+
+PERCENTILES = ("50", "75", "90", "95", "99", "99.9")
+
+SUBMITTED = 0.02
+"""Share of a mean latency that submitting may take for percentiles of completion to be told: below the 3 % to
+which Little's law is held. A judgement."""
+
+
+def errors_of(told: list[str]) -> list[LoadError]:
+    """Return the errors that ended jobs: fio tells them by the system's number."""
+    found = Counter(error for error in told if error not in {"", "0"})
+    return [
+        LoadError(code=error, statement=None, message=_error(error), transient=False, count=count)
+        for error, count in found.items()
+    ]
+
+
+def _error(told: str) -> str:
+    number = whole(told)
+    known = number is not None and number in errno.errorcode
+    return f"error {told[:40]}" + (f" ({os.strerror(number)})" if known and number else "")
+
+
+def _at_work(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the figures of each job's reads and writes, where there were any."""
+    return [job[kind] for job in figures for kind in ("read", "write") if job[kind]["total_ios"]]
+
+
+def of_one_clock(figures: list[dict[str, Any]]) -> Requests:
+    """Return reads and writes together, their latencies of the clock that their percentiles are of."""
+    clocked = [
+        {kind: {**job[kind], "lat_ns": job[kind]["one_clock_ns"]} for kind in ("read", "write")}
+        for job in figures
+    ]
+    return together(clocked, reads_of).with_(together(clocked, writes_of))
+
+
+def together(figures: list[dict[str, Any]], kind: Callable[[Result], Requests]) -> Requests:
+    """Return one kind of requests of several jobs, added up."""
+    whole = kind(figures[0])
+    for job in figures[1:]:
+        whole = whole.with_(kind(job))
+    return whole
+
+
+def latency_of(told: Requests, figures: list[dict[str, Any]], remarks: list[str]) -> Latency | None:
+    """Return the latency of all requests, with percentiles where they are of the same requests and clock."""
+    if not told.count:
+        return None
+    parts = _at_work(figures)
+    table_ns: dict[str, float] = parts[0]["percentiles_ns"] if len(parts) == 1 else {}
+    if submitted := [part["submitted_ns"] for part in parts if "submitted_ns" in part]:
+        table_ns = {}
+        remarks.append(
+            f"its percentiles are of completion alone and are left out: submitting took "
+            f"{max(submitted) / 1000:.4g} us of the mean latency"
+        )
+    elif told.bins and sum(told.bins.values()) == told.count:
+        names = known_percentiles(told.count, PERCENTILES)
+        table_ns = {name: told.percentile_ns(float(name)) for name in names}
+    elif not table_ns:
+        remarks.append("percentiles of reads and writes together, or of several jobs, cannot be told")
+    if table_ns and any(part.get("of_completion") for part in parts):
+        remarks.append("its latencies are of completion, without the time of submission")
+    return as_latency(told, table_ns)
+
+
+def as_latency(told: Requests, table_ns: dict[str, float]) -> Latency | None:
+    """Return latencies in microseconds, with percentiles that are told in ns; None of no request."""
+    if not told.count:
+        return None
+    return Latency(
+        count=told.count,
+        mean=told.mean_ns / 1000,
+        stdev=told.stdev_ns / 1000,
+        min=told.min_ns / 1000,
+        max=told.max_ns / 1000,
+        percentiles={name: ns / 1000 for name, ns in table_ns.items()},
+    )
+
+
+def whole(told: str) -> int | None:
+    """Return a whole number of a bounded length; None of anything else."""
+    return int(told) if told.isascii() and told.isdecimal() and len(told) < 16 else None
