@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
-from diskproof.results.load import FileRequests
+from diskproof.results.load import FileRequests, LoadResult
 from diskproof.results.machine import Place
 from diskproof.results.record import format_bytes, recorded
 
@@ -52,7 +52,7 @@ def busy_threads(evidence: Evidence) -> Iterator[Said]:
         yield Apart("no request was measured")
         return
     by_kind = [one.latency_us for one in load.statement_types if one.latency_us]
-    if evidence.imported and not by_kind and moved.syncs != 0:
+    if evidence.imported and not by_kind and moved.syncs != 0 and not _holds_syncs(load):
         yield Untold("the latency of the syncs")  # threads waited for them too
         return
     waits = by_kind or [recorded(load.latency_us, "the mean latency")]
@@ -87,6 +87,12 @@ def busy_threads(evidence: Evidence) -> Iterator[Said]:
         )
     else:
         yield Problem("invalid", f"{said}, but all were to be in one all the time")
+
+
+def _holds_syncs(load: LoadResult) -> bool:
+    """Tell whether the latency is of syncs too, as sysbench's is since 1.0."""
+    waited = load.latency_us.count if load.latency_us else None
+    return waited == load.statements and (load.statements or 0) > (load.transactions or 0)
 
 
 def _cpu_share(evidence: Evidence) -> float:
@@ -188,7 +194,8 @@ def whole_phase(evidence: Evidence) -> Iterator[Said]:
     if load.known_seconds < WHOLE_PHASE * asked_s:
         yield Problem(
             "warning",
-            f"{load.seconds:.3g} of {asked_s:g} s were measured: then the requests that had been drawn for "
+            f"{load.seconds:.3g} of {asked_s:,.10g} s were measured: then the requests that had been drawn "
+            f"for "
             "them were used up",
         )
 

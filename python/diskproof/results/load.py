@@ -112,6 +112,15 @@ class Operation(Record):
         return self.seconds if self.extrapolated_s is None else self.extrapolated_s
 
 
+class ClientShares(Record):
+    """How much of the work the clients had."""
+
+    mean: float
+    """Transactions (or requests) of a client."""
+    stdev: float
+    """Their standard deviation between clients."""
+
+
 class Iterations(Record):
     """A job that is the same thing again and again, as mysqlslap tells it."""
 
@@ -195,6 +204,8 @@ class LoadResult(Record):
     retries: int | None = None
     reconnects: int | None = None
     client: ClientAccount | None = None
+    client_shares: ClientShares | None = None
+    """None where nobody counted by client."""
     operations: list[Operation] = []
     """The parts of a job, in their order; a steady load has none."""
     iterations: Iterations | None = None

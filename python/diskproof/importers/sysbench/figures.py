@@ -7,7 +7,7 @@ from itertools import pairwise
 from diskproof.importers.base import Text
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import Source
-from diskproof.results.load import Latency, LoadError
+from diskproof.results.load import ClientShares, Latency, LoadError
 
 HISTOGRAM_PERCENTILES = (50, 75, 90, 95, 99, 99.9)
 
@@ -18,6 +18,9 @@ _ROUNDED = 0.5e-4
 """Half a unit of the last digit of "events (avg/stddev)", which has four."""
 
 MOST_COMPLAINTS = 3
+
+FEW_DIGITS_MS = 1.0
+"""Below this a mean of two decimals has two digits at most, and its sum over the events tells more."""
 
 
 def source_of(text: Text, run: Output, test: str) -> Source:
@@ -88,6 +91,12 @@ def clients_of(run: Output, remarks: list[str]) -> int | None:
     return None
 
 
+def shares_of(run: Output) -> ClientShares | None:
+    """Return how the work was shared between the threads (``Threads fairness``), as printed."""
+    mean, stdev = run.figures.get("events (avg/stddev)"), run.figures.get("events stddev")
+    return None if mean is None or stdev is None else ClientShares(mean=mean, stdev=stdev)
+
+
 def seconds_of(
     run: Output, rate_per_s: float | None, events: float | None, remarks: list[str]
 ) -> float | None:
@@ -116,9 +125,12 @@ def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency 
     if not events and sum_ms and mean_ms:
         events = round(sum_ms / mean_ms)
         remarks.append(f"about {events} events, derived: {sum_ms:g} ms in all / {mean_ms:g} ms each")
-    if mean_ms == 0 and sum_ms and events:
-        mean_ms = sum_ms / events
-        remarks.append(f"mean {mean_ms:.4g} ms, derived: {sum_ms:g} ms / {events} events (printed as 0.00)")
+    if mean_ms is not None and mean_ms < FEW_DIGITS_MS and sum_ms and events:
+        printed, mean_ms = mean_ms, sum_ms / events
+        remarks.append(
+            f"mean {mean_ms:.4g} ms, derived: {sum_ms:,.10g} ms / {events:,} events (printed as "
+            f"{printed:.2f})"
+        )
     if not mean_ms or not events:
         return None
     return Latency(

@@ -17,12 +17,13 @@ from diskproof.importers.sysbench.figures import (
     latency_of,
     remarks_of,
     seconds_of,
+    shares_of,
     source_of,
     version_of,
 )
 from diskproof.importers.sysbench.output import Output
 from diskproof.results.imported import ImportedResult
-from diskproof.results.load import FileRequests, LoadResult
+from diskproof.results.load import Derived, FileRequests, LoadResult
 
 MIB = 2**20
 _SIZE = re.compile(r"([\d.]{1,20}) ?([KMGTP]?)i?b", re.IGNORECASE)
@@ -44,13 +45,17 @@ MODES = {
 def file_result(text: Text, run: Output, place: int) -> ImportedResult:
     """Return the result of one run; ImportRefusedError where it tells no rate."""
     remarks = remarks_of(run)
-    reads, writes, syncs = _counted(run)
     rate_per_s = _rate_per_s(text, run)
-    requests = None if reads is None or writes is None else reads + writes
-    seconds = seconds_of(run, rate_per_s, requests, remarks)
+    newer = "reads/s" in run.figures or "read iops" in run.figures
+    if newer:
+        seconds = seconds_of(run, rate_per_s, None, remarks)
+        reads, writes, syncs = _worked_out(run, seconds, remarks)
+    else:
+        reads, writes, syncs = _counted(run)
+        seconds = seconds_of(run, rate_per_s, _sum(reads, writes), remarks)
+    requests = _sum(reads, writes)
     block_bytes = _block_bytes(text, run, reads, writes, remarks)
     mode = _mode(run)
-    newer = "reads/s" in run.figures or "read iops" in run.figures
     if newer:
         remarks.append("its latencies are of reads, writes and fsyncs together")
     intervals, intervals_latency_us, interval_s = intervals_of(run)
@@ -69,13 +74,14 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
             seconds=seconds,
             transactions=requests,
             transactions_per_s=rate_per_s,
-            derived=["seconds"] if run.checkpoints_s else [],
+            derived=_derived(run, counted=not newer),
             half_digit=HALF_DIGIT,
             statements=None if events is None else int(events),
             reads=reads,
             writes=writes,
             others=syncs,
-            latency_us=latency_of(run, requests, remarks),
+            latency_us=latency_of(run, None if newer else requests, remarks),
+            client_shares=shares_of(run),
             errors=fatal_errors(run),
             file_requests=FileRequests(
                 files=_whole(run.head.get("file-num") or run.options.get("file-num")),
@@ -97,8 +103,39 @@ def file_result(text: Text, run: Output, place: int) -> ImportedResult:
     )
 
 
+def _derived(run: Output, *, counted: bool) -> list[Derived]:
+    found: list[Derived] = ["seconds"] if run.checkpoints_s else []
+    return found if counted else [*found, "transactions"]
+
+
+def _worked_out(
+    run: Output, seconds: float | None, remarks: list[str]
+) -> tuple[int | None, int | None, int | None]:
+    """Return (reads, writes, fsyncs) of sysbench 1.0 and later, which tells their rates alone."""
+    names = (
+        ("reads/s", "writes/s", "fsyncs/s")
+        if "reads/s" in run.figures
+        else ("read iops", "write iops", "fsync iops")
+    )
+    rates = [run.figures.get(name) for name in names]
+    counts = [None if rate is None or not seconds else round(rate * seconds) for rate in rates]
+    told = [
+        f"{count:,} {kind} ({rate:,.10g}/s)"
+        for count, kind, rate in zip(counts, ("reads", "writes", "fsyncs"), rates, strict=True)
+        if count is not None
+    ]
+    if told and seconds:
+        remarks.append(f"{', '.join(told)}, derived: rate x {seconds:g} s")
+    reads, writes, syncs = counts
+    return reads, writes, syncs
+
+
+def _sum(reads: int | None, writes: int | None) -> int | None:
+    return None if reads is None or writes is None else reads + writes
+
+
 def _counted(run: Output) -> tuple[int | None, int | None, int | None]:
-    """Return (reads, writes, fsyncs); None each where only rates are told."""
+    """Return (reads, writes, fsyncs) of sysbench before 1.0, which counts them."""
     told = [run.figures.get(f"{kind} ops") for kind in ("read", "write", "other")]
     reads, writes, others = (None if one is None else int(one) for one in told)
     return reads, writes, others

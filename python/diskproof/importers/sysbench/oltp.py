@@ -11,6 +11,7 @@ from diskproof.importers.sysbench.figures import (
     latency_of,
     remarks_of,
     seconds_of,
+    shares_of,
     source_of,
 )
 from diskproof.importers.sysbench.output import Output
@@ -58,6 +59,7 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
             writes=writes,
             others=others,
             latency_us=latency_of(run, transactions, remarks),
+            client_shares=shares_of(run),
             errors=[*_errors(ignored), *fatal_errors(run)],
             retries=_count(ignored),
             reconnects=_count(figures.get("reconnects")),
