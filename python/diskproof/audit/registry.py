@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from diskproof.audit import (
+    branches,
     claims,
     commits,
     conditions,
@@ -26,6 +27,7 @@ from diskproof.audit import (
     raw,
     run,
     server,
+    shares,
     spelling,
     storage,
     sweep,
@@ -110,6 +112,8 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     commits.durable_commits,
     counted.counted_flushes,
     counted.page_reads,
+    shares.client_shares,
+    branches.pgbench_scale,
 )
 """What a reviewer asks of any one result besides: of other tools' always, of our own trials in an audit."""
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from diskproof.audit import commits, copies, counted, device, figures, intervals
+from diskproof.audit import branches, commits, copies, counted, device, figures, intervals, shares
 from diskproof.audit.check import Evidence
 from diskproof.audit.imported import evidence_of
-from diskproof.results.load import Iterations, Operation
+from diskproof.results.load import ClientShares, Iterations, Operation
 from support import files as bare
 from support.cases import Case
 from support.imported import FAST, SAFE, make_beside, make_counters, make_file_result, make_result
@@ -47,6 +47,17 @@ def reading(page_reads: float) -> Evidence:
     )
     load = {"load__reads": 69_000 * 18, "load__writes": 0}
     return evidence_of(make_result(**load), make_beside(SAFE, counters))
+
+
+def of_pgbench(clients: int) -> Evidence:
+    """Return pgbench's TPC-B over 40 branches."""
+    asked = {"scaling factor": "40", "number of clients": str(clients)}
+    mix = "TPC-B (sort of)"
+    return result(source__format="pgbench", asked=asked, load__mix=mix, load__clients=clients)
+
+
+def sharing(stdev: float) -> Evidence:
+    return result(load__client_shares=ClientShares(mean=6_900.0, stdev=stdev))
 
 
 def copy(seconds: float, **asked: str) -> Evidence:
@@ -171,5 +182,17 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
         reading(165),
         "of 9,000,000 pages .* since the server's start 165 came from files, 0.002391 a transaction",
         reading(600_000),
+    ),
+    Case(
+        shares.client_shares,
+        sharing(700.0),
+        r"scatter by 700 / 6,900 = 10.1%; chance makes about 1 / sqrt\(6,900\) = 1.2%",
+        sharing(150.0),
+    ),
+    Case(
+        branches.pgbench_scale,
+        of_pgbench(100),
+        "100 clients update 40 rows of pgbench_branches: at least 60 of them can only wait",
+        of_pgbench(40),
     ),
 )
