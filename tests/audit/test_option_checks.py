@@ -390,11 +390,13 @@ def test_hostile_settings_do_no_harm(server: str | None) -> None:
         ("Percona Server 5.7.27-30", Server("Percona Server", (5, 7, 27))),
         ("5.7.27-30", Server("Percona Server", (5, 7, 27))),
         ("10.11.19-MariaDB-0+deb12u1 (Debian 12)", Server("MariaDB", (10, 11, 19))),
-        ("11.4", Server("MariaDB", (11, 4, 0))),
+        ("11.4", Server("MariaDB", (11, 4))),
         ("8.0.36 (MySQL Community Server - GPL)", Server("MySQL", (8, 0, 36))),
         ("MySQL 5.1.62", Server("MySQL", (5, 1, 62))),
-        ("PostgreSQL 15.18 (Debian 15.18-0+deb12u1)", Server("PostgreSQL", (15, 0, 18))),
-        ("PostgreSQL 9.6", Server("PostgreSQL", (9, 6, 0))),
+        ("PostgreSQL 15.18 (Debian 15.18-0+deb12u1)", Server("PostgreSQL", (15, 18))),
+        ("PostgreSQL 9.6", Server("PostgreSQL", (9, 6))),
+        ("PostgreSQL 15", Server("PostgreSQL", (15,))),
+        ("MySQL 8.0", Server("MySQL", (8, 0))),
         ("PostgreSQL", Server("PostgreSQL", None)),
         ("MySQL", Server("MySQL", None)),
         ("a server", Server(None, None)),
@@ -402,6 +404,33 @@ def test_hostile_settings_do_no_harm(server: str | None) -> None:
 )
 def test_the_server_is_told_by_its_name(told: str, server: Server) -> None:
     assert server_named(told) == server
+
+
+@pytest.mark.parametrize(
+    ("server", "option", "check", "state"),
+    [
+        ("MySQL 8.0", "innodb_redo_log_capacity=1G", "unknown-option", "cannot be told"),
+        ("MySQL 8.0.30", "innodb_redo_log_capacity=1G", "unknown-option", "passed"),
+        ("MySQL 8.0", "innodb_log_file_size=1G", "deprecated-option", "cannot be told"),
+        ("MySQL 8.0", "innodb_log_file_size=1G", "unknown-option", "passed"),
+        ("MySQL 8.0", "query_cache_size=0", "unknown-option", "cannot be told"),  # gone with 8.0.3
+        ("MySQL 8.4", "query_cache_size=0", "unknown-option", "failed"),
+        ("MySQL 5.7", "query_cache_size=0", "unknown-option", "passed"),
+        ("MariaDB 10.6", "binlog_expire_logs_seconds=1", "unknown-option", "passed"),
+        ("PostgreSQL 9", "checkpoint_segments=8", "unknown-option", "cannot be told"),
+        ("PostgreSQL 15", "checkpoint_segments=8", "unknown-option", "failed"),
+    ],
+)
+def test_of_a_series_only_what_all_its_releases_share_is_told(
+    server: str, option: str, check: str, state: str
+) -> None:
+    assert outcome(check, of(option, server)).state == state
+
+
+def test_defaults_that_changed_within_a_series_are_not_told() -> None:
+    text = "innodb_flush_log_at_trx_commit=1; log_bin=/b"  # sync_binlog is 1 from 5.7.7 on
+    assert outcome("mixed-durability", of(text, "MySQL 5.7")).state == "cannot be told"
+    assert outcome("mixed-durability", of(text, "MySQL 8.0")).state == "passed"
 
 
 def test_a_published_option_file_is_told_what_is_wrong_with_it() -> None:
@@ -444,7 +473,7 @@ def test_the_facts_agree_with_the_postgresql_that_is_installed() -> None:
             assert _is_there(life, version) == (life.name in names), life.name
 
 
-def _is_there(life: Life, version: tuple[int, int, int]) -> bool:
+def _is_there(life: Life, version: tuple[int, ...]) -> bool:
     return (
         not life.never
         and (life.since is None or version >= life.since)

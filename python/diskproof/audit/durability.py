@@ -60,7 +60,7 @@ def mixed_durability(configuration: Configuration) -> Iterator[Said]:
 def possible(server: Server) -> tuple[Server, ...]:
     """Return the servers that it may be, one for each set of defaults; itself where its version is told."""
     if server.is_postgresql or (server.flavour and server.version):
-        return (server,)
+        return server.releases
     return tuple(
         one
         for one in POSSIBLE

@@ -94,6 +94,8 @@ def _old_redo_options(asked: Values, values: Values, server: Server) -> Idle | N
     old = next((one for one in ("innodb_log_file_size", "innodb_log_files_in_group") if one in asked), None)
     if old is None or "innodb_redo_log_capacity" not in values:
         return None
+    if server.version and server.since(8, 0, 30) is None:
+        raise NotRecordedError(f"which release of {server.words} it is")
     if not server.is_mysql or server.since(8, 0, 30) is False:
         return None  # without the newer option: `unknown-option`'s business
     return Idle(

@@ -10,7 +10,8 @@ from typing import Literal
 
 Flavour = Literal["MySQL", "Percona Server", "MariaDB", "PostgreSQL"]
 
-Version = tuple[int, int, int]
+Version = tuple[int, ...]
+"""As far as it is told: ``(8, 0)`` is a series, of which nobody says which release it is."""
 
 MYSQL_REFERENCE = "MySQL Server Version Reference, Option and Variable Changes"
 MYSQL_5_7 = "MySQL 5.7 Reference Manual, Options and Variables Added, Deprecated, or Removed in 5.7"
@@ -254,6 +255,10 @@ LIVES: tuple[Life, ...] = (
 _BY_NAME = {(life.name, life.flavour): life for life in LIVES}
 
 
+RELEASE, LAST_PATCH = 3, 999
+"""Numbers of a release of the MySQL family, and one above all that there are."""
+
+
 @dataclass(frozen=True)
 class Server:
     """Which server it is, as far as told."""
@@ -279,8 +284,21 @@ class Server:
         return (self.flavour or "the server") + number
 
     def since(self, *version: int) -> bool | None:
-        """Tell whether it is of at least this version; None where its version is not told."""
-        return None if self.version is None else self.version >= version
+        """Tell whether it is of at least this version; None where its version is not told that far."""
+        if self.version is None:
+            return None
+        told = len(self.version)
+        if self.version == version[:told] and any(version[told:]):
+            return None
+        return self.version >= version[:told]
+
+    @property
+    def releases(self) -> tuple["Server", ...]:
+        """Return the first and the last release that it may be; itself where its release is told."""
+        if self.version is None or self.is_postgresql or len(self.version) >= RELEASE:
+            return (self,)
+        padding = RELEASE - len(self.version)
+        return tuple(Server(self.flavour, self.version + (patch,) * padding) for patch in (0, LAST_PATCH))
 
     def life(self, name: str) -> Life | None:
         """Return what is known of an option on this flavour."""
@@ -301,17 +319,11 @@ def server_named(told: str) -> Server:
     Percona's release behind a dash.
     """
     number = re.search(r"(\d{1,3})(?:\.(\d{1,3}))?(?:\.(\d{1,3}))?(-\d)?", told)
-    version = (
-        (int(number[1]), int(number[2] or 0), int(number[3] or 0))
-        if number and number[2] is not None
-        else None
-    )
+    found = tuple(int(one) for one in number.groups()[:3] if one is not None) if number else ()
+    version = found if len(found) > 1 else None
     words = told.lower()
     if "postgres" in words:
-        whole = version or ((int(number[1]), 0, 0) if number else None)
-        if whole and whole[0] >= 10:
-            whole = (whole[0], 0, whole[1])  # since 10 the second number is the release
-        return Server("PostgreSQL", whole)
+        return Server("PostgreSQL", found or None)
     if "mariadb" in words or (version and 10 <= version[0] < 20):
         return Server("MariaDB", version)
     if "percona" in words or (number and number[4] and "mysql" not in words):

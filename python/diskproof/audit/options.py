@@ -47,7 +47,10 @@ def deprecated_option(configuration: Configuration) -> Iterator[Said]:
 
 
 def _lives(configuration: Configuration, judge: Callable[[Life, Server], Problem | None]) -> Iterator[Said]:
-    """Judge every option of an option file of which something is known."""
+    """Judge every option of an option file of which something is known.
+
+    Of a server of which the series alone is told, what changed within that series cannot be told.
+    """
     settings = configuration.settings
     if settings.observed:
         yield Apart("a server's answer, which holds only what it knows")
@@ -58,6 +61,10 @@ def _lives(configuration: Configuration, judge: Callable[[Life, Server], Problem
     for name in settings.values:
         life = server.life(name)
         if life is not None and (server.version or life.never):
+            bounds = (life.since, life.removed) if judge is _unknown else (life.deprecated,)
+            if server.version and any(bound and server.since(*bound) is None for bound in bounds):
+                yield Untold(f"which release of {server.words} it is: `{name}` changed within them")
+                continue
             said = judge(life, server)
             if said is not None and name in settings.loose and said.severity != "note":
                 said = replace(said, message=f"{said.message}, but for `loose_`: it is passed over")
