@@ -24,3 +24,8 @@ def test_figures_that_belong_together_are_never_mixed() -> None:
 def test_a_number_in_a_name_is_no_figure() -> None:
     assert alike.together(["p95 is 3 ms", "p99 is 3 ms"]) is None
     assert alike.together(["b01-t02 broke", "b01-t03 broke"]) is None
+
+
+def test_findings_with_another_remedy_are_another_kind() -> None:
+    longer = [alike.kind("only 60 were", f"`measure_s = {seconds}` or more") for seconds in (20, 45)]
+    assert longer[0] == longer[1] != alike.kind("only 60 were", "see the server's log")

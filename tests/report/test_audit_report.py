@@ -17,7 +17,7 @@ from diskproof.analysis.audited.audit import (
     audit_run_folder,
     configurations,
 )
-from diskproof.analysis.audited.shapes import AuditAnswer
+from diskproof.analysis.audited.shapes import AuditAnswer, Raised
 from diskproof.importers.assemble import assemble
 from diskproof.report.audit import json, markdown, text, words
 from diskproof.results.imported import ImportedResult, Settings, Source
@@ -236,3 +236,31 @@ def test_settings_of_another_result_are_not_called_unrecorded() -> None:
     assert f"a statement about durability (not recorded: {untied}" in others.verdict
     assert untied not in dict(words.untold(AuditAnswer(subjects=[ours])))
     assert ours.remarks[0].startswith("measured with the settings of ssd.cnf")
+
+
+def test_what_results_support_alike_is_said_once() -> None:
+    results = [make_result(source__file=f"ssd-run{run}.txt", name=f"run {run}") for run in (1, 2, 3)]
+    other = change(make_result(name="short"), warm_up_s=None, load__seconds=15.0, load__transactions=3450)
+    audit = audit_of(*results, other)
+    assert [len(one.subjects) for one in words.verdicts(audit)] == [3, 1]
+    said = " ".join(shown(audit).split())
+    assert said.count("Each supports its own figure; a rate that lasts") == 1
+    for run in (1, 2, 3):
+        assert f"run {run} (ssd-run{run}.txt; sysbench 1.0.20): 230 transactions/s with 10 clients" in said
+    assert said.count("It supports 230 transactions/s") == 1
+    assert markdown.render(audit).count("Each supports its own figure") == 1
+
+
+def test_remedies_that_differ_stay_with_their_own_findings() -> None:
+    short = [
+        make_result(name=name, load__seconds=s, warm_up_s=None) for name, s in (("a", 15.0), ("b", 16.0))
+    ]
+    found = [one for one in words.failures(audit_of(*short)) if one.check.check == "warm-up"]
+    assert len(found) == 1
+    other = Raised(severity="warning", message="15 s were measured", remedy="another remedy")
+    answers = [audit_of(one).subjects[0] for one in short]
+    checks = [change(one, raised=[other]) if one.check == "warm-up" else one for one in answers[1].checks]
+    apart = AuditAnswer(subjects=[answers[0], change(answers[1], checks=checks)])
+    remedies = [one.raised.remedy for one in words.failures(apart) if one.check.check == "warm-up"]
+    assert len(remedies) == 2
+    assert "another remedy" in remedies

@@ -43,5 +43,10 @@ def told(messages: Sequence[str]) -> str:
     return f"{messages[0]} (the first of them; {others} more with other figures)"
 
 
+def kind(message: str, remedy: str) -> tuple[str, str]:
+    """Return what findings must share to be told as one: what they say and what to do, but for figures."""
+    return shape(message), shape(remedy)
+
+
 def _value(figure: str) -> float:
     return float(figure.replace(",", ""))

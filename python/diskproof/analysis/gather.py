@@ -146,9 +146,11 @@ class Gathered:
     def findings(self) -> list[RunFinding]:
         """Return all findings, the gravest first; those that differ only in their figures are one.
 
+        Their remedies are told together too: where they differ in more than figures, each is its own finding.
+
         Where one figure differs it is told as a range; else the first trial's message is said to be that.
         """
-        kinds: dict[tuple[str, str, str], list[RunFinding]] = {}
+        kinds: dict[tuple[str, str, tuple[str, str]], list[RunFinding]] = {}
         for one in sorted(self.all(), key=lambda one: (one.trial.block, one.trial.position)):
             for finding in one.findings:
                 _add(kinds, RunFinding(finding=finding, trials=[one.trial.id], cells=[one.trial.cell]))
@@ -172,17 +174,19 @@ def _merged(trial: Trial, audited: list[Finding]) -> list[Finding]:
     return [*trial.findings, *(finding for finding in audited if finding not in trial.findings)]
 
 
-def _add(kinds: dict[tuple[str, str, str], list[RunFinding]], found: RunFinding) -> None:
+def _add(kinds: dict[tuple[str, str, tuple[str, str]], list[RunFinding]], found: RunFinding) -> None:
     finding = found.finding
-    kinds.setdefault((finding.check, finding.severity, alike.shape(finding.message)), []).append(found)
+    key = (finding.check, finding.severity, alike.kind(finding.message, finding.remedy))
+    kinds.setdefault(key, []).append(found)
 
 
 def _together(found: Sequence[RunFinding]) -> RunFinding:
     """Return the finding that findings of a kind make together."""
     first = found[0].finding
     message = alike.told([one.finding.message for one in found])
+    remedy = alike.told([one.finding.remedy for one in found])
     return RunFinding(
-        finding=first.model_copy(update={"message": message}),
+        finding=first.model_copy(update={"message": message, "remedy": remedy}),
         trials=[trial for one in found for trial in one.trials],
         cells=list(dict.fromkeys(cell for one in found for cell in one.cells)),
     )

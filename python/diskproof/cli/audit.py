@@ -101,5 +101,5 @@ def _of_results(
         plan, trials, _ = assemble(measured, "imported")
     except ImportRefusedError:
         return audit_results(measured, [], given)
-    together = audit_experiment(plan, trials, measured)
+    together = audit_experiment(plan, trials, measured, given)
     return [*audit_results(measured, trials, given), *([together] if together else [])]

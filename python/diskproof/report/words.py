@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from diskproof.analysis.answers import Analysis, CellAnswer, Interval, Outcome, RunFinding, Verdict
 from diskproof.analysis.words import listed, percent
 from diskproof.results.plan import Phases, Plan
-from diskproof.results.record import format_bytes
+from diskproof.results.record import format_bytes, format_printed
 from diskproof.results.trial import Severity
 
 NOT_OBSERVED = "n/a"
@@ -67,7 +67,7 @@ def number(value: float | None) -> str:
 
 def as_printed(value: float) -> str:
     """Return a figure of a publication with the digits that stand there, and no more: ``0.057``."""
-    return f"{value:,.10g}"
+    return format_printed(value)
 
 
 def count(value: int, noun: str, plural: str | None = None) -> str:

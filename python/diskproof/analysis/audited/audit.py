@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from diskproof.analysis.audited.outcomes import ask, recorded_findings
 from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
-from diskproof.analysis.audited.support import verdict
+from diskproof.analysis.audited.support import Support, support
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.words import listed
 from diskproof.audit import conditions
@@ -83,16 +83,18 @@ def audit_result(result: ImportedResult, repeats: int = 1, beside: Beside | None
     try:
         evidence = evidence_of(result, beside)
     except RefusalError:
-        answers, said = [], "It tells no figure that anything could be concluded from."
+        answers, said = [], Support(instead="It tells no figure that anything could be concluded from.")
     else:
         answers = ask((*TRIAL_CHECKS, *RESULT_CHECKS), [("", evidence)], imported=True)
-        said = verdict(evidence, answers, repeats)
+        said = support(evidence, answers, repeats)
     return SubjectAnswer(
         kind="result",
         name=result.name,
         place=place(result.source),
         known_as=result.source.tool or result.source.format,
-        verdict=said,
+        verdict=said.sentence,
+        figure=said.figure,
+        uses=said.uses,
         remarks=[*_settings_of(beside), *result.remarks],
         checks=answers,
     )
@@ -139,12 +141,23 @@ def _identity(source: Source, load: LoadResult) -> object:
 
 
 def audit_experiment(
-    plan: Plan, trials: Sequence[Trial], results: Sequence[ImportedResult]
+    plan: Plan,
+    trials: Sequence[Trial],
+    results: Sequence[ImportedResult],
+    given: Sequence[Settings | Counters] = (),
 ) -> SubjectAnswer | None:
     """Return what the checks say of results that are compared; None where there is nothing to compare."""
     if len(trials) < 2:
         return None
-    run = Run(plan, None, trials, {trial.id: result for trial, result in pairs(trials, results)})
+    read = {trial.id: result for trial, result in pairs(trials, results)}
+    besides = belonging(results, given)
+    beside = {
+        trial: besides[at]
+        for trial, result in read.items()
+        for at, one in enumerate(results)
+        if one is result
+    }
+    run = Run(plan, None, trials, read, beside)
     answers = ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", run)], imported=True)
     files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))
     failed = [one.check for one in answers if one.state == "failed"]

@@ -85,9 +85,9 @@ def _merged(found: Sequence[tuple[Sequence[str], Severity, str, str]], several: 
 
     What was found of the subject itself stays apart: each row of an article's table is a finding of its own.
     """
-    kinds: dict[tuple[Severity, str], list[tuple[Sequence[str], str, str]]] = {}
+    kinds: dict[tuple[Severity, tuple[str, str]], list[tuple[Sequence[str], str, str]]] = {}
     for where, severity, message, remedy in found:
-        key = (severity, alike.shape(message) if several else message)
+        key = (severity, alike.kind(message, remedy) if several else (message, remedy))
         kinds.setdefault(key, []).append((where, message, remedy))
     merged = [_one(severity, all_of) for (severity, _), all_of in kinds.items()]
     return sorted(merged, key=lambda one: _SEVERITIES.index(one.severity))
@@ -101,7 +101,7 @@ def _one(severity: Severity, found: Sequence[tuple[Sequence[str], str, str]]) ->
     return Raised(
         severity=severity,
         message=alike.told(list(places)),
-        remedy=found[0][2],
+        remedy=alike.told([remedy for _, _, remedy in found]),
         within=list(dict.fromkeys(at for where, _, _ in found for at in where)),
         each=[Instance(message=message, within=where) for message, where in places.items()]
         if len(places) > 1

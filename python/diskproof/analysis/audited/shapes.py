@@ -57,6 +57,10 @@ class SubjectAnswer(Record):
     """What it was recognised as: ``sysbench 1.0 OLTP``."""
     verdict: str
     """One sentence: what it can and cannot support."""
+    figure: str = ""
+    """Of a result what it supports first of all: its own figure, with how it came about."""
+    uses: str = ""
+    """Of a result the rest of that sentence, which results that were made alike share."""
     remarks: list[str] = Field(default_factory=list)
     """What the tool itself, or the reading, said about it."""
     checks: list[CheckAnswer]

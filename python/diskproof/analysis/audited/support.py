@@ -46,17 +46,32 @@ USES: tuple[Use, ...] = (
 )
 
 
-def verdict(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) -> str:
-    """Return the sentence on one result; `repeats` counts the results that were read of the same cell."""
+@dataclass(frozen=True)
+class Support:
+    """What a result supports, as a sentence: its own figure, and what else can and cannot be concluded."""
+
+    figure: str = ""
+    uses: str = ""
+    instead: str = ""
+    """The whole sentence, where it supports nothing."""
+
+    @property
+    def sentence(self) -> str:
+        """Return all of it."""
+        return self.instead or f"It supports {self.figure}{self.uses}"
+
+
+def support(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) -> Support:
+    """Return what one result supports; `repeats` counts the results that were read of the same cell."""
     by_name = {one.check: one for one in answers}
     if wrong := [one.check for one in answers if any(raised.severity == "invalid" for raised in one.raised)]:
-        return (
-            f"It supports nothing before this is explained: its figures cannot all be true "
+        return Support(
+            instead="It supports nothing before this is explained: its figures cannot all be true "
             f"({listed(wrong, MOST_NAMED)})."
         )
     if evidence.load.transactions == 0:
-        return f"It supports nothing: none of its {evidence.work} completed."
-    can, cannot = [_headline(evidence, repeats)], []
+        return Support(instead=f"It supports nothing: none of its {evidence.work} completed.")
+    can, cannot = list[str](), list[str]()
     for use in USES:
         if evidence.metric not in use.about:
             continue
@@ -78,8 +93,9 @@ def verdict(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
     if repeats < ENOUGH_BLOCKS:
         runs = "one run" if repeats == 1 else f"{repeats} runs"
         cannot.append(f"a difference to another result ({runs} of it: {SCATTER[repeats == 1]})")
-    supports = f"It supports {_joined(can)}"
-    return f"{supports}; it cannot support {_joined(cannot)}." if cannot else f"{supports}."
+    uses = "".join(f"; {one}" for one in can)
+    uses += f"; it cannot support {'; '.join(cannot)}." if cannot else "."
+    return Support(_headline(evidence, repeats), uses)
 
 
 def _headline(evidence: Evidence, repeats: int) -> str:
@@ -98,10 +114,6 @@ def _headline(evidence: Evidence, repeats: int) -> str:
             said = f"{rate} {evidence.work}/s"
     clients = f" with {load.clients} clients" if load.clients and load.clients > 1 else ""
     clients = " with 1 client" if load.clients == 1 else clients
-    lasted = f" over {load.seconds:.4g} s" if load.seconds and evidence.metric != "seconds" else ""
-    times = f", {repeats} times" if repeats > 1 else ", once"
+    lasted = f" over {format_figure(load.seconds)} s" if load.seconds and evidence.metric != "seconds" else ""
+    times = f", one of {repeats} runs" if repeats > 1 else ", once"
     return f"{said}{clients}{lasted}{times}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return "; ".join(parts)

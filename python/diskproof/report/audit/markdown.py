@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
+from diskproof.analysis.audited.shapes import AuditAnswer
 from diskproof.report.audit import words
 from diskproof.report.pipes import escape
 from diskproof.report.words import visible
@@ -13,7 +13,7 @@ def render(audit: AuditAnswer) -> str:
     parts = [
         "# Audit",
         f"{shown(words.summary(audit))}.",
-        *(_subject(subject) for subject in audit.subjects),
+        *(_verdict(one) for one in words.verdicts(audit)),
         *_found("## What failed", words.failures(audit), audit),
         *([] if words.failures(audit) else [words.NOTHING_FAILED]),
         *_found("## To be known", words.notes(audit), audit),
@@ -36,9 +36,12 @@ def shown(text: str) -> str:
     return escape(visible(text).replace("\n", " "))
 
 
-def _subject(subject: SubjectAnswer) -> str:
-    remarks = [f"- remark: {shown(remark)}" for remark in subject.remarks]
-    return "\n".join([f"**{shown(words.title(subject))}**: {shown(subject.verdict)}", *remarks])
+def _verdict(told: words.Verdict) -> str:
+    remarks = [f"- remark: {shown(remark)}" for remark in told.remarks]
+    heads = [f"**{shown(head)}**" for head in told.heads]
+    return "\n".join(
+        [*(f"{head}  " for head in heads[:-1]), f"{heads[-1]}: {shown(told.sentence)}", *remarks]
+    )
 
 
 def _found(heading: str, found: Sequence[words.Found], audit: AuditAnswer) -> list[str]:

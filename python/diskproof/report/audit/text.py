@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
+from diskproof.analysis.audited.shapes import AuditAnswer
 from diskproof.report import words as common
 from diskproof.report.audit import words
 from diskproof.report.terminal import hanging, print_parts, shown
@@ -41,14 +41,20 @@ def render(audit: AuditAnswer, console: Console) -> None:
 
 
 def _verdicts(audit: AuditAnswer, console: Console) -> list[Text]:
-    lines = [_verdict(subject, console) for subject in audit.subjects[:MOST_SUBJECTS]]
+    told, lines = 0, []
+    for one in words.verdicts(audit):
+        if told >= MOST_SUBJECTS:
+            break
+        lines.append(_verdict(one, console, MOST_SUBJECTS - told))
+        told += len(one.subjects)
     return [*lines, *_more(len(audit.subjects) - MOST_SUBJECTS, "subject")]
 
 
-def _verdict(subject: SubjectAnswer, console: Console) -> Text:
-    gravest = words.mark(subject)
-    body = Text.assemble(shown(words.title(subject), style="bold"), shown(f"\n{subject.verdict}"))
-    for remark in subject.remarks[:MOST_REMARKS]:
+def _verdict(told: words.Verdict, console: Console, most: int) -> Text:
+    gravest = words.mark(told.subjects[0])
+    heads = "\n".join(told.heads[:most])
+    body = Text.assemble(shown(heads, style="bold"), shown(f"\n{told.sentence}"))
+    for remark in told.remarks[:MOST_REMARKS]:
         body.append(shown(f"\nremark: {remark}", style="dim"))
     return hanging(Text(_MARKS[gravest], style=_STYLES[gravest]), body, console)
 

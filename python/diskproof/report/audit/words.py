@@ -76,6 +76,40 @@ def title(subject: SubjectAnswer) -> str:
     return f"{subject.name} ({subject.place}; {subject.known_as})"
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of one subject, or of several results that support alike."""
+
+    subjects: tuple[SubjectAnswer, ...]
+    sentence: str
+
+    @property
+    def heads(self) -> list[str]:
+        """Return what each is; of several each with its own figure."""
+        if len(self.subjects) == 1:
+            return [title(self.subjects[0])]
+        return [f"{title(one)}: {one.figure}" for one in self.subjects]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return what was remarked, each once."""
+        return list(dict.fromkeys(remark for one in self.subjects for remark in one.remarks))
+
+
+def verdicts(audit: AuditAnswer) -> list[Verdict]:
+    """Return what is said of the subjects: of results that support the same beside their figures once."""
+    groups: dict[object, list[SubjectAnswer]] = {}
+    for at, one in enumerate(audit.subjects):
+        groups.setdefault((one.uses, mark(one)) if one.uses else at, []).append(one)
+    return [
+        Verdict(tuple(all_of), all_of[0].verdict if len(all_of) == 1 else f"{EACH}{all_of[0].uses}")
+        for all_of in groups.values()
+    ]
+
+
+EACH = "Each supports its own figure"
+
+
 def labels(audit: AuditAnswer) -> list[str]:
     """Return the subjects' names, each with its place where another one has the same."""
     times = Counter(one.name for one in audit.subjects)
@@ -162,21 +196,35 @@ def _named(audit: AuditAnswer, state: str, besides: Sequence[str]) -> list[str]:
     return [name for name, seen in states.items() if state in seen and not seen & set(besides)]
 
 
+_Key = tuple[str, Severity, tuple[str, str]]
+"""Check, severity, and what findings share in message and remedy."""
+
+
 def _raised(audit: AuditAnswer) -> list[Found]:
-    found: dict[tuple[str, str, str], Found] = {}
-    places: dict[tuple[str, str, str], dict[str, None]] = {}
-    each: dict[tuple[str, str, str], list[Each]] = {}
+    found: dict[_Key, Found] = {}
+    places: dict[_Key, dict[str, None]] = {}
+    each: dict[_Key, list[Each]] = {}
+    remedies: dict[_Key, list[str]] = {}
     for name, subject in zip(labels(audit), audit.subjects, strict=True):
         for one in subject.checks:
             for raised in one.raised:
                 # What differs in figures alone is told together of several subjects, of one each by itself.
-                key = (one.check, raised.severity, alike.shape(raised.message))
+                key = (one.check, raised.severity, alike.kind(raised.message, raised.remedy))
                 if name in places.get(key, ()):
-                    key = (one.check, raised.severity, raised.message)
+                    key = (one.check, raised.severity, (raised.message, raised.remedy))
                 found.setdefault(key, Found(one, raised, word(subject, raised.severity), (), ()))
                 places.setdefault(key, {})[name] = None
                 each.setdefault(key, []).extend(_each(raised, name))
-    told = [replace(one, where=tuple(places[key]), each=tuple(each[key])) for key, one in found.items()]
+                remedies.setdefault(key, []).append(raised.remedy)
+    told = [
+        replace(
+            one,
+            raised=one.raised.model_copy(update={"remedy": alike.told(remedies[key])}),
+            where=tuple(places[key]),
+            each=tuple(each[key]),
+        )
+        for key, one in found.items()
+    ]
     return sorted(told, key=lambda one: _ORDER.index(one.raised.severity))
 
 
