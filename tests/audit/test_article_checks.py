@@ -197,15 +197,15 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
             )
         ),
         "warning",
-        "300 / 6000 = 5.0%; chance makes about 1 / sqrt(6000) = 1.3%",
+        "300 / 6,000 = 5.0%; chance makes about 1 / sqrt(6,000) = 1.3%",
     ),
     (
         "printed-figures-agree",
         with_stated(change(make_article().stated[0], counts=Counts(transactions=60_000, client_mean=6_600))),
         "invalid",
-        "60,000 / 10 clients = 6000, but the printed mean of a client is 6600",
+        "60,000 / 10 clients = 6,000, but the printed mean of a client is 6,600",
     ),
-    ("cache-answered", with_random_writes("disk", 1500.0), "warning", "1500 / 1000 = 1.5 times as many"),
+    ("cache-answered", with_random_writes("disk", 1500.0), "warning", "1,500 / 1,000 = 1.5 times as many"),
     (
         "above-specified",
         with_stated(stated("ssd", workload="dd", figures={"megabytes_per_s": 820.0})),
@@ -246,7 +246,7 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
     ("article-warm-up", with_procedure(warm_up_s=0), "warning", "before 150 s"),
     ("put-back", with_procedure(restart_between=False), "warning", "not put back"),
     ("random-order", with_procedure(randomised=False), "warning", "fixed order"),
-    ("concurrency", with_procedure(asked_clients=[1000]), "warning", "1000 / 10 = 100 times"),
+    ("concurrency", with_procedure(asked_clients=[1000]), "warning", "1,000 / 10 = 100 times"),
     ("skipped-tests", make_article(gaps=[GAP]), "warning", "reports 9 tests as executed, 8 were"),
     (
         "raw-peak",

@@ -95,7 +95,7 @@ def test_syncs_without_a_flush_are_found() -> None:
     assert usage
     silent = usage.devices["vda"].model_copy(update={"flushes": 0})
     found = audit(usage=usage.model_copy(update={"devices": {"vda": silent}}))["physics"]
-    assert "1000 syncs of files, and not one flush reached vda" in found.message
+    assert "1,000 syncs of files, and not one flush reached vda" in found.message
 
 
 def test_what_the_system_does_for_fio_is_the_storages_work_and_its_own_is_not() -> None:

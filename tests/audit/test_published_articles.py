@@ -44,13 +44,13 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
     "percona-raspberry-pi": {
         "percent-or-ratio": [
             "error: .* 29 / 231.62 = 12.5 %.* 1 - 29 / 231.62 = 87.5 % less",
-            "error: .* 579.94 / 4632.45 = 12.5 %.* 87.5 % less",
+            "error: .* 579.94 / 4,632.45 = 12.5 %.* 87.5 % less",
         ],
         "printed-littles-law": [
-            "kexin: 1156.24 a second x 0.33 ms = 0.382, .* 62% of the time .* the 443,904 syncs",
+            "kexin: 1,156.24 a second x 0.33 ms = 0.382, .* 62% of the time .* the 443,904 syncs",
             "wd: 136.5 a second x 5.62 ms = 0.767, .* 23% of the time .* the 52,352 syncs",
         ],
-        "fairness": ["complex, kexin: .* 368.77 / 3475.3 = 10.6%; .* 1.7%"],
+        "fairness": ["complex, kexin: .* 368.77 / 3,475.3 = 10.6%; .* 1.7%"],
         "cache-answered": [
             "0.02 ms .* 655 MB/s or more, and USB 3",
             "0.03 ms .* 468 MB/s or more, and a platter",
@@ -66,8 +66,8 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
     },
     "lnu-thesis": {
         "percent-or-ratio": [
-            "error: chapter 5: .*70 % .* 1834.3 / 1299 - 1 = 41.2 % longer.* the same in 3 of 3 pairs",
-            "error: .*71 % .* 1299 / 1834.3 = 70.8 %",
+            "error: chapter 5: .*70 % .* 1,834.3 / 1,299 - 1 = 41.2 % longer.* the same in 3 of 3 pairs",
+            "error: .*71 % .* 1,299 / 1,834.3 = 70.8 %",
             "error: .*63 % .* 440.7 / 695.3 = 63.4 %.* 695.3 / 440.7 - 1 = 57.8 % longer",
             "error: .*58 % .* 93 / 160 = 58.1 %.* 1 - 93 / 160 = 41.9 % less time",
             "error: .*26 % .* 77 / 300.7 = 25.6 %.* 1 - 77 / 300.7 = 74.4 % less time",
@@ -84,10 +84,10 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
             "note: 4.1, .* in 7 of 16 pairs .* 440.7 / 446 = 0.9881",
         ],
         "order-without-spread": [
-            "7.1: .* 1317 / 1299 = 1.014 .* closest of 4",
-            "4.1, .* 1317 / 1302 = 1.012 .* closest of 4 .* 11 of 16 pairs are such",
-            "1302 / 1299 = 1.002",
-            "1229.43 / 1223.51 = 1.005",
+            "7.1: .* 1,317 / 1,299 = 1.014 .* closest of 4",
+            "4.1, .* 1,317 / 1,302 = 1.012 .* closest of 4 .* 11 of 16 pairs are such",
+            "1,302 / 1,299 = 1.002",
+            "1,229.43 / 1,223.51 = 1.005",
         ],
         "named-limit": ["the cache equals the SSD"],
         "single-run": ["in 5 of 8 tests: ATIS: 46 against .3 x 38.3 - 46. / 2 = 34.45, 1.34 times"],
@@ -118,7 +118,7 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
         "percent-or-ratio": [
             "error: .*575 % .* 131 / 22.8 - 1 = 474.6 % more",
             "error: .*294 % .* 386 / 131 - 1 = 194.7 % more",
-            "error: .*1,692 % .* 386 / 22.8 - 1 = 1593.0 % more",
+            "error: .*1,692 % .* 386 / 22.8 - 1 = 1,593.0 % more",
         ],
         "stated-order": [
             "error: .*mean time .* in 3 of 6 pairs .* 43.13 / 70.67",
@@ -144,13 +144,13 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
     "star-ssd-sas-dram": {
         "cache-answered": ["sas: 750 .* 750 / 500 = 1.5"],
         "raw-peak": [
-            "24000 / 500 = 48 .ssd / sas. by it, and of `read-only` .* equally fast",
-            "6800 / 750 = 9.07 .ssd / sas. by it, and of `read-write` .* twice as fast",
+            "24,000 / 500 = 48 .ssd / sas. by it, and of `read-only` .* equally fast",
+            "6,800 / 750 = 9.07 .ssd / sas. by it, and of `read-write` .* twice as fast",
             "`sequential-read` .* page cache by is not told$",
         ],
-        "above-specified": ["random-write, ssd: .* 6800 / 3300 = 2.06"],
+        "above-specified": ["random-write, ssd: .* 6,800 / 3,300 = 2.06"],
         "unequal-limits": ["sas: 2 GB; ssd: 2 GB; dram: none"],
-        "concurrency": ["1000 / 64 = 15.6 times"],
+        "concurrency": ["1,000 / 64 = 15.6 times"],
     },
 }
 

@@ -91,6 +91,8 @@ class Run:
     valid: Sequence[Trial]
     results: Mapping[str, ImportedResult] = field(default_factory=dict)
     """By trial, what the output of another tool told besides, where a trial was read from there."""
+    beside: Mapping[str, Beside] = field(default_factory=dict)
+    """By trial, what was given of its server beside such a result."""
 
     @cached_property
     def _by_cell(self) -> dict[str, list[Trial]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from diskproof.audit.check import Apart, Problem, Said, Untold, check
 from diskproof.audit.rounding import half_a_digit
+from diskproof.audit.wording import at
 from diskproof.results.article import Article, Claim
 from diskproof.results.published import RATES, PublishedMeasure
 from diskproof.results.trial import Severity
@@ -65,7 +66,9 @@ class Pair:
     @property
     def figures(self) -> str:
         """Both figures, with their names."""
-        return f"{self.claim.of}: {self.a:g}; {self.claim.than}: {self.b:g} {UNITS[self.claim.measure]}"
+        return (
+            f"{self.claim.of}: {self.a:,.10g}; {self.claim.than}: {self.b:,.10g} {UNITS[self.claim.measure]}"
+        )
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Statement:
     @property
     def says(self) -> str:
         """Its place and its words."""
-        return f"{self.claim.place}: “{self.claim.says}”"
+        return f"{at(self.claim.place)}“{self.claim.says}”"
 
     def holds_for_most(self, against: int) -> bool:
         """Tell whether it was said of most of its pairs, and only so many of them speak against it."""
@@ -134,12 +137,12 @@ def _readings(pair: Pair) -> tuple[list[_Reading], list[_Reading]]:
     Of times, "slower" and "faster" are read both ways: as more or less time, and as more or less speed.
     """
     a, b, kind = pair.a, pair.b, pair.claim.kind
-    share = _Reading(a / b * 100, f"{a:g} / {b:g}", "the one as a share of the other")
-    turned = _Reading(b / a * 100, f"{b:g} / {a:g}", "the other as a share of the one")
-    more = _Reading((a / b - 1) * 100, f"{a:g} / {b:g} - 1", "longer" if not pair.rate else "more")
-    less = _Reading((1 - a / b) * 100, f"1 - {a:g} / {b:g}", "less time" if not pair.rate else "less")
-    speed_less = _Reading((1 - b / a) * 100, f"1 - {b:g} / {a:g}", "less speed")
-    speed_more = _Reading((b / a - 1) * 100, f"{b:g} / {a:g} - 1", "more speed")
+    share = _Reading(a / b * 100, f"{a:,.10g} / {b:,.10g}", "the one as a share of the other")
+    turned = _Reading(b / a * 100, f"{b:,.10g} / {a:,.10g}", "the other as a share of the one")
+    more = _Reading((a / b - 1) * 100, f"{a:,.10g} / {b:,.10g} - 1", "longer" if not pair.rate else "more")
+    less = _Reading((1 - a / b) * 100, f"1 - {a:,.10g} / {b:,.10g}", "less time" if not pair.rate else "less")
+    speed_less = _Reading((1 - b / a) * 100, f"1 - {b:,.10g} / {a:,.10g}", "less speed")
+    speed_more = _Reading((b / a - 1) * 100, f"{b:,.10g} / {a:,.10g} - 1", "more speed")
     match kind:
         case "percent of":
             return [share], [less, more]
@@ -182,7 +185,8 @@ def _percent(statement: Statement) -> Iterator[Said]:
         letter = _true_to_the_letter(pair, stated)
         yield Problem(
             "invalid",
-            f"{statement.says}: {slip.formula} = {slip.value:.1f} %, which is {slip.meaning}; {_right(pair)} "
+            f"{statement.says}: {slip.formula} = {slip.value:,.1f} %, which is {slip.meaning}; "
+            f"{_right(pair)} "
             f"({pair.figures}){others}{letter}",
         )
     if missed:
@@ -190,7 +194,7 @@ def _percent(statement: Statement) -> Iterator[Said]:
         shown = _listed([f"{_right(pair)} ({pair.figures})" for pair in missed])
         yield Problem(
             _gravity(len(slips) + len(missed), statement),
-            f"{statement.says}: {stated:g} % is told, but{of_all} {shown}",
+            f"{statement.says}: {stated:,.10g} % is told, but{of_all} {shown}",
         )
 
 
@@ -246,7 +250,7 @@ def _slip(pair: Pair, stated: float, within: float) -> _Reading | None:
 
 def _right(pair: Pair) -> str:
     right, _ = _readings(pair)
-    return " or ".join(f"{one.formula} = {one.value:.1f} % {one.meaning}" for one in right)
+    return " or ".join(f"{one.formula} = {one.value:,.1f} % {one.meaning}" for one in right)
 
 
 def _true_to_the_letter(pair: Pair, stated: float) -> str:
@@ -289,12 +293,12 @@ def _amount(statement: Statement) -> Iterator[Said]:
     missed = [text for text, fits in zip(told, met, strict=True) if not fits]
     fitting = [text for text, fits in zip(told, met, strict=True) if fits]
     if len(pairs) == 1:
-        said = f"{stated:g} is told, {told[0]}"
+        said = f"{stated:,.10g} is told, {told[0]}"
     else:
         mean = f", geometric mean {math.exp(math.fsum(map(math.log, got)) / len(got)):.3g}" if ratios else ""
         fits = f"; it fits {_listed(fitting)}" if 0 < len(fitting) < len(missed) else ""
         said = (
-            f"{stated:g} is told of {len(got)} pairs, whose figures run from {min(got):.3g} to "
+            f"{stated:,.10g} is told of {len(got)} pairs, whose figures run from {min(got):.3g} to "
             f"{max(got):.3g}{mean}{fits}; {len(missed)} {'is' if len(missed) == 1 else 'are'} not that: "
             f"{_listed(missed)}"
         )
@@ -306,14 +310,14 @@ def _amount(statement: Statement) -> Iterator[Said]:
 
 
 def _difference(pair: Pair) -> str:
-    return f"{pair.a:g} - {pair.b:g} = {pair.a - pair.b:.4g}"
+    return f"{pair.a:,.10g} - {pair.b:,.10g} = {pair.a - pair.b:.4g}"
 
 
 def _ratio(pair: Pair) -> str:
     over, under = (pair.a, pair.b) if pair.rate else (pair.b, pair.a)
     ratio = over / under
     near_one = 0.9 < ratio < 1.1
-    return f"{over:g} / {under:g} = {ratio:{'.4g' if near_one else '.3g'}}"
+    return f"{over:,.10g} / {under:,.10g} = {ratio:{'.4g' if near_one else '.3g'}}"
 
 
 # ---------------------------------------------------------------- order
@@ -397,13 +401,13 @@ def cause(article: Article) -> Iterator[Said]:
         if first.evidence:
             continue
         shown = [
-            f"{claim.of}: {figure:g}"
+            f"{claim.of}: {figure:,.10g}"
             for claim in claims
             if (one := article.find(claim.of)) and (figure := one.figures.get(first.measure))
         ]
         figures = f" ({'; '.join(shown)} {UNITS[first.measure]})" if shown else ""
         yield Problem(
             "warning",
-            f"{place}: “{says}”: nothing beside the figures{figures} was recorded that would show "
+            f"{at(place)}“{says}”: nothing beside the figures{figures} was recorded that would show "
             f"{first.cause} as the limit",
         )

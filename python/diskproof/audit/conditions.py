@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
 from diskproof.audit.claims import TIE
+from diskproof.audit.wording import at
 from diskproof.results.article import Article, Conditions, Stated
 from diskproof.results.factor import Factor
 from diskproof.results.published import RATES, PublishedMeasure
@@ -59,13 +60,13 @@ def confounded(article: Article) -> Iterator[Said]:
         for name, told in _different(levels, limits=False):
             places = ", ".join(dict.fromkeys(one.place for one in levels if one.place))
             yield Problem(
-                "warning", f"{places}: the levels of {factor} differ in {name} too ({_shown(told)})"
+                "warning", f"{at(places)}the levels of {factor} differ in {name} too ({_shown(told)})"
             )
         opened = {(name, *choices): one for one in levels for name, choices in one.open_facts.items()}
         for (name, *choices), one in opened.items():
             yield Problem(
                 "warning",
-                f"{one.place}: {name} may be any of {', '.join(choices)}: which of them each level of "
+                f"{at(one.place)}{name} may be any of {', '.join(choices)}: which of them each level of "
                 f"{factor} had is not told",
             )
 
@@ -83,7 +84,9 @@ def limits(article: Article) -> Iterator[Said]:
     for factor, levels in _by_factor(article).items():
         for name, told in _different(levels, limits=True):
             places = ", ".join(dict.fromkeys(one.place for one in levels if one.place))
-            yield Problem("warning", f"{places}: the levels of {factor} had unequal {name} ({_shown(told)})")
+            yield Problem(
+                "warning", f"{at(places)}the levels of {factor} had unequal {name} ({_shown(told)})"
+            )
         for name in LIMITS:
             having = [one.level for one in levels if name in one.facts]
             lacking = [one.level for one in levels if name not in one.facts and name not in one.open_facts]
@@ -103,13 +106,13 @@ def placement(article: Article) -> Iterator[Said]:
     if not told:
         yield Untold("where an article's data lay")
     for one in told:
-        at, mounted = one.facts[DIRECTORY], one.facts[MOUNTED].rstrip("/")
-        if at != mounted and not at.startswith(f"{mounted}/"):
+        asked, mounted = one.facts[DIRECTORY], one.facts[MOUNTED].rstrip("/")
+        if asked != mounted and not asked.startswith(f"{mounted}/"):
             yield Problem(
                 "warning",
-                f"{one.place}: the data directory of {one.factor} `{one.level}` is {at} as printed, which "
-                f"does not lie on {mounted}; either that is a misprint, or this level was not measured on "
-                f"its storage",
+                f"{at(one.place)}the data directory of {one.factor} `{one.level}` is {asked} as printed, "
+                f"which does not lie on {mounted}; either that is a misprint, or this level was not measured "
+                "on its storage",
             )
 
 
@@ -131,10 +134,10 @@ def alike(article: Article) -> Iterator[Said]:
             yield Untold("the figures of controls")
         elif differing:
             shown = "; ".join(text for _, text in differing[:MOST_SHOWN])
-            place = f"{one.place}: " if one.place else ""
             yield Problem(
                 "warning",
-                f"{place}{one.why}; they differ in {len(differing)} of {len(groups)} tests by more than "
+                f"{at(one.place)}{one.why}; they differ in {len(differing)} of {len(groups)} tests by more "
+                f"than "
                 f"{TIE}: {shown}",
             )
 
@@ -150,7 +153,7 @@ def _spread(article: Article, names: list[str]) -> tuple[float, str] | None:
         return None
     high, low = max(figures, key=lambda at: figures[at]), min(figures, key=lambda at: figures[at])
     ratio = figures[high] / figures[low]
-    return ratio, f"{high} / {low}: {figures[high]:g} / {figures[low]:g} = {ratio:.3g}"
+    return ratio, f"{high} / {low}: {figures[high]:,.10g} / {figures[low]:,.10g} = {ratio:.3g}"
 
 
 def _measure(one: Stated) -> PublishedMeasure | None:

@@ -50,7 +50,8 @@ def cached_reads(evidence: Evidence) -> Iterator[Said]:
     elif latency is not None and latency.min is None and (share := _share_below(latency, floor_us)):
         yield Problem(
             "warning",
-            f"{share:g} % of the requests took {latency.percentiles[f'{share:g}'] / 1000:.3g} ms or less, "
+            f"{share:,.10g} % of the requests took {latency.percentiles[f'{share:g}'] / 1000:.3g} ms or "
+            f"less, "
             f"and {whose} takes {floor_us / 1000:.3g} ms or more: memory answered them"
             f"{_not_apart(evidence, latency)}",
         )
@@ -64,7 +65,7 @@ def _quick_minimum(
     evidence: Evidence, latency: Latency, min_us: float, floor_us: float, whose: str
 ) -> Problem:
     share = _share_below(latency, floor_us)
-    many = f", and {share:g} % took less than that" if share else ""
+    many = f", and {share:,.10g} % took less than that" if share else ""
     which = _not_apart(evidence, latency)
     return Problem(
         "warning",
@@ -146,6 +147,6 @@ def synced_writes(evidence: Evidence) -> Iterator[Said]:
     if each_per_s > bound_per_s:
         yield Problem(
             "warning",
-            f"{each_per_s:.0f} syncs a second and thread, and a spinning disk of 15,000 rpm turns for at "
-            f"most {bound_per_s:.0f}: a cache answered",
+            f"{each_per_s:,.0f} syncs a second and thread, and a spinning disk of 15,000 rpm turns for at "
+            f"most {bound_per_s:,.0f}: a cache answered",
         )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
 from diskproof.results.load import Derived, Iterations, Latency
-from diskproof.results.record import recorded
+from diskproof.results.record import format_figure, recorded
 
 RATE_TOLERANCE = 0.02
 """Tools round seconds and rates, and some leave out of one the time of connecting that the other has."""
@@ -62,8 +62,9 @@ def rate_arithmetic(evidence: Evidence) -> Iterator[Said]:
     if abs(off) > tolerance:
         yield Problem(
             "invalid",
-            f"{counted:,} {evidence.work} in {seconds:.6g} s are {rate_per_s:.5g}/s, and "
-            f"{load.transactions_per_s:.6g}/s is told: {off:+.1%}",
+            f"{counted:,} {evidence.work} in {format_figure(seconds, 6)} s are "
+            f"{format_figure(rate_per_s, 5)}/s, and "
+            f"{format_figure(load.transactions_per_s, 6)}/s is told: {off:+.1%}",
         )
 
 
@@ -171,7 +172,7 @@ def mean_bounds(evidence: Evidence) -> Iterator[Said]:
             yield Problem(
                 "invalid",
                 f"with p{name} at {_ms(at_us)} and a maximum of {_ms(latency.max or 0)} the mean is at most "
-                f"{q:g} x {at_us / 1000:.4g} + {1 - q:.3g} x {(latency.max or 0) / 1000:.4g} = "
+                f"{q:,.10g} x {at_us / 1000:.4g} + {1 - q:.3g} x {(latency.max or 0) / 1000:.4g} = "
                 f"{_ms(most_us)}, and {_ms(latency.mean)} is told",
             )
         elif least_us is not None and latency.mean < least_us * (1 - PERCENTILE_TOLERANCE):
@@ -197,19 +198,22 @@ def iterations(evidence: Evidence) -> Iterator[Said]:
     if not told.min_s <= told.max_s or not _within(told):
         yield Problem(
             "invalid",
-            f"the average is {told.mean_s:g} s, and the iterations took {told.min_s:g} to {told.max_s:g} s",
+            f"the average is {told.mean_s:,.10g} s, and the iterations took {told.min_s:,.10g} to "
+            f"{told.max_s:,.10g} s",
         )
     elif evidence.imported and (told.count == 1 or (told.count is None and told.min_s == told.max_s)):
         yield Problem(
             "warning",
-            f"minimum, average and maximum are all {told.mean_s:g} s: it was done once, and its scatter is "
+            f"minimum, average and maximum are all {told.mean_s:,.10g} s: it was done once, and its "
+            f"scatter is "
             "not known",
         )
     elif told.mean_s > 0 and (told.max_s - told.min_s) / told.mean_s > ALIKE:
         yield Problem(
             "note" if not evidence.imported else "warning",
-            f"the iterations took {told.min_s:g} to {told.max_s:g} s, ({told.max_s:g} - {told.min_s:g}) / "
-            f"{told.mean_s:g} = {(told.max_s - told.min_s) / told.mean_s:.0%} of their average",
+            f"the iterations took {told.min_s:,.10g} to {told.max_s:,.10g} s, ({told.max_s:,.10g} - "
+            f"{told.min_s:,.10g}) / "
+            f"{told.mean_s:,.10g} = {(told.max_s - told.min_s) / told.mean_s:.0%} of their average",
         )
 
 
@@ -276,4 +280,4 @@ def _impossible_scatter(latency: Latency) -> Iterator[Problem]:
 
 
 def _ms(microseconds: float) -> str:
-    return f"{microseconds / 1000:.4g} ms"
+    return f"{format_figure(microseconds / 1000)} ms"

@@ -89,8 +89,9 @@ def _far_tail(evidence: Evidence) -> Iterator[Problem]:
     if latency and p95 and latency.max is not None and latency.max > max(FAR_TAIL * p95, STALL_US):
         yield Problem(
             "warning",
-            f"the slowest took {latency.max / 1000:.4g} ms, {latency.max / p95:.0f} times the 95th "
-            f"percentile ({p95 / 1000:.4g} ms): for that long a client stood still",
+            f"the slowest took {format_figure(latency.max / 1000)} ms, {latency.max / p95:.0f} times the "
+            f"95th "
+            f"percentile ({format_figure(p95 / 1000)} ms): for that long a client stood still",
         )
 
 
@@ -151,7 +152,9 @@ def warm_up(evidence: Evidence) -> Iterator[Said]:
     yield from _slow_beginning(evidence)
     seconds = recorded(evidence.load.seconds, "a warm-up")
     if seconds < BRIEF_S:
-        yield Problem("warning", f"{seconds:.4g} s were measured, and nothing tells of a warm-up before them")
+        yield Problem(
+            "warning", f"{format_figure(seconds)} s were measured, and nothing tells of a warm-up before them"
+        )
     elif len(evidence.throughputs_per_s) < FEWEST_INTERVALS:
         yield Untold("a warm-up")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from diskproof.audit.check import Apart, Evidence, Problem, Said, check
 from diskproof.audit.load import DELAY_NOTED, DELAY_WARNED
 from diskproof.results.load import Operation
-from diskproof.results.record import recorded
+from diskproof.results.record import format_figure, recorded
 
 
 @check(
@@ -26,9 +26,10 @@ def rate(evidence: Evidence) -> Iterator[Said]:
     if not asked.held:
         yield Problem(
             "invalid",
-            f"the rate of {asked.asked_per_s:g} transactions/s was not held: {asked.achieved_per_s:.4g} "
-            f"completed in a second, up to {asked.most_waiting} waited for a client, the first for "
-            f"{asked.most_behind_s:.2g} s, and {asked.waiting} still waited at the end",
+            f"the rate of {asked.asked_per_s:,.10g} transactions/s was not held: "
+            f"{format_figure(asked.achieved_per_s)} "
+            f"completed in a second, up to {asked.most_waiting:,} waited for a client, the first for "
+            f"{format_figure(asked.most_behind_s, 2)} s, and {asked.waiting:,} still waited at the end",
         )
     delay_us = recorded(asked.start_delay_mean_us, "how late transactions began though a client was idle")
     late = delay_us / recorded(load.latency_us, "the mean latency").mean
@@ -57,7 +58,8 @@ def operations(evidence: Evidence) -> Iterator[Said]:
         yield Apart("no job of several parts")
     if wrong := [part for part in parts if part.errors]:
         errors = sum(part.errors for part in wrong)
-        yield Problem("invalid", f"{errors} errors in {_named(wrong)}: what they did is not what was planned")
+        what = f"{errors:,} errors in {_named(wrong)}"
+        yield Problem("invalid", f"{what}: what they did is not what was planned")
     if cut := [part for part in parts if part.estimated]:
         yield Problem("note", f"cut short, and their time extrapolated: {_named(cut)}")
     for reason in dict.fromkeys(part.skipped for part in parts if part.skipped):

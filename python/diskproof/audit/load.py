@@ -7,7 +7,7 @@ from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
 from diskproof.audit.files import busy_threads
 from diskproof.audit.pace import is_paced
 from diskproof.results.load import LoadResult
-from diskproof.results.record import recorded
+from diskproof.results.record import format_figure, recorded
 from diskproof.results.trial import Severity
 from diskproof.stats.quantiles import known_percentiles, observations_for
 from diskproof.stats.series import batch_mean, mser5
@@ -89,11 +89,12 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
     if off <= LITTLE_TOLERANCE:
         return
     noun = "client" if clients == 1 else "clients"
-    accounted = f"throughput times mean latency accounts for {in_service:.2f} of {clients} {noun}"
+    accounted = f"throughput times mean latency accounts for {in_service:.2f} of {clients:,} {noun}"
     if latency.max is None and off > LITTLE_TOLERANCE + LONG_TRANSACTION:
         yield Problem(
             "warning",
-            f"{accounted} ({load.transactions_per_s:.6g}/s x {latency.mean / 1000:.4g} ms), but all "
+            f"{accounted} ({format_figure(load.transactions_per_s, 6)}/s x "
+            f"{format_figure(latency.mean / 1000)} ms), but all "
             "were to be busy all the time; the longest latency, which might explain it, was not recorded",
         )
         return
@@ -114,8 +115,8 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
         )
         yield Problem(
             "warning",
-            f"{accounted}; transactions took up to {longest_us / 1e6:.2g} s of the "
-            f"{seconds:.3g} s measured, and {ends}, while throughput stands",
+            f"{accounted}; transactions took up to {format_figure(longest_us / 1e6, 2)} s of the "
+            f"{format_figure(seconds, 3)} s measured, and {ends}, while throughput stands",
             f"`measure_s = {math.ceil(max(2 * seconds, longest_us / 1e5))}` or more "
             f"in `{_table(evidence)}`, or fewer `clients`",
         )
@@ -156,8 +157,9 @@ def tail(evidence: Evidence) -> Iterator[Said]:
         slowest_ms = (latency.mean - 0.95 * p95) / 0.05 / 1000
         yield Problem(
             "warning",
-            f"the mean latency ({latency.mean / 1000:.3g} ms) lies above the 95th percentile "
-            f"({p95 / 1000:.3g} ms): the slowest 5 % take {slowest_ms:.3g} ms or more on average",
+            f"the mean latency ({format_figure(latency.mean / 1000, 3)} ms) lies above the 95th percentile "
+            f"({format_figure(p95 / 1000, 3)} ms): the slowest 5 % take {format_figure(slowest_ms, 3)} ms "
+            f"or more on average",
         )
 
 
@@ -179,7 +181,7 @@ def short(evidence: Evidence) -> Iterator[Said]:
     if transactions == 0:
         yield Problem(
             "warning" if evidence.imported else "invalid",
-            f"no {evidence.work[:-1]} completed in {load.known_seconds:g} s",
+            f"no {evidence.work[:-1]} completed in {load.known_seconds:,.10g} s",
             f"a longer `measure_s` in `{_table(evidence)}`, or see the server's log",
         )
         return
@@ -194,12 +196,12 @@ def short(evidence: Evidence) -> Iterator[Said]:
     highest = max((float(name) for name in asked if float(name) <= 99), default=99.0)
     rate_per_s = load.transactions_per_s or transactions / load.known_seconds
     seconds = math.ceil(observations_for(highest) / rate_per_s)
-    remedy = f"`measure_s = {seconds}` or more in `{_table(evidence)}` would carry p{highest:g}"
+    remedy = f"`measure_s = {seconds}` or more in `{_table(evidence)}` would carry p{highest:,.10g}"
     left_out = f"; {', '.join(omitted)} omitted" if omitted else ""
     if transactions < FEWEST_TRANSACTIONS:
-        yield Problem("warning", f"only {transactions} {evidence.work} were measured{left_out}", remedy)
+        yield Problem("warning", f"only {transactions:,} {evidence.work} were measured{left_out}", remedy)
     elif any(float(name) <= 99 for name in asked if name not in known):
-        yield Problem("note", f"{transactions} {evidence.work} were measured{left_out}", remedy)
+        yield Problem("note", f"{transactions:,} {evidence.work} were measured{left_out}", remedy)
 
 
 def untold_intervals(series: Sequence[float], needed: int) -> Untold:
@@ -219,7 +221,9 @@ def _short_job(load: LoadResult) -> Iterator[Problem]:
         yield Problem("invalid", "no part of the job was run", "see the findings on its operations")
     elif seconds < SHORTEST_JOB_S:
         yield Problem(
-            "warning", f"the job took {seconds:.2g} s: starting, connecting and chance are much of it", larger
+            "warning",
+            f"the job took {format_figure(seconds, 2)} s: starting, connecting and chance are much of it",
+            larger,
         )
 
 
@@ -242,7 +246,7 @@ def rows(evidence: Evidence) -> Iterator[Said]:
         if abs(found - 1) > ROWS_TOLERANCE:
             yield Problem(
                 "invalid",
-                f"{statement.count} point selects returned {statement.rows} rows ({found:.2f} each); "
+                f"{statement.count:,} point selects returned {statement.rows:,} rows ({found:.2f} each); "
                 "each must find exactly one",
             )
 
@@ -293,7 +297,7 @@ def _told_by_the_tool(load: LoadResult) -> Iterator[Problem]:
     """Find errors that another tool tells besides the failed transactions that it counts."""
     for error in load.errors:
         if not error.transient:
-            times = f" ({error.count} times)" if error.count > 1 else ""
+            times = f" ({error.count:,} times)" if error.count > 1 else ""
             yield Problem("warning", f"the tool itself tells of an error{times}: {error.message}")
         elif load.failed_transactions is None and load.retries is None and load.transactions:
             share = error.count / load.transactions
@@ -307,8 +311,8 @@ def _told_by_the_tool(load: LoadResult) -> Iterator[Problem]:
 def _counted(*told: tuple[int | None, str]) -> str:
     """Name what was counted, and nothing else: ``3 transactions failed and 20 were begun again``."""
     known = [(count, what) for count, what in told if count is not None]
-    said = [f"{count} {what}" for count, what in known[:1]]
-    said += [f"{count} {what.removeprefix('transactions ')}" for count, what in known[1:]]
+    said = [f"{count:,} {what}" for count, what in known[:1]]
+    said += [f"{count:,} {what.removeprefix('transactions ')}" for count, what in known[1:]]
     return " and ".join(said)
 
 
@@ -424,9 +428,10 @@ def steady(evidence: Evidence) -> Iterator[Said]:
         if apart and biased:
             yield Problem(
                 "warning",
-                f"the first {at * bin_s:.2g} s of the measured phase still belong to the warm-up: "
+                f"the first {format_figure(at * bin_s, 2)} s of the measured phase still belong to the "
+                f"warm-up: "
                 f"throughput after them is {after.mean / before.mean - 1:+.0%}",
-                f"`warm_up_s = {warm_up_s + at * bin_s:.3g}` or more in `{_table(evidence)}`",
+                f"`warm_up_s = {warm_up_s + at * bin_s:.6g}` or more in `{_table(evidence)}`",
             )
     elif apart and abs(after.mean / before.mean - 1) > evidence.plan.same_within:
         yield Problem(

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Problem, Said, Untold, check
 from diskproof.audit.load import LITTLE_TOLERANCE, SHORTEST_JOB_S
+from diskproof.audit.shares import REASON, REMEDY, SOURCE, uneven
+from diskproof.audit.wording import at
 from diskproof.results.article import Article, Stated
 from diskproof.results.published import PublishedMeasure
 
@@ -13,9 +15,6 @@ AGREE = 0.01
 
 TAIL = 0.05
 """Share of the latencies above the 95th percentile."""
-
-UNFAIR = 3.0
-"""How many times as much as by chance the clients' shares may scatter."""
 
 SCATTER = 1.1
 """From this ratio a single run is far from the mean of the others."""
@@ -55,9 +54,8 @@ def _unaccounted(article: Article, one: Stated, clients: int, rate: float, mean_
     """Return what follows of a row whose busy clients are not all, or more than all."""
     busy = rate * mean_ms / 1000
     share = busy / clients
-    told = (
-        f"{one.place}: {one.name}: {rate:g} a second x {mean_ms:g} ms = {busy:.3g}, with {_clients(clients)}"
-    )
+    product = f"{rate:,.10g} a second x {mean_ms:,.10g} ms = {busy:.3g}"
+    told = f"{at(one.place)}{one.name}: {product}, with {_clients(clients)}"
     if share < 1 and "requests_per_s" in one.figures:
         syncs = one.counts.others if one.counts else None
         left_out = f", such as the {syncs:,} syncs" if syncs else ""
@@ -102,7 +100,7 @@ def _rate(one: Stated) -> float | None:
 
 
 def _clients(number: int) -> str:
-    return f"{number} client{'' if number == 1 else 's'}"
+    return f"{number:,} client{'' if number == 1 else 's'}"
 
 
 @check(
@@ -122,8 +120,10 @@ def tail(article: Article) -> Iterator[Said]:
             least = (mean - (1 - TAIL) * p95) / TAIL
             yield Problem(
                 "warning",
-                f"{one.place}: {one.name}: the mean ({mean:g} ms) lies above the 95th percentile ({p95:g} "
-                f"ms): the slowest 5 % take ({mean:g} - 0.95 x {p95:g}) / 0.05 = {least:.0f} ms on average, "
+                f"{at(one.place)}{one.name}: the mean ({mean:,.10g} ms) lies above the 95th percentile "
+                f"({p95:,.10g} "
+                f"ms): the slowest 5 % take ({mean:,.10g} - 0.95 x {p95:,.10g}) / 0.05 = {least:.0f} ms on "
+                f"average, "
                 f"at least",
             )
 
@@ -143,7 +143,7 @@ def agree(article: Article) -> Iterator[Said]:
             if abs(expected / printed - 1) > AGREE:
                 yield Problem(
                     "invalid",
-                    f"{one.place}: {one.name}: {formula} = {expected:.6g}, but {what} is {printed:g}",
+                    f"{at(one.place)}{one.name}: {formula} = {expected:,.6g}, but {what} is {printed:,.10g}",
                 )
         for low, high in ORDERED:
             if low in one.figures and high in one.figures:
@@ -151,8 +151,8 @@ def agree(article: Article) -> Iterator[Said]:
                 if one.figures[low] > one.figures[high]:
                     yield Problem(
                         "invalid",
-                        f"{one.place}: {one.name}: {low} is {one.figures[low]:g}, above {high}, "
-                        f"{one.figures[high]:g}",
+                        f"{at(one.place)}{one.name}: {low} is {one.figures[low]:,.10g}, above {high}, "
+                        f"{one.figures[high]:,.10g}",
                     )
     if not looked:
         yield Untold("the counts behind an article's rates")
@@ -174,10 +174,10 @@ def _sums(one: Stated) -> Iterator[tuple[str, str, float, float]]:
     rate, mean = _rate(one), one.figures.get("latency_mean_ms")
     done, seconds = counts.transactions, counts.seconds
     if done and seconds and rate:
-        yield "the printed rate", f"{done:,} / {seconds:g} s", done / seconds, rate
+        yield "the printed rate", f"{done:,} / {seconds:,.10g} s", done / seconds, rate
     if done and counts.latency_sum_s and mean and mean >= 1:  # a smaller one is printed with too few digits
         expected = counts.latency_sum_s * 1000 / done
-        yield "the printed mean", f"{counts.latency_sum_s:g} s / {done:,}", expected, mean
+        yield "the printed mean", f"{counts.latency_sum_s:,.10g} s / {done:,}", expected, mean
     kinds = (counts.reads, counts.writes, counts.others)
     if counts.total and None not in kinds:
         expected = float(sum(kind or 0 for kind in kinds))
@@ -193,21 +193,13 @@ def _sums(one: Stated) -> Iterator[tuple[str, str, float, float]]:
     if queries and counts.total and seconds:
         yield (
             "the printed rate of statements",
-            f"{counts.total:,} / {seconds:g} s",
+            f"{counts.total:,} / {seconds:,.10g} s",
             counts.total / seconds,
             queries,
         )
 
 
-@check(
-    "fairness",
-    reason="Clients that ask the same and get unequal shares did not wait for the same: some were held back, "
-    "by locks or by how the server takes turns, and a mean over all of them is the latency of none.",
-    remedy="print each client's share, and look for what holds some of them back",
-    source="renewal theory (Cox, 1962, chapter 4): n independent waits that scatter as much as their mean "
-    "make "
-    "a count that scatters by the square root of n; three times that is beyond chance",
-)
+@check("fairness", reason=REASON, remedy=REMEDY, source=SOURCE)
 def fairness(article: Article) -> Iterator[Said]:
     """Find clients whose shares of the work differ by more than chance."""
     told = [
@@ -218,13 +210,8 @@ def fairness(article: Article) -> Iterator[Said]:
     if not told:
         yield Untold("how much each client had of the work")
     for one, mean, deviation in told:
-        chance = 1 / math.sqrt(mean)
-        if deviation / mean > UNFAIR * chance:
-            yield Problem(
-                "warning",
-                f"{one.place}: {one.name}: the clients' shares scatter by {deviation:g} / {mean:g} = "
-                f"{deviation / mean:.1%}; chance makes about 1 / sqrt({mean:g}) = {chance:.1%}",
-            )
+        if (said := uneven(mean, deviation)) is not None:
+            yield Problem("warning", f"{at(one.place)}{one.name}: {said}")
 
 
 @check(
@@ -248,7 +235,7 @@ def single_run(article: Article) -> Iterator[Said]:
             shown = "; ".join(text for _, text in sorted(apart, key=lambda one: -max(one[0], 1 / one[0])))
             yield Problem(
                 "warning",
-                f"{runs[0].place}: run {runs[0].run} lies more than a tenth from the mean of the other "
+                f"{at(runs[0].place)}run {runs[0].run} lies more than a tenth from the mean of the other "
                 f"{n - 1} in {len(apart)} of {len(told)} tests: {shown}",
             )
 
@@ -263,7 +250,8 @@ def _against_the_mean(article: Article, run: Stated, n: int) -> Iterator[tuple[f
             what = run.part or run.name
             yield (
                 ratio,
-                f"{what}: {figure:g} against ({n} x {mean:g} - {figure:g}) / {n - 1} = {others:.4g}, "
+                f"{what}: {figure:,.10g} against ({n} x {mean:,.10g} - {figure:,.10g}) / {n - 1} = "
+                f"{others:.4g}, "
                 f"{ratio:.2f} times",
             )
 
@@ -281,7 +269,8 @@ def short_jobs(article: Article) -> Iterator[Said]:
         yield Apart("an article without jobs")
     short = [one for one in jobs if one.figures["seconds"] < SHORTEST_JOB_S]
     if short:
-        shown = "; ".join(f"{one.name}: {one.figures['seconds']:g} s" for one in short)
+        shown = "; ".join(f"{one.name}: {one.figures['seconds']:,.10g} s" for one in short)
         yield Problem(
-            "warning", f"{short[0].place}: {len(short)} of {len(jobs)} jobs take less than a second ({shown})"
+            "warning",
+            f"{at(short[0].place)}{len(short)} of {len(jobs)} jobs take less than a second ({shown})",
         )

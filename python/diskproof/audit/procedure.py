@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Problem, Said, Untold, check
+from diskproof.audit.wording import at
 from diskproof.results.article import Article, Procedure
 from diskproof.results.record import format_bytes
 
@@ -12,16 +13,12 @@ FARTHEST = 2.0
 """How many times as many clients as were measured a conclusion may be about."""
 
 
-def _at(place: str) -> str:
-    return f"{place}: " if place else ""
-
-
 def _asked(made: Procedure, told: object, untold: str, wrong: str | None) -> Iterator[Said]:
     """Say that something is not told, or what is wrong with it; nothing where it is right."""
     if told is None:
         yield Untold(untold)
     elif wrong:
-        yield Problem("warning", f"{_at(made.place)}{wrong}")
+        yield Problem("warning", f"{at(made.place)}{wrong}")
 
 
 @check(
@@ -41,7 +38,7 @@ def best_of(article: Article) -> Iterator[Said]:
         hidden = (
             f", and the other {made.repeats - 1} are not told" if made.repeats and made.repeats > 1 else ""
         )
-        yield Problem("warning", f"{_at(made.place)}each figure is the best of {n}{hidden}")
+        yield Problem("warning", f"{at(made.place)}each figure is the best of {n}{hidden}")
 
 
 @check(
@@ -58,7 +55,7 @@ def repeats(article: Article) -> Iterator[Said]:
     if made.one_start and made.repeats and made.repeats > 1:
         yield Problem(
             "note",
-            f"{_at(made.place)}the {made.repeats} runs of a cell are of one start of the server: what "
+            f"{at(made.place)}the {made.repeats} runs of a cell are of one start of the server: what "
             "differs "
             f"from one start to the next is not in them",
         )
@@ -82,7 +79,7 @@ def spread(article: Article) -> Iterator[Said]:
     else:
         word = {"best": "bests", "median": "medians", "mean": "means"}.get(made.chosen or "", "figures")
         yield Problem(
-            "warning", f"{_at(made.place)}the {word} of {made.repeats} runs stand without their spread"
+            "warning", f"{at(made.place)}the {word} of {made.repeats} runs stand without their spread"
         )
 
 
@@ -95,7 +92,7 @@ def spread(article: Article) -> Iterator[Said]:
 def warm_up(article: Article) -> Iterator[Said]:
     """Find measurements that began at once."""
     made = article.procedure
-    before = f" before {made.measured_s:g} s of measurement" if made.measured_s else ""
+    before = f" before {made.measured_s:,.10g} s of measurement" if made.measured_s else ""
     none = f"no warm-up is asked for{before}" if made.warm_up_s == 0 else None
     yield from _asked(made, made.warm_up_s, "how long an article's server was warmed up", none)
 
@@ -158,7 +155,7 @@ def tools(article: Article) -> Iterator[Said]:
         if not any(one.startswith(tool) for one in told):
             yield Problem(
                 "note",
-                f"{place}: the report has the form of {tool}; the article names {', '.join(told)} alone",
+                f"{at(place)}the report has the form of {tool}; the article names {', '.join(told)} alone",
             )
 
 
@@ -181,8 +178,9 @@ def concurrency(article: Article) -> Iterator[Said]:
             if clients > FARTHEST * measured[-1]:
                 yield Problem(
                     "warning",
-                    f"the question is about {clients} clients, and the largest printed figure is with "
-                    f"{measured[-1]}: {clients} / {measured[-1]} = {clients / measured[-1]:.3g} times as "
+                    f"the question is about {clients:,} clients, and the largest printed figure is with "
+                    f"{measured[-1]:,}: {clients:,} / {measured[-1]:,} = {clients / measured[-1]:.3g} "
+                    f"times as "
                     f"many",
                 )
 
@@ -207,7 +205,7 @@ def skipped(article: Article) -> Iterator[Said]:
             counted = f"; the tool reports {gap.reported_run} tests as executed, {gap.really_run} were"
         matters = f"; it would have told {gap.matters}" if gap.matters else ""
         word = "was skipped" if gap.kind == "skipped" else "was extrapolated"
-        yield Problem("warning", f"{gap.place}: `{gap.part}` {word} ({gap.why}){counted}{matters}")
+        yield Problem("warning", f"{at(gap.place)}`{gap.part}` {word} ({gap.why}){counted}{matters}")
 
 
 @check(
@@ -225,7 +223,8 @@ def data_size(article: Article) -> Iterator[Said]:
         if one.data_bytes <= one.memory_bytes:
             yield Problem(
                 "warning",
-                f"{one.place}: the data of `{one.workload}` ({one.derived}: {format_bytes(one.data_bytes)}) "
+                f"{at(one.place)}the data of `{one.workload}` ({one.derived}: "
+                f"{format_bytes(one.data_bytes)}) "
                 f"fit in {one.of} ({format_bytes(one.memory_bytes)})",
             )
 

@@ -7,6 +7,7 @@ from diskproof.audit.check import Apart, Problem, Said, Untold, check
 from diskproof.audit.claims import TIE
 from diskproof.audit.device import SPINNING_MB_PER_S
 from diskproof.audit.rounding import half_a_digit
+from diskproof.audit.wording import at
 from diskproof.results.article import Article, Peak, Stated
 from diskproof.results.published import RATES
 
@@ -50,11 +51,13 @@ def _too_quick(article: Article) -> Iterator[Problem | None]:
             if speed <= most
             else Problem(
                 "warning",
-                f"{one.place}: {one.name}: {moved:g} MB/s / {rate:g} = {request_bytes:,.0f} bytes a "
+                f"{at(one.place)}{one.name}: {moved:,.10g} MB/s / {rate:,.10g} = {request_bytes:,.0f} "
+                f"bytes a "
                 "request; the "
-                f"fastest took {least:g} ms (at most {longest_ms:g}), which is {speed:.0f} MB/s or more, "
+                f"fastest took {least:,.10g} ms (at most {longest_ms:,.10g}), which is {speed:.0f} MB/s or "
+                f"more, "
                 f"and {what} "
-                f"gives no more than {most:g}: a cache answered that one, at least",
+                f"gives no more than {most:,.10g}: a cache answered that one, at least",
             )
         )
 
@@ -75,9 +78,10 @@ def _writes_before_reads(article: Article) -> Iterator[Problem | None]:
                 if ratio <= TIE
                 else Problem(
                     "warning",
-                    f"{write.place}: {storage}: {writes[storage]:g} random writes a second and "
-                    f"{reads[storage]:g} "
-                    f"random reads of the same size, {writes[storage]:g} / {reads[storage]:g} = {ratio:.3g} "
+                    f"{at(write.place)}{storage}: {writes[storage]:,.10g} random writes a second and "
+                    f"{reads[storage]:,.10g} "
+                    f"random reads of the same size, {writes[storage]:,.10g} / {reads[storage]:,.10g} = "
+                    f"{ratio:.3g} "
                     "times as "
                     f"many, though the heads have as far to go for both: a cache, the drive's or the "
                     "system's, took "
@@ -128,7 +132,7 @@ def raw_peak(article: Article) -> Iterator[Said]:
         if gaps or against:
             yield Problem(
                 "warning",
-                f"{peak.place}: `{peak.workload}` is taken for {peak.taken_for}{gaps}"
+                f"{at(peak.place)}`{peak.workload}` is taken for {peak.taken_for}{gaps}"
                 f"{against or _against_the_database(article, peak)}",
             )
 
@@ -145,7 +149,7 @@ def _against_the_words(article: Article, peak: Peak) -> str:
             ratio = raw[fast] / raw[slow]
             if not 1 / TIE <= ratio / said <= TIE:
                 return (
-                    f"; {raw[fast]:g} / {raw[slow]:g} = {ratio:.3g} ({fast} / {slow}) by it, and of "
+                    f"; {raw[fast]:,.10g} / {raw[slow]:,.10g} = {ratio:.3g} ({fast} / {slow}) by it, and of "
                     f"`{peak.load}` it is said that {claim.says} ({claim.place})"
                 )
     return ""
@@ -172,7 +176,7 @@ def _against_the_database(article: Article, peak: Peak) -> str:
     if not ratios:
         return ""
     return (
-        f"; {raw[high]:g} / {raw[low]:g} = {raw[high] / raw[low]:.3g} ({high} / {low}) by this peak, "
+        f"; {raw[high]:,.10g} / {raw[low]:,.10g} = {raw[high] / raw[low]:.3g} ({high} / {low}) by this peak, "
         f"{min(ratios):.3g} to {max(ratios):.3g} in the load itself"
     )
 
@@ -214,8 +218,10 @@ def above_specified(article: Article) -> Iterator[Said]:
             if meant == (limit.storage, limit.workload) and figure > limit.most * (1 + ABOVE):
                 yield Problem(
                     "warning",
-                    f"{one.place}: {one.name}: {figure:g} is printed, {limit.most:g} is the most that is "
+                    f"{at(one.place)}{one.name}: {figure:,.10g} is printed, {limit.most:,.10g} is the most "
+                    f"that is "
                     "promised "
-                    f"({limit.source}): {figure:g} / {limit.most:g} = {figure / limit.most:.3g} times as "
+                    f"({limit.source}): {figure:,.10g} / {limit.most:,.10g} = {figure / limit.most:.3g} "
+                    f"times as "
                     "much",
                 )

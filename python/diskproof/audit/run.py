@@ -131,7 +131,8 @@ def confounding(run: Run) -> Iterator[Said]:
     "common-settings",
     reason="A variable that differs between two storages has a part in the difference between them.",
     remedy="give the variable one value for both in `[tunings.NAME]`, if both can take it",
-    source="read back from the running servers",
+    source="read back from the running servers; of imported results the option files given beside them",
+    elsewhere="one option file for both, if both can take it",
 )
 def common_settings(run: Run) -> Iterator[Said]:
     """Find variables that differ between storages though no tuning asked for it."""
@@ -143,10 +144,11 @@ def common_settings(run: Run) -> Iterator[Said]:
         if not (run.trials_of(cell) and run.trials_of(other)):
             yield Untold(NO_TRIALS)
             continue
-        if cell.has_server and not (run.trials_of(cell)[0].settings and run.trials_of(other)[0].settings):
-            yield Untold("the server's settings")
+        told = [_common(run, run.trials_of(side)[0]) for side in (cell, other)]
+        if cell.has_server and not all(told):
+            yield Untold(_why_untold(run, [run.trials_of(side)[0] for side in (cell, other)]))
             continue
-        one, two = _common(run.trials_of(cell)[0]), _common(run.trials_of(other)[0])
+        one, two = told
         for name in sorted(one.keys() & two.keys()):
             message = (
                 f"`{name}` is {one[name]} on {cell.storage} and {two[name]} on {other.storage}: "
@@ -154,7 +156,7 @@ def common_settings(run: Run) -> Iterator[Said]:
             )
             if one[name] != two[name] and message not in said:
                 said.add(message)
-                yield Problem("note", message, cells=(cell.id, other.id))
+                yield Problem("warning" if run.plan.imported else "note", message, cells=(cell.id, other.id))
 
 
 OF_THE_BINARY_LOG = ("binlog_format",)
@@ -248,8 +250,25 @@ def _workers(trial: Trial) -> str:
     return str(trial.load.client.workers if trial.load and trial.load.client else None)
 
 
-def _common(trial: Trial) -> dict[str, str]:
-    """Return the observed settings that no tuning asked for; paths differ by nature."""
+def _why_untold(run: Run, trials: list[Trial]) -> str:
+    """Return what is missing where the settings of a trial are not known."""
+    reasons = [run.beside[trial.id].why_not for trial in trials if trial.id in run.beside]
+    return next(filter(None, reasons), "the server's settings")
+
+
+def _common(run: Run, trial: Trial) -> dict[str, str]:
+    """Return the observed settings that no tuning asked for; paths differ by nature.
+
+    Of imported results it is what was asked for: a server's whole answer differs in what is no setting.
+    """
+    if run.plan.imported:
+        beside = run.beside.get(trial.id)
+        asked = beside.asked.values if beside and beside.asked else {}
+        return {
+            name: "ON" if value is None else value
+            for name, value in asked.items()
+            if "/" not in (value or "")
+        }
     return {
         setting.name: setting.observed or "not known to the server"
         for setting in trial.settings

@@ -185,7 +185,7 @@ def physics(evidence: Evidence) -> Iterator[Said]:
         return
     if log.virtual is None:  # what a virtual one can do is said by its model, not guessed from its rpm
         yield from _too_fast_for_a_spindle(evidence, log.device, writing)
-    yield from _no_flush(evidence, log, log.device, f"{writing} transactions that wait for a flush")
+    yield from _no_flush(evidence, log, log.device, f"{writing:,} transactions that wait for a flush")
 
 
 def _syncs_of_files(evidence: Evidence, moved: FileRequests) -> Iterator[Said]:
@@ -200,7 +200,7 @@ def _syncs_of_files(evidence: Evidence, moved: FileRequests) -> Iterator[Said]:
     if data.device is None:
         yield NO_DEVICE if data.in_memory or data.pool else Untold(DEVICE_BELOW)
         return
-    yield from _no_flush(evidence, data, data.device, f"{moved.syncs} syncs of files")
+    yield from _no_flush(evidence, data, data.device, f"{moved.syncs:,} syncs of files")
 
 
 def _flushed_place(evidence: Evidence) -> Place | None:
@@ -222,7 +222,7 @@ def _too_fast_for_a_spindle(evidence: Evidence, device: BlockDevice, writing: in
     if not device.rotational or each_per_s <= bound_per_s:
         return
     said = (
-        f"{each_per_s:.0f} durable commits a second and client, where a spinning disk makes at most "
+        f"{each_per_s:,.0f} durable commits a second and client, where a spinning disk makes at most "
         f"{bound_per_s:.0f} (15,000 rpm)"
     )
     # Hypervisors call most of their disks rotational; such a disk has no model of its own.

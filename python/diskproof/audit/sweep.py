@@ -1,11 +1,12 @@
 """Checks of results that are compared: the level of clients, digits that hide a difference, conditions."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from diskproof.audit.check import Apart, Problem, Run, Said, Untold, check
 from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared_cells, nothing_compared
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell
+from diskproof.results.record import format_figure
 from diskproof.results.trial import Trial
 
 RISES = 0.05
@@ -14,6 +15,9 @@ RISES = 0.05
 COARSE = 0.02
 """Half of the last printed digit as a share of the figure, from which rounding is worth a word. A judgement:
 it is then near the 3 % that count as "the same"."""
+
+_Side = tuple[Cell, list[Trial]]
+"""A cell of a comparison with its trials."""
 
 UNEQUAL_TIME = 0.1
 """Share by which a measured time may be the longer one. A judgement: tools end some seconds late."""
@@ -55,8 +59,10 @@ def client_levels(run: Run) -> Iterator[Said]:
         if highest > lower * (1 + RISES):
             yield Problem(
                 "warning" if run.plan.imported else "note",
-                f"throughput still rises at the last level of clients: {lower:.4g}/s with {before}, "
-                f"{highest:.4g}/s with {last} ({highest / lower - 1:+.0%}): the peak was not reached",
+                f"throughput still rises at the last level of clients: {format_figure(lower)}/s with "
+                f"{before}, "
+                f"{format_figure(highest)}/s with {last} ({highest / lower - 1:+.0%}): the peak was not "
+                f"reached",
                 cells=ids,
             )
 
@@ -70,31 +76,29 @@ def client_levels(run: Run) -> Iterator[Said]:
 )
 def rounding(run: Run) -> Iterator[Said]:
     """Find compared figures whose last digit is as large as the difference between them."""
-    if not run.plan.imported:
-        yield Apart("figures are recorded with all their digits")
+    yield from _of_pairs(run, _coarse, "figures are recorded with all their digits")
+
+
+def _coarse(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Iterator[Said]:
+    """Find a difference that is no larger than what rounding leaves open."""
+    cell, other = (side for side, _ in sides)
+    one, two = (_figure(run, *told) for told in sides)
+    if not (one and two):
+        yield Untold(NO_TRIALS)
         return
-    pairs = _measured_pairs(run)
-    if isinstance(pairs, Apart):
-        yield pairs
+    halves = [_half_digit(run, *told) for told in sides]
+    if halves[0] is None or halves[1] is None:
+        yield Untold("how many digits the tool prints")
         return
-    for factor, cell, other, trials, others in pairs:
-        one, two = (_figure(run, *told) for told in ((cell, trials), (other, others)))
-        if not (one and two):
-            yield Untold(NO_TRIALS)
-            continue
-        halves = [_half_digit(run, *told) for told in ((cell, trials), (other, others))]
-        if halves[0] is None or halves[1] is None:
-            yield Untold("how many digits the tool prints")
-            continue
-        coarse = max(halves[0] / one, halves[1] / two)
-        apart = abs(one - two) / min(one, two)
-        if coarse > COARSE and apart <= 2 * coarse:
-            yield Problem(
-                "warning",
-                f"`{cell.level(factor)}` ({one:g}) and `{other.level(factor)}` ({two:g}) differ by "
-                f"{apart:.1%}, and half of the last digit is up to {coarse:.1%}",
-                cells=(cell.id, other.id),
-            )
+    coarse = max(halves[0] / one, halves[1] / two)
+    apart = abs(one - two) / min(one, two)
+    if coarse > COARSE and apart <= 2 * coarse:
+        yield Problem(
+            "warning",
+            f"`{cell.level(factor)}` ({one:,.10g}) and `{other.level(factor)}` ({two:,.10g}) differ by "
+            f"{apart:.1%}, and half of the last digit is up to {coarse:.1%}",
+            cells=(cell.id, other.id),
+        )
 
 
 @check(
@@ -117,8 +121,8 @@ def overlap(run: Run) -> Iterator[Said]:
         if max(low, other_low) <= min(high, other_high) and high > low and other_high > other_low:
             yield Problem(
                 "warning" if run.plan.imported else "note",
-                f"`{cell.level(factor)}` took {low:g} to {high:g} s and `{other.level(factor)}` "
-                f"{other_low:g} to {other_high:g} s: the ranges overlap",
+                f"`{cell.level(factor)}` took {low:,.10g} to {high:,.10g} s and `{other.level(factor)}` "
+                f"{other_low:,.10g} to {other_high:,.10g} s: the ranges overlap",
                 cells=(cell.id, other.id),
             )
 
@@ -132,35 +136,39 @@ def overlap(run: Run) -> Iterator[Said]:
 )
 def unequal_runs(run: Run) -> Iterator[Said]:
     """Find compared results of unequal duration, tool or options."""
+    yield from _of_pairs(run, _made_otherwise, "one study made them all")
+
+
+def _made_otherwise(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Iterator[Said]:
+    """Find what two cells differ in besides their levels: duration, tool, options."""
+    (cell, trials), (other, others) = sides
+    said = list(_unequal(run, trials[0], others[0], factor))
+    if said:
+        yield Problem(
+            "warning",
+            f"`{cell.level(factor)}` and `{other.level(factor)}` differ besides in {'; '.join(said)}",
+            cells=(cell.id, other.id),
+        )
+    elif not (_tool(trials[0]) and _tool(others[0])):
+        yield Untold("the tool's version")
+
+
+def _of_pairs(
+    run: Run, find: Callable[[Run, Factor, tuple[_Side, _Side]], Iterator[Said]], why_apart: str
+) -> Iterator[Said]:
+    """Ask of each two imported cells that differ in one factor alone, each with its trials."""
     if not run.plan.imported:
-        yield Apart("one study made them all")
+        yield Apart(why_apart)
         return
-    pairs = _measured_pairs(run)
-    if isinstance(pairs, Apart):
-        yield pairs
-        return
-    for factor, cell, other, trials, others in pairs:
-        if not trials or not others:
+    pairs = list(compared_cells(run.plan.cells))
+    if not pairs:
+        yield Apart(NO_PAIR)
+    for factor, cell, other in pairs:
+        trials, others = run.trials_of(cell), run.trials_of(other)
+        if trials and others:
+            yield from find(run, factor, ((cell, trials), (other, others)))
+        else:
             yield Untold(NO_TRIALS)
-            continue
-        said = list(_unequal(run, trials[0], others[0], factor))
-        if said:
-            yield Problem(
-                "warning",
-                f"`{cell.level(factor)}` and `{other.level(factor)}` differ besides in {'; '.join(said)}",
-                cells=(cell.id, other.id),
-            )
-        elif not (_tool(trials[0]) and _tool(others[0])):
-            yield Untold("the tool's version")
-
-
-def _measured_pairs(run: Run) -> list[tuple[Factor, Cell, Cell, list[Trial], list[Trial]]] | Apart:
-    """Return the cells that differ in one factor alone, each with its trials; or that there are none."""
-    pairs = [
-        (factor, cell, other, run.trials_of(cell), run.trials_of(other))
-        for factor, cell, other in compared_cells(run.plan.cells)
-    ]
-    return pairs or Apart(NO_PAIR)
 
 
 def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[str]:
@@ -169,7 +177,7 @@ def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[str]:
     a, b = (trial.load.seconds if trial.load else None for trial in (one, other))
     steady = one.load is not None and not one.load.operations and not one.load.iterations
     if steady and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
-        yield f"the time measured ({a:.4g} s against {b:.4g} s)"
+        yield f"the time measured ({format_figure(a)} s against {format_figure(b)} s)"
     asked = [run.results[trial.id].asked if trial.id in run.results else {} for trial in (one, other)]
     for name in sorted(asked[0].keys() & asked[1].keys()):
         if asked[0][name] != asked[1][name] and name not in {factor, "threads", "clients", "time"}:

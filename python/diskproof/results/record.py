@@ -43,9 +43,15 @@ def recorded(value: Told | None, what: str) -> Told:
     return value
 
 
-def format_figure(value: float) -> str:
-    """Return a figure with four digits, and from a thousand on whole with separators: never ``1.206e+04``."""
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+def format_figure(value: float, digits: int = 4) -> str:
+    """Return a figure with so many digits, and what has more whole with separators: never ``1.206e+04``."""
+    whole = 10.0 ** (digits - 1) <= abs(value) < 1e15
+    return f"{value:,.0f}" if whole else f"{value:.{digits}g}"
+
+
+def format_printed(value: float) -> str:
+    """Return a figure with the digits that it was printed with, and separators: ``1,156.24``."""
+    return f"{value:,.10g}"
 
 
 def format_bytes(size_bytes: float) -> str:

@@ -27,7 +27,7 @@ def counted(readings: Sequence[Mapping[str, str]]) -> Counted | None:
 
     None where several do not tell their order (``Uptime``), or are of two starts of the server.
     """
-    told = [status(reading.items()) for reading in readings]
+    told = [status(_of_bounded_size(reading)) for reading in readings]
     if len(told) == 1:
         first = Status(counters=dict.fromkeys(told[0].counters, 0.0), gauges={})
         samples = [(0.0, first), (told[0].gauges.get("Uptime", 0.0), told[0])]
@@ -49,3 +49,12 @@ def counted(readings: Sequence[Mapping[str, str]]) -> Counted | None:
         flushes=between.count("Innodb_data_fsyncs"),
         account=account(between),
     )
+
+
+MOST_DIGITS = 20
+"""The largest counter is 2^64 - 1."""
+
+
+def _of_bounded_size(reading: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what can be a counter; longer digits are no server's."""
+    return [(name, value) for name, value in reading.items() if len(value) <= MOST_DIGITS]
