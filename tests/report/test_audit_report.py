@@ -110,7 +110,7 @@ def test_repeats_of_a_cell_are_counted() -> None:
     results = [make_result(source__line=line) for line in (1, 50, 90, 130, 170)]
     _, trials, _ = assemble(results, "old")
     subjects = audit_results(results, trials)
-    assert all("5 times" in one.verdict for one in subjects)
+    assert all("one of 5 runs" in one.verdict for one in subjects)
     assert not any("difference to another result" in one.verdict for one in subjects)
     plan, trials, _ = assemble(results, "old")
     together = audit_experiment(plan, trials, results)
