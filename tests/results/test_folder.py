@@ -239,3 +239,14 @@ def test_a_study_that_is_gone_from_its_run_is_told(folder: RunFolder) -> None:
     (folder.path / "study.toml").unlink()
     with pytest.raises(RunFolderError, match=r"study\.toml cannot be read"):
         folder.study_text()
+
+
+def test_each_opening_of_a_run_keeps_the_bytes_of_its_own_disks(tmp_path: Path) -> None:
+    """A session that goes on with a run formats its disks anew: logs of requests begin from other bytes."""
+    first, second = RunFolder(tmp_path), RunFolder(tmp_path)
+    images = first.images_folder()
+    (images / "ssd.image").write_bytes(b"first")
+    assert first.images_folder() == images
+    assert second.images_folder() != images
+    assert list(second.images_folder().iterdir()) == []
+    assert (images / "ssd.image").read_bytes() == b"first"

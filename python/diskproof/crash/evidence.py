@@ -37,7 +37,7 @@ HOLDS = {
     "load.log": ("what the clients' program said",),
     "server/*": ("configuration and log until the cut",),
     "recovery/*": ("the same from the start after it on",),
-    "requests-*.log": ("every request to each disk with its bytes, from ../disks/*.image on",),
+    "requests-*.log": ("every request to each disk with its bytes, from ../disks/*/*.image on",),
 }
 """What the folder of a cut may hold, and what each is."""
 

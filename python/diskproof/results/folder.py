@@ -32,6 +32,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         """Name a run folder; nothing is read or written yet."""
         self.path = path
+        self._images: Path | None = None
 
     @classmethod
     def create(cls, path: Path, study_text: str, plan: Plan) -> "RunFolder":
@@ -108,11 +109,18 @@ class RunFolder:
         shutil.rmtree(self.cut_folder(cut_id), ignore_errors=True)
 
     def images_folder(self) -> Path:
-        """Return the folder of the disks' bytes from which logs of requests begin, made if need be."""
-        path = self.path / "cuts" / "disks"
-        with writing(path):
-            path.mkdir(parents=True, exist_ok=True)
-        return path
+        """Return the folder of the disks' bytes from which logs of requests begin, made if need be.
+
+        One of its own for each opening of the run: a session that goes on with it formats its disks anew.
+        """
+        if self._images is None:
+            disks = self.path / "cuts" / "disks"
+            before = (int(path.name) for path in disks.glob("*") if path.name.isdecimal())
+            path = disks / str(max(before, default=0) + 1)
+            with writing(path):
+                path.mkdir(parents=True)
+            self._images = path
+        return self._images
 
     def series_writer(self, trial_id: str) -> SeriesWriter:
         """Begin one trial's time series; it is there once the writer is closed."""
