@@ -324,7 +324,8 @@ def damaged(found: Sequence[Campaign]) -> Iterator[str]:
 
 def binary_logs(found: Sequence[Campaign]) -> Iterator[str]:
     """Yield where the binary log and the tables parted, a row a setting that has a binary log."""
-    answers = [(one, answer) for one in found for answer in one.safety.answers if answer.binlog]
+    asked = [one for one in found if one.plan.study == TRUTH]
+    answers = [(one, answer) for one in asked for answer in one.safety.answers if answer.binlog]
     if not answers:
         return
     deaths = durability.deaths([answer for _, answer in answers])
