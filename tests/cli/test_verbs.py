@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.cli import VERBS
+from diskproof.cli import EXAMPLES, VERBS
 from diskproof.importers.article_form import ArticleForm
 from diskproof.study.model import Study
 from support.command import diskproof_here
@@ -37,7 +37,12 @@ def test_help_names_every_verb_with_its_purpose() -> None:
 def test_a_verbs_own_help_agrees_with_the_list(tmp_path: Path, verb: str) -> None:
     module = __import__(f"diskproof.cli.{verb}", fromlist=[verb])
     assert getattr(module, verb).__doc__.splitlines()[0] == VERBS[verb]
-    assert diskproof_here(tmp_path, verb, "--help").returncode == 0
+    shown = diskproof_here(tmp_path, verb, "--help")
+    assert shown.returncode == 0
+    assert EXAMPLES.get(verb, "") in shown.stdout
+    assert EXAMPLES.get(verb, f"diskproof {verb}").startswith(f"diskproof {verb}")
+    assert "default: False" not in shown.stdout
+    assert "default: None" not in shown.stdout
 
 
 def test_help_does_not_wait_for_the_libraries_of_reports() -> None:

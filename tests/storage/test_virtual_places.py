@@ -577,3 +577,10 @@ def read_at(block: Path, offset: int) -> None:
     with os.fdopen(os.open(block, os.O_RDONLY | os.O_DIRECT), "rb", buffering=0) as file:
         file.seek(offset)
         file.readinto(mmap.mmap(-1, 4096))
+
+
+def test_who_may_not_use_fuse_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda _path, _mode: False)
+    said = virtual.missing_means(block=False)
+    assert said is not None
+    assert "run as root, or have root do `chmod a+rw /dev/fuse`" in said

@@ -288,3 +288,13 @@ def test_an_adopted_file_that_was_made_anew_stays_with_what_it_names(tmp_path: P
     assert journal.finish() == []
     assert control.exists()
     assert named.exists()
+
+
+def test_a_study_may_be_called_as_it_likes_in_any_locale() -> None:
+    script = "from diskproof.system.journal import Journal; Journal.begin('study größe').finish()"
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run(
+        [sys.executable, "-c", script.encode("unicode_escape").decode()], env=environment, check=True
+    )
+    with (state_folder() / "lock").open(encoding="utf-8") as lock:
+        assert "study größe" in lock.read()

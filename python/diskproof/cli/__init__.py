@@ -30,6 +30,22 @@ VERBS = {
     "schema": "Print the JSON Schema of study files or articles; editors complete and check with it.",
 }
 
+EXAMPLES = {
+    "run": "diskproof run studies/quickstart.toml",
+    "crash": "diskproof crash studies/power-cut.toml --scale smoke",
+    "plan": "diskproof plan studies/limits.toml --scale short --only ssd",
+    "report": "diskproof report runs/quickstart/20260314-090000 --html page.html",
+    "compare": "diskproof compare runs/quickstart/20260314-090000 runs/quickstart/20260315-090000",
+    "audit": "diskproof audit old-sysbench.txt my.cnf",
+    "schema": "diskproof schema > study.schema.json",
+}
+
+
+def _default_shown(value: object) -> str | None:
+    """Show what an option is by default; of one that is merely given or not, there is nothing to show."""
+    return None if value is None or value is False else str(value)
+
+
 app = App(
     name="diskproof",
     help="How fast, how safe and how expensive a database is on the storage under it, with proof.",
@@ -37,13 +53,14 @@ app = App(
     help_format="plaintext",
     version=__version__,
     version_flags=["--version", "-V"],
-    default_parameter=Parameter(negative=""),
+    default_parameter=Parameter(negative="", show_default=_default_shown),
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
 for verb, purpose in VERBS.items():
     # Named, not imported: `--help` must not wait for the libraries behind the reports.
-    app.command(f"diskproof.cli.{verb}:{verb}", help=purpose)
+    example = f"Such as: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
+    app.command(f"diskproof.cli.{verb}:{verb}", help=purpose, help_epilogue=example)
 app.command(disk_app(app))
 app.command(completion_for(app), name="completion")
 

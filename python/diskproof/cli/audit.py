@@ -38,8 +38,7 @@ def audit(
     Parameters
     ----------
     file
-        Run folders, and files that hold other tools' output; what each is, its content tells. What is named
-        together is read as one experiment. Exit code 0: no check failed; 10: one did, see what failed.
+        Run folders, and files of other tools' output or settings; all together are read as one experiment.
     out
         Leave the imported results as a run in this folder, which must be new, for `report` and `compare`.
     format

@@ -48,8 +48,7 @@ def crash(
     out
         Folder for runs and loaded data sets.
     replay
-        Folder of a cut that a run kept evidence of, as RUN/cuts/ID: make that cut again from its logs, byte
-        for byte, and say whether the same comes out. The study is the run's copy, unless it is named.
+        Make again, byte for byte, the cut whose evidence lies in this folder, RUN/cuts/ID; needs no STUDY.
 
     """
     if replay is not None:

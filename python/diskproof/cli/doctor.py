@@ -131,6 +131,10 @@ def _fio() -> Check:
 def _zfs() -> Check:
     """Say whether pools can be made: by the kernel's ZFS, or by zfs-fuse."""
     if found := zfs.flavour():
+        if os.geteuid() != 0:
+            return Check(
+                "ZFS", f"{found}: only root may make pools", remedy="run as root for studies with pools"
+            )
         return Check("ZFS", f"{found}: pools can be made")
     return Check("ZFS", "missing: no pool can be made", remedy="install zfsutils-linux, or zfs-fuse")
 

@@ -158,7 +158,9 @@ def _size_of(device: Path) -> int:
     try:
         descriptor = os.open(device, os.O_RDONLY)
     except OSError as error:
-        raise PlaceError(f"{device} cannot be read: {error.strerror}") from None
+        raise PlaceError(
+            f"{device} cannot be read: {error.strerror}; run as root, or name a directory on it"
+        ) from None
     try:
         return os.lseek(descriptor, 0, os.SEEK_END)
     finally:

@@ -258,7 +258,7 @@ def _first_mistake(error: ValidationError) -> str:
     at = ".".join(map(str, first["loc"]))
     match first["type"]:
         case "json_invalid":
-            return f"it is no JSON ({first['ctx']['error']})"
+            return f"it is no JSON ({first['ctx']['error'].replace(' at line 1 column', ' at character')})"
         case "missing":
             return f"`{at}` is missing"
         case "extra_forbidden":

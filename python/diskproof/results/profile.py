@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, why_not_written, why_refused
 from diskproof.results.durable import write_whole
 from diskproof.results.machine import BlockDevice
 from diskproof.results.record import Record
@@ -161,7 +161,7 @@ def write_profile(path: Path, profile: Profile) -> None:
     try:
         write_whole(path, profile.model_dump_json(indent=1) + "\n")
     except OSError as error:
-        raise RefusalError(f"the profile cannot be written: {error}") from None
+        raise RefusalError(why_not_written(path, error)) from None
 
 
 def read_profile(path: Path) -> Profile:
@@ -169,7 +169,7 @@ def read_profile(path: Path) -> Profile:
     try:
         return Profile.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise RefusalError(f"the profile cannot be read: {error}") from None
+        raise RefusalError(f"{path} cannot be read: {why_refused(error)}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"

@@ -327,6 +327,8 @@ def missing_means(*, block: bool = True) -> str | None:
             f"there is no {FUSE}: load the kernel's module (`modprobe fuse`), "
             "or give the container the device"
         )
+    if not os.access(FUSE, os.R_OK | os.W_OK):
+        return f"you may not use {FUSE}: run as root, or have root do `chmod a+rw {FUSE}`, as most systems do"
     if not block:
         return _missing_mounter()
     if os.geteuid() != 0:

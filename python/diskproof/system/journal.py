@@ -81,13 +81,9 @@ class Journal:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            lock.seek(0)
-            holder = lock.read().strip() or "another process"
+            refused = _another_run(lock)
             lock.close()
-            raise AnotherRunError(
-                f"a run is under way here: {holder}. Two at once would measure each other; "
-                "wait for it, or end it with Ctrl-C in its terminal"
-            ) from None
+            raise refused from None
         with _written_down(folder):
             lock.truncate(0)
             lock.write(f"process {os.getpid()}, {purpose}")
@@ -207,16 +203,23 @@ def clean() -> list[Undone]:
     folder = state_folder()
     if not folder.is_dir():
         return []
-    with (folder / "lock").open("a+") as lock:
+    with _lock_file(folder) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            lock.seek(0)
             raise AnotherRunError(
-                f"a run is under way here: {lock.read().strip()}. It cleans up by itself: wait for it; "
-                "for what was left by a run with another state folder, set DISKPROOF_STATE to that"
+                f"{_another_run(lock)}; for what was left by a run with another state folder, set "
+                "DISKPROOF_STATE to that"
             ) from None
         return [undone for path in sorted(folder.glob("*.jsonl")) for undone in undo(path)]
+
+
+def _another_run(lock: IO[str]) -> AnotherRunError:
+    lock.seek(0)
+    return AnotherRunError(
+        f"a run is under way here: {lock.read().strip() or 'another process'}. Two at once would measure "
+        "each other: wait for it, or end it with Ctrl-C in its terminal; it cleans up by itself"
+    )
 
 
 def undo(path: Path) -> list[Undone]:
@@ -286,7 +289,7 @@ def _append(path: Path, entry: Entry) -> None:
 def _lock_file(folder: Path) -> IO[str]:
     with _written_down(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        return (folder / "lock").open("a+")
+        return (folder / "lock").open("a+", encoding="utf-8")
 
 
 @contextmanager

@@ -11,6 +11,14 @@ VERBS = {
     "profile": "Measure a directory, a block device or an attached virtual disk with fio.",
 }
 
+EXAMPLES = {
+    "show": "diskproof disk show intel-x25-e",
+    "attach": "diskproof disk attach fujitsu-mbc2073rc",
+    "detach": "diskproof disk detach fujitsu-mbc2073rc",
+    "verify": "diskproof disk verify intel-x25-e --simulate",
+    "profile": "diskproof disk profile /mnt/ssd --quick",
+}
+
 MODULES = {"list": "listing"}
 """Where a verb is a word of Python's own."""
 
@@ -28,5 +36,6 @@ def disk_app(parent: App) -> App:
     )
     for verb, purpose in VERBS.items():
         module = MODULES.get(verb, verb)
-        app.command(f"diskproof.cli.disk.{module}:{module}", name=verb, help=purpose)
+        example = f"Such as: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
+        app.command(f"diskproof.cli.disk.{module}:{module}", name=verb, help=purpose, help_epilogue=example)
     return app

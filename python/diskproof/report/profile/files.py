@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, why_not_written
 from diskproof.report.charts import png, svg
 from diskproof.report.profile import page
 from diskproof.report.profile.charts import drawings
@@ -25,7 +25,7 @@ def check_writable(record: Path | None, folder: Path | None) -> None:
             if is_new:
                 path.unlink()
     except OSError as error:
-        raise RefusalError(f"the profile could not be written: {error}") from None
+        raise RefusalError(why_not_written(folder or record or Path(), error)) from None
 
 
 def write_all(folder: Path, profile: Profile) -> Iterator[Path]:
