@@ -75,7 +75,7 @@ def test_a_second_run_is_refused_and_told_of_the_first() -> None:
     journal = Journal.begin("study alpha")
     with pytest.raises(AnotherRunError, match=f"process {os.getpid()}, study alpha"):
         Journal.begin("study beta")
-    with pytest.raises(AnotherRunError, match=r"wait for it; .* set DISKPROOF_STATE"):
+    with pytest.raises(AnotherRunError, match=r"wait for it, .* set DISKPROOF_STATE"):
         clean()
     journal.finish()
     Journal.begin("study beta").finish()
