@@ -101,7 +101,8 @@ def call(arguments: Sequence[str]) -> int:
         told = told_of(error)
         if told is None:
             raise
-        _say_no_more(1)  # where it is our output that cannot be written, Python would try again
+        if not error.filename:
+            _say_no_more(1)  # it is our output that cannot be written, and Python would try again as it ends
         complain(told if error.filename else f"what was said could not be written: {told}")
         return REFUSED
     return code if isinstance(code, int) else 0
