@@ -154,7 +154,7 @@ def test_what_cannot_be_written_is_refused_before(tmp_path: Path) -> None:
     with pytest.raises(RefusalError, match="is a folder"):
         files.check_writable(tmp_path, None)
     (tmp_path / "file").touch()
-    with pytest.raises(RefusalError, match="could not be written"):
+    with pytest.raises(RefusalError, match="cannot be written: a file of that name is there: name another"):
         files.check_writable(None, tmp_path / "file")
     files.check_writable(tmp_path / "new.json", None)
     assert not (tmp_path / "new.json").exists()
