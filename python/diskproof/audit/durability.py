@@ -204,7 +204,9 @@ def after_a_power_cut(configuration: Configuration) -> str:
     if risks.unsure:
         said.append(f"the settings do not tell, nor the server's version, what {_names(risks.unsure)} does")
     if not said:
-        return "A power cut takes no acknowledged commit, if the device keeps what it says is flushed."
+        values, servers = effective(configuration), possible_servers(configuration)
+        torn = " and tears no page" if any(copies_unflushed(values, one) for one in servers) else ""
+        return f"A power cut takes no acknowledged commit, if the device keeps what it says is flushed{torn}."
     return f"After a power cut: {'; '.join(said)}."
 
 
@@ -245,6 +247,30 @@ def holding(configuration: Configuration, server: Server) -> dict[str, str | Non
         values = {**_defaults(values, server), **values}
     switches = {"innodb_doublewrite", "log_bin", *POSTGRESQL_DEFAULTS}
     return {name: _spelt(values[name]) if name in switches else values[name] for name in values}
+
+
+METHOD = "innodb_flush_method"
+
+
+def copies_unflushed(values: Values, server: Server) -> str | None:
+    """Say how a server writes pages before their copies are flushed; None where it does not.
+
+    MySQL's doublewrite buffer is files of its own from 8.0.20 on, which O_DIRECT leaves unflushed before the
+    pages are written (storage/innobase/buf/buf0dblwr.cc, is_fsync_required). O_DIRECT is the default from
+    8.4 on (MySQL 8.4 Reference Manual, innodb_flush_method).
+    """
+    if is_off(values, "innodb_doublewrite") or is_set(values, "innodb_doublewrite", "DETECT_ONLY"):
+        return None
+    if not (server.is_mysql and server.since(8, 0, 20)):
+        return None
+    method = values.get(METHOD, "O_DIRECT" if server.since(8, 4, 0) else "fsync")
+    if not any(same(method or "", one) for one in ("O_DIRECT", "O_DIRECT_NO_FSYNC")):
+        return None
+    return (
+        f"{METHOD} = {method}{'' if METHOD in values else ', its default there'}: {server.words} writes a "
+        "page before its copy in the doublewrite buffer is flushed, and a power cut may leave both torn "
+        "where the disk has a volatile cache"
+    )
 
 
 def _names(names: Sequence[str]) -> str:

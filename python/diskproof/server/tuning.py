@@ -1,6 +1,7 @@
 """The tuning levels of every server family, as data: what each variable is set to, and why.
 
-safest: every acknowledged commit survives a power cut on an honest disk, and so does the binary log.
+safest: every acknowledged commit survives a power cut on an honest disk, and so does the binary log; but
+for torn pages on MySQL from 8.0.20 on, see `innodb_doublewrite`.
 fast: an operating-system crash or a power cut may lose the last moments; nothing is ever inconsistent.
 unsafe: such a crash may leave a database that cannot be used.
 

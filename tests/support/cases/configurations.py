@@ -1,6 +1,6 @@
 """For each check of a server's settings, settings in which it fails and sound ones."""
 
-from diskproof.audit import durability, effect, idle, options, spelling
+from diskproof.audit import doublewrite, durability, effect, idle, options, spelling
 from diskproof.audit.check import Configuration
 from diskproof.results.imported import Settings, Source
 from support.cases import Case
@@ -103,6 +103,12 @@ CONFIGURATION_CASES: tuple[Case[Configuration], ...] = (
         fails=configuration("innodb_flush_log_at_trx_commit=2; sync_binlog=1; log_bin=/b"),
         says="each commit still waits for a flush",
         passes=configuration(SAFE, level="safest"),
+    ),
+    Case(
+        doublewrite.unflushed_doublewrite,
+        fails=configuration(SAFE, "MySQL 8.4.3", level="safest"),
+        says="innodb_flush_method = O_DIRECT, its default there: MySQL 8.4.3 writes a page before its copy",
+        passes=configuration(SAFE, "10.11.19-MariaDB", level="safest"),
     ),
     Case(
         options.same_level,
