@@ -20,6 +20,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
 from durability_page import STUDIES, Campaign, page
+from versions import changed_since
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "durability.md"
@@ -27,6 +28,9 @@ SOURCES = {name: DOCS.parent / "studies" / f"{name}.toml" for name in STUDIES}
 
 SAME = ("accounts", "filler_bytes", "cut_after_s", "cut_before_s", "keep", "unreadable")
 """What of a campaign makes its cuts what they are, beside its cells."""
+
+SAME_DESIGN = ("redo_log", "cpus")
+"""What of the design does so; the rest is about what is measured, or in the cells."""
 
 
 def main() -> int:
@@ -51,6 +55,8 @@ def read(folder: RunFolder) -> Iterator[Campaign]:
     today = make_plan(read_study(SOURCES[plan.study], scale)).crash
     assert today is not None
     whole, cuts = as_of(plan.crash, today), folder.cuts()
+    if changed := changed_since(folder, SOURCES[plan.study], whole.cells, SAME_DESIGN):
+        raise RefusalError(f"{folder.path}: the study has changed since: {', '.join(changed)}")
     for server in machine.servers:
         crash = only(whole, [cell.id for cell in whole.cells if cell.server == server.name])
         ids = {cell.id for cell in crash.cells}

@@ -19,6 +19,7 @@ from diskproof.analysis.audited.shapes import SubjectAnswer
 from diskproof.analysis.folder import analyse_folder, audit_folder
 from diskproof.analysis.limits.words import sentence_case
 from diskproof.analysis.published.shapes import BesideRatio
+from diskproof.refusal import RefusalError
 from diskproof.report import beside, charts, markdown, pipes, published_charts, tables, words
 from diskproof.report.chart_parts import Figure
 from diskproof.report.charts import png
@@ -31,6 +32,7 @@ from diskproof.results.plan import Plan
 from diskproof.server.choice import with_present_servers
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
+from versions import changed_since
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "experiments.md"
@@ -144,8 +146,11 @@ def newest(study: str, scale: str, out: Path) -> Shown | None:
         of_run = folder.plan().scale
         if of_run is None or of_run.name != scale:
             continue
-        if not measures_the_same(folder.plan(), today):
-            print(f"{path.parent} was made from another version of the study: passed over", file=sys.stderr)
+        if other := what_differs(folder, today):
+            print(
+                f"{path.parent} was made from another version of the study ({other}): passed over",
+                file=sys.stderr,
+            )
             continue
         analysis = analyse_folder(folder)
         trials = folder.trials()
@@ -158,11 +163,18 @@ def newest(study: str, scale: str, out: Path) -> Shown | None:
     return None
 
 
-def measures_the_same(before: Plan, today: Plan) -> bool:
-    """Tell whether two plans ask for the same trials; what a study says of them may have been reworded."""
-    return all(
-        getattr(before, key) == getattr(today, key) for key in ("cells", "trials", "phases", "metrics")
-    )
+def what_differs(folder: RunFolder, today: Plan) -> str:
+    """Return in what a run differs from today's plan of its study; empty where it asks for the same trials.
+
+    What a study says of its trials may have been reworded.
+    """
+    plan = folder.plan()
+    planned = ("cells", "trials", "phases", "metrics", "scripts")
+    try:
+        defined = changed_since(folder, STUDIES / f"{today.study}.toml", plan.cells)
+    except RefusalError as error:
+        return f"which cannot be read any more: {error}"
+    return ", ".join([*(key for key in planned if getattr(plan, key) != getattr(today, key)), *defined])
 
 
 def page(shown: list[Shown], scale: str) -> Iterator[str]:

@@ -13,6 +13,8 @@ from diskproof.results.crash_plan import CrashPlan, Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Setting
+from diskproof.study.plan import make_plan as study_plan
+from diskproof.study.read import read_study
 from durability_page import Campaign, promises
 from support.cuts import (
     A_SECOND,
@@ -157,3 +159,26 @@ def test_a_campaign_of_another_study_or_of_other_cells_is_refused(tmp_path: Path
     other = RunFolder.create(tmp_path / "run", "", with_cuts(make_plan(), CRASH))
     with pytest.raises(RefusalError, match="is no run with cuts of durability-truth or torn-pages"):
         list(durability.read(other))
+
+
+def test_a_campaign_whose_disk_was_another_is_refused_and_one_reworded_is_not(tmp_path: Path) -> None:
+    """A plan names its disks, and does not say what they are."""
+    file = read_study(durability.SOURCES["torn-pages"], "short")
+    cells = [cell.id for cell in (study_plan(file).crash or CRASH).cells if cell.server == "postgresql"]
+    plan = study_plan(file, only=cells)
+    server = change(make_server("postgresql"), name="postgresql")
+    for name, old, new in (
+        ("same", 'question = "', 'question = "Once more: '),
+        ("other", 'virtual = "', 'virtual = "null" # '),
+        ("level", "full_page_writes = false", "full_page_writes = true"),
+        ("unused", "innodb_doublewrite = false", "innodb_doublewrite = true"),
+    ):
+        assert old in file.text
+        folder = RunFolder.create(tmp_path / name, file.text.replace(old, new), plan)
+        folder.write_machine(change(make_machine(), servers=[server]))
+    for name in ("same", "unused"):
+        assert [one.plan.study for one in durability.read(RunFolder(tmp_path / name))] == ["torn-pages"]
+    with pytest.raises(RefusalError, match=r"the study has changed since: storages\.disk"):
+        list(durability.read(RunFolder(tmp_path / "other")))
+    with pytest.raises(RefusalError, match=r"the study has changed since: tunings\.no-full-pages"):
+        list(durability.read(RunFolder(tmp_path / "level")))

@@ -1,7 +1,9 @@
 """The page of the experiments: its headlines, its chapters, and the two audits beside each other."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +23,10 @@ from diskproof.audit.registry import (
     TRIAL_CHECKS,
 )
 from diskproof.report import beside
-from diskproof.results.plan import Scale
+from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Plan, Scale
+from diskproof.study.plan import make_plan as plan_of
+from diskproof.study.read import read_study
 from support.limits import make_limits
 from support.published import figure, publish, ratio
 from support.trials import change, make_machine, make_plan, make_trials
@@ -134,3 +139,45 @@ def test_a_sound_run_has_nothing_to_fold_away() -> None:
     passed = [change(check, state="passed", raised=[]) for check in one.audit.checks]
     assert side_by_side.failures(change(one.audit, checks=passed)) == ""
     assert list(experiments.folded("nothing", [])) == []
+
+
+def reworded(text: str) -> str:
+    changed = text.replace('question = "', 'question = "Once more: ', 1)
+    return changed.replace("amount = ", "amount = 1").replace("ratio = 1", "ratio = 2")
+
+
+def other_disk(text: str) -> str:
+    changed = text.replace('virtual = "ebs-magnetic"', 'virtual = "null"', 1)
+    assert changed != text
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change_text", "differs"),
+    [
+        (str, ""),
+        (reworded, ""),
+        (other_disk, "storages.ebs"),
+        (lambda text: text + "\n[oops", "which cannot be read any more: "),
+    ],
+)
+def test_a_run_of_a_study_that_has_changed_since_is_passed_over_and_of_one_reworded_is_not(
+    tmp_path: Path, change_text: Callable[[str], str], differs: str
+) -> None:
+    file = read_study(experiments.STUDIES / "juju-ec2.toml", "short")
+    today = plan_of(file)
+    run = RunFolder.create(tmp_path / "run", change_text(file.text), today)
+    found = experiments.what_differs(run, today)
+    assert found.startswith(differs) if differs else not found
+
+
+@pytest.mark.parametrize("key", ["cells", "scripts"])
+def test_a_run_that_was_planned_otherwise_is_passed_over(tmp_path: Path, key: str) -> None:
+    file = read_study(experiments.STUDIES / "juju-ec2.toml", "short")
+    today = plan_of(file)
+    other: dict[str, Plan] = {
+        "cells": change(today, cells=today.cells[:-1]),
+        "scripts": change(today, scripts={"oltp/a.lua": "0"}),
+    }
+    run = RunFolder.create(tmp_path / "run", file.text, other[key])
+    assert experiments.what_differs(run, today) == key
