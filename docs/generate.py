@@ -128,7 +128,8 @@ def tuning_page() -> str:
         "# Tuning levels",
         NOTE,
         "`safest` loses no acknowledged commit (but see `innodb_doublewrite`); `fast` may lose the last "
-        "moments in a crash of the operating system or a power cut; `unsafe` may not come up again. Every variable is read back in every trial.",
+        "moments in a crash of the operating system or a power cut; `unsafe` may not come up again. Every "
+        "variable is read back in every trial.",
     ]
     for family, variables in TUNING.items():
         rows = ["| variable | safest | fast | unsafe | why |", "|---|---|---|---|---|"]
