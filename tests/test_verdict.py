@@ -124,6 +124,22 @@ def test_what_failed_and_why_stands_last_whatever_else_is_long(tree: Path) -> No
     assert last[last.index("thread panicked at waits.rs:7:5:") + 1] == "it never came"
 
 
+def test_many_failures_are_cut_short_and_the_verdict_is_said_all_the_same(tree: Path) -> None:
+    """More than a pipe holds, of which the first lines alone are shown."""
+    a_program(
+        tree / "project/venv/bin/python",
+        'long="$(printf %0500d 0)"; for n in $(seq 3000); do echo "tests/a.py::test_$n: $long"; done '
+        '>"$DISKPROOF_TEST_FAILURES"; exit 1',
+    )
+    ended = run_in(tree)
+    assert ended.returncode == 1
+    lines = ended.stdout.splitlines()
+    told = [line for line in lines if line.startswith("tests/a.py::")]
+    assert [line.split(":")[2] for line in told] == [f"test_{n}" for n in range(1, 26)]
+    assert {len(line) for line in told} == {400}
+    assert lines[-1] == "Python's tests failed; linters and Rust's tests passed"
+
+
 def test_the_names_and_reasons_of_failing_tests_are_written_down(tmp_path: Path) -> None:
     shutil.copy(ROOT / "tests/conftest.py", tmp_path)
     (tmp_path / "test_failing.py").write_text(FAILING)
