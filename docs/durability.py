@@ -19,6 +19,7 @@ from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.folder import RunFolder
 from diskproof.study.plan import make_plan
 from diskproof.study.read import read_study
+from durability_made import Part, differing
 from durability_page import STUDIES, Campaign, page
 from versions import changed_since
 
@@ -60,7 +61,21 @@ def read(folder: RunFolder) -> Iterator[Campaign]:
     for server in machine.servers:
         crash = only(whole, [cell.id for cell in whole.cells if cell.server == server.name])
         ids = {cell.id for cell in crash.cells}
-        yield Campaign(server, machine, plan, crash, [cut for cut in cuts if cut.cell in ids])
+        of_server = [cut for cut in cuts if cut.cell in ids]
+        part = Part(
+            study=plan.study,
+            scale=scale,
+            server=server.name,
+            needs_folder=server.flavour == "MySQL",
+            cells=tuple(cell.id for cell in crash.cells),
+            known=tuple(cell.id for cell in today.cells),
+            cuts=crash.cuts,
+            planned=len(crash.trials),
+            made=len(of_server),
+            machine=machine,
+            days=tuple(sorted({cut.started_at[:10] for cut in of_server})),
+        )
+        yield Campaign(server, (part,), plan, crash, of_server)
 
 
 def as_of(made: CrashPlan, today: CrashPlan) -> CrashPlan:
@@ -87,12 +102,15 @@ def only(crash: CrashPlan, ids: Iterable[str]) -> CrashPlan:
 def joined(found: Iterable[Campaign]) -> list[Campaign]:
     """Return one campaign a study and server, in their order, from runs that cut different cells of it.
 
-    RefusalError for a cell that two runs cut: which of them counts would be a choice after the fact.
+    RefusalError for a cell that two runs cut: which of them counts would be a choice after the fact; and for
+    runs at different scales of a study, or on different machines.
     """
     by_title: dict[str, Campaign] = {}
     for one in found:
         before = by_title.get(one.title)
         by_title[one.title] = one if before is None else _joined(before, one)
+    if why := differing([part for one in by_title.values() for part in one.parts]):
+        raise RefusalError(why)
     order = [(study, server) for study in SOURCES for server in read_study(SOURCES[study]).study.servers]
     return sorted(by_title.values(), key=lambda one: order.index((one.plan.study, one.server.name)))
 
@@ -106,7 +124,7 @@ def _joined(one: Campaign, other: Campaign) -> Campaign:
             "trials": [*one.crash.trials, *other.crash.trials],
         }
     )
-    return Campaign(one.server, one.machine, one.plan, crash, [*one.cuts, *other.cuts])
+    return Campaign(one.server, (*one.parts, *other.parts), one.plan, crash, [*one.cuts, *other.cuts])
 
 
 if __name__ == "__main__":

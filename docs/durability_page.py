@@ -7,14 +7,15 @@ from statistics import fmean, median
 
 from diskproof.analysis.safety import words as said
 from diskproof.analysis.safety.answer import answer_safety
-from diskproof.analysis.safety.shapes import Agreement, CutAnswer, DocumentedAnswer, Safety
+from diskproof.analysis.safety.shapes import Agreement, ControlAnswer, CutAnswer, DocumentedAnswer, Safety
 from diskproof.report import pipes, tables, words
 from diskproof.report.tables import durability
-from diskproof.results.crash_plan import CrashPlan, Way
+from diskproof.results.crash_plan import CrashPlan, Must, Way
 from diskproof.results.cut import CutTrial
-from diskproof.results.machine import Machine, ServerFacts
+from diskproof.results.machine import ServerFacts
 from diskproof.results.plan import Plan
 from diskproof.stats.proportions import share
+from durability_made import Part, made_by
 
 TRUTH, TORN = STUDIES = ("durability-truth", "torn-pages")
 NOTE = "<!-- made by docs/durability.py from runs; do not edit -->"
@@ -27,10 +28,12 @@ for, `ignoring` answers flushes and does nothing, `protected` keeps its cache wh
 cut is made and counted, and what it cannot show, stands in [safety.md](safety.md).
 """
 
-CONTROLS = (
-    "they must: the safest settings keep everything on an honest disk, and lose on one that ignores flushes; "
-    "relaxed settings lose, and those that let a torn page be are damaged."
-)
+MUST: dict[Must, str] = {
+    "keep": "kept everything, as they must",
+    "lose": "lost something, as they must",
+    "break": "were damaged, as they must be",
+}
+"""What controls did that came out as they must."""
 
 NOT_SEEN = (
     "In brackets the share of cuts that may show it all the same (one-sided 95% bound), how many of the cuts "
@@ -73,12 +76,16 @@ PARTS = {
 """The parts of a cut whose mean times the page tells."""
 
 
+NOT_READ_BACK = "not read back"
+
+
 @dataclass(frozen=True)
 class Campaign:
     """The cuts of one server."""
 
     server: ServerFacts
-    machine: Machine
+    parts: tuple[Part, ...]
+    """The runs that they come from."""
     plan: Plan
     """Of a run that they come from."""
     crash: CrashPlan
@@ -110,8 +117,9 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
     yield "# What each durability setting really loses"
     yield NOTE
     yield INTRODUCTION.strip()
-    yield from made_by(found)
+    yield from made_by([part for one in found for part in one.parts])
     yield summary(found)
+    yield "\n".join(controls(found))
     yield pipes.table(overview(found))
     yield f"How to read the tables. {durability.LEGEND}"
     yield from contradicting(found)
@@ -128,42 +136,71 @@ def page(found: Sequence[Campaign]) -> Iterator[str]:
 # ---------------------------------------------------------------- what was done
 
 
-def made_by(found: Sequence[Campaign]) -> Iterator[str]:
-    """Yield the commands that make the page again, and where and when its cuts were made."""
-    studies = {study: [one for one in found if one.plan.study == study] for study in STUDIES}
-    commands = [_command(study, of_study) for study, of_study in studies.items() if of_study]
-    folders = " ".join(f"runs/{study}/RUN" for study, of_study in studies.items() if of_study)
-    yield "\n".join(["```", *commands, f"python docs/durability.py {folders}", "```"])
-    machine, days = found[0].machine, sorted(cut.started_at[:10] for one in found for cut in one.cuts)
-    yield (
-        f"Made on {machine.cpu_model}, {words.count(machine.cpus, 'CPU')}"
-        f"{f' of a virtual machine ({machine.virtualised})' if machine.virtualised else ''}, "
-        f"{' to '.join(dict.fromkeys((days[0], days[-1])))}."
-    )
-
-
-def _command(study: str, found: Sequence[Campaign]) -> str:
-    """Return the command that makes a study's cuts; what no distribution has is named by its folder."""
-    words_of_it = ["diskproof crash", f"studies/{study}.toml"]
-    if scale := found[0].plan.scale:
-        words_of_it.append(f"--scale {scale.name}")
-    words_of_it.append(f"--cuts {max(one.crash.cuts for one in found)}")
-    words_of_it += [f"--basedir {one.server.name}=DIR" for one in found if one.server.flavour == "MySQL"]
-    return " ".join(words_of_it)
-
-
 def summary(found: Sequence[Campaign]) -> str:
-    """Return how documentation fared over all servers, and how the controls came out."""
+    """Return how documentation fared over all servers, and which settings are against it."""
     documented = [row for one in found for row in one.safety.documented]
-    controls = [control for one in found for control in one.safety.controls]
-    held = sum(control.outcome == "holds" for control in controls)
     counts = {outcome: sum(row.outcome == outcome for row in documented) for outcome in TOLD}
     fared = ", ".join(f"{counts[outcome]:,} {text}" for outcome, text in TOLD.items() if counts[outcome])
+    against = [
+        f"{pipes.escape(one.title)}: {', '.join(dict.fromkeys(settings))}"
+        for one in found
+        if (settings := [f"`{row.cell.tuning}`" for row in _against(one)])
+    ]
     return (
         f"{said.cuts(sum(one.safety.made for one in found))} of {words.count(len(documented), 'row')}, a row "
-        f"being a setting that dies in one way on one disk: {fared}. "
-        f"{held} of {words.count(len(controls), 'control')} did what {CONTROLS}"
+        f"being a setting that dies in one way on one disk: {fared}."
+        + (f" Against their documentation are {'; '.join(against)}." if against else "")
     )
+
+
+def _against(one: Campaign) -> list[DocumentedAnswer]:
+    return [row for row in one.safety.documented if row.outcome == "contradicts"]
+
+
+def controls(found: Sequence[Campaign]) -> Iterator[str]:
+    """Yield how the controls came out, by study and by what they must do, and what they did not ask.
+
+    A control is asked of the settings and disks that its study names, and says nothing of others.
+    """
+    yield (
+        "Controls: settings of which the outcome is known beforehand, so that a campaign that cannot see a "
+        "loss, or sees one that is not there, is found out. They speak of the settings that are named here:"
+    )
+    yield ""
+    for study in STUDIES:
+        for must, what in MUST.items():
+            asked = [
+                control
+                for one in found
+                if one.plan.study == study
+                for control in one.safety.controls
+                if control.must == must
+            ]
+            if asked:
+                yield f"- {study}: {_came_out(asked, what)}"
+    unasked = [f"{pipes.escape(one.title)}, {row}" for one in found for row in _unasked(one)]
+    if unasked:
+        yield f"- against their documentation, and asked by no control: {'; '.join(unasked)}"
+
+
+def _came_out(asked: Sequence[ControlAnswer], what: str) -> str:
+    held = sum(control.outcome == "holds" for control in asked)
+    levels, disks = (
+        ", ".join(f"`{name}`" for name in dict.fromkeys(one.cell.split("/")[at] for one in asked))
+        for at in (2, 1)
+    )
+    others = [f"{pipes.escape(one.sentence)} ({one.outcome})" for one in asked if one.outcome != "holds"]
+    return "; ".join([f"{held} of {len(asked)} {what}: {levels}; on {disks}", *others])
+
+
+def _unasked(one: Campaign) -> Iterator[str]:
+    """Yield the settings that are against their documentation and that no control speaks of."""
+    rows = [
+        row
+        for row in _against(one)
+        if not any(control.covers(row.cell, row.way) for control in one.crash.controls)
+    ]
+    yield from dict.fromkeys(f"`{row.cell.tuning}`" for row in rows)
 
 
 def overview(found: Sequence[Campaign]) -> tables.Table:
@@ -221,12 +258,11 @@ def settings(one: Campaign) -> Iterator[str]:
     first, *others = dict.fromkeys(cell.tuning for cell in one.crash.cells)
     deciding = {row.name for cut in one.cuts for row in cut.settings if row.level}
     all_of_it = _read_back(one, first, deciding)
-    yield f"- `{first}`: {_listed(all_of_it)}"
+    yield f"- `{first}`: {_listed(all_of_it) or NOT_READ_BACK}"
     for tuning in others:
         told = _read_back(one, tuning, deciding)
-        yield f"- `{tuning}`: " + _listed(
-            {name: told[name] for name in told if told[name] != all_of_it.get(name)}
-        )
+        differs = {name: told[name] for name in told if told[name] != all_of_it.get(name)}
+        yield f"- `{tuning}`: " + (_listed(differs) or ("as the first" if told else NOT_READ_BACK))
 
 
 def _read_back(one: Campaign, tuning: str, names: set[str]) -> dict[str, str]:
@@ -239,7 +275,7 @@ def _read_back(one: Campaign, tuning: str, names: set[str]) -> dict[str, str]:
 
 
 def _listed(read: dict[str, str]) -> str:
-    return ", ".join(f"`{name} = {value}`" for name, value in read.items()) or "not read back"
+    return ", ".join(f"`{name} = {value}`" for name, value in read.items())
 
 
 # ---------------------------------------------------------------- beside the documentation
@@ -249,7 +285,7 @@ def contradicting(found: Sequence[Campaign]) -> Iterator[str]:
     """Yield what is against its documentation, and below rows that share one what explains them."""
     by_reason: dict[str, list[str]] = {}
     for one in found:
-        for row in (row for row in one.safety.documented if row.outcome == "contradicts"):
+        for row in _against(one):
             told = pipes.escape(f"documented as “{row.documented.says}”; it {row.observed}")
             item = f"- **{pipes.escape(one.title)}, `{row.cell.tuning}`**, {_death(one.answer(row))}: {told}"
             by_reason.setdefault(_explained(row), []).append(item)

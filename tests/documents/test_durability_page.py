@@ -1,6 +1,7 @@
 """docs/durability.md is made from runs alone: its tables, what it groups, and what it refuses."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Setting
 from diskproof.study.plan import make_plan as study_plan
 from diskproof.study.read import read_study
+from durability_made import Part, narrowed
 from durability_page import Campaign, promises
 from support.cuts import (
     A_SECOND,
@@ -40,10 +42,27 @@ CRASH = make_crash_plan(
 )
 
 
-def campaign(crash: CrashPlan = CRASH, cuts: Sequence[CutTrial] | None = None) -> Campaign:
-    plan = change(with_cuts(make_plan(), crash, speed=False), study="durability-truth")
+PART = Part(
+    study="durability-truth",
+    scale="short",
+    server="mariadb",
+    needs_folder=False,
+    cells=tuple(cell.id for cell in CRASH.cells),
+    known=(*(cell.id for cell in CRASH.cells), "mysql/ssd/safest"),
+    cuts=4,
+    planned=40,
+    made=40,
+    machine=make_machine(),
+    days=("2026-03-14",),
+)
+
+
+def campaign(
+    crash: CrashPlan = CRASH, cuts: Sequence[CutTrial] | None = None, study: str = "durability-truth"
+) -> Campaign:
+    plan = change(with_cuts(make_plan(), crash, speed=False), study=study)
     made = make_cuts(crash) if cuts is None else list(cuts)
-    return Campaign(make_server("mariadb"), make_machine(), plan, crash, made)
+    return Campaign(make_server("mariadb"), (replace(PART, study=study),), plan, crash, made)
 
 
 def page(one: Campaign) -> str:
@@ -116,6 +135,78 @@ def test_settings_are_shown_as_read_back_and_where_they_differ() -> None:
     text = page(campaign(cuts=[read(cut) for cut in make_cuts(CRASH)]))
     assert "- `safest`: `innodb_flush_log_at_trx_commit = 1`, `log_bin = ON`\n" in text
     assert "- `fast`: `innodb_flush_log_at_trx_commit = 2`\n" in text
+
+
+def test_a_setting_like_the_first_is_told_from_one_that_was_not_read_back() -> None:
+    """Each setting of these cuts is the same, and of the unsafe one nothing was told."""
+    crash = make_crash_plan(tunings=("safest", "fast", "unsafe"), cuts=1)
+    cuts = [change(cut, settings=[]) if cut.cell.endswith("/unsafe") else cut for cut in make_cuts(crash)]
+    assert list(durability_page.settings(campaign(crash, cuts))) == [
+        "- `safest`: `innodb_flush_log_at_trx_commit = 2`",
+        "- `fast`: as the first",
+        "- `unsafe`: not read back",
+    ]
+
+
+def test_controls_are_told_by_study_with_the_settings_that_were_asked_and_what_none_asks_is_named() -> None:
+    """A control speaks of its own settings: others that broke their word are named beside it."""
+    relaxed = make_crash_plan(
+        storages=("ssd", "liar"), ways=WAYS, cuts=4, documented=[KEPT], controls=CONTROLS
+    )
+    torn = make_crash_plan(tunings=("safest", "fast"), cuts=2, documented=[KEPT], controls=[CONTROLS[1]])
+    safest = [number for number, planned in enumerate(torn.trials) if planned.cell.endswith("safest")]
+    broken = changed(make_cuts(torn), {safest[0]: refused})
+    text = "\n\n".join(durability_page.page([campaign(relaxed), campaign(torn, broken, study="torn-pages")]))
+    title = campaign(torn, study="torn-pages").title
+    assert "\n- durability-truth: 1 of 1 kept everything, as they must: `safest`; on `ssd`\n" in text
+    assert (
+        "\n- durability-truth: 3 of 3 lost something, as they must: `fast`, `safest`; on `ssd`, `liar`\n"
+        in text
+    )
+    assert "\n- torn-pages: 1 of 1 lost something, as they must: `fast`; on `ssd`\n" in text
+    assert f"\n- against their documentation, and asked by no control: {title}, `safest`\n" in text
+    assert f" Against their documentation are {title}: `safest`." in text
+
+
+def test_a_control_that_did_not_come_out_is_told_with_its_reason() -> None:
+    crash = make_crash_plan(tunings=("safest",), cuts=2, documented=[KEPT], controls=CONTROLS)
+    text = page(campaign(crash, changed(make_cuts(crash), {0: refused})))
+    assert "\n- durability-truth: 0 of 1 kept everything, as they must: `safest`; on `ssd`; " in text
+    assert "mariadb/ssd/safest must keep everything and lost the whole database in 1 of 2 cuts" in text
+    assert "asked by no control" not in text
+
+
+def test_each_campaign_has_a_command_of_its_own_which_says_what_is_not_whole() -> None:
+    assert PART.command == (
+        "diskproof crash studies/durability-truth.toml --scale short --only mariadb/ --cuts 4"
+    )
+    broken_off = replace(PART, server="mysql", needs_folder=True, scale=None, cuts=6, made=31)
+    assert broken_off.command == (
+        "diskproof crash studies/durability-truth.toml --only mariadb/ --cuts 6 --basedir mysql=DIR "
+        "# 31 of 40 planned"
+    )
+    lines = durability_page.page([replace(campaign(), parts=(PART, broken_off))])
+    assert any(f"{PART.command}\n{broken_off.command}\n" in line for line in lines)
+
+
+def test_a_command_asks_for_a_whole_server_or_storage_and_names_what_it_takes_besides() -> None:
+    known = ["a/x/one", "a/x/one-more", "a/y/one", "a/y/two", "b/x/one"]
+    assert narrowed(known[:4], known) == (["a/"], [])
+    assert narrowed(["a/y/one", "a/y/two", "b/x/one"], known) == (["a/y/", "b/"], [])
+    assert narrowed(["a/x/one"], known) == (["a/x/one"], ["a/x/one-more"])
+    assert narrowed(["a/x/one-more"], known) == (["a/x/one-more"], [])
+    assert narrowed(["a/x/one", "a/x/one-more"], [*known, "a/x/one-less"]) == (["a/x/one"], ["a/x/one-less"])
+
+
+def test_runs_at_different_scales_or_on_different_machines_are_no_one_page() -> None:
+    other = campaign(study="torn-pages")
+    assert len(durability.joined([campaign(), other])) == 2
+    elsewhere = replace(PART, study="torn-pages", machine=change(make_machine(), cpus=64))
+    with pytest.raises(RefusalError, match=r"the runs were made on different machines: .*64 CPUs"):
+        durability.joined([campaign(), replace(other, parts=(elsewhere,))])
+    larger = replace(campaign(), parts=(PART, replace(PART, scale=None)))
+    with pytest.raises(RefusalError, match="durability-truth are at different scales: its own, short"):
+        durability.joined([larger])
 
 
 def test_promises_of_all_rows_have_one_bound_and_a_broken_one_is_counted() -> None:
