@@ -12,6 +12,7 @@ import experiments
 import side_by_side
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.audited.audit import audit_article, audit_run_folder
+from diskproof.analysis.audited.shapes import Raised
 from diskproof.analysis.published.shapes import BesideRatio
 from diskproof.audit.registry import (
     ARTICLE_CHECKS,
@@ -32,13 +33,6 @@ from support.published import figure, publish, ratio
 from support.trials import change, make_machine, make_plan, make_trials
 
 STUDY = "percona-raspberry-pi"
-
-CHECKS = {
-    *(one.name for one in (*ARTICLE_CHECKS,)),
-    *(one.name for one in (*CONFIGURATION_CHECKS,)),
-    *(one.name for one in (*FIGURE_CHECKS, *RESULT_CHECKS, *TRIAL_CHECKS)),
-    *(one.name for one in (*RUN_CHECKS, *SWEEP_CHECKS)),
-}
 
 
 def shown(study: str = STUDY, errors: int = 0) -> experiments.Shown:
@@ -116,10 +110,50 @@ def test_renewing_the_prose_leaves_what_was_measured_and_audited() -> None:
     assert "It waits." not in renewed
 
 
-def test_every_check_that_a_question_names_is_one() -> None:
-    asked = [name for one in side_by_side.QUESTIONS for name in (*one.of_article, *one.of_run)]
-    assert set(asked) <= CHECKS
-    assert len(asked) == len(set(asked))
+def test_every_check_is_in_a_question_of_its_side_or_left_out_with_a_reason() -> None:
+    """A check that nobody asks would let what it finds pass."""
+    of_article = [name for one in side_by_side.QUESTIONS for name in one.of_article] + [side_by_side.LIMIT]
+    of_run = [name for one in side_by_side.QUESTIONS for name in one.of_run]
+    asked_of_article = {one.name for one in (*ARTICLE_CHECKS, *CONFIGURATION_CHECKS, *FIGURE_CHECKS)}
+    asked_of_run = {one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS, *RUN_CHECKS, *SWEEP_CHECKS)}
+    assert sorted(of_article) == sorted(asked_of_article)
+    assert sorted([*of_run, *side_by_side.LEFT_OUT]) == sorted(asked_of_run)
+    assert all(side_by_side.LEFT_OUT.values())
+
+
+def answers_to(asks: str, **states: str) -> str:
+    """Return what stands beside a question of a run whose checks are in some states."""
+    one = shown()
+    checks = [
+        change(check, state=states.get(check.check.replace("-", "_"), "does not apply"), raised=[])
+        for check in one.audit.checks
+    ]
+    article = audit_article(audits.read(STUDY))
+    rows = side_by_side.beside(article, change(one.audit, checks=checks), None).rows
+    return {row[0]: row[2] for row in rows}[asks]
+
+
+def test_one_passed_check_does_not_hide_others_that_cannot_be_told() -> None:
+    asks, untold = "Long enough, and whole?", "cannot be told"
+    assert answers_to(asks) == "not asked"
+    assert answers_to(asks, rows="passed") == "passed"
+    assert answers_to(asks, rows="passed", short=untold, errors=untold) == "passed; 2 cannot be told"
+    assert answers_to(asks, rows=untold, short=untold) == "2 cannot be told"
+
+
+def test_a_run_whose_rows_were_wrong_has_not_passed() -> None:
+    one = shown()
+    wrong = Raised(severity="invalid", message="they were not found", remedy="load it again", within=[])
+    found = [
+        change(check, state="failed", raised=[wrong]) if check.check == "rows" else check
+        for check in one.audit.checks
+    ]
+    own = change(one.audit.checks[0], check="of-another-version", state="failed", raised=[wrong])
+    article = audit_article(audits.read(STUDY))
+    table = side_by_side.beside(article, change(one.audit, checks=[*found, own]), None)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["Long enough, and whole?"][1].startswith("invalid: `rows`")
+    assert rows["Anything else?"] == ("not asked", "invalid: `of-another-version`")
 
 
 def test_the_two_audits_stand_beside_each_other() -> None:
@@ -129,7 +163,7 @@ def test_the_two_audits_stand_beside_each_other() -> None:
     assert rows["Do the words fit the figures?"] == ("error: `percent-or-ratio`", "not asked")
     assert "`best-of`" in rows["Repeated, with a spread?"][0]
     assert rows["Long enough, and whole?"][1].startswith("invalid: `errors`")
-    assert rows["Does one thing alone differ?"] == ("passed", "passed")
+    assert rows["Does one thing alone differ?"] == ("passed; 3 cannot be told", "passed; 3 cannot be told")
     assert "log flush in" in rows["What holds it back?"][1]
     assert "- **invalid** `errors`: " in side_by_side.failures(one.audit)
 
