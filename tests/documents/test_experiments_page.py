@@ -114,8 +114,15 @@ def test_every_check_is_in_a_question_of_its_side_or_left_out_with_a_reason() ->
     """A check that nobody asks would let what it finds pass."""
     of_article = [name for one in side_by_side.QUESTIONS for name in one.of_article] + [side_by_side.LIMIT]
     of_run = [name for one in side_by_side.QUESTIONS for name in one.of_run]
-    asked_of_article = {one.name for one in (*ARTICLE_CHECKS, *CONFIGURATION_CHECKS, *FIGURE_CHECKS)}
-    asked_of_run = {one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS, *RUN_CHECKS, *SWEEP_CHECKS)}
+    asked_of_article = {
+        *(one.name for one in ARTICLE_CHECKS),
+        *(one.name for one in CONFIGURATION_CHECKS),
+        *(one.name for one in FIGURE_CHECKS),
+    }
+    asked_of_run = {
+        *(one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS)),
+        *(one.name for one in (*RUN_CHECKS, *SWEEP_CHECKS)),
+    }
     assert sorted(of_article) == sorted(asked_of_article)
     assert sorted([*of_run, *side_by_side.LEFT_OUT]) == sorted(asked_of_run)
     assert all(side_by_side.LEFT_OUT.values())
