@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.audit.check import Check, Configuration, Outcome
-from diskproof.audit.durability import after_a_power_cut
+from diskproof.audit.durability import after_a_power_cut, promises_safety
 from diskproof.audit.option_facts import LIVES, Life, Server, server_named
 from diskproof.audit.registry import CONFIGURATION_CHECKS
 from diskproof.importers.base import ImportRefusedError
@@ -148,7 +148,6 @@ PASSING: list[tuple[str, Configuration]] = [
     ("unflushed-doublewrite", of("innodb_flush_method=fsync", "MySQL 9.7.0")),
     ("unflushed-doublewrite", of("innodb_flush_method=O_DIRECT", "MySQL 8.0.19")),
     ("unflushed-doublewrite", of("innodb_flush_method=O_DIRECT", "10.11.19-MariaDB")),
-    ("unflushed-doublewrite", of("innodb_flush_method=O_DIRECT; innodb_doublewrite=OFF")),
     ("mixed-durability", of(FAST, level="fast")),
     ("mixed-durability", of("innodb_flush_log_at_trx_commit=2", "MySQL 5.6.24")),
     ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=0; log_bin", None)),
@@ -231,6 +230,7 @@ def test_sound_settings_pass(name: str, configuration: Configuration) -> None:
         ("memory", of("innodb_buffer_pool_size=6G"), "the machine's memory"),
         ("unflushed-doublewrite", of("innodb_flush_method=O_DIRECT", None), "which server and version"),
         ("unflushed-doublewrite", of("port=1", "MySQL 8.4.3", observed="sync_binlog=1"), "`innodb_flush_"),
+        ("unflushed-doublewrite", of("port=1", observed="innodb_doublewrite=ON"), "`innodb_flush_method`"),
     ],
 )
 def test_what_cannot_be_told_is_said(name: str, configuration: Configuration, missing: str) -> None:
@@ -244,6 +244,51 @@ def test_what_cannot_be_told_is_said(name: str, configuration: Configuration, mi
 def test_a_servers_answer_is_no_option_file(name: str) -> None:
     dump = Configuration(settings_of("thread_pool_size=8; sync_binlog=1", observed=True, version="8.0.36"))
     assert outcome(name, dump).state == "does not apply"
+
+
+@pytest.mark.parametrize("value", ["OFF", "DETECT_ONLY"])
+def test_where_no_copies_are_made_none_is_unflushed(value: str) -> None:
+    found = outcome("unflushed-doublewrite", of(f"innodb_flush_method=O_DIRECT; innodb_doublewrite={value}"))
+    assert (found.state, found.why_apart) == (
+        "does not apply",
+        "no copies are made: the doublewrite buffer is off",
+    )
+
+
+def test_a_method_that_an_answer_leaves_out_may_tear_pages() -> None:
+    answered = f"{SAFE}; log_bin=ON"
+    told = after_a_power_cut(of("port=1", observed=answered))
+    assert told.endswith("if the device keeps what it says is flushed and tears no page.")
+    whole = after_a_power_cut(of("port=1", observed=f"{answered}; innodb_flush_method=fsync"))
+    assert whole.endswith("if the device keeps what it says is flushed.")
+
+
+@pytest.mark.parametrize(
+    ("name", "promised"),
+    [
+        ("safest", True),
+        ("tuning=safe.txt", True),
+        ("crash-safe.cnf", True),
+        ("fully_durable-2.cnf", True),
+        ("acid8", True),
+        ("not_safe.cnf", False),
+        ("not-safe.cnf", False),
+        ("non-durable", False),
+        ("unsafe", False),
+        ("thread-safe-malloc.txt", False),
+        ("mysqld_safe.cnf", False),
+        ("placid.txt", False),
+        ("safety.txt", False),
+    ],
+)
+def test_a_name_promises_by_its_whole_words(name: str, promised: bool) -> None:
+    assert promises_safety(name) == promised
+
+
+def test_what_is_skipped_is_one_option_with_what_it_sets() -> None:
+    skipped, told = of("skip_log_bin", level="a"), of("log_bin=OFF", level="b")
+    found = outcome("same-level", replace(skipped, beside=(told,)))
+    assert [one.message for one in found.problems] == ["`a` and `b` differ in no option"]
 
 
 def test_what_is_idle_beside_the_answer_is_what_was_asked_for() -> None:

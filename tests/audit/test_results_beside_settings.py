@@ -8,7 +8,10 @@ from diskproof.analysis.audited.audit import audit_experiment, audit_result, aud
 from diskproof.analysis.audited.shapes import CheckAnswer
 from diskproof.audit.counted import counted_flushes, page_reads
 from diskproof.audit.imported import evidence_of
+from diskproof.audit.storage import physics
+from diskproof.cli.audit import _of_results
 from diskproof.importers.assemble import assemble
+from diskproof.importers.beside import belonging
 from diskproof.results.imported import Beside, Counters
 from diskproof.server.mysql.printed import counted
 from support.imported import FAST, SAFE, make_beside, make_counters, make_option_file, make_result
@@ -102,6 +105,56 @@ def test_a_load_that_writes_nothing_commits_nothing() -> None:
     assert said("durable-commits", make_beside(FAST), load__writes=0).state == "does not apply"
 
 
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (
+            "sync_binlog=1; log_bin=ON",
+            "commits wait for the binary log's flush alone, which is not counted here",
+        ),
+        ("sync_binlog=0; log_bin=ON", "no commit waits for a flush, by the settings"),
+        ("sync_binlog=1; skip_log_bin", "no commit waits for a flush, by the settings"),
+    ],
+)
+@pytest.mark.parametrize("name", ["physics", "counted-flushes"])
+def test_commits_that_wait_for_the_binary_log_are_not_said_to_wait_for_nothing(
+    name: str, asked: str, why: str
+) -> None:
+    evidence = evidence_of(make_result(), make_beside(f"innodb_flush_log_at_trx_commit=2; {asked}"))
+    found = {"physics": physics, "counted-flushes": counted_flushes}[name].outcome(evidence)
+    assert (found.state, found.why_apart) == ("does not apply", why)
+
+
+def test_an_answer_that_leaves_out_the_binary_log_does_not_tell() -> None:
+    observed = make_option_file("innodb_flush_log_at_trx_commit=2", "variables.txt", observed=True)
+    assert said("counted-flushes", Beside(observed=observed)).missing == [
+        "`sync_binlog` or `log_bin`, which the server's answer leaves out"
+    ]
+
+
+def test_a_files_name_tells_the_version_where_nothing_else_does() -> None:
+    beside = make_beside("innodb_flush_log_at_trx_commit=1; log_bin=ON")
+    named = said("durable-commits", beside, source__file="server=mysql-8.0,storage=ssd.txt")
+    assert (named.state, named.raised) == ("passed", [])
+    (missing,) = said("durable-commits", beside, source__file="server=db2,storage=ssd.txt").missing
+    assert missing.startswith("which server and version the settings are for")
+
+
+@pytest.mark.parametrize(
+    ("mix", "begins"),
+    [
+        ("mine.sql", "if it writes, what it counts are no durable commits"),
+        ("TPC-B (sort of)", "what it counts are no durable commits"),
+    ],
+)
+def test_commits_of_a_script_of_unknown_writes(mix: str, begins: str) -> None:
+    changes = {"load__mix": mix, "source__format": "pgbench", "load__writes": None}
+    conf = make_option_file("synchronous_commit=off", "postgresql.conf")
+    conf = conf.model_copy(update={"source": conf.source.model_copy(update={"format": "postgresql.conf"})})
+    (note,) = said("durable-commits", Beside(asked=conf), **changes).raised
+    assert note.message.startswith(begins)
+
+
 # ---------------------------------------------------------------- counters
 
 RUN = {"Queries": 1_380_000, "Innodb_os_log_fsyncs": 16_000, "Innodb_data_fsyncs": 17_000}
@@ -135,8 +188,8 @@ def test_since_the_start_few_flushes_are_proof_and_many_are_not() -> None:
 
 def test_flushes_of_all_files_can_only_be_too_few() -> None:
     of_all = {name: value for name, value in RUN.items() if name != "Innodb_os_log_fsyncs"}
-    assert "the flushes of the log apart" in flushes(reading(1, **of_all))
-    assert flushes(reading(1, **{**of_all, "Innodb_data_fsyncs": 100})).startswith("failed")
+    assert "the flushes of the log apart" in flushes(reading(400, **of_all))
+    assert flushes(reading(400, **{**of_all, "Innodb_data_fsyncs": 100})).startswith("failed")
 
 
 def test_a_log_that_is_written_through_is_not_held_to_flushes() -> None:
@@ -144,6 +197,40 @@ def test_a_log_that_is_written_through_is_not_held_to_flushes() -> None:
         f"{SAFE}; innodb_flush_method=O_DSYNC", reading(400, **{**RUN, "Innodb_os_log_fsyncs": 0})
     )
     assert counted_flushes.outcome(evidence_of(make_result(), beside)).state == "does not apply"
+
+
+@pytest.mark.parametrize("asked", ["innodb_flush_method=O_DSYNC", "innodb_log_file_write_through=ON"])
+def test_a_part_of_an_answer_does_not_hide_the_option_file(asked: str) -> None:
+    """As `SHOW VARIABLES LIKE 'innodb_flush_log%'` leaves out the method."""
+    few = [reading(400, **{**RUN, "Innodb_os_log_fsyncs": 12})]
+    observed = make_option_file("innodb_flush_log_at_trx_commit=1", "variables.txt", observed=True)
+    through = Beside(asked=make_option_file(asked), observed=observed, counters=few)
+    assert counted_flushes.outcome(evidence_of(make_result(), through)).state == "does not apply"
+    partial = Beside(asked=make_option_file("port=1"), observed=observed, counters=few)
+    assert counted_flushes.outcome(evidence_of(make_result(), partial)).missing == (
+        "`innodb_flush_method`, which the server's answer leaves out",
+    )
+
+
+def test_counters_of_less_than_the_run_are_not_of_the_run() -> None:
+    short = "counters of the run (status.txt: 60 s, and the run had 300)"
+    assert short in flushes(reading(60, **{**RUN, "Innodb_os_log_fsyncs": 12}))
+    assert short in flushes(reading(100, **dict.fromkeys(RUN, 0)), reading(160, **RUN))
+    untimed = make_counters(RUN)
+    assert "how long the server had counted (`Uptime`)" in flushes(untimed)
+
+
+@pytest.mark.parametrize("file", ["before.txt", "status-start.txt", "ssd_before2.txt"])
+def test_one_reading_from_before_tells_nothing_of_the_run(file: str) -> None:
+    few = {"Uptime": 9000, **RUN, "Innodb_os_log_fsyncs": 12}
+    assert f"counters after the run ({file} is of before)" in flushes(make_counters(few, file))
+    assert flushes(make_counters(few, "after.txt")).startswith("failed")
+
+
+def test_of_one_reading_it_is_said_what_it_rests_on() -> None:
+    beside = make_beside(SAFE, reading(9000, **{**RUN, "Innodb_os_log_fsyncs": 12}))
+    (found,) = counted_flushes.outcome(evidence_of(make_result(), beside)).problems
+    assert "12 of the log (since the server's start, if that was read after the run): they" in found.message
 
 
 def test_pages_that_were_read_before_the_run_are_no_pages_of_the_run() -> None:
@@ -171,11 +258,66 @@ def test_each_result_has_the_settings_of_its_own_server() -> None:
     results = [make_result(source__file=f"{disk}/safest.txt") for disk in ("ssd", "hdd")]
     given = [make_option_file(text, f"{disk}/my.cnf") for disk, text in (("ssd", SAFE), ("hdd", FAST))]
     plan, trials, _ = assemble(results, "old")
-    ssd, hdd = audit_results(results, trials, given)
+    besides = belonging(results, given)
+    ssd, hdd = audit_results(results, trials, besides)
     failed = [{one.check for one in subject.within("failed")} for subject in (ssd, hdd)]
     assert "durable-commits" not in failed[0]
     assert "durable-commits" in failed[1]
-    together = audit_experiment(plan, trials, results, given)
+    together = audit_experiment(plan, trials, results, besides)
     assert together is not None
     (raised, *_) = next(one for one in together.checks if one.check == "common-settings").raised
     assert "`innodb_flush_log_at_trx_commit` is 1 on ssd and 2 on hdd" in raised.message
+
+
+def common(ssd: str, hdd: str) -> CheckAnswer:
+    """Return what is said of results of two storages, each with an option file of its own."""
+    results = [make_result(source__file=f"{disk}.txt") for disk in ("ssd", "hdd")]
+    plan, trials, _ = assemble(results, "old")
+    given = [make_option_file(text, f"{disk}.cnf") for disk, text in (("ssd", ssd), ("hdd", hdd))]
+    told = audit_experiment(plan, trials, results, belonging(results, given))
+    assert told is not None
+    return next(one for one in told.checks if one.check == "common-settings")
+
+
+@pytest.mark.parametrize(
+    ("ssd", "hdd"),
+    [
+        ("innodb_buffer_pool_size=128M", "innodb_buffer_pool_size=134217728"),
+        ("innodb_doublewrite=ON", "innodb_doublewrite=1"),
+        ("innodb_doublewrite", "innodb_doublewrite=ON"),
+        (
+            "port=3306; socket=a.sock; server_id=1; report_host=a",
+            "port=3307; socket=b.sock; server_id=2; report_host=b",
+        ),
+        ("skip_log_bin", "log_bin=OFF"),
+        ("log_bin=/mnt/ssd/binlog", "log_bin=/mnt/hdd/binlog"),
+        ("datadir=/mnt/ssd", ""),
+    ],
+)
+def test_settings_that_are_the_same_in_other_words_have_no_part(ssd: str, hdd: str) -> None:
+    assert common(ssd, hdd).state == "passed"
+
+
+@pytest.mark.parametrize(
+    ("ssd", "hdd", "words"),
+    [
+        ("innodb_buffer_pool_size=8G", "", "`innodb_buffer_pool_size` is 8G on ssd and not set on hdd"),
+        ("skip_log_bin", "log_bin=ON", "`log_bin` is OFF on ssd and ON on hdd"),
+        ("skip_log_bin", "log_bin=/mnt/hdd/binlog", "`log_bin` is OFF on ssd and ON on hdd"),
+    ],
+)
+def test_settings_that_one_storage_alone_has_have_a_part(ssd: str, hdd: str, words: str) -> None:
+    (raised,) = common(ssd, hdd).raised
+    assert words in raised.message
+
+
+def test_many_results_are_told_their_settings_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted_belonging(results: Any, given: Any) -> list[Beside]:
+        asked.append(len(results))
+        return belonging(results, given)
+
+    monkeypatch.setattr("diskproof.cli.audit.belonging", counted_belonging)
+    _of_results([make_result(source__file=f"{disk}.txt") for disk in ("ssd", "hdd")], [])
+    assert asked == [2]

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.audit.imported import evidence_of
+from diskproof.audit.load import littles_law
 from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.read import read_file
 from diskproof.results.imported import ImportedResult
@@ -141,6 +143,26 @@ def test_means_of_few_digits_are_their_sum_over_the_events() -> None:
     assert found.load.latency_us is not None
     assert found.load.latency_us.mean == pytest.approx(5969.27 / 118869 * 1000)  # printed as 0.05 ms
     assert any("(printed as 0.05)" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("printed", ["0.06", "0.95"])
+def test_a_mean_that_is_not_its_sum_is_kept_and_fails(tmp_path: Path, printed: str) -> None:
+    text = (OUTPUTS / "sysbench-1.0-fileio.txt").read_text()
+    (found,) = results_of(written(tmp_path, text.replace("0.05\n", f"{printed}\n")))
+    assert found.load.latency_us is not None
+    assert found.load.latency_us.mean == pytest.approx(float(printed) * 1000)
+    said = f"its mean of {printed} ms is not its sum: 5,969.27 ms / 118,869 events = 0.05022 ms"
+    assert said in found.remarks
+    assert littles_law.outcome(evidence_of(found)).state == "failed"
+
+
+def test_a_mean_is_not_derived_from_events_that_are_derived_from_it(tmp_path: Path) -> None:
+    text = (OUTPUTS / "sysbench-1.0-oltp.txt").read_text()
+    lines = [line for line in text.splitlines() if "total number of events" not in line]
+    told = "\n".join("avg: 0.42" if "avg:" in line else line for line in lines)
+    (found,) = results_of(written(tmp_path, told))
+    assert found.load.latency_us is not None
+    assert found.load.latency_us.mean == pytest.approx(420.0)
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,29 @@ def told(one: Beside) -> str:
         (["old.txt"], [], ["nothing"]),
         # What stands in one file with results is theirs, and no other's.
         (["post.txt", "other.txt"], ["post.txt"], ["post.txt", "whether the settings given (post.txt) are"]),
+        # A folder below one that only some results share is theirs.
+        (["ssd/oltp.txt", "hdd/oltp.txt"], ["ssd/conf/my.cnf"], ["ssd/conf/my.cnf", "whether the settings"]),
+        (["/a/ssd/x.txt", "/a/hdd/x.txt"], ["/a/conf/my.cnf"], ["/a/conf/my.cnf", "/a/conf/my.cnf"]),
+        (["/ssd/x.txt", "hdd.txt"], ["/etc/my.cnf"], ["/etc/my.cnf", "/etc/my.cnf"]),
+        (
+            ["ssd/x.txt", "hdd/x.txt"],
+            ["hdd/conf/my.cnf", "ssd/conf/my.cnf"],
+            ["ssd/conf/my.cnf", "hdd/conf/my.cnf"],
+        ),
+        # A server that is named is of its family and its series; the answers here are MySQL's 8.0.36.
+        (["server=mysql-8.0.txt"], ["variables.txt"], ["variables.txt"]),
+        (["server=mysql-2.txt"], ["variables.txt"], ["variables.txt"]),
+        (
+            ["server=mysql-5.7.txt"],
+            ["variables.txt"],
+            ["the server's settings (those given, variables.txt, are of another version"],
+        ),
+        (["server=mariadb.txt"], ["variables.txt"], ["the server's settings (those given, variables.txt"]),
+        (
+            ["server=postgresql-15.txt"],
+            ["my.cnf"],
+            ["the server's settings (those given, my.cnf, are of another kind of server)"],
+        ),
         # One answer and one option file are one server's unless their names are of different results.
         (["ssd.txt", "hdd.txt"], ["ssd.cnf", "hdd-variables.txt"], ["ssd.cnf", "hdd-variables.txt"]),
     ],

@@ -19,6 +19,7 @@ from diskproof.analysis.audited.audit import (
 )
 from diskproof.analysis.audited.shapes import AuditAnswer, Raised
 from diskproof.importers.assemble import assemble
+from diskproof.importers.beside import belonging
 from diskproof.report.audit import json, markdown, text, words
 from diskproof.results.imported import ImportedResult, Settings, Source
 from support.articles import make_article
@@ -228,7 +229,7 @@ def test_trials_of_a_run_of_ours_keep_their_own_figures() -> None:
 def test_settings_of_another_result_are_not_called_unrecorded() -> None:
     settings = Settings(source=Source(file="ssd.cnf", format="my.cnf"), observed=False, values={"a": "1"})
     results = [make_result(source__file=f"{disk}.txt") for disk in ("ssd", "hdd")]
-    ours, others = audit_results(results, [], [settings])
+    ours, others = audit_results(results, [], belonging(results, [settings]))
     untied = "whether the settings given (ssd.cnf) are this server's"
     missing = dict(words.untold(AuditAnswer(subjects=[others])))
     assert "the server's settings" not in missing

@@ -7,6 +7,7 @@ import pytest
 from diskproof.server.base import ServerKind
 from diskproof.server.durability import (
     at_risk,
+    awaited_flush,
     commits_wait_for_flush,
     no_commit_waits,
     relaxed,
@@ -158,3 +159,26 @@ def test_that_no_commit_waits_is_said_of_settings_that_are_known(
     assert no_commit_waits("mysql", observed) == none_waits
     assert not no_commit_waits("postgresql", observed)
     assert not no_commit_waits("sqlite", observed)
+
+
+@pytest.mark.parametrize(
+    ("observed", "awaited"),
+    [
+        ({"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "1", "log_bin": "ON"}, "log"),
+        ({"innodb_flush_log_at_trx_commit": "1"}, "log"),
+        ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1", "log_bin": "ON"}, "binary log"),
+        ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "0", "log_bin": "ON"}, "nothing"),
+        ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1", "log_bin": "OFF"}, "nothing"),
+        ({"innodb_flush_log_at_trx_commit": "2", "log_bin": "ON"}, None),
+        ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1"}, None),
+        ({}, None),
+    ],
+)
+def test_which_flush_commits_wait_for(observed: dict[str, str | None], awaited: str | None) -> None:
+    assert awaited_flush("mysql", observed) == awaited
+
+
+def test_postgresql_has_one_log() -> None:
+    assert awaited_flush("postgresql", {"synchronous_commit": "on", "fsync": "on"}) == "log"
+    assert awaited_flush("postgresql", {"synchronous_commit": "off", "fsync": "on"}) == "nothing"
+    assert awaited_flush("postgresql", {"fsync": "on"}) is None

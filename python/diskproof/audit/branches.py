@@ -36,5 +36,6 @@ def pgbench_scale(evidence: Evidence) -> Iterator[Said]:
         yield Problem(
             "warning",
             f"{clients:,} clients update {scale:,} {'row' if scale == 1 else 'rows'} of pgbench_branches: at "
-            f"least {clients - scale:,} of them can only wait for the others",
+            f"most {scale:,} of {clients:,} clients can be between the update of their branch and their "
+            "commit at a time; with more clients than rows they queue there",
         )

@@ -79,6 +79,7 @@ def plainly(values: Values) -> Values:
         for prefix in ("skip_", "disable_"):
             if name.startswith(prefix) and name.removeprefix(prefix) in SKIPPED:
                 found[name.removeprefix(prefix)] = "OFF"
+                del found[name]
     return found
 
 

@@ -1,14 +1,17 @@
 """What a server's own counters, given beside an imported result, say of it: pages read, commits flushed."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
-from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
+from diskproof.audit.check import Apart, Configuration, Evidence, Problem, Said, Untold, check
+from diskproof.audit.configuration import effective, is_set, is_whole
+from diskproof.audit.durability import METHOD
 from diskproof.audit.figures import is_fixed_mix
-from diskproof.audit.in_force import given_beside, waits_for_flush
-from diskproof.results.imported import Settings
+from diskproof.audit.in_force import given_beside, without_waiting
+from diskproof.results.imported import Counters
 from diskproof.results.record import format_figure, recorded
 from diskproof.server.mysql.printed import Counted, counted
-from diskproof.server.values import same
 
 IN_MEMORY = 0.01
 """Pages from files a transaction below which reads were memory's. A judgement: one transaction in a hundred
@@ -19,6 +22,11 @@ MOSTLY = 0.9
 
 UNCOUNTED = 0.02
 """Share of a run's statements that may be missing in the counters: readings are taken a little apart."""
+
+BEFORE = frozenset({"before", "start", "begin"})
+"""Words in the name of a file that was written before a run."""
+
+SINCE_START = " (since the server's start, if that was read after the run)"
 
 OWN = Apart("our own trials keep an account of that: their limits tell")
 
@@ -53,7 +61,7 @@ def page_reads(evidence: Evidence) -> Iterator[Said]:
         if not _is_mostly_the_run(evidence, told):
             yield Untold("counters of the run alone (SHOW GLOBAL STATUS before and after)")
         return
-    since = " since the server's start" if told.since_start else ""
+    since = SINCE_START if told.since_start else ""
     said = (
         f"of {requests:,} pages that were asked for{since} {reads:,} came from files, "
         f"{format_figure(each)} a transaction: the data was in memory"
@@ -82,10 +90,10 @@ def counted_flushes(evidence: Evidence) -> Iterator[Said]:
     if load.writes == 0:
         yield Apart("nothing was written")
         return
-    if not waits_for_flush(evidence):
-        yield Apart("no commit waits for a flush, by the settings")
+    if unwaited := without_waiting(evidence):
+        yield unwaited
         return
-    if _flushes_by_itself(given_beside(evidence).observed or given_beside(evidence).settings):
+    if _flushes_by_itself(given_beside(evidence)):
         yield Apart("each write of the log is flushed by itself, and no flush is counted")
         return
     told = _of_the_run(evidence)
@@ -97,7 +105,7 @@ def counted_flushes(evidence: Evidence) -> Iterator[Said]:
     flushes = recorded(told.flushes if of_log is None else of_log, "the flushes that the server counted")
     if flushes < least * (1 - UNCOUNTED):
         which = "of all files" if of_log is None else "of the log"
-        since = " since the server's start" if told.since_start else ""
+        since = SINCE_START if told.since_start else ""
         yield Problem(
             "warning",
             f"{load.known_transactions:,} commits of {load.known_clients:,} clients that each wait need "
@@ -122,11 +130,20 @@ def _of_the_run(evidence: Evidence) -> Counted:
         counted([one.values for one in readings]),
         "the order of the server's counters (`Uptime`), of one start",
     )
+    if told.since_start and _was_before(readings[0]):
+        recorded(None, f"counters after the run ({readings[0].source.file} is of before)")
+    lasted, ran = (
+        recorded(told.seconds, "how long the server had counted (`Uptime`)"),
+        evidence.load.known_seconds,
+    )
+    if lasted < ran * (1 - UNCOUNTED):
+        said = f"{_files(readings)}: {lasted:,.0f} s, and the run had {ran:,.0f}"
+        recorded(None, f"counters of the run ({said})")
     statements = recorded(told.statements, "how many statements the server counted (`Queries`)")
     asked = evidence.load.known_statements
     if statements < asked * (1 - UNCOUNTED):
-        files = ", ".join(dict.fromkeys(one.source.file for one in readings))
-        recorded(None, f"counters of the run ({files}: {statements:,} statements, and the run had {asked:,})")
+        said = f"{_files(readings)}: {statements:,} statements, and the run had {asked:,}"
+        recorded(None, f"counters of the run ({said})")
     return told
 
 
@@ -134,8 +151,23 @@ def _is_mostly_the_run(evidence: Evidence, told: Counted) -> bool:
     return evidence.load.known_statements >= MOSTLY * (told.statements or 0)
 
 
-def _flushes_by_itself(settings: Settings) -> bool:
-    """Tell whether InnoDB's log is written past all caches, so that no flush of it is made."""
-    method = settings.values.get("innodb_flush_method") or ""
-    through = settings.values.get("innodb_log_file_write_through") or ""
-    return same(method, "O_DSYNC") or same(through, "ON")
+def _files(readings: Sequence[Counters]) -> str:
+    return ", ".join(dict.fromkeys(one.source.file for one in readings))
+
+
+def _was_before(reading: Counters) -> bool:
+    """Tell whether the name of its file says that it was taken before the run."""
+    return not BEFORE.isdisjoint(re.findall(r"[^\W\d_]+", PurePath(reading.source.file).name.casefold()))
+
+
+def _flushes_by_itself(configuration: Configuration) -> bool:
+    """Tell whether InnoDB's log is written past all caches, so that no flush of it is made.
+
+    NotRecordedError where only a part of a server's answer is given, and the method nowhere.
+    """
+    values = effective(configuration)
+    if is_set(values, METHOD, "O_DSYNC") or is_set(values, "innodb_log_file_write_through", "ON"):
+        return True
+    if METHOD not in values and configuration.observed and not is_whole(configuration.observed):
+        recorded(None, f"`{METHOD}`, which the server's answer leaves out")
+    return False

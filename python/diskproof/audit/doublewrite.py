@@ -3,8 +3,15 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
-from diskproof.audit.configuration import WHICH_SERVER, effective, is_whole, server_of
-from diskproof.audit.durability import METHOD, copies_unflushed, possible, promises_safety
+from diskproof.audit.configuration import WHICH_SERVER, effective, server_of
+from diskproof.audit.durability import (
+    METHOD,
+    copies_unflushed,
+    method_untold,
+    possible,
+    promises_safety,
+    without_copies,
+)
 
 
 @check(
@@ -24,7 +31,9 @@ def unflushed_doublewrite(configuration: Configuration) -> Iterator[Said]:
         return
     values = effective(configuration)
     said = [copies_unflushed(values, one) for one in possible(server)]
-    if any(said) and METHOD not in values and configuration.observed and not is_whole(configuration.observed):
+    if without_copies(values):
+        yield Apart("no copies are made: the doublewrite buffer is off")
+    elif method_untold(configuration):
         yield Untold(f"`{METHOD}`, which the server's answer leaves out")
     elif all(said):
         promised = promises_safety(configuration.level)

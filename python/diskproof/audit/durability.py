@@ -1,7 +1,9 @@
 """What a power cut takes by a server's settings, and settings of durability that contradict each other."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from diskproof.audit.check import Configuration, Problem, Said, Untold, check
 from diskproof.audit.configuration import (
@@ -139,11 +141,19 @@ def _postgresql_durability(values: Values) -> Iterator[str]:
         )
 
 
+SAFE = frozenset({"safe", "safer", "safest", "durable", "acid"})
+UNSAFE = frozenset({"unsafe", "nondurable"})
+TAKE_IT_BACK = frozenset({"not", "non", "un", "thread", "mysqld", "mariadbd"})
+"""Words of names that promise, words that promise the contrary, and words before which the first promise
+nothing: ``not_safe``, ``thread-safe``, ``mysqld_safe``."""
+
+
 def promises_safety(name: str) -> bool:
     """Tell whether the name of a level or of a file promises that what was acknowledged stays."""
-    words = name.casefold()
-    unsafe = any(word in words for word in ("unsafe", "not-safe", "nondurable", "non-durable"))
-    return not unsafe and any(word in words for word in ("safe", "durable", "acid"))
+    words = re.findall(r"[^\W\d_]+", name.casefold())
+    if not UNSAFE.isdisjoint(words):
+        return False
+    return any(word in SAFE and before not in TAKE_IT_BACK for before, word in pairwise(["", *words]))
 
 
 def _sold_as_safe(level: str, values: Values, server: Server) -> str | None:
@@ -205,7 +215,8 @@ def after_a_power_cut(configuration: Configuration) -> str:
         said.append(f"the settings do not tell, nor the server's version, what {_names(risks.unsure)} does")
     if not said:
         values, servers = effective(configuration), possible_servers(configuration)
-        torn = " and tears no page" if any(copies_unflushed(values, one) for one in servers) else ""
+        may_tear = method_untold(configuration) or any(copies_unflushed(values, one) for one in servers)
+        torn = " and tears no page" if may_tear else ""
         return f"A power cut takes no acknowledged commit, if the device keeps what it says is flushed{torn}."
     return f"After a power cut: {'; '.join(said)}."
 
@@ -259,9 +270,7 @@ def copies_unflushed(values: Values, server: Server) -> str | None:
     pages are written (storage/innobase/buf/buf0dblwr.cc, is_fsync_required). O_DIRECT is the default from
     8.4 on (MySQL 8.4 Reference Manual, innodb_flush_method).
     """
-    if is_off(values, "innodb_doublewrite") or is_set(values, "innodb_doublewrite", "DETECT_ONLY"):
-        return None
-    if not (server.is_mysql and server.since(8, 0, 20)):
+    if without_copies(values) or not _copies_in_files(server):
         return None
     method = values.get(METHOD, "O_DIRECT" if server.since(8, 4, 0) else "fsync")
     if not any(same(method or "", one) for one in ("O_DIRECT", "O_DIRECT_NO_FSYNC")):
@@ -271,6 +280,24 @@ def copies_unflushed(values: Values, server: Server) -> str | None:
         "page before its copy in the doublewrite buffer is flushed, and a power cut may leave both torn "
         "where the disk has a volatile cache"
     )
+
+
+def without_copies(values: Values) -> bool:
+    """Tell whether InnoDB keeps no copy of a page that it writes: DETECT_ONLY notes which pages alone."""
+    return is_off(values, "innodb_doublewrite") or is_set(values, "innodb_doublewrite", "DETECT_ONLY")
+
+
+def method_untold(configuration: Configuration) -> bool:
+    """Tell whether it is the flush method that decides about the copies, and a part of an answer omits it."""
+    values, observed = effective(configuration), configuration.observed
+    if METHOD in values or without_copies(values) or observed is None or is_whole(observed):
+        return False
+    return any(_copies_in_files(one) for one in possible_servers(configuration))
+
+
+def _copies_in_files(server: Server) -> bool:
+    """Tell whether the doublewrite buffer is files of its own there, which have flushes of their own."""
+    return server.is_mysql and bool(server.since(8, 0, 20))
 
 
 def _names(names: Sequence[str]) -> str:

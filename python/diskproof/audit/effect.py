@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
-from diskproof.audit.configuration import SKIPPED, Values, plainly, untold_series
+from diskproof.audit.configuration import Values, plainly, untold_series
 from diskproof.server.values import same
 
 NO_VARIABLES = ("plugin_load", "early_plugin_load", "user", "console", "symbolic_links", "optimizer_switch")
@@ -57,9 +57,7 @@ def took_effect(configuration: Configuration) -> Iterator[Said]:
 
 
 def _has_variable(name: str) -> bool:
-    return not name.startswith((*NO_VARIABLES, "disable_")) and name.removeprefix("skip_") not in SKIPPED - {
-        name
-    }
+    return not name.startswith((*NO_VARIABLES, "disable_"))
 
 
 def _other(name: str, asked: str | None, observed: Values) -> _Other | None:

@@ -1,15 +1,25 @@
 """The settings that a result was measured with: as our trial read them back, or as given beside it."""
 
-from diskproof.audit.check import Configuration, Evidence
+from diskproof.audit.check import Apart, Configuration, Evidence
 from diskproof.audit.configuration import WHICH_SERVER, with_its_series
 from diskproof.audit.durability import Risks, holding, possible_servers, risks_of, risks_where
+from diskproof.audit.option_facts import server_named
+from diskproof.results.imported import Beside
+from diskproof.results.plan import Cell
 from diskproof.results.record import NotRecordedError, recorded
-from diskproof.server.durability import WAITS_FOR_FLUSH, commits_wait_for_flush
+from diskproof.server.durability import WAITS_FOR_FLUSH, Awaited, awaited_flush
 from diskproof.server.values import as_bytes
 from diskproof.study.part import Family
 
 PAGE_OF_POSTGRESQL = 8192
 """What a bare number of shared_buffers counts in (PostgreSQL documentation, Resource Consumption)."""
+
+
+NO_WAITING: dict[Awaited, Apart] = {
+    "binary log": Apart("commits wait for the binary log's flush alone, which is not counted here"),
+    "nothing": Apart("no commit waits for a flush, by the settings"),
+}
+"""Why there is nothing to look at where commits do not wait for their log's flush."""
 
 
 def given_beside(evidence: Evidence) -> Configuration:
@@ -18,9 +28,16 @@ def given_beside(evidence: Evidence) -> Configuration:
     settings = beside.settings if beside else None
     if beside is None or settings is None:
         raise NotRecordedError(evidence.untold_settings)
-    told = settings.version or (beside.observed.version if beside.observed else None)
-    named = evidence.result.levels.get("server") if evidence.result else None
-    return with_its_series(Configuration(settings, beside.observed, server=told or named))
+    return with_its_series(
+        Configuration(settings, beside.observed, server=server_beside(beside, evidence.cell))
+    )
+
+
+def server_beside(beside: Beside, cell: Cell) -> str | None:
+    """Return family and version of the server that settings are for, by themselves or by the cell's level."""
+    told = next((one.version for one in (beside.settings, beside.observed) if one and one.version), None)
+    named = cell.server if server_named(cell.server).flavour else None
+    return told or named
 
 
 def family_in_force(evidence: Evidence) -> Family:
@@ -30,24 +47,30 @@ def family_in_force(evidence: Evidence) -> Family:
     return recorded(evidence.server, "the server's settings").family
 
 
-def waits_for_flush(evidence: Evidence) -> bool:
-    """Tell whether each commit waits for its log's flush; NotRecordedError where the settings do not tell.
+def without_waiting(evidence: Evidence) -> Apart | None:
+    """Return why no commit waits for its log's flush; None where each does.
 
-    The settings decide, not the level's name: a study may change any level, and name its own.
+    NotRecordedError where the settings do not tell. They decide, not the level's name: a study may change any
+    level, and name its own.
     """
+    awaited = _awaited(evidence)
+    return None if awaited == "log" else NO_WAITING[awaited]
+
+
+def _awaited(evidence: Evidence) -> Awaited:
     if not evidence.imported:
-        family = family_in_force(evidence)
-        return commits_wait_for_flush(family, _read_back(evidence))
+        told = awaited_flush(family_in_force(evidence), _read_back(evidence))
+        return recorded(told, "which settings of durability the server had")
     configuration = given_beside(evidence)
     family = _family(configuration)
     held = [holding(configuration, server) for server in possible_servers(configuration)]
     for name in WAITS_FOR_FLUSH[family]:
         if any(name not in values for values in held):
             raise NotRecordedError(f"`{name}`, which the server's answer leaves out")
-    told = {commits_wait_for_flush(family, values) for values in held}
-    if len(told) > 1:
+    found = {awaited_flush(family, values) for values in held}
+    if len(found) > 1:
         raise NotRecordedError(WHICH_SERVER)
-    return told.pop()
+    return recorded(found.pop(), "`sync_binlog` or `log_bin`, which the server's answer leaves out")
 
 
 def risks(evidence: Evidence) -> Risks:

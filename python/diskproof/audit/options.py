@@ -142,7 +142,7 @@ def same_level(configuration: Configuration) -> Iterator[Said]:
     if not configuration.beside:
         yield Apart("settings of one level")
     for other in configuration.beside:
-        if not _differences(configuration, other):
+        if not differences(effective(configuration), effective(other)):
             # Nobody said that they are levels: two copies of one file are none.
             severity: Severity = "note" if configuration.differs_in is None else "warning"
             yield Problem(severity, f"`{configuration.level}` and `{other.level}` differ in no option")
@@ -167,18 +167,17 @@ def undeclared_difference(configuration: Configuration) -> Iterator[Said]:
         yield from _bounded(
             [
                 f"{levels} differ in `{name}` too: {ours} and {theirs}"
-                for name, ours, theirs in _differences(configuration, other)
+                for name, ours, theirs in differences(effective(configuration), effective(other))
                 if name not in configuration.differs_in and "/" not in ours + theirs
             ]
         )
 
 
-def _differences(one: Configuration, other: Configuration) -> list[tuple[str, str, str]]:
+def differences(ours: Values, theirs: Values) -> list[tuple[str, str, str]]:
     """Return each option that does not have one value in both, with both values.
 
     Places are among them (they hold a ``/``): by their storage levels may always differ.
     """
-    ours, theirs = effective(one), effective(other)
     return [
         (name, _told(ours, name), _told(theirs, name))
         for name in dict.fromkeys((*ours, *theirs))

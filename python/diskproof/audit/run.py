@@ -3,8 +3,11 @@
 import math
 from collections.abc import Iterator
 
-from diskproof.audit.check import Apart, Problem, Run, Said, Untold, check
+from diskproof.audit.check import Apart, Configuration, Problem, Run, Said, Untold, check
+from diskproof.audit.configuration import Values, effective, is_off, with_its_series
+from diskproof.audit.in_force import server_beside
 from diskproof.audit.levels import observed_by_level
+from diskproof.audit.options import differences
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell, Metric
 from diskproof.results.trial import Trial
@@ -144,20 +147,23 @@ def common_settings(run: Run) -> Iterator[Said]:
         if not (run.trials_of(cell) and run.trials_of(other)):
             yield Untold(NO_TRIALS)
             continue
-        told = [_common(run, run.trials_of(side)[0]) for side in (cell, other)]
-        if cell.has_server and not all(told):
-            yield Untold(_why_untold(run, [run.trials_of(side)[0] for side in (cell, other)]))
+        ours, theirs = (_common(run, side, run.trials_of(side)[0]) for side in (cell, other))
+        if ours is None or theirs is None:
+            if cell.has_server:
+                yield Untold(_why_untold(run, [run.trials_of(side)[0] for side in (cell, other)]))
             continue
-        one, two = told
-        for name in sorted(one.keys() & two.keys()):
+        for name, one, two in sorted(differences(ours, theirs)):
             message = (
-                f"`{name}` is {one[name]} on {cell.storage} and {two[name]} on {other.storage}: "
+                f"`{name}` is {one} on {cell.storage} and {two} on {other.storage}: "
                 "part of a difference between them may be its doing"
             )
-            if one[name] != two[name] and message not in said:
+            if name not in OF_THE_SERVER and "/" not in one + two and message not in said:
                 said.add(message)
                 yield Problem("warning" if run.plan.imported else "note", message, cells=(cell.id, other.id))
 
+
+OF_THE_SERVER = ("port", "socket", "server_id", "report_host")
+"""What tells one server from another on the same machine, and is no setting of how it works."""
 
 OF_THE_BINARY_LOG = ("binlog_format",)
 """What a server is given where it has a binary log: without one it says nothing."""
@@ -256,24 +262,26 @@ def _why_untold(run: Run, trials: list[Trial]) -> str:
     return next(filter(None, reasons), "the server's settings")
 
 
-def _common(run: Run, trial: Trial) -> dict[str, str]:
-    """Return the observed settings that no tuning asked for; paths differ by nature.
+def _common(run: Run, cell: Cell, trial: Trial) -> Values | None:
+    """Return the observed settings that no tuning asked for, None where none are known.
 
-    Of imported results it is what was asked for: a server's whole answer differs in what is no setting.
+    Paths differ by nature. Of imported results it is what was asked for: a server's whole answer differs in
+    what is no setting.
     """
-    if run.plan.imported:
-        beside = run.beside.get(trial.id)
-        asked = beside.asked.values if beside and beside.asked else {}
+    if not run.plan.imported:
         return {
-            name: "ON" if value is None else value
-            for name, value in asked.items()
-            if "/" not in (value or "")
-        }
-    return {
-        setting.name: setting.observed or "not known to the server"
-        for setting in trial.settings
-        if not setting.level and "/" not in setting.requested
-    }
+            setting.name: setting.observed or "not known to the server"
+            for setting in trial.settings
+            if not setting.level and "/" not in setting.requested
+        } or None
+    beside = run.beside.get(trial.id)
+    if beside is None or beside.asked is None:
+        return None
+    configuration = Configuration(beside.asked, server=server_beside(beside, cell))
+    values = dict(effective(with_its_series(configuration)))
+    if "log_bin" in values:  # elsewhere its value is a place, which may differ
+        values["log_bin"] = "OFF" if is_off(values, "log_bin") else "ON"
+    return values
 
 
 def _said(values: set[str]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
 from diskproof.audit.load import NO_STEADY_LOAD
+from diskproof.results.record import format_printed
 
 UNFAIR = 3.0
 """How many times as much as by chance the clients' shares may scatter."""
@@ -29,9 +30,10 @@ def uneven(mean: float, deviation: float) -> str | None:
     chance = 1 / math.sqrt(mean)
     if deviation / mean <= max(UNFAIR * chance, ALIKE):
         return None
+    told = format_printed(mean)
     return (
-        f"the clients' shares scatter by {deviation:,g} / {mean:,.10g} = {deviation / mean:.1%}; chance "
-        f"makes about 1 / sqrt({mean:,.10g}) = {chance:.1%}"
+        f"the clients' shares scatter by {format_printed(deviation)} / {told} = {deviation / mean:.1%}; "
+        f"chance makes about 1 / sqrt({told}) = {chance:.1%}"
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
-from diskproof.audit.in_force import family_in_force, pool_bytes, waits_for_flush
+from diskproof.audit.in_force import family_in_force, pool_bytes, without_waiting
 from diskproof.audit.told_data import data_of
 from diskproof.results.load import FileRequests
 from diskproof.results.machine import BlockDevice, Place
@@ -26,8 +26,6 @@ FEWEST_BYTES = 64 * 2**20
 DEVICE_BELOW = "the device below the place"
 
 NO_DEVICE = Apart("no block device of its own below the log")
-
-NO_WAITING = Apart("no commit waits for a flush")
 
 DEVICE_SHARE = 0.25
 """In the worst case the last 35 of 60 s are still in the page cache; the journal's own writes add to it."""
@@ -59,8 +57,8 @@ def bytes_written(evidence: Evidence) -> Iterator[Said]:
     if usage.seconds < WRITTEN_BACK_S:
         yield Apart("in less than a minute the kernel need not have written back what it was given")
         return
-    if _flushed_place(evidence) is None:
-        yield NO_WAITING
+    if unwaited := without_waiting(evidence):
+        yield unwaited
         return
     disks = dict.fromkeys(disk for device in devices.values() for disk in device.counted)
     written = recorded(usage.server_written_bytes, "what the server wrote")
@@ -172,10 +170,10 @@ def physics(evidence: Evidence) -> Iterator[Said]:
     if (moved := evidence.load.file_requests) is not None:
         yield from _syncs_of_files(evidence, moved)
         return
-    log = _flushed_place(evidence)
-    if log is None:
-        yield NO_WAITING
+    if unwaited := without_waiting(evidence):
+        yield unwaited
         return
+    log = _flushed_place(evidence)
     if log.device is None:
         yield NO_DEVICE if log.in_memory or log.pool else Untold(DEVICE_BELOW)
         return
@@ -203,13 +201,8 @@ def _syncs_of_files(evidence: Evidence, moved: FileRequests) -> Iterator[Said]:
     yield from _no_flush(evidence, data, data.device, f"{moved.syncs:,} syncs of files")
 
 
-def _flushed_place(evidence: Evidence) -> Place | None:
-    """Return where each commit is flushed to; None where the server, by its settings, waits for none.
-
-    NotRecordedError where server, settings or place are not known.
-    """
-    if not waits_for_flush(evidence):
-        return None
+def _flushed_place(evidence: Evidence) -> Place:
+    """Return where the log is flushed to; NotRecordedError where server or place are not known."""
     return recorded(evidence.place(LOG_ROLE[family_in_force(evidence)]), "where the log lay")
 
 

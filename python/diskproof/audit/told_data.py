@@ -13,6 +13,9 @@ million rows were 1.13 GiB."""
 SCALE_BYTES = 15 * 2**20
 """Of pgbench for each unit of its scaling factor: 100,000 accounts with their key, and little besides."""
 
+BUILTIN_WRITERS = ("tpc-b", "simple update")
+"""How the names of pgbench's own scripts begin whose every transaction writes."""
+
 ROUGH = 0.2
 """Share by which a size that was worked out may be wrong: pages are filled more or less. A judgement."""
 
@@ -66,7 +69,9 @@ def builtin_scale(result: ImportedResult) -> int | None:
 
     For such a script pgbench prints 1, whatever its tables have.
     """
-    if result.load.mix is None or not result.load.mix.startswith(("TPC-B", "simple update", "select only")):
+    if result.load.mix is None or not result.load.mix.casefold().startswith(
+        (*BUILTIN_WRITERS, "select only")
+    ):
         return None
     return _asked(result, "scaling factor")
 

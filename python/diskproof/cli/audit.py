@@ -17,6 +17,7 @@ from diskproof.cli.exits import AUDIT_FAILED, DONE
 from diskproof.cli.screen import results, say
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.base import Found, ImportRefusedError
+from diskproof.importers.beside import belonging
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
 from diskproof.report.audit import json, markdown, text
@@ -96,9 +97,10 @@ def _of_results(
     measured: Sequence[ImportedResult], given: Sequence[Settings | Counters]
 ) -> list[SubjectAnswer]:
     """Audit each result with the settings given beside it, and where there are several, their comparison."""
+    besides = belonging(measured, given)
     try:
         plan, trials, _ = assemble(measured, "imported")
     except ImportRefusedError:
-        return audit_results(measured, [], given)
-    together = audit_experiment(plan, trials, measured, given)
-    return [*audit_results(measured, trials, given), *([together] if together else [])]
+        return audit_results(measured, [], besides)
+    together = audit_experiment(plan, trials, measured, besides)
+    return [*audit_results(measured, trials, besides), *([together] if together else [])]

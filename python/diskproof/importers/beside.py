@@ -99,13 +99,15 @@ def belonging(results: Sequence[ImportedResult], given: Sequence[Given]) -> list
 
 
 def family_of(result: ImportedResult) -> str | None:
-    """Return ``mysql`` or ``postgresql`` where the output tells on which of them it ran; else None."""
+    """Return ``mysql`` or ``postgresql`` where its output or its name tells on which it ran; else None."""
     if result.source.format == "pgbench":
         return "postgresql"
     if "mysqlslap" in result.source.format or "mariadb-slap" in result.source.format:
         return "mysql"
-    driver = result.asked.get("db-driver", "")
-    return {"mysql": "mysql", "pgsql": "postgresql"}.get(driver)
+    driver = {"mysql": "mysql", "pgsql": "postgresql"}.get(result.asked.get("db-driver", ""))
+    if driver is None and (named := _NAMED.search(_named_server(result))):
+        return "postgresql" if named["name"].startswith(("postgres", "pg")) else "mysql"
+    return driver
 
 
 def family_given(server: Beside) -> str:
@@ -174,16 +176,45 @@ def _reach(server: Beside, results: Sequence[ImportedResult]) -> dict[int, _Clos
             kept, levels = named, max(levels, len(mark.levels))
         if named := [at for at in kept if _has_its_words(mark, results[at].source.file)]:
             kept, words = named, max(words, len(mark.words))
-        below = [at for at in kept if _lies_below(mark, results[at].source.file)]
-        if below and len(below) < len(results):
-            kept, folders = below, max(folders, len(mark.folder))
+        folder, below = _nearest(mark.folder, results)
+        if len(below) < len(results) and (near := [at for at in kept if at in below]):
+            kept, folders = near, max(folders, len(folder))
     marked = levels or words or folders
     return dict.fromkeys(kept, (0, levels, words, folders)) if marked else {}
 
 
 def _may_be_of(server: Beside, result: ImportedResult) -> bool:
-    """Tell whether the families of both, as far as told, do not forbid it; only MySQL's counters are read."""
-    return family_of(result) in {None, family_given(server)}
+    """Tell whether family and series of both, as far as told, do not forbid it; counters are MySQL's."""
+    return family_of(result) in {None, family_given(server)} and not _is_of_another_series(server, result)
+
+
+_NAMED = re.compile(
+    r"(?P<name>mysql|mariadb|percona|postgres(?:ql)?|pg)(?![a-z])[-_ ]*(?P<number>\d{1,2}(?:\.\d{1,3}){0,2})?"
+)
+"""A server in a level's name, with the series that stands behind it: ``mysql-5.7``, ``postgresql-15``."""
+
+
+def _named_server(result: ImportedResult) -> str:
+    """Return the level of the server, by the output or the file's name, in lower case; else nothing."""
+    told = result.levels.get("server") or named_levels(result.source.file).get("server", "")
+    return told.casefold()
+
+
+def _is_of_another_series(server: Beside, result: ImportedResult) -> bool:
+    """Tell whether the server answered as another than the one that the result is said to be of.
+
+    A bare number behind MySQL or MariaDB may be a server's number among others: ``mysql-2``.
+    """
+    version = next((one.version for one in (server.observed, server.asked) if one and one.version), "")
+    named, told = _NAMED.search(_named_server(result)), re.search(r"\d+(?:\.\d+)*", version)
+    if named is None or told is None:
+        return False
+    if named["name"] == "mariadb" and "mariadb" not in version.casefold():
+        return True
+    number = (named["number"] or "").split(".")
+    if number == [""] or (len(number) == 1 and family_given(server) == "mysql"):
+        return False
+    return told[0].split(".")[: len(number)] != number
 
 
 def _has_its_levels(mark: _Mark, file: str) -> bool:
@@ -195,8 +226,19 @@ def _has_its_words(mark: _Mark, file: str) -> bool:
     return bool(mark.words) and mark.words <= frozenset(_words(str(PurePath(file))))
 
 
-def _lies_below(mark: _Mark, file: str) -> bool:
-    return PurePath(file).parent.parts[: len(mark.folder)] == mark.folder
+def _nearest(
+    folder: tuple[str, ...], results: Sequence[ImportedResult]
+) -> tuple[tuple[str, ...], frozenset[int]]:
+    """Return the innermost of a file's folders that holds results, and their places: all where none does.
+
+    ``ssd/conf/my.cnf`` lies beside ``ssd/oltp.txt``. The root of all files is no such folder.
+    """
+    parents = [PurePath(one.source.file).parent.parts for one in results]
+    for depth in range(len(folder), len(PurePath(*folder).anchor), -1):
+        below = frozenset(at for at, parent in enumerate(parents) if parent[:depth] == folder[:depth])
+        if below:
+            return folder[:depth], below
+    return (), frozenset(range(len(results)))
 
 
 def _untied(servers: Sequence[Beside], result: ImportedResult) -> Beside:
@@ -210,6 +252,8 @@ def _untied(servers: Sequence[Beside], result: ImportedResult) -> Beside:
     family = family_of(result)
     if family and all(server.settings and family_given(server) != family for server in servers):
         return Beside(why_not=f"the server's settings (those given, {named}, are of another kind of server)")
+    if all(_is_of_another_series(server, result) for server in servers):
+        return Beside(why_not=f"the server's settings (those given, {named}, are of another version of it)")
     if len(servers) == 1:
         return Beside(why_not=f"whether the settings given ({named}) are this server's")
     return Beside(why_not=f"which of the settings given ({named}) are this server's")

@@ -34,6 +34,9 @@ ASKED = (
     "maximum number of tries",
 )
 
+READS_ONLY = "select only"
+"""The script of pgbench's own that writes nothing; ``SELECT only`` up to PostgreSQL 9.5."""
+
 PREFERRED = ("without initial connection time", "excluding connections establishing", "including")
 """Which of its two rates is of clients at work; with ``-C`` there is only one, which includes connecting."""
 
@@ -145,6 +148,7 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
             seconds=seconds or None,
             transactions=done,
             transactions_per_s=rate,
+            writes=0 if script.casefold() == READS_ONLY else None,
             derived=derived,
             half_digit=HALF_DIGIT,
             latency_us=_latency(text, told, done, remarks),

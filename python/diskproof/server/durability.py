@@ -1,6 +1,7 @@
 """Which settings make a commit wait until its log is flushed, and which make it last, as data."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from diskproof.results.record import Role
 from diskproof.study.part import Family
@@ -41,6 +42,21 @@ def no_commit_waits(family: Family, observed: Mapping[str, str | None]) -> bool:
     if family == "mysql" and not _without_binary_log(observed) and _value(observed, "sync_binlog") != "0":
         return False
     return not commits_wait_for_flush(family, observed)
+
+
+Awaited = Literal["log", "binary log", "nothing"]
+"""The flush that commits wait for: the log's own, the binary log's alone, or none."""
+
+
+def awaited_flush(family: Family, observed: Mapping[str, str | None]) -> Awaited | None:
+    """Return which flush a server's commits wait for; None where its settings do not tell."""
+    if commits_wait_for_flush(family, observed):
+        return "log"
+    if no_commit_waits(family, observed):
+        return "nothing"
+    if any(observed.get(name) is None for name in (*WAITS_FOR_FLUSH[family], "log_bin", "sync_binlog")):
+        return None
+    return "binary log"
 
 
 def relaxed(family: Family, observed: Mapping[str, str | None]) -> dict[str, str]:

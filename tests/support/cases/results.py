@@ -180,7 +180,8 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
     Case(
         counted.page_reads,
         reading(165),
-        "of 9,000,000 pages .* since the server's start 165 came from files, 0.002391 a transaction",
+        r"of 9,000,000 pages .*\(since the server's start, if that was read after the run\) 165 came from "
+        "files, 0.002391 a transaction",
         reading(600_000),
     ),
     Case(
@@ -192,7 +193,7 @@ RESULT_CASES: tuple[Case[Evidence], ...] = (
     Case(
         branches.pgbench_scale,
         of_pgbench(100),
-        "100 clients update 40 rows of pgbench_branches: at least 60 of them can only wait",
+        "update 40 rows of pgbench_branches: at most 40 of 100 clients can be between the update of their",
         of_pgbench(40),
     ),
 )

@@ -24,10 +24,10 @@ from diskproof.audit.registry import (
     TRIAL_CHECKS,
 )
 from diskproof.audit.run import compared_cells
-from diskproof.importers.beside import belonging, servers_given
+from diskproof.importers.beside import servers_given
 from diskproof.refusal import RefusalError
 from diskproof.results.article import Article
-from diskproof.results.imported import Beside, Counters, ImportedResult, Settings, Source
+from diskproof.results.imported import Beside, ImportedResult, Settings, Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -108,17 +108,17 @@ def _settings_of(beside: Beside | None) -> list[str]:
 
 
 def audit_results(
-    results: Sequence[ImportedResult], trials: Sequence[Trial], given: Sequence[Settings | Counters] = ()
+    results: Sequence[ImportedResult], trials: Sequence[Trial], besides: Sequence[Beside] = ()
 ) -> list[SubjectAnswer]:
     """Return what the checks say of each of several results, of which `trials` were made.
 
-    `given` are settings and counters of servers that were given beside them.
+    `besides` are, one for each result, what was given of its server.
     """
     cells = Counter(trial.cell for trial in trials)
     times = {id(result): cells[trial.cell] for trial, result in pairs(trials, results)}
     return [
         audit_result(result, times.get(id(result), 1), beside)
-        for result, beside in zip(results, belonging(results, given), strict=True)
+        for result, beside in zip(results, besides or [Beside()] * len(results), strict=True)
     ]
 
 
@@ -144,19 +144,17 @@ def audit_experiment(
     plan: Plan,
     trials: Sequence[Trial],
     results: Sequence[ImportedResult],
-    given: Sequence[Settings | Counters] = (),
+    besides: Sequence[Beside] = (),
 ) -> SubjectAnswer | None:
-    """Return what the checks say of results that are compared; None where there is nothing to compare."""
+    """Return what the checks say of results that are compared; None where there is nothing to compare.
+
+    `besides` are, one for each result, what was given of its server.
+    """
     if len(trials) < 2:
         return None
     read = {trial.id: result for trial, result in pairs(trials, results)}
-    besides = belonging(results, given)
-    beside = {
-        trial: besides[at]
-        for trial, result in read.items()
-        for at, one in enumerate(results)
-        if one is result
-    }
+    told = {id(result): beside for result, beside in zip(results, besides, strict=bool(besides))}
+    beside = {trial: told[id(result)] for trial, result in read.items() if id(result) in told}
     run = Run(plan, None, trials, read, beside)
     answers = ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", run)], imported=True)
     files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))

@@ -23,7 +23,7 @@ class Use:
     untold: bool = True
     """Whether a sentence speaks of it where nothing failed: that it can be concluded, or cannot be told."""
     refuted_by: tuple[str, ...] = ()
-    """Checks of which even a note speaks against it."""
+    """Checks of which even a note speaks against it, and whose silence says nothing."""
 
 
 SCATTER = {True: "no scatter is known", False: "too few for their scatter"}
@@ -32,7 +32,12 @@ STEADY_LOADS = ("transactions_per_s", "requests_per_s", "latency_mean_us")
 
 USES: tuple[Use, ...] = (
     Use("a rate that lasts", ("steady", "stalls", "warm-up", "interval-sum"), STEADY_LOADS),
-    Use("a typical latency", ("littles-law", "tail", "latency-order", "mean-bounds"), STEADY_LOADS),
+    Use(
+        "a typical latency",
+        ("littles-law", "tail", "latency-order", "mean-bounds"),
+        STEADY_LOADS,
+        refuted_by=("client-shares",),
+    ),
     Use("a sum of what was measured alone", ("estimates", "operations"), ("seconds",)),
     Use(
         "a statement about the device", ("arrived", "cached-reads", "buffered-copy", "placement", "data-size")
@@ -76,11 +81,9 @@ def support(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
         if evidence.metric not in use.about:
             continue
         asked = [by_name[name] for name in use.needs if name in by_name]
-        failed = [
-            one.check
-            for one in asked
-            if one.state == "failed" or (one.raised and one.check in use.refuted_by)
-        ]
+        refuting = [by_name[name] for name in use.refuted_by if name in by_name and by_name[name].raised]
+        failed = [one.check for one in asked if one.state == "failed"]
+        failed += [one.check for one in refuting if one.check not in failed]
         missing = list(dict.fromkeys(what for one in asked for what in one.missing))
         if failed:
             cannot.append(f"{use.what} (see {listed(failed, MOST_NAMED)})")

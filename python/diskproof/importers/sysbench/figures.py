@@ -12,7 +12,7 @@ from diskproof.results.load import ClientShares, Latency, LoadError
 HISTOGRAM_PERCENTILES = (50, 75, 90, 95, 99, 99.9)
 
 HALF_DIGIT = 0.005
-"""Half of the last digit of rates, which have two decimals."""
+"""Half of the last digit of rates, and of milliseconds: both have two decimals."""
 
 _ROUNDED = 0.5e-4
 """Half a unit of the last digit of "events (avg/stddev)", which has four."""
@@ -114,8 +114,8 @@ def seconds_of(
 def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency | None:
     """Return the latencies of events; None where neither a mean nor what makes one is told.
 
-    A figure that is printed as 0.00 ms was below the last digit, and is left out; a mean is then the sum over
-    the events.
+    A figure that is printed as 0.00 ms was below the last digit, and is left out. A small mean is the sum
+    over the events, where both were printed and it is what the mean was rounded from.
     """
     sum_ms = _sum_ms(run)
     buckets = sum(count for _, count in run.histogram)
@@ -125,12 +125,8 @@ def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency 
     if not events and sum_ms and mean_ms:
         events = round(sum_ms / mean_ms)
         remarks.append(f"about {events} events, derived: {sum_ms:g} ms in all / {mean_ms:g} ms each")
-    if mean_ms is not None and mean_ms < FEW_DIGITS_MS and sum_ms and events:
-        printed, mean_ms = mean_ms, sum_ms / events
-        remarks.append(
-            f"mean {mean_ms:.4g} ms, derived: {sum_ms:,.10g} ms / {events:,} events (printed as "
-            f"{printed:.2f})"
-        )
+    if mean_ms is not None and mean_ms < FEW_DIGITS_MS and sum_ms and told:
+        mean_ms = _of_more_digits(run, mean_ms, sum_ms, int(told), remarks)
     if not mean_ms or not events:
         return None
     return Latency(
@@ -140,6 +136,17 @@ def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency 
         max=_us(run.figures.get("max")),
         percentiles=_percentiles(run, events, buckets, remarks),
     )
+
+
+def _of_more_digits(run: Output, printed_ms: float, sum_ms: float, events: int, remarks: list[str]) -> float:
+    """Return the sum over the events where it is rounded to the printed mean; else that, as it is printed."""
+    exact_ms = sum_ms / events
+    arithmetic = f"{sum_ms:,.10g} ms / {events:,} events"
+    if abs(printed_ms - exact_ms) > (HALF_DIGIT + _half_digit_of_sum_ms(run) / events) * 1.01:
+        remarks.append(f"its mean of {printed_ms:.2f} ms is not its sum: {arithmetic} = {exact_ms:.4g} ms")
+        return printed_ms
+    remarks.append(f"mean {exact_ms:.4g} ms, derived: {arithmetic} (printed as {printed_ms:.2f})")
+    return exact_ms
 
 
 def intervals_of(run: Output) -> tuple[list[float], list[float], float | None]:
@@ -170,6 +177,11 @@ def _sum_ms(run: Output) -> float | None:
     """Return the time of all events: in seconds in sysbench 0.4 and 0.5, in milliseconds since."""
     in_seconds = run.figures.get("total time taken by event execution")
     return in_seconds * 1000 if in_seconds is not None else run.figures.get("sum")
+
+
+def _half_digit_of_sum_ms(run: Output) -> float:
+    """Return half of the last digit of the time of all events, which had four decimals of a second."""
+    return 0.05 if "total time taken by event execution" in run.figures else HALF_DIGIT
 
 
 def _percentiles(run: Output, events: int, buckets: int, remarks: list[str]) -> dict[str, float]:

@@ -15,6 +15,8 @@ class Counted:
 
     since_start: bool
     """Whether the while began with the server's start, and so holds more than any one load."""
+    seconds: float | None
+    """How long the while was, by ``Uptime``."""
     statements: int | None
     """Statements of all clients (``Queries``, or ``Questions`` where that is all)."""
     flushes: int | None
@@ -45,6 +47,7 @@ def counted(readings: Sequence[Mapping[str, str]]) -> Counted | None:
     statements = between.count("Queries")
     return Counted(
         since_start=len(told) == 1,
+        seconds=samples[1][0] - samples[0][0] or None,
         statements=between.count("Questions") if statements is None else statements,
         flushes=between.count("Innodb_data_fsyncs"),
         account=account(between),
