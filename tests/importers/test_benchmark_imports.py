@@ -2,7 +2,11 @@
 
 import pytest
 
+from diskproof.audit.commits import durable_commits
+from diskproof.audit.imported import evidence_of
 from diskproof.importers.base import ImportRefusedError
+from diskproof.results.imported import Beside, ImportedResult
+from support.imported import make_option_file
 from support.samples import SAMPLES, found_in, results_in
 
 
@@ -75,6 +79,29 @@ def test_pgbench_of_old() -> None:
     assert old.load.latency_us
     assert (old.load.latency_us.mean, old.load.latency_us.stdev) == (6250, 2715)
     assert any("8000 transactions / 1280 a second" in remark for remark in old.remarks)
+
+
+@pytest.mark.parametrize(
+    ("sample", "named", "writes"),
+    [
+        ("pgbench-steady.txt", "<builtin: select only>", 0),
+        ("pgbench-old.txt", "SELECT only", 0),  # as up to PostgreSQL 9.5
+        ("pgbench-steady.txt", "<builtin: simple update>", None),
+        ("pgbench-steady.txt", "mine.sql", None),
+        ("pgbench-steady.txt", "multiple scripts", None),
+    ],
+)
+def test_pgbench_that_only_selects_writes_nothing(sample: str, named: str, writes: int | None) -> None:
+    lines = (SAMPLES / sample).read_text().splitlines()
+    told = [f"transaction type: {named}" if one.startswith("transaction type: ") else one for one in lines]
+    (found,) = [one for one in found_in("\n".join(told)) if isinstance(one, ImportedResult)]
+    assert found.load.writes == writes
+    relaxed = make_option_file("synchronous_commit=off", "postgresql.conf")
+    source = relaxed.source.model_copy(update={"format": "postgresql.conf"})
+    beside = Beside(asked=relaxed.model_copy(update={"source": source}))
+    outcome = durable_commits.outcome(evidence_of(found, beside))
+    assert (outcome.state == "does not apply") == (writes == 0)
+    assert bool(outcome.problems) == (writes is None)
 
 
 def test_pgbench_without_a_rate_is_refused() -> None:

@@ -22,6 +22,7 @@ from diskproof.importers.assemble import assemble
 from diskproof.importers.beside import belonging
 from diskproof.report.audit import json, markdown, text, words
 from diskproof.results.imported import ImportedResult, Settings, Source
+from diskproof.results.load import ClientShares
 from support.articles import make_article
 from support.imported import make_file_result, make_result
 from support.trials import change, make_machine, make_plan, make_series, make_trials
@@ -224,6 +225,17 @@ def test_trials_of_a_run_of_ours_keep_their_own_figures() -> None:
     short = next(one for one in subject.checks if one.check == "short")
     assert short.raised[0].message.startswith(f"only 57 to {56 + len(trials)} transactions were measured")
     assert len(short.raised[0].each) == min(len(trials), 100 - 57)
+
+
+def test_shares_that_differ_speak_against_a_typical_latency() -> None:
+    def verdict(**changes: Any) -> str:
+        return audit_result(make_result(**changes)).verdict
+
+    uneven = verdict(load__client_shares=ClientShares(mean=6_900.0, stdev=700.0))
+    assert "it cannot support a typical latency (see client-shares)" in uneven
+    even, untold = verdict(load__client_shares=ClientShares(mean=6_900.0, stdev=100.0)), verdict()
+    assert "; a typical latency" in even.partition("it cannot")[0]
+    assert "; a typical latency" in untold.partition("it cannot")[0], "shares that are not told say nothing"
 
 
 def test_settings_of_another_result_are_not_called_unrecorded() -> None:
