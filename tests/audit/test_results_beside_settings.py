@@ -312,7 +312,7 @@ def test_settings_that_one_storage_alone_has_have_a_part(ssd: str, hdd: str, wor
 
 
 def test_many_results_are_told_their_settings_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    asked: list[int] = []
 
     def counted_belonging(results: Any, given: Any) -> list[Beside]:
         asked.append(len(results))

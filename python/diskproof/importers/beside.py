@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from diskproof.importers.levels import named_levels, without_repeats
+from diskproof.importers.which_server import ServerTold, server_of_result, server_of_settings
 from diskproof.results.factor import Factor
 from diskproof.results.imported import Beside, Counters, ImportedResult, Settings
 
@@ -40,9 +41,6 @@ KINDS = frozenset(
 )
 """Words in the name of an option file or a dump that tell what it is, and not whose."""
 
-POSTGRESQL_FORMATS = frozenset({"postgresql.conf", "pg_settings"})
-
-
 _Closeness = tuple[int, int, int, int]
 """One file for both; levels that both name; words of its name that the other has too; folders in common."""
 
@@ -54,6 +52,21 @@ class _Mark:
     folder: tuple[str, ...]
     words: frozenset[str]
     levels: dict[Factor, str]
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What a result says of where it was measured."""
+
+    file: str
+    folder: tuple[str, ...]
+    words: frozenset[str]
+    levels: dict[Factor, str]
+    server: ServerTold
+
+    def may_be_on(self, server: ServerTold) -> bool:
+        """Tell whether family and version of both, as far as told, do not forbid it."""
+        return not (self.server.is_of_another_family(server) or self.server.is_of_another_version(server))
 
 
 def servers_given(given: Sequence[Given]) -> list[Beside]:
@@ -84,39 +97,22 @@ def belonging(results: Sequence[ImportedResult], given: Sequence[Given]) -> list
 
     A load on bare files has no server.
     """
-    measured = [one for one in results if one.load.file_requests is None]
+    measured = [_measured(one) for one in results if one.load.file_requests is None]
     servers = _apart(servers_given(given), measured)
+    kinds = [server_of_settings(server) for server in servers]
     reached = [_reach(server, measured) for server in servers]
-    told: dict[int, Beside] = {}
+    told: list[Beside] = []
     for at, result in enumerate(measured):
         near = {place: reach[at] for place, reach in enumerate(reached) if at in reach}
-        nearest = [servers[place] for place, close in near.items() if close == max(near.values())]
-        possible = [place for place, server in enumerate(servers) if _may_be_of(server, result)]
-        if not near and len(possible) == 1 and not reached[possible[0]]:
-            nearest = [servers[possible[0]]]  # the only one that it can be, and marked for no other
-        told[id(result)] = nearest[0] if len(nearest) == 1 else _untied(servers, result)
-    return [told.get(id(one), Beside()) for one in results]
-
-
-def family_of(result: ImportedResult) -> str | None:
-    """Return ``mysql`` or ``postgresql`` where its output or its name tells on which it ran; else None."""
-    if result.source.format == "pgbench":
-        return "postgresql"
-    if "mysqlslap" in result.source.format or "mariadb-slap" in result.source.format:
-        return "mysql"
-    driver = {"mysql": "mysql", "pgsql": "postgresql"}.get(result.asked.get("db-driver", ""))
-    if driver is None and (named := _NAMED.search(_named_server(result))):
-        return "postgresql" if named["name"].startswith(("postgres", "pg")) else "mysql"
-    return driver
-
-
-def family_given(server: Beside) -> str:
-    """Return the family that settings are of: ``mysql`` or ``postgresql``."""
-    told = [one for one in (server.asked, server.observed) if one]
-    postgresql = any(
-        one.source.format in POSTGRESQL_FORMATS or "postgres" in (one.version or "").lower() for one in told
-    )
-    return "postgresql" if postgresql else "mysql"
+        nearest = max(near.values(), default=None)
+        places = [place for place, close in near.items() if close == nearest]
+        if not near:
+            possible = [place for place, kind in enumerate(kinds) if result.may_be_on(kind)]
+            # The only one that it can be, and marked for no other.
+            places = possible if len(possible) == 1 and not reached[possible[0]] else []
+        told.append(servers[places[0]] if len(places) == 1 else _untied(servers, kinds, result))
+    of_measured = iter(told)
+    return [next(of_measured) if one.load.file_requests is None else Beside() for one in results]
 
 
 # ---------------------------------------------------------------- one server
@@ -137,7 +133,7 @@ def _together(given: Sequence[Given]) -> Beside:
     )
 
 
-def _apart(servers: list[Beside], results: Sequence[ImportedResult]) -> list[Beside]:
+def _apart(servers: list[Beside], results: Sequence[_Measured]) -> list[Beside]:
     """Take apart again what is one server by its number alone, where its names are those of other results."""
     if len(servers) != 1:
         return servers
@@ -152,7 +148,7 @@ def _apart(servers: list[Beside], results: Sequence[ImportedResult]) -> list[Bes
     return [_together(group) for group in by_reach.values()]
 
 
-def _marked(given: Given, results: Sequence[ImportedResult]) -> frozenset[int] | None:
+def _marked(given: Given, results: Sequence[_Measured]) -> frozenset[int] | None:
     """Return the results that a file is marked for, by its name or its folder; None where it is for any."""
     reach = _reach(_together([given]), results)
     return frozenset(reach) if reach else None
@@ -161,20 +157,21 @@ def _marked(given: Given, results: Sequence[ImportedResult]) -> frozenset[int] |
 # ---------------------------------------------------------------- for which results
 
 
-def _reach(server: Beside, results: Sequence[ImportedResult]) -> dict[int, _Closeness]:
+def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness]:
     """Return the places of the results that a server's files are marked for, with how closely.
 
     Each mark that some of the results carry narrows them; one that none of them carries says nothing. Empty
     where no mark says whose they are.
     """
-    kept = [at for at, one in enumerate(results) if _may_be_of(server, one)]
-    if inside := [at for at in kept if results[at].source.file in server.files]:
+    kind, files = server_of_settings(server), server.files
+    kept = [at for at, one in enumerate(results) if one.may_be_on(kind)]
+    if inside := [at for at in kept if results[at].file in files]:
         return dict.fromkeys(inside, (1, 0, 0, 0))
     levels = words = folders = 0
-    for mark in map(_mark, server.files):
-        if named := [at for at in kept if _has_its_levels(mark, results[at].source.file)]:
+    for mark in map(_mark, files):
+        if named := [at for at in kept if _has_its_levels(mark, results[at])]:
             kept, levels = named, max(levels, len(mark.levels))
-        if named := [at for at in kept if _has_its_words(mark, results[at].source.file)]:
+        if named := [at for at in kept if _has_its_words(mark, results[at])]:
             kept, words = named, max(words, len(mark.words))
         folder, below = _nearest(mark.folder, results)
         if len(below) < len(results) and (near := [at for at in kept if at in below]):
@@ -183,65 +180,28 @@ def _reach(server: Beside, results: Sequence[ImportedResult]) -> dict[int, _Clos
     return dict.fromkeys(kept, (0, levels, words, folders)) if marked else {}
 
 
-def _may_be_of(server: Beside, result: ImportedResult) -> bool:
-    """Tell whether family and series of both, as far as told, do not forbid it; counters are MySQL's."""
-    return family_of(result) in {None, family_given(server)} and not _is_of_another_series(server, result)
-
-
-_NAMED = re.compile(
-    r"(?P<name>mysql|mariadb|percona|postgres(?:ql)?|pg)(?![a-z])[-_ ]*(?P<number>\d{1,2}(?:\.\d{1,3}){0,2})?"
-)
-"""A server in a level's name, with the series that stands behind it: ``mysql-5.7``, ``postgresql-15``."""
-
-
-def _named_server(result: ImportedResult) -> str:
-    """Return the level of the server, by the output or the file's name, in lower case; else nothing."""
-    told = result.levels.get("server") or named_levels(result.source.file).get("server", "")
-    return told.casefold()
-
-
-def _is_of_another_series(server: Beside, result: ImportedResult) -> bool:
-    """Tell whether the server answered as another than the one that the result is said to be of.
-
-    A bare number behind MySQL or MariaDB may be a server's number among others: ``mysql-2``.
-    """
-    version = next((one.version for one in (server.observed, server.asked) if one and one.version), "")
-    named, told = _NAMED.search(_named_server(result)), re.search(r"\d+(?:\.\d+)*", version)
-    if named is None or told is None:
-        return False
-    if named["name"] == "mariadb" and "mariadb" not in version.casefold():
-        return True
-    number = (named["number"] or "").split(".")
-    if number == [""] or (len(number) == 1 and family_given(server) == "mysql"):
-        return False
-    return told[0].split(".")[: len(number)] != number
-
-
-def _has_its_levels(mark: _Mark, file: str) -> bool:
-    told = named_levels(file)
+def _has_its_levels(mark: _Mark, result: _Measured) -> bool:
+    told = result.levels
     return bool(mark.levels) and all(told.get(factor) == level for factor, level in mark.levels.items())
 
 
-def _has_its_words(mark: _Mark, file: str) -> bool:
-    return bool(mark.words) and mark.words <= frozenset(_words(str(PurePath(file))))
+def _has_its_words(mark: _Mark, result: _Measured) -> bool:
+    return bool(mark.words) and mark.words <= result.words
 
 
-def _nearest(
-    folder: tuple[str, ...], results: Sequence[ImportedResult]
-) -> tuple[tuple[str, ...], frozenset[int]]:
+def _nearest(folder: tuple[str, ...], results: Sequence[_Measured]) -> tuple[tuple[str, ...], frozenset[int]]:
     """Return the innermost of a file's folders that holds results, and their places: all where none does.
 
     ``ssd/conf/my.cnf`` lies beside ``ssd/oltp.txt``. The root of all files is no such folder.
     """
-    parents = [PurePath(one.source.file).parent.parts for one in results]
     for depth in range(len(folder), len(PurePath(*folder).anchor), -1):
-        below = frozenset(at for at, parent in enumerate(parents) if parent[:depth] == folder[:depth])
+        below = frozenset(at for at, one in enumerate(results) if one.folder[:depth] == folder[:depth])
         if below:
             return folder[:depth], below
     return (), frozenset(range(len(results)))
 
 
-def _untied(servers: Sequence[Beside], result: ImportedResult) -> Beside:
+def _untied(servers: Sequence[Beside], kinds: Sequence[ServerTold], result: _Measured) -> Beside:
     """Return that nothing is known of a result's server, and why that which was given does not count."""
     files = list(dict.fromkeys(file for server in servers for file in server.files))
     if not files:
@@ -249,10 +209,12 @@ def _untied(servers: Sequence[Beside], result: ImportedResult) -> Beside:
     named = ", ".join(files[:MOST_NAMED]) + (
         f" and {len(files) - MOST_NAMED} more" if files[MOST_NAMED:] else ""
     )
-    family = family_of(result)
-    if family and all(server.settings and family_given(server) != family for server in servers):
+    if all(
+        server.settings and result.server.is_of_another_family(kind)
+        for server, kind in zip(servers, kinds, strict=True)
+    ):
         return Beside(why_not=f"the server's settings (those given, {named}, are of another kind of server)")
-    if all(_is_of_another_series(server, result) for server in servers):
+    if all(result.server.is_of_another_version(kind) for kind in kinds):
         return Beside(why_not=f"the server's settings (those given, {named}, are of another version of it)")
     if len(servers) == 1:
         return Beside(why_not=f"whether the settings given ({named}) are this server's")
@@ -270,6 +232,13 @@ def _mark(file: str) -> _Mark:
     levels = named_levels(path.name)
     words = frozenset() if levels else frozenset(_words(without_repeats(path.name))) - KINDS
     return _Mark(path.parent.parts, words, levels)
+
+
+def _measured(result: ImportedResult) -> _Measured:
+    file = result.source.file
+    path = PurePath(file)
+    words = frozenset(_words(str(path)))
+    return _Measured(file, path.parent.parts, words, named_levels(file), server_of_result(result))
 
 
 def _words(text: str) -> Iterator[str]:
