@@ -81,9 +81,12 @@ def support(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) ->
         if evidence.metric not in use.about:
             continue
         asked = [by_name[name] for name in use.needs if name in by_name]
-        refuting = [by_name[name] for name in use.refuted_by if name in by_name and by_name[name].raised]
-        failed = [one.check for one in asked if one.state == "failed"]
-        failed += [one.check for one in refuting if one.check not in failed]
+        heard = dict.fromkeys((*use.needs, *use.refuted_by))
+        failed = [
+            one.check
+            for one in (by_name[name] for name in heard if name in by_name)
+            if one.state == "failed" or (one.raised and one.check in use.refuted_by)
+        ]
         missing = list(dict.fromkeys(what for one in asked for what in one.missing))
         if failed:
             cannot.append(f"{use.what} (see {listed(failed, MOST_NAMED)})")
