@@ -102,7 +102,6 @@ def named(cell: Cell, limit: Limit) -> CellLimit:
     [
         ("CPU", "CPU-bound here"),
         ("load generator", "bound by the load generator here"),
-        ("locks", "bound by locks here"),
         ("arrivals", "bound by the rate of arrivals here"),
     ],
 )
@@ -119,10 +118,10 @@ def test_a_limit_that_is_no_disk_explains_a_smaller_difference_by_both_its_signa
 
 
 @pytest.mark.parametrize("limit", get_args(Limit))
-def test_every_limit_is_a_disks_or_hides_it(limit: Limit) -> None:
+def test_every_limit_but_locks_is_a_disks_or_hides_it(limit: Limit) -> None:
     case = held(case_of(two_cells(), []), ssd=limit)
     told = [*why.no_disk_is_the_limit(case), *why.faster_disk_is_the_limit(case)]
-    assert len(told) == 1
+    assert len(told) == (0 if limit == "locks" else 1), "a lock may be held until a flush: it says neither"
 
 
 @pytest.mark.parametrize("other", [LARGER, REVERSED, OPEN])

@@ -76,7 +76,7 @@ def test_clients_that_wait_for_room_in_the_log_are_held_back_by_page_writes() ->
     assert server is not None
     assert server.says == ("the log is in the mean 99% of the way to where clients must wait for page writes")
     assert kernel is not None
-    assert kernel.says == "vda is busy 56% of the time, mostly writing, and flushes 37%"
+    assert kernel.says == "vda is busy 56% of the time, mostly writing, and flushes pages 30%"
 
 
 def test_cpus_that_are_full_of_clients_who_wait_are_not_the_limit() -> None:

@@ -141,6 +141,7 @@ def test_the_flush_of_a_virtual_disk_is_made_twice_as_long() -> None:
     found = way(chosen(bench, "log flush", SPINNING, trial_with({"a": (1.0, 100.0, 8310.0)})))
     assert found.intervention.change == "slower flushes"
     assert found.intervention.factor == 2.0
+    assert found.intervention.added_us == {"a": 8305.0}
     assert found.intervention.says == "every flush of `a` takes 8.3 ms longer"
     assert found.bench.slowness == {"a": Slowness(on="flush", add_us=8305.0)}
     assert found.cell == PLAN.cells[0]
@@ -179,7 +180,7 @@ TURN_US = 60e6 / 7200
         (7000.0, 1, "8.33 ms longer, one turn of its platters"),
         (12_400.0, 1, "8.33 ms longer, one turn of its platters"),
         (12_600.0, 2, "16.7 ms longer, 2 turns of its platters"),
-        (900.0, 1, "8.33 ms longer, one turn of its platters"),
+        (2100.0, 1, "8.33 ms longer, one turn of its platters"),
     ],
 )
 def test_a_disk_that_turns_is_slowed_by_whole_turns(flush_us: float, turns: int, said: str) -> None:
@@ -191,6 +192,17 @@ def test_a_disk_that_turns_is_slowed_by_whole_turns(flush_us: float, turns: int,
     assert found.intervention.says == f"every flush of `a` takes {said}"
 
 
+@pytest.mark.parametrize("flush_us", [60.0, 200.0, 1000.0, 2000.0])
+def test_what_no_platter_answers_has_no_turns_to_be_slowed_by(flush_us: float) -> None:
+    """A protected cache, or one of flash before the platters: a turn more were many times the flush."""
+    bench = make_bench({role: ["a"] for role in ("data", "redo", "binlog")}, turns_us={"a": [TURN_US]})
+    trial = trial_with({"a": (flush_us, 10.0, flush_us)})
+    assert way(chosen(bench, "log flush", trial)).intervention.change == "flushes relaxed"
+    assert way(chosen(bench, "data reads", trial)).intervention.change == "twice the memory"
+    bare = change(PLAN.cells[0], server="-", tuning="-", memory_bytes=0)
+    assert "answered by none of them" in str(chosen(bench, "disk", trial, cell=bare))
+
+
 def test_beside_a_disk_that_turns_the_other_is_slowed_by_its_turns_too() -> None:
     """The binary log's flush follows the redo log's: it decides when the platter's next request comes."""
     bench = make_bench({"data": ["c"], "redo": ["a"], "binlog": ["b"]}, turns_us={"a": [TURN_US]})
@@ -199,6 +211,11 @@ def test_beside_a_disk_that_turns_the_other_is_slowed_by_its_turns_too() -> None
     added = {name: how.add_us for name, how in found.bench.slowness.items()}
     assert added == {"a": pytest.approx(TURN_US, abs=0.05), "b": pytest.approx(TURN_US, abs=0.05)}
     assert found.intervention.factor == pytest.approx(1 + 2 * TURN_US / 8500)
+    assert found.intervention.added_us == added
+    assert found.intervention.says == (
+        "every flush of `a` takes 8.33 ms longer, one turn of its platters and of `b` takes 8.33 ms longer, "
+        "one turn of the platters of `a`"
+    )
 
 
 def test_disks_of_different_speeds_have_no_whole_turns_in_common() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.server import sqlite
+from diskproof.server import lifecycle, sqlite
 from diskproof.server.base import ServerFailedError, ServerTooSlowError
 from diskproof.server.lifecycle import ServerLog, wait_until
 from diskproof.server.sqlite import SqliteServer
@@ -148,3 +148,25 @@ def test_a_server_that_told_of_damage_and_fell_silent_is_not_waited_for_to_the_e
         os.utime(log.path, (0, 0))
     with subprocess.Popen(["sleep", "60"]) as process, pytest.raises(ServerTooSlowError, match=said):
         wait_until(lambda: False, process, deadline_s=0.5, failure=failure, log=log)
+
+
+def test_a_silent_log_is_read_once_for_each_size_that_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recovery is timed meanwhile, and its log may have gigabytes."""
+    monkeypatch.setattr(lifecycle, "LOOK_S", 0.05)
+    log = ServerLog(tmp_path / "error.log")
+    log.path.write_text("recovering\n")
+    os.utime(log.path, (0, 0))
+    read: list[str] = []
+
+    def sound(what: str) -> ServerFailedError:
+        read.append(what)
+        if len(read) == 1:
+            log.path.write_text("recovering\nstill\n")
+            os.utime(log.path, (0, 0))
+        return ServerFailedError(what)
+
+    with subprocess.Popen(["sleep", "60"]) as process, pytest.raises(ServerTooSlowError, match="connection"):
+        wait_until(lambda: False, process, deadline_s=0.5, failure=sound, log=log)
+    assert [what for what in read if not what] == ["", ""]

@@ -31,7 +31,11 @@ class Intervention(Record):
     says: str
     """What exactly, in words: ``every flush of `disk` takes 8.3 ms longer``."""
     factor: float
-    """By how much: of slower flushes and reads how many times as long they take."""
+    """By how much; of slower flushes and reads about how many times as long they take: for words, since what
+    is foretold goes by `added_us`."""
+    added_us: dict[str, float] = {}
+    """Of slower flushes and reads what each takes longer, by virtual disk; empty of every other change, and
+    of a record from before it was told."""
 
 
 class ProofPair(Record):

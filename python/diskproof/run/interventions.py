@@ -22,7 +22,7 @@ from diskproof.study.part import Family
 from diskproof.system.cpus import half, usable
 
 SLOWER: Mapping[Literal["read", "flush"], float] = {"flush": 2.0, "read": 3.0}
-"""How many times as long a flush or a read takes in the mean, at least.
+"""About how many times as long a flush or a read takes in the mean; whole turns come nearest to it.
 
 What is added to a read may only take the place of a line before the disk that is as long as the read: the
 rest of it cannot. A flush that waits in line waits for other flushes, which are longer too.
@@ -33,6 +33,10 @@ LEAST_ADDED_US = 200.0
 
 LEAST_MEAN_US = 50.0
 """Of what takes less, that delay would be a multiple that makes another device of it."""
+
+OF_A_TURN = 0.25
+"""Of a turn: what a disk that turns answers sooner in the mean is mostly answered by no platter. What does
+not wait for one has no turns to be slowed by, and which answers those are nobody tells."""
 
 MORE_MEMORY = 2
 
@@ -199,19 +203,30 @@ def _slower(subject: Subject, roles: Sequence[Role], on: Literal["read", "flush"
     means_us = _means_us(subject.trials, [disk.facts.name for disk in disks], on)
     if not means_us or min(means_us.values()) < LEAST_MEAN_US:
         return f"a {on} of its virtual disks takes too little for a delay to be a known multiple of it"
+    turns = {disk.facts.name: turn_us for disk in disks for turn_us in disk.facts.turns_us}
     turns_us = {turn_us for disk in disks for turn_us in disk.facts.turns_us}
     if len(turns_us) > 1:
         return "its disks turn at different speeds, so that no delay is whole turns of all of them"
+    quick = [name for name, mean_us in means_us.items() if mean_us < OF_A_TURN * turns.get(name, 0.0)]
+    if quick:
+        return (
+            f"a {on} of `{quick[0]}` takes {_ms(means_us[quick[0]])} in the mean, and a turn of its platters "
+            f"{_ms(turns[quick[0]])}: most are answered by none of them, and what of a delay they would wait "
+            "out is not known"
+        )
     factor = max(SLOWER[on], *(1 + LEAST_ADDED_US / mean_us for mean_us in means_us.values()))
     added_us = {name: _whole((factor - 1) * mean_us, turns_us) for name, mean_us in means_us.items()}
     slowness = {name: Slowness(on=on, add_us=round(add_us, 1)) for name, add_us in added_us.items()}
     each = " and ".join(
-        f"of `{name}` takes {_longer(how.add_us, turns_us)}" for name, how in slowness.items()
+        f"of `{name}` takes {_longer(name, how.add_us, turns)}" for name, how in slowness.items()
     )
     change: Change = "slower reads" if on == "read" else "slower flushes"
     return Way(
         Intervention(
-            change=change, says=f"every {on} {each}", factor=_factor(subject.trials, means_us, added_us, on)
+            change=change,
+            says=f"every {on} {each}",
+            factor=_factor(subject.trials, means_us, added_us, on),
+            added_us={name: how.add_us for name, how in slowness.items()},
         ),
         subject.cell,
         replace(subject.bench, slowness=slowness),
@@ -229,10 +244,12 @@ def _whole(delay_us: float, turns_us: Collection[float]) -> float:
     return delay_us
 
 
-def _longer(add_us: float, turns_us: Collection[float]) -> str:
-    for turn_us in turns_us:
-        turns = round(add_us / turn_us)
-        return f"{_ms(add_us)} longer, {'one turn' if turns == 1 else f'{turns} turns'} of its platters"
+def _longer(name: str, add_us: float, turns: Mapping[str, float]) -> str:
+    """Say by how much a disk is slowed, and whose turns that are: `turns` is what one takes, by disk."""
+    for turning, turn_us in sorted(turns.items(), key=lambda item: item[0] != name):
+        count = round(add_us / turn_us)
+        whose = "its platters" if turning == name else f"the platters of `{turning}`"
+        return f"{_ms(add_us)} longer, {'one turn' if count == 1 else f'{count} turns'} of {whose}"
     return f"{_ms(add_us)} longer"
 
 
@@ -242,7 +259,10 @@ def _factor(
     added_us: Mapping[str, float],
     on: Literal["read", "flush"],
 ) -> float:
-    """Return how many times as long the requests of all disks together take, each as often as it came."""
+    """Return how many times as long the requests of all disks together take, each as often as it came.
+
+    It is for words: those of pages are among them, and the means are those of the disks' own account.
+    """
     asked = {name: _requests(trials, name, on) for name in means_us}
     before = sum(asked[name] * mean_us for name, mean_us in means_us.items())
     return 1 + sum(asked[name] * add_us for name, add_us in added_us.items()) / before

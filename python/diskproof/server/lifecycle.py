@@ -14,6 +14,9 @@ from diskproof.server.base import RUN_PATH_LIMIT, ServerError, ServerFailedError
 from diskproof.system.journal import processes_in
 from diskproof.system.mounts import mount_of
 
+LOOK_S = 1.0
+"""Between two looks at the log of a server that says nothing: its recovery may be what is being timed."""
+
 POLL_S = 0.01
 """Between two looks at a starting server: short against its start (0.2 s and more), cheap to do."""
 
@@ -53,6 +56,10 @@ class ServerLog:
     def silent_s(self) -> float:
         """Return for how long nothing has been written to the file; 0 where there is none yet."""
         return time.time() - self.path.stat().st_mtime if self.path.exists() else 0.0
+
+    def size_bytes(self) -> int:
+        """Return the file's size; 0 where there is none yet."""
+        return self.path.stat().st_size if self.path.exists() else 0
 
     def tail(self, lines: int = 20) -> str:
         """Return the last lines of the file, whoever wrote them."""
@@ -114,16 +121,40 @@ def wait_until(
     ServerTooSlowError in the latter case, and of one that is stuck by its `log`, where that is given.
     """
     end = time.monotonic() + deadline_s
+    stuck = _Silence(log) if log is not None else None
     while not ready():
         if process.poll() is not None:
             raise failure(f"ended while it started ({describe_end(process.returncode)})")
         if time.monotonic() > end:
             kill_tree(process)
             raise _too_slow(failure(f"took no connection within {deadline_s:g} s and was killed"))
-        if log is not None and log.silent_s() > STUCK_S and failure("").complaints:
+        if stuck is not None and stuck.has_news() and failure("").complaints:
             kill_tree(process)
             raise _too_slow(failure(f"told of damage, then nothing for {STUCK_S:g} s, and was killed"))
         time.sleep(POLL_S)
+
+
+class _Silence:
+    """Tells when it is worth reading the log of a server that has not written to it for long.
+
+    Once for each size that the log comes to, however long it stays so.
+    """
+
+    def __init__(self, log: ServerLog) -> None:
+        self._log = log
+        self._look_at = 0.0
+        self._read_bytes: int | None = None
+
+    def has_news(self) -> bool:
+        """Tell whether the log has been silent for too long, and not been read as it stands."""
+        now = time.monotonic()
+        if now < self._look_at:
+            return False
+        self._look_at = now + LOOK_S
+        if self._log.silent_s() <= STUCK_S or (size := self._log.size_bytes()) == self._read_bytes:
+            return False
+        self._read_bytes = size
+        return True
 
 
 def _too_slow(error: ServerFailedError) -> ServerTooSlowError:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.awaited import awaited_of
 from diskproof.analysis.limits.demands import bound_of, demands_of, parties_of_cpu
 from diskproof.analysis.limits.imagine import imagine
 from diskproof.analysis.limits.name import Named, name_limit
@@ -39,6 +40,7 @@ def answer_limit(gathered: Gathered, seen: Observed) -> CellLimit:
         where=where_of(seen, named.limit),
         signals=named.signals,
         split=split,
+        awaited=awaited_of(seen, split),
         demands=demands,
         bound_per_s=bound_of(demands),
         data_bytes=seen.data_bytes,

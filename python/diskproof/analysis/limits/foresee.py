@@ -4,21 +4,19 @@ All of it is the response time law of a closed loop without thinking, X = N / R 
 the parts of R that the change touches made longer or shorter, and the bounds of what is left (Lazowska et al.
 1984, chapter 5). The band is what the record leaves open, case by case; it is no allowance for error:
 
-- slower flushes, by f. A commit's wait W has its own flushes in it, S, the writes before them, and the wait
-  for the flush under way. At the least only S is f times as long: R + (f - 1) S; and as clients come less
-  often, reads need not wait in line for the same disk. At the most all of W is f times as long, and each
-  commit finds a flush that has only just begun: R - W + f max(W, 2 S); and so much longer is the line in
-  which reads wait. With one client nobody else's flush is in the way, and the first is the estimate; else R
-  + (f - 1) W, for the queue is made of flushes. What a flush waits for a platter stays what it was: a disk
-  that turns is slowed by whole turns (`run/interventions.py`).
+- slower flushes. Each takes longer by a known time, and what comes of that is the sum over the flushes that
+  a transaction waits for (`awaited.py`): one client's own; of several one of each log at the least, and as
+  clients then come less often, reads need not wait in line for the same disk; at the most twice that, for
+  each commit may find a flush that has only just begun. What a flush waits for a platter stays what it was:
+  a disk that turns is slowed by whole turns (`run/interventions.py`).
 - flushes relaxed. At the most all of W goes, until the next centre is full; at the least only S goes, and a
   transaction finds all others before it at the CPUs and, where every page that it changed is written at
   once, at the disk (pessimistic bound).
-- slower reads, by f. Each answer comes later by a fixed time that is no work of the disk's: (f - 1) W for
-  all that a transaction reads. At the most nothing becomes shorter for it: R + (f - 1) W. At the least the
-  line before the disk is gone, as clients come less often, and of the wait only the disk's own work S is
-  left: R - W + S + (f - 1) W, and not less than R. Of a disk that serves many at a time S is not known apart
-  from the line, and may be nothing.
+- slower reads. Each answer comes later by a known time that is no work of the disk's: A for all that a
+  transaction reads. At the most nothing becomes shorter for it: R + A. At the least the line before the disk
+  is gone, as clients come less often, and of the wait W only the disk's own work S is left: R - W + S + A,
+  and not less than R. Of a disk that serves many at a time S is not known apart from the line, and may be
+  nothing.
 - quicker flushes or reads, by f < 1, are those of another disk, whose own work is shorter: R - (1 - f) W; or
   only S is, R - (1 - f) S, and of several clients' reads the line is gone besides: R - W + f S.
 - half the CPUs. At the most what the CPUs left can serve, where each transaction may compute a little less
@@ -30,8 +28,9 @@ the parts of R that the change touches made longer or shorter, and the bounds of
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
-from diskproof.analysis.limits.shapes import CellLimit, Demand, PartName, WhatIf
+from diskproof.analysis.limits.shapes import Awaited, CellLimit, Demand, PartName, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE
 from diskproof.analysis.words import digits, percent
 from diskproof.results.limit import Intervention
@@ -87,12 +86,12 @@ class Residence:
     def least_service(self, name: PartName) -> float:
         """Return what of a part is service in any case.
 
-        Of a commit's wait that is not known apart it is half: the flush under way, and then its own.
+        Of several clients' wait that is not known apart none need be.
         """
         whole, service = self.parts.get(name, (0.0, 0.0))
         if service is not None:
             return service
-        return whole if self.clients == 1 else whole / 2 if name == "log flush" else 0.0
+        return whole if self.clients == 1 else 0.0
 
     def ratio(self, residence: float) -> float:
         """Return throughput at another residence over throughput now."""
@@ -106,9 +105,9 @@ def foresee(limit: CellLimit, intervention: Intervention) -> WhatIf | None:
         return None
     match intervention.change:
         case "slower flushes":
-            return longer(residence, "log flush", intervention.factor, intervention.says)
+            return later(limit, residence, "log flush", intervention)
         case "slower reads":
-            return longer(residence, "data reads", intervention.factor, intervention.says)
+            return later(limit, residence, "data reads", intervention)
         case "flushes relaxed":
             return without(residence, "log flush", intervention.says)
         case "half the CPUs":
@@ -119,29 +118,82 @@ def foresee(limit: CellLimit, intervention: Intervention) -> WhatIf | None:
 
 def why_unforeseen(limit: CellLimit, intervention: Intervention) -> str:
     """Say why `foresee` tells nothing of an intervention."""
-    if intervention.change == "half the CPUs" and _others_take_part(limit):
-        share = percent(round(limit.others_cpu_share or 0.0, 2))
-        return f"other work on the machine had {share} of the CPUs' time"
+    others = limit.others_cpu_share
+    if intervention.change == "half the CPUs" and others is None:
+        return "what other work on the machine had of the CPUs' time is not known"
+    if intervention.change == "half the CPUs" and others is not None and others >= LITTLE:
+        return f"other work on the machine had {percent(round(others, 2))} of the CPUs' time"
+    for disk in intervention.added_us if intervention.change in ON else ():
+        on = ON[intervention.change]
+        if _awaited(limit, disk, on) is None:
+            return f"for how many {PLURAL[on]} of `{disk}` a transaction waits is not known"
     return "what was recorded does not tell"
 
 
-def longer(residence: Residence, name: PartName, factor: float, says: str) -> WhatIf | None:
-    """Return what comes of a part that takes `factor` times as long, or below 1 of one that is shortened."""
+PLURAL = {"read": "reads", "flush": "flushes"}
+
+ON: dict[str, Literal["read", "flush"]] = {"slower flushes": "flush", "slower reads": "read"}
+
+
+def later(
+    limit: CellLimit, residence: Residence, name: PartName, intervention: Intervention
+) -> WhatIf | None:
+    """Return what comes of flushes or reads that take longer by a fixed time, disk by disk.
+
+    None where it is not known how many of some disk a transaction waits for, or where its own time is not.
+    """
+    if name not in residence.parts or limit.split is None or not intervention.added_us:
+        return None
+    on = ON[intervention.change]
+    waits = [(_awaited(limit, disk, on), add_us) for disk, add_us in intervention.added_us.items()]
+    known = [(one, add_us) for one, add_us in waits if one is not None]
+    if len(known) < len(waits):
+        return None
+    least_us = sum(one.least * add_us for one, add_us in known)
+    most_us = sum(one.most * add_us for one, add_us in known)
+    gone_us = _line_that_goes(residence)
+    low = residence.ratio(residence.whole + most_us)
+    high = residence.ratio(max(residence.whole + least_us - gone_us, residence.whole))
+    counts = " and ".join(
+        f"{_count(one, on)} of `{one.disk}`, {digits(add_us / 1000, 3)} ms longer each"
+        for one, add_us in known
+    )
+    return WhatIf(
+        says=intervention.says,
+        ratio=math.sqrt(low * high),
+        low=low,
+        high=high,
+        basis=f"a transaction of {digits(residence.whole / 1000, 3)} ms waits for {counts}",
+    )
+
+
+def _line_that_goes(residence: Residence) -> float:
+    """Return what several clients' reads may wait in line: as clients come less often, it goes."""
+    if residence.clients == 1:
+        return 0.0
+    return residence.part("data reads")[0] - residence.least_service("data reads")
+
+
+def _awaited(limit: CellLimit, disk: str, on: Literal["read", "flush"]) -> Awaited | None:
+    return next((one for one in limit.awaited if (one.disk, one.on) == (disk, on)), None)
+
+
+def _count(one: Awaited, on: Literal["read", "flush"]) -> str:
+    least, most = digits(one.least, 2), digits(one.most, 2)
+    return f"{least if least == most else f'{least} to {most}'} {PLURAL[on]}"
+
+
+def quicker(residence: Residence, name: PartName, factor: float, says: str) -> WhatIf | None:
+    """Return what comes of a part that takes `factor` times as long, less than 1, on another disk."""
     if name not in residence.parts:
         return None
-    if factor < 1:
-        ends, most = _quicker(residence, name, factor), _next_bound(residence)
-    else:
-        ends = _slower_flushes(residence, factor) if name == "log flush" else _slower_reads(residence, factor)
-        most = math.inf
+    ends, most = _quicker(residence, name, factor), _next_bound(residence)
     whole, service = residence.part(name)
     apart = residence.parts[name][1] is not None
     low, high = sorted(min(residence.ratio(end), most) for end in ends)
     by_service = residence.ratio(residence.whole + (factor - 1) * service)
     by_all = residence.ratio(residence.whole + (factor - 1) * whole)
     estimate = by_service if residence.clients == 1 else by_all
-    if residence.clients > 1 and name != "log flush" and factor > 1:
-        estimate = math.sqrt(low * high)
     return WhatIf(
         says=says,
         ratio=min(max(estimate, low), high),
@@ -161,28 +213,6 @@ def _quicker(residence: Residence, name: PartName, factor: float) -> tuple[float
         # The queue for reads is the disk's, too: when they are quicker, all of it is, and it shrinks besides.
         return by_all, residence.whole - whole + factor * service
     return by_all, residence.whole - (1 - factor) * service
-
-
-def _slower_flushes(residence: Residence, factor: float) -> tuple[float, float]:
-    """Return the least and the most residence where each flush takes longer by a fixed time."""
-    whole, _ = residence.part("log flush")
-    service = residence.least_service("log flush")
-    least, most = residence.whole + (factor - 1) * service, residence.whole + (factor - 1) * whole
-    if residence.clients == 1:
-        return least, most
-    line = residence.part("data reads")[0] - residence.least_service("data reads")
-    behind = residence.whole - whole + factor * max(whole, 2 * service) + (factor - 1) * line
-    return max(least - line, residence.whole), max(most, behind)
-
-
-def _slower_reads(residence: Residence, factor: float) -> tuple[float, float]:
-    """Return the least and the most residence where each read is answered later by a fixed time."""
-    whole, service = residence.part("data reads")
-    most = residence.whole + (factor - 1) * whole
-    if residence.clients == 1:
-        return residence.whole + (factor - 1) * service, most
-    own = residence.least_service("data reads")
-    return max(residence.whole, residence.whole - whole + own + (factor - 1) * whole), most
 
 
 def without(residence: Residence, name: PartName, says: str) -> WhatIf | None:
@@ -208,10 +238,12 @@ def without(residence: Residence, name: PartName, says: str) -> WhatIf | None:
 def fewer_cpus(limit: CellLimit, residence: Residence, says: str) -> WhatIf | None:
     """Return what comes of half the CPUs, one at the least, for server and load.
 
-    None where other work has a considerable share of them: how much of the rest it would take is not known.
+    None where other work has a considerable share of them, or it is not known which: how much of the rest it
+    would take is not known.
     """
     cpu = residence.cpu
-    if cpu is None or cpu.servers < 2 or cpu.demand <= 0 or _others_take_part(limit):
+    others = limit.others_cpu_share
+    if cpu is None or cpu.servers < 2 or cpu.demand <= 0 or others is None or others >= LITTLE:
         return None
     left = Centre(cpu.demand * (1 - (limit.disks_cpu_share or 0.0)), max(cpu.servers // 2, 1))
     most = saturation([left])
@@ -256,10 +288,6 @@ def more_memory(limit: CellLimit, residence: Residence, says: str) -> WhatIf | N
         basis=f"data reads are {_of(residence, reads)} of a transaction's time, of which "
         f"{percent(round(fewest, 2))} to {percent(round(most, 2))} are left",
     )
-
-
-def _others_take_part(limit: CellLimit) -> bool:
-    return (limit.others_cpu_share or 0.0) >= LITTLE
 
 
 def _parts(limit: CellLimit) -> dict[PartName, tuple[float, float | None]]:

@@ -4,7 +4,7 @@ import math
 
 from diskproof.analysis.evidence import FULL_SHARE
 from diskproof.analysis.limits.disks import MICRO, holding
-from diskproof.analysis.limits.foresee import Residence, longer
+from diskproof.analysis.limits.foresee import Residence, quicker
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import CellLimit, PartName, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE
@@ -26,8 +26,8 @@ def imagine(seen: Observed, limit: CellLimit) -> WhatIf | None:
             return _shorter(seen, residence, "log flush")
         case "data reads":
             return _shorter(seen, residence, "data reads")
-        case "CPU" if (seen.others_share or 0.0) >= LITTLE:
-            return None  # what other work would leave of more CPUs is not known
+        case "CPU" if seen.others_share is None or seen.others_share >= LITTLE:
+            return None  # what other work has of the CPUs, or would leave of more of them, is not known
         case "CPU":
             return _more_cpus(residence) if (seen.cpu_busy or 0) >= FULL_SHARE else _faster_cpus(residence)
         case "load generator":
@@ -45,7 +45,7 @@ def _shorter(seen: Observed, residence: Residence, name: PartName) -> WhatIf | N
         return None
     target_us = next((one for one in ROUND_US if one <= now_us / 3), now_us / 2)
     what = "write" if written_us else "flush" if name == "log flush" else "read"
-    found = longer(residence, name, target_us / now_us, "")
+    found = quicker(residence, name, target_us / now_us, "")
     if found is None:
         return None
     target = f"{target_us / 1000:g} ms" if target_us in ROUND_US else milliseconds(target_us)

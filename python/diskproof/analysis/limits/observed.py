@@ -432,7 +432,7 @@ class Observed:
             value = figure(account) if account and self.covers_tables else None
             return value / one.load.transactions if value is not None and one.load.transactions else None
 
-        return middle(amount(one) for one in self.trials)
+        return self._of_what_was_timed(middle(amount(one) for one in self.trials))
 
     def sessions(self, chosen: Callable[[str], bool]) -> float | None:
         """Return how many sessions waited for something in the mean; None where the server does not tell.
@@ -465,13 +465,19 @@ class Observed:
         return [one.trial.usage for one in self.trials if one.trial.usage]
 
     def _a_transaction(self, seconds: Callable[[Audited], float | None]) -> float | None:
+        """Return a counter's seconds as microseconds a transaction; of a job those of what it timed."""
+
         def share(one: Audited) -> float | None:
             spent = seconds(one)
             return (
                 spent / one.load.transactions * MICRO if spent is not None and one.load.transactions else None
             )
 
-        return middle(share(one) for one in self.trials)
+        return self._of_what_was_timed(middle(share(one) for one in self.trials))
+
+    def _of_what_was_timed(self, counted: float | None) -> float | None:
+        """Return what of a figure that was counted falls to the timed part of a job, as if spread evenly."""
+        return None if counted is None else counted * (1.0 if self.timed is None else self.timed)
 
     def _load(self, figure: Callable[[LoadResult], float | None]) -> float | None:
         return middle(figure(one.load) for one in self.trials)

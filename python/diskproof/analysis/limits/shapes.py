@@ -55,6 +55,18 @@ class Split(Record):
         return self.latency_us - sum(part.mean_us for part in self.parts)
 
 
+class Awaited(Record):
+    """How often a mean transaction waits for requests of one kind to a virtual disk, one after the other.
+
+    Least and most are what the record leaves open.
+    """
+
+    disk: str
+    on: Literal["read", "flush"]
+    least: float
+    most: float
+
+
 class Demand(Record):
     """Service demand of a transaction at one centre (Denning and Buzen 1978): what it keeps it busy for."""
 
@@ -107,6 +119,8 @@ class CellLimit(Record):
     signals: list[Signal] = Field(default_factory=list)
     split: Split | None = None
     """None where the load has no transactions to split, or their latency is not known."""
+    awaited: list[Awaited] = Field(default_factory=list)
+    """By virtual disk and kind; none of a disk of which that is not known."""
     demands: list[Demand] = Field(default_factory=list)
     bound_per_s: float | None = None
     """The lowest of the demands' bounds."""

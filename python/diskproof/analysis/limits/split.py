@@ -140,7 +140,7 @@ def _by_disks(seen: Observed, logs: list[Disk]) -> tuple[float, float]:
         writes = sum(min(disk.write.per_s, rate) * each_us[disk.name][1] for disk, rate in rates)
         return flushes / seen.per_s, writes / seen.per_s
     slowest_us = max(each_us.values())
-    of_group = [_flushes_of_group(seen, disk) for disk in logs]
+    of_group = [flushes_of_group(seen, disk) for disk in logs]
     known = [one for one in of_group if one is not None]
     if len(known) < len(logs):
         times = logs_of_commit(seen) * _commits_each(seen)
@@ -174,7 +174,7 @@ def _flushes_per_s(seen: Observed, disk: Disk) -> float:
     return min(disk.write.per_s, max(sent, seen.commits_per_s or 0.0 if asked is None else asked))
 
 
-def _flushes_of_group(seen: Observed, disk: Disk) -> float | None:
+def flushes_of_group(seen: Observed, disk: Disk) -> float | None:
     """Return how often a disk is flushed for commits that share it; None where the server does not tell.
 
     No more than twice for each log: a file system may have a journal to flush with it. Flushes of data files
@@ -265,7 +265,7 @@ def data_reads(seen: Observed) -> Part | None:
         return None
     timed = seen.account_each(lambda account: account.page_read_s)
     threads = seen.served("reading", DATA)
-    each = _read_us(disks)
+    each = read_mean_us(disks)
     asked = seen.account_each(lambda account: account.page_reads)
     if timed is not None:
         mean_us, source = timed * MICRO, "the server's clock of its page reads"
@@ -282,7 +282,8 @@ def data_reads(seen: Observed) -> Part | None:
     )
 
 
-def _read_us(disks: list[Disk]) -> float | None:
+def read_mean_us(disks: list[Disk]) -> float | None:
+    """Return what a read of some disks takes in the mean; None where nobody counted."""
     known = [(one.read.per_s, one.read.mean_us) for one in disks if one.read.mean_us is not None]
     total = sum(rate for rate, _ in known)
     return sum(rate * mean for rate, mean in known) / total if total else None
@@ -290,7 +291,7 @@ def _read_us(disks: list[Disk]) -> float | None:
 
 def _read_service(disks: list[Disk], count: float | None, mean_us: float) -> float | None:
     """Return the disk's own work for the reads: of one that serves one by one, its time busy with each."""
-    each = _read_us(disks)
+    each = read_mean_us(disks)
     if count is None or each is None:
         return None
     busy = [one.busy for one in disks if one.one_at_a_time and one.busy is not None]

@@ -43,10 +43,9 @@ TELLING = (
 NO_DISK: dict[Limit, str] = {
     "CPU": "CPU-bound here",
     "load generator": "bound by the load generator here",
-    "locks": "bound by locks here",
     "arrivals": "bound by the rate of arrivals here",
 }
-"""Limits under which no disk shows, as a reason says them."""
+"""Limits under which no disk shows, as a reason says them. Locks are none: they may be held until a flush."""
 
 SIGNALS = 2
 """Of a limit: it takes two instruments to name it."""

@@ -20,6 +20,10 @@ from diskproof.analysis.limits.split import SELDOM, alone_on, answers_at_once, l
 from diskproof.analysis.limits.words import milliseconds, share
 from diskproof.results.usage import ServerAccount
 
+AS_LONG = 1.2
+"""So many times a write's mean a flush's may be and the write still have waited for one: two clocks that time
+other requests, of which some were flushes of pages."""
+
 
 def commits_take(seen: Observed) -> Iterator[Signal]:
     """Ask the clients what COMMIT takes, beyond what BEGIN does, which has nothing to do."""
@@ -46,8 +50,11 @@ def commits_take(seen: Observed) -> Iterator[Signal]:
 def _writes_of_a_job(seen: Observed, own_us: float) -> Iterator[Signal]:
     """Ask what a job's writes take beyond computing: its reads are other work than they, and compare to none.
 
-    As if all that was computed were theirs. What makes and drops tables may wait for the log as well.
+    As if all that was computed were theirs. What makes and drops tables may wait for the log as well. Where
+    by the settings no commit waits, writes wait for something else.
     """
+    if seen.no_commit_waits:
+        return
     writes, reads = (
         seen.time_in(lambda one: one.kind == "write"),
         seen.time_in(lambda one: one.kind == "read"),
@@ -65,9 +72,10 @@ def write_takes_a_flush(seen: Observed) -> Iterator[Signal]:
     """Ask kernel and virtual disk whether a flush takes as long as a write that commits itself.
 
     Of several clients a write may wait for the flush under way before its own. It needs no share of any time.
+    A write that is shorter than a flush did not wait for one.
     """
     write = seen.mean_of(lambda one: one.kind == "write")
-    if not write or seen.transactional or not seen.covers_tables:
+    if not write or seen.transactional or not seen.covers_tables or seen.no_commit_waits:
         return
     waits = logs_of_commit(seen) * (1 if seen.inside == 1 else 2)
     accounts: tuple[tuple[list[Disk], Instrument], ...] = (
@@ -79,7 +87,10 @@ def write_takes_a_flush(seen: Observed) -> Iterator[Signal]:
         if not known:
             continue
         says = f"a flush takes {milliseconds(known[0])}, a write {milliseconds(write)} in the mean"
-        yield from by_time("log flush", instrument, known[0] * waits / write, says)
+        if known[0] > AS_LONG * write:
+            yield against("log flush", instrument, says)
+        else:
+            yield from by_time("log flush", instrument, known[0] * waits / write, says)
 
 
 def flushed_by_threads(seen: Observed) -> Iterator[Signal]:

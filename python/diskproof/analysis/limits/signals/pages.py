@@ -90,16 +90,21 @@ def writes_at_the_disks(seen: Observed) -> Iterator[Signal]:
     """Ask the kernel whether a disk of the data is busy with writing, and not with reads or commits' flushes.
 
     Where no commit waits for a flush on that disk, its flushes are those of pages. The kernel counts them
-    apart from its busy time, and both may overlap: one of them at least has to take half of the time.
+    apart from its busy time, and both may overlap: one of them at least has to take half of the time. Where
+    a log lies there as well it is flushed behind the clients: then those flushes are taken off, and it is the
+    busy time that has to.
     """
     data = [one for one in holding(seen.disks, DATA) if one.busy is not None]
     if not data or not seen.side.writes_anything:
         return
     disk = max(data, key=lambda one: one.busy or 0.0)
     busy, flushing = disk.busy or 0.0, (disk.flush.serial_share or 0.0) if disk.flush else 0.0
-    of_pages = seen.no_commit_waits or (bool(disk.roles) and not set(disk.roles) & set(seen.log_roles))
+    without_log = bool(disk.roles) and not set(disk.roles) & set(seen.log_roles)
+    of_pages = seen.no_commit_waits or without_log
     most = min(busy + flushing, 1.0) if of_pages else busy
-    if most <= IDLE_SHARE:
+    if of_pages and not without_log and most > IDLE_SHARE:
+        yield from _beside_a_log(seen, disk, busy, flushing)
+    elif most <= IDLE_SHARE:
         yield against("page writes", "kernel", f"{disk.name} is busy {share(most)} of the time")
     elif most < FULL_SHARE or (disk.write.present or 0.0) <= (disk.read.present or 0.0):
         return
@@ -109,6 +114,27 @@ def writes_at_the_disks(seen: Observed) -> Iterator[Signal]:
     elif of_pages and max(busy, flushing) >= MOST:
         says = f"{disk.name} is busy {share(busy)} of the time, mostly writing, and flushes {share(flushing)}"
         yield supports("page writes", "kernel", says)
+
+
+def _beside_a_log(seen: Observed, disk: Disk, busy: float, flushing: float) -> Iterator[Signal]:
+    """Ask a disk with a log too, for which no commit waits; silent where the log's flushes are not told."""
+    of_log = _flushes_of_log(seen, disk)
+    if of_log is None:
+        return
+    flushing = max(flushing - of_log, 0.0)
+    full = min(busy + flushing, 1.0) >= FULL_SHARE and busy >= MOST
+    if full and (disk.write.present or 0.0) > (disk.read.present or 0.0):
+        says = f"{disk.name} is busy {share(busy)} of the time, mostly writing, and flushes pages "
+        yield supports("page writes", "kernel", f"{says}{share(flushing)}")
+
+
+def _flushes_of_log(seen: Observed, disk: Disk) -> float | None:
+    """Return the share of time in flushes of the log: as the server counts them, or as threads were found."""
+    counted = seen.account_per_s(lambda account: account.log_flushes)
+    if counted is not None and disk.flush is not None:
+        return counted * (disk.flush.mean_us or 0.0) / MICRO
+    found = seen.found("flushing", seen.log_roles)
+    return None if found is None else found[0]
 
 
 def writes_by_threads(seen: Observed) -> Iterator[Signal]:

@@ -1,0 +1,102 @@
+"""How often a transaction waits for flushes and reads of virtual disks.
+
+What a delay of each comes to is foretold from that.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from diskproof.analysis.limits.disks import Disk, holding
+from diskproof.analysis.limits.observed import Observed
+from diskproof.analysis.limits.shapes import Awaited, Split
+from diskproof.analysis.limits.signals.judge import LITTLE
+from diskproof.analysis.limits.split import DATA, alone_on, flushed_logs, flushes_of_group, read_mean_us
+from diskproof.results.record import Role
+
+
+def awaited_of(seen: Observed, split: Split | None) -> list[Awaited]:
+    """Return what a mean transaction waits for; empty where nothing completed, or too little was timed."""
+    if not seen.per_s or not seen.speaks_of_the_load:
+        return []
+    return [*_flushes(seen), *_reads(seen, split)]
+
+
+# ---------------------------------------------------------------- flushes
+
+
+def _flushes(seen: Observed) -> Iterator[Awaited]:
+    if seen.bare or not seen.covers_tables or seen.no_commit_waits:
+        return
+    for disk in holding(seen.virtual, seen.log_roles):
+        logs = [role for role in flushed_logs(seen) if role in disk.roles]
+        times = _alone(seen, disk, logs) if seen.inside == 1 else _shared(seen, disk, logs)
+        if logs and times is not None:
+            yield Awaited(disk=disk.name, on="flush", least=times[0], most=times[1])
+
+
+def _alone(seen: Observed, disk: Disk, logs: Sequence[Role]) -> tuple[float, float] | None:
+    """Return the flushes of one client alone: as the server counts its logs', and as the disk was sent.
+
+    The disk's are more where a file system flushes its journal with a log; those of pages are taken off.
+    Where these are few, what is left is the client's; where not, the two accounts are the ends, and each of
+    the client's flushes may besides have to wait for one of a page that is under way. The kernel sends a disk
+    one flush at a time.
+    """
+    sent = disk.flush.per_s if disk.flush else 0.0
+    told, pages = _told_per_s(seen, logs), _page_flushes_per_s(seen, disk)
+    per_s = seen.per_s or 0.0
+    if pages is not None and pages <= LITTLE * sent:
+        own = (sent - pages) / per_s
+        return own, own + min(own, pages / per_s)
+    if told is None:
+        return None
+    if pages is None:
+        return min(told, sent) / per_s, max(min(2 * told, sent), told) / per_s
+    least, most = sorted((told, max(sent - pages, 0.0)))
+    return least / per_s, (most + min(most, pages)) / per_s
+
+
+def _shared(seen: Observed, disk: Disk, logs: Sequence[Role]) -> tuple[float, float] | None:
+    """Return the flushes that one of several clients waits for: of each log its own, and that under way."""
+    if seen.commits_per_s is None or not seen.per_s:
+        return None
+    commits = seen.commits_per_s / seen.per_s
+    of_group = flushes_of_group(seen, disk)
+    return commits * len(logs), 2 * commits * max(len(logs), of_group or 0.0)
+
+
+def _told_per_s(seen: Observed, logs: Sequence[Role]) -> float | None:
+    """Return the flushes of some logs as the server counts them; None where it does not count one of them."""
+    redo = seen.account_per_s(lambda account: account.log_flushes)
+    binlog = seen.account_per_s(lambda account: account.binlog_groups)
+    known = [binlog if role == "binlog" else redo for role in logs]
+    return None if any(one is None for one in known) else sum(one or 0.0 for one in known)
+
+
+def _page_flushes_per_s(seen: Observed, disk: Disk) -> float | None:
+    """Return a disk's flushes of pages; None where they are not known. SQLite's are a client's own."""
+    if seen.embedded or alone_on(seen, disk):
+        return 0.0
+    return seen.account_per_s(lambda account: account.page_flushes)
+
+
+# ---------------------------------------------------------------- reads
+
+
+def _reads(seen: Observed, split: Split | None) -> Iterator[Awaited]:
+    """Yield the reads of the data's disks: their wait by what one takes, and as many as the server counts.
+
+    All of its reads' time is of one account, the kernel's: what the virtual disk says of one read is less by
+    the way to it.
+    """
+    part = next((one for one in split.parts if one.name == "data reads"), None) if split else None
+    disks = holding(seen.virtual, DATA)
+    each_us, sent = read_mean_us(holding(seen.disks, DATA)), sum(disk.read.per_s for disk in disks)
+    if part is None or not each_us or not sent or not seen.per_s:
+        return
+    counts = [part.mean_us / each_us]
+    asked = seen.account_per_s(lambda account: account.page_reads)
+    if asked is not None:
+        counts.append(min(asked, sent) / seen.per_s)
+    for disk in disks:
+        share = disk.read.per_s / sent
+        yield Awaited(disk=disk.name, on="read", least=min(counts) * share, most=max(counts) * share)
