@@ -288,7 +288,12 @@ def test_virtual_disks_on_other_cpus_are_neither_ours_nor_others() -> None:
 
 def test_what_others_have_is_not_known_where_other_cpus_were_counted() -> None:
     """The busy time of two CPUs says nothing of the one that server and load were held to."""
-    assert held_to_one_cpu(2, None).others_cpu_share is None
+    unknown, known = held_to_one_cpu(2, None), held_to_one_cpu(2)
+    assert unknown.others_cpu_share is None
+    assert foresee(unknown, intervention("half the CPUs")) is None
+    assert (unknown.limit, known.limit) == ("CPU", "CPU")
+    assert unknown.what_if is None
+    assert known.what_if is not None
 
 
 @pytest.mark.parametrize(("others", "foretold"), [(None, False), (0.19, True), (0.2, False), (0.9, False)])

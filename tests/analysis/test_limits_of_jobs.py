@@ -9,6 +9,7 @@ from diskproof.analysis.limits.shapes import CellLimit
 from diskproof.results.load import Iterations, StatementType
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
+from diskproof.results.usage import CpuUse
 from support.limited import SECONDS, cpu_bound, flush_bound, limit_of, one_cell
 from support.trials import change, load_of, make_latency, usage_of
 
@@ -88,6 +89,54 @@ def test_a_write_as_long_as_a_flush_names_the_log_however_little_was_timed() -> 
     assert "writes take 4.0 ms of 4.2 ms" in cell.sentence
     longer = flushing_job(write_us=80_000.0, usage__seconds=SECONDS / 0.3)
     assert longer.limit is None  # whatever it waited for, it was not one flush
+
+
+def of_log(cell: CellLimit) -> list[tuple[str, bool]]:
+    return [(one.instrument, one.supports) for one in cell.signals if one.limit == "log flush"]
+
+
+def test_where_by_the_settings_no_commit_waits_no_write_of_a_job_waited_for_a_flush() -> None:
+    """However long its writes take, and however near that comes to what a background flush takes."""
+    plan = change(one_cell(1, tunings=("fast",)), metrics={"complex": "seconds"})
+    made = [as_job(flush_bound(plan, number), 8000.0, 400.0) for number in range(3)]
+    for timed in (0.3, 1.0):
+        fast = limit_of(plan, [change(one, usage__seconds=SECONDS / timed) for one in made])
+        assert not [who for who, speaks in of_log(fast) if speaks]
+        assert fast.limit != "log flush"
+    assert {who for who, speaks in of_log(flushing_job(8000.0)) if speaks} >= {"clients", "kernel"}
+
+
+@pytest.mark.parametrize(
+    ("write_us", "supported"), [(100.0, False), (6000.0, False), (6500.0, True), (14_900.0, True)]
+)
+def test_a_write_that_is_shorter_than_a_flush_did_not_wait_for_one(write_us: float, supported: bool) -> None:
+    cell = flushing_job(write_us=write_us, read_us=40.0, usage__seconds=SECONDS / 0.3)
+    kernel = [speaks for who, speaks in of_log(cell) if who == "kernel"]
+    assert kernel == [supported], "a flush takes 7.5 ms"
+
+
+@pytest.mark.parametrize("timed", [1.0, 0.9])
+def test_what_was_counted_beside_a_jobs_own_time_is_not_all_its_own(timed: float) -> None:
+    """30 s of counted time in which 1.5 CPUs were busy: of the job that is 1.5 CPUs of its 27 s."""
+    plan = job_plan()
+    made = []
+    for number in range(3):
+        trial = as_job(cpu_bound(plan, number), 900.0, 900.0)
+        counted_s = load_of(trial).seconds / timed
+        used = {"server": 1.2 * counted_s, "load": 0.3 * counted_s}
+        cpu = {party: CpuUse(used_s=used_s, waited_s=0.0) for party, used_s in used.items()}
+        made.append(
+            change(
+                trial,
+                usage__seconds=counted_s,
+                usage__cpu=cpu,
+                usage__host_cpu_busy_s=1.8 * counted_s,
+            )
+        )
+    cell = limit_of(plan, made)
+    [demand] = [one for one in cell.demands if one.centre == "CPU"]
+    assert demand.utilisation == pytest.approx(0.75)
+    assert cell.others_cpu_share == pytest.approx(1 / 6)
 
 
 def test_reads_of_a_job_that_take_all_the_time_speak_against_the_log() -> None:

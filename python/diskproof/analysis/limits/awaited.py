@@ -5,11 +5,11 @@ What a delay of each comes to is foretold from that.
 
 from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.limits.disks import Disk, holding
+from diskproof.analysis.limits.disks import MICRO, Disk, holding
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.shapes import Awaited, Split
 from diskproof.analysis.limits.signals.judge import LITTLE
-from diskproof.analysis.limits.split import DATA, alone_on, flushed_logs, flushes_of_group, read_mean_us
+from diskproof.analysis.limits.split import DATA, alone_on, flushed_logs, read_mean_us
 from diskproof.results.record import Role
 
 
@@ -37,46 +37,62 @@ def _alone(seen: Observed, disk: Disk, logs: Sequence[Role]) -> tuple[float, flo
     """Return the flushes of one client alone: as the server counts its logs', and as the disk was sent.
 
     The disk's are more where a file system flushes its journal with a log; those of pages are taken off.
-    Where these are few, what is left is the client's; where not, the two accounts are the ends, and each of
-    the client's flushes may besides have to wait for one of a page that is under way. The kernel sends a disk
-    one flush at a time.
+    Where these are few, what is left is the client's; where not, the two accounts are the ends. Each of the
+    client's flushes may besides have to wait for one of a page that is under way: the kernel sends a disk one
+    at a time.
     """
-    sent = disk.flush.per_s if disk.flush else 0.0
+    sent, per_s = disk.flush.per_s if disk.flush else 0.0, seen.per_s or 0.0
     told, pages = _told_per_s(seen, logs), _page_flushes_per_s(seen, disk)
-    per_s = seen.per_s or 0.0
-    if pages is not None and pages <= LITTLE * sent:
-        own = (sent - pages) / per_s
-        return own, own + min(own, pages / per_s)
+    if pages is None:
+        return None if told is None else (min(told, sent) / per_s, max(min(2 * told, sent), told) / per_s)
+    own = max(sent - pages, 0.0)
+    if pages <= LITTLE * sent:
+        return own / per_s, (own + min(own, pages)) / per_s
     if told is None:
         return None
-    if pages is None:
-        return min(told, sent) / per_s, max(min(2 * told, sent), told) / per_s
-    least, most = sorted((told, max(sent - pages, 0.0)))
+    least, most = sorted((told, own))
     return least / per_s, (most + min(most, pages)) / per_s
 
 
 def _shared(seen: Observed, disk: Disk, logs: Sequence[Role]) -> tuple[float, float] | None:
-    """Return the flushes that one of several clients waits for: of each log its own, and that under way."""
+    """Return the flushes that one of several clients waits for: of each log its own, and that under way.
+
+    Where nobody tells how often a disk is flushed for commits that share it, it is once for each log, and
+    once more for the file system's journal where that is of a file that grows.
+    """
     if seen.commits_per_s is None or not seen.per_s:
         return None
-    commits = seen.commits_per_s / seen.per_s
-    of_group = flushes_of_group(seen, disk)
-    return commits * len(logs), 2 * commits * max(len(logs), of_group or 0.0)
+    commits, sent = seen.commits_per_s / seen.per_s, disk.flush.per_s if disk.flush else 0.0
+    groups = seen.account_per_s(lambda account: account.binlog_groups)
+    groups = groups or seen.account_per_s(lambda account: account.log_flushes)
+    pages = _page_flushes_per_s(seen, disk)
+    each = float(len(logs) + ("binlog" in logs))
+    if groups and pages is not None:
+        each = min(max(max(sent - pages, 0.0) / groups, len(logs)), 2.0 * len(logs))
+    return commits * len(logs), 2 * commits * each
 
 
 def _told_per_s(seen: Observed, logs: Sequence[Role]) -> float | None:
-    """Return the flushes of some logs as the server counts them; None where it does not count one of them."""
+    """Return the flushes of some logs for one client, as the server counts them, or else one a commit."""
     redo = seen.account_per_s(lambda account: account.log_flushes)
     binlog = seen.account_per_s(lambda account: account.binlog_groups)
-    known = [binlog if role == "binlog" else redo for role in logs]
+    counted = [binlog if role == "binlog" else redo for role in logs]
+    known = [seen.commits_per_s if one is None else one for one in counted]
     return None if any(one is None for one in known) else sum(one or 0.0 for one in known)
 
 
 def _page_flushes_per_s(seen: Observed, disk: Disk) -> float | None:
-    """Return a disk's flushes of pages; None where they are not known. SQLite's are a client's own."""
+    """Return a disk's flushes of pages, as the server counts them, or by the threads that were found at one.
+
+    None where neither tells. SQLite's are a client's own.
+    """
     if seen.embedded or alone_on(seen, disk):
         return 0.0
-    return seen.account_per_s(lambda account: account.page_flushes)
+    counted = seen.account_per_s(lambda account: account.page_flushes)
+    found, each_us = seen.found("flushing", DATA), disk.flush.mean_us if disk.flush else None
+    if counted is not None or found is None or not each_us:
+        return None if counted is None else max(counted, 0.0)
+    return found[1] / each_us * MICRO
 
 
 # ---------------------------------------------------------------- reads

@@ -123,9 +123,9 @@ def why_unforeseen(limit: CellLimit, intervention: Intervention) -> str:
         return "what other work on the machine had of the CPUs' time is not known"
     if intervention.change == "half the CPUs" and others is not None and others >= LITTLE:
         return f"other work on the machine had {percent(round(others, 2))} of the CPUs' time"
-    for disk in intervention.added_us if intervention.change in ON else ():
-        on = ON[intervention.change]
-        if _awaited(limit, disk, on) is None:
+    on = ON.get(intervention.change)
+    for disk in intervention.added_us:
+        if on is not None and _awaited(limit, disk, on) is None:
             return f"for how many {PLURAL[on]} of `{disk}` a transaction waits is not known"
     return "what was recorded does not tell"
 

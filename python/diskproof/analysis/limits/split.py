@@ -140,7 +140,7 @@ def _by_disks(seen: Observed, logs: list[Disk]) -> tuple[float, float]:
         writes = sum(min(disk.write.per_s, rate) * each_us[disk.name][1] for disk, rate in rates)
         return flushes / seen.per_s, writes / seen.per_s
     slowest_us = max(each_us.values())
-    of_group = [flushes_of_group(seen, disk) for disk in logs]
+    of_group = [_flushes_of_group(seen, disk) for disk in logs]
     known = [one for one in of_group if one is not None]
     if len(known) < len(logs):
         times = logs_of_commit(seen) * _commits_each(seen)
@@ -174,7 +174,7 @@ def _flushes_per_s(seen: Observed, disk: Disk) -> float:
     return min(disk.write.per_s, max(sent, seen.commits_per_s or 0.0 if asked is None else asked))
 
 
-def flushes_of_group(seen: Observed, disk: Disk) -> float | None:
+def _flushes_of_group(seen: Observed, disk: Disk) -> float | None:
     """Return how often a disk is flushed for commits that share it; None where the server does not tell.
 
     No more than twice for each log: a file system may have a journal to flush with it. Flushes of data files

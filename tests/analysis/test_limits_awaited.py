@@ -1,0 +1,154 @@
+"""How often a transaction waits for a disk, and what of it is foretold when each time takes longer."""
+
+from typing import Any
+
+import pytest
+
+from diskproof.analysis.limits.foresee import foresee
+from diskproof.analysis.limits.shapes import Awaited, CellLimit
+from diskproof.results.limit import Intervention
+from diskproof.results.plan import Plan
+from diskproof.results.trial import Trial
+from diskproof.results.usage import ServerAccount
+from support.limited import (
+    Found,
+    activity,
+    device,
+    flush_bound,
+    limit_of,
+    limited,
+    one_cell,
+    read_bound,
+    served,
+    trial_of,
+    used,
+    virtual_machine,
+)
+from support.trials import change, load_of
+
+BOTH: tuple[Found, ...] = (("flushing", "redo", 0.4, 0.4), ("flushing", "binlog", 0.4, 0.4))
+
+
+def committed(
+    clients: int,
+    flushes: float,
+    doing: tuple[Found, ...] = BOTH,
+    commit_us: float = 24_000.0,
+    **account: float,
+) -> CellLimit:
+    """Return a cell whose disk is sent so many flushes a transaction; the account is of a transaction."""
+    plan = one_cell(clients)
+    made = []
+    for number in range(3):
+        trial = trial_of(plan, number, {"commit": commit_us, "begin": 40.0})
+        load = load_of(trial)
+        disk = device(load, busy=0.9, writes=1.0, write_us=300.0, flushes=flushes, flush_us=7900.0)
+        told = {name: round(each * load.known_transactions) for name, each in account.items()}
+        kept = ServerAccount(commits=load.transactions, page_reads=0).model_copy(update=told)
+        made.append(used(trial, disk, server_us=450.0, doing=activity(*doing), account=kept))
+    return limit_of(plan, made)
+
+
+def flushes_of(cell: CellLimit) -> Awaited:
+    [found] = [one for one in cell.awaited if one.on == "flush"]
+    assert found.disk == "disk"
+    return found
+
+
+def test_one_clients_flushes_are_those_of_its_disk() -> None:
+    """MariaDB tells of no flushes of its log: a commit flushes redo and binary log, whose file grows."""
+    found = flushes_of(committed(1, 3.04, binlog_groups=1.0))
+    assert found.least == found.most == pytest.approx(3.04, rel=0.01)
+
+
+def test_flushes_of_pages_are_taken_off_and_may_be_in_the_way() -> None:
+    """Ten of eleven are of pages: a commit waits for its own, and for one that it finds under way."""
+    found = flushes_of(
+        committed(1, 11.0, (("flushing", "redo", 0.2, 0.2),), log_flushes=1.0, page_flushes=10.0)
+    )
+    assert found.least == pytest.approx(1, rel=0.01)
+    assert found.most == pytest.approx(2, rel=0.01)
+
+
+def test_page_flushes_that_the_server_does_not_count_are_those_of_threads() -> None:
+    """A thread was at one in 79% of moments: at 7.9 ms each that is 100 of them a second."""
+    plan = one_cell(1)
+    per_s = load_of(trial_of(plan, 0, {"commit": 24_000.0, "begin": 40.0})).transactions_per_s
+    doing: tuple[Found, ...] = (("flushing", "redo", 0.2, 0.2), ("flushing", "data", 0.79, 0.79))
+    found = flushes_of(committed(1, 1 + 100.0 / per_s, doing))
+    assert found.least == pytest.approx(1, rel=0.02)
+    assert found.most == pytest.approx(2, rel=0.02)
+
+
+def test_each_of_several_clients_waits_for_one_to_two_flushes_of_each_log() -> None:
+    found = flushes_of(committed(8, 0.6, binlog_groups=0.3, commit_us=40_000.0))
+    assert (found.least, found.most) == (pytest.approx(2), pytest.approx(4, rel=0.01))
+    journal = flushes_of(committed(8, 0.9, binlog_groups=0.3, commit_us=40_000.0))
+    assert (journal.least, journal.most) == (pytest.approx(2), pytest.approx(6, rel=0.01))
+    untold = flushes_of(limited("log flush", 8, usage__account=None, usage__activity=None))
+    assert (untold.least, untold.most) == (pytest.approx(1), pytest.approx(2))
+
+
+def test_where_no_commit_waits_none_is_awaited() -> None:
+    plan = one_cell(1, tunings=("fast",))
+    cell = limit_of(plan, [flush_bound(plan, number) for number in range(3)])
+    assert not [one for one in cell.awaited if one.on == "flush"]
+
+
+def test_a_log_on_a_disk_beside_that_of_the_pages_has_its_own_flushes_alone() -> None:
+    """Data and redo on one disk that turns, binary log on another: by the means of all it were 2.13 times.
+
+    The transaction takes as long as two flushes of it and what is computed; each is one turn longer.
+    """
+    plan = one_cell(1)
+    machine = virtual_machine(plan)
+    other = change(machine.places[0], role="binlog")
+    places = [one for one in machine.places if one.role != "binlog"]
+    facts = [disk.model_copy(update={"name": "other"}) for disk in other.virtual_disks]
+    machine = change(machine, places=[*places, change(other, virtual=facts[0], device=None)])
+    made = [two_disks(plan, number) for number in range(3)]
+    cell = limit_of(plan, made, machine)
+    counts = {one.disk: (one.least, one.most) for one in cell.awaited if one.on == "flush"}
+    assert counts == {
+        "disk": (pytest.approx(1, rel=0.01), pytest.approx(2, rel=0.01)),
+        "other": (pytest.approx(1, rel=0.01), pytest.approx(1, rel=0.01)),
+    }
+    assert cell.split is not None
+    added = {"disk": 8333.0, "other": 8333.0}
+    slower = Intervention(change="slower flushes", says="slower", factor=2.13, added_us=added)
+    found = foresee(cell, slower)
+    assert found is not None
+    whole = cell.split.latency_us
+    assert found.high == pytest.approx(whole / (whole + 2 * 8333), rel=0.01)
+    assert found.low == pytest.approx(whole / (whole + 3 * 8333), rel=0.01)
+
+
+def two_disks(plan: Plan, number: int) -> Trial:
+    trial = trial_of(plan, number, {"commit": 8900.0, "begin": 40.0})
+    load = load_of(trial)
+    shared = device(load, busy=0.9, writes=1.0, write_us=300.0, flushes=11.0, flush_us=700.0)
+    alone = device(load, busy=0.1, writes=1.0, write_us=10.0, flushes=1.0, flush_us=500.0)
+    n = load.known_transactions
+    account = ServerAccount(
+        commits=n, log_flushes=n, page_flushes=10 * n, binlog_groups=n, binlog_commits=n, page_reads=0
+    )
+    made = used(trial, shared, server_us=450.0, doing=activity(*BOTH), account=account)
+    return change(made, virtual_disks=[*made.virtual_disks, change(served(alone), name="other")])
+
+
+@pytest.mark.parametrize("model_us", [8000.0, 2000.0])
+def test_reads_are_counted_by_one_account_of_their_time(model_us: float) -> None:
+    """Ten reads of 8 ms each by the kernel; that the model had them in less makes them no more."""
+
+    def quicker(use: Any) -> Any:
+        return change(use, read=change(use.read, latency_us=change(use.read.latency_us, mean=model_us)))
+
+    plan = one_cell(1)
+    made = []
+    for number in range(3):
+        trial = read_bound(plan, number)
+        made.append(change(trial, virtual_disks=[quicker(use) for use in trial.virtual_disks]))
+    cell = limit_of(plan, made)
+    [reads] = [one for one in cell.awaited if one.on == "read"]
+    assert reads.least == pytest.approx(10, rel=0.15)
+    assert reads.most == pytest.approx(10, rel=0.15)
