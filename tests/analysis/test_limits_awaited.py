@@ -1,5 +1,7 @@
 """How often a transaction waits for a disk, and what of it is foretold when each time takes longer."""
 
+import heapq
+import random
 from typing import Any
 
 import pytest
@@ -152,3 +154,66 @@ def test_reads_are_counted_by_one_account_of_their_time(model_us: float) -> None
     [reads] = [one for one in cell.awaited if one.on == "read"]
     assert reads.least == pytest.approx(10, rel=0.15)
     assert reads.most == pytest.approx(10, rel=0.15)
+
+
+# ---------------------------------------------------------------- a group commit, simulated
+
+
+def committing(clients: int, flushes_us: list[float], think_us: float, transactions: int = 1500) -> float:
+    """Return the transactions a second of clients that compute and then wait for each log in turn.
+
+    Each log has one flush at a time; who comes while it is under way waits for the next one.
+    """
+    chance, now_us, done = random.Random(1), 0.0, 0
+    waiting: list[list[int]] = [[] for _ in flushes_us]
+    under_way = [False] * len(flushes_us)
+    coming: list[tuple[float, int, tuple[int, ...]]] = [
+        (chance.expovariate(1 / think_us), -1, (client,)) for client in range(clients)
+    ]
+    heapq.heapify(coming)
+    while done < transactions:
+        now_us, log, group = heapq.heappop(coming)
+        if log >= 0:
+            under_way[log] = False
+        if log + 1 < len(flushes_us):
+            waiting[log + 1] += group
+        else:
+            done += len(group)
+            for client in group:
+                heapq.heappush(coming, (now_us + chance.expovariate(1 / think_us), -1, (client,)))
+        for at, flush_us in enumerate(flushes_us):
+            if waiting[at] and not under_way[at]:
+                heapq.heappush(coming, (now_us + flush_us, at, tuple(waiting[at])))
+                waiting[at], under_way[at] = [], True
+    return done / now_us * 1e6
+
+
+@pytest.mark.parametrize("think_us", [500.0, 3000.0, 20_000.0])
+@pytest.mark.parametrize(
+    ("flushes_us", "added_us"),
+    [
+        ([8000.0], [8000.0]),
+        ([8000.0, 500.0], [8333.0, 8333.0]),
+        ([200.0], [200.0]),
+        ([8e3, 4e3], [16e3, 8e3]),
+    ],
+)
+@pytest.mark.parametrize("clients", [1, 2, 8, 16])
+def test_commits_that_share_their_flushes_lie_in_the_band(
+    clients: int, flushes_us: list[float], added_us: list[float], think_us: float
+) -> None:
+    before = committing(clients, flushes_us, think_us)
+    longer = [flush_us + add_us for flush_us, add_us in zip(flushes_us, added_us, strict=True)]
+    true = committing(clients, longer, think_us) / before
+    cell = limited("log flush", clients)
+    assert cell.split is not None
+    times = 1.0 if clients == 1 else 2.0
+    names = [f"log{number}" for number in range(len(flushes_us))]
+    whole = cell.split.model_copy(update={"latency_us": clients / before * 1e6})
+    waits = [Awaited(disk=name, on="flush", least=1.0, most=times) for name in names]
+    slower = Intervention(
+        change="slower flushes", says="", factor=2.0, added_us=dict(zip(names, added_us, strict=True))
+    )
+    found = foresee(cell.model_copy(update={"split": whole, "awaited": waits}), slower)
+    assert found is not None
+    assert found.low * 0.97 <= true <= found.high * 1.03
