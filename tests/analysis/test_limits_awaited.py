@@ -84,11 +84,14 @@ def test_page_flushes_that_the_server_does_not_count_are_those_of_threads() -> N
 
 def test_each_of_several_clients_waits_for_one_to_two_flushes_of_each_log() -> None:
     found = flushes_of(committed(8, 0.6, binlog_groups=0.3, commit_us=40_000.0))
-    assert (found.least, found.most) == (pytest.approx(2), pytest.approx(4, rel=0.01))
+    assert found.least == pytest.approx(2)
+    assert found.most == pytest.approx(4, rel=0.01)
     journal = flushes_of(committed(8, 0.9, binlog_groups=0.3, commit_us=40_000.0))
-    assert (journal.least, journal.most) == (pytest.approx(2), pytest.approx(6, rel=0.01))
+    assert journal.least == pytest.approx(2)
+    assert journal.most == pytest.approx(6, rel=0.01)
     untold = flushes_of(limited("log flush", 8, usage__account=None, usage__activity=None))
-    assert (untold.least, untold.most) == (pytest.approx(1), pytest.approx(2))
+    assert untold.least == pytest.approx(1)
+    assert untold.most == pytest.approx(2)
 
 
 def test_where_no_commit_waits_none_is_awaited() -> None:
@@ -111,10 +114,9 @@ def test_a_log_on_a_disk_beside_that_of_the_pages_has_its_own_flushes_alone() ->
     made = [two_disks(plan, number) for number in range(3)]
     cell = limit_of(plan, made, machine)
     counts = {one.disk: (one.least, one.most) for one in cell.awaited if one.on == "flush"}
-    assert counts == {
-        "disk": (pytest.approx(1, rel=0.01), pytest.approx(2, rel=0.01)),
-        "other": (pytest.approx(1, rel=0.01), pytest.approx(1, rel=0.01)),
-    }
+    assert counts["disk"][0] == pytest.approx(1, rel=0.01)
+    assert counts["disk"][1] == pytest.approx(2, rel=0.01)
+    assert counts["other"][0] == counts["other"][1] == pytest.approx(1, rel=0.01)
     assert cell.split is not None
     added = {"disk": 8333.0, "other": 8333.0}
     slower = Intervention(change="slower flushes", says="slower", factor=2.13, added_us=added)

@@ -122,7 +122,7 @@ def test_what_was_counted_beside_a_jobs_own_time_is_not_all_its_own(timed: float
     made = []
     for number in range(3):
         trial = as_job(cpu_bound(plan, number), 900.0, 900.0)
-        counted_s = load_of(trial).seconds / timed
+        counted_s = SECONDS / timed
         used = {"server": 1.2 * counted_s, "load": 0.3 * counted_s}
         cpu = {party: CpuUse(used_s=used_s, waited_s=0.0) for party, used_s in used.items()}
         made.append(
