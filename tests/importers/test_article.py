@@ -159,6 +159,14 @@ WRONG = [
         r":6: `procedure.repeat`: unknown key; did you mean `repeats`\?",
     ),
     (
+        SOUND.replace("repeats = 3", f"repeats = 0x{'f' * 5000}"),
+        ":6: `procedure.repeats`: give a number of at most 64 bits, not one of 20,001",
+    ),
+    (
+        SOUND.replace("clients = 16 }", f"clients = 0x{'f' * 5000} }}"),
+        "`reports number 1.at.clients`: give a number of at most 64 bits",
+    ),
+    (
         SOUND.replace("repeats = 3", "repeats = 0"),
         r":6: `procedure.repeats`: .*give 1 or more, not 0",
     ),
@@ -319,7 +327,8 @@ def damaged(choice: random.Random) -> str:
             at = choice.randrange(len(SOUND))
             return SOUND[:at] + chr(choice.choice([0, 34, 61, 91, 125, 0x1B, 0xFFFF])) + SOUND[at + 1 :]
         case _:
-            figures = ["1e400", "-1", "nan", "9" * 400, "0", "true", '"x"', "[]", "{}", "1979-05-27"]
+            long = ["9" * 400, "0x" + "f" * 5000]
+            figures = ["1e400", "-1", "nan", "0", "true", '"x"', "[]", "{}", "1979-05-27", *long]
             return re.sub(r"\b\d+\b", lambda found: choice.choice([found[0], choice.choice(figures)]), SOUND)
 
 

@@ -3,7 +3,10 @@
 import random
 from collections.abc import Iterator
 
-NUMBERS = ("NaN", "inf", "-1", "-0.5", "1e400", "9" * 30, "9" * 5000, "", "0", "0x1f", "1,5", "½", "٣")
+NUMBERS = (
+    "NaN", "inf", "-1", "-0.5", "1e400", "9" * 30, "9" * 5000, "", "0", "0x1f", "0x" + "f" * 5000, "1,5",
+    "½", "٣",
+)  # fmt: skip
 
 
 def damaged(content: str, seed: int, times: int) -> Iterator[str]:

@@ -41,7 +41,7 @@ from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.imported import Settings, Source
 from diskproof.results.published import PublishedMeasure
 from diskproof.study.lines import line_of
-from diskproof.study.mistakes import in_words, one_a_place, toml_mistake
+from diskproof.study.mistakes import in_words, one_a_place, toml_mistake, too_long
 from diskproof.study.published import PublishedChoice, PublishedTable
 from diskproof.study.read import read_study
 
@@ -155,6 +155,8 @@ def _checked(text: Text, refusals: _Refusals) -> ArticleForm:
         raise ImportRefusedError(f"{text.file} is nested too deeply to be an article") from None
     if (hidden := _control_character(content)) is not None:
         raise ImportRefusedError(f"{text.file} has a control character ({hidden!r}) in a value; take it out")
+    if long := too_long(content):
+        raise refusals.of(*long)
     try:
         return ArticleForm.model_validate(content)
     except ValidationError as error:

@@ -20,6 +20,12 @@ MIB = 2**20
 LONGEST_GIVEN = 80
 """Characters of a wrong value that are shown."""
 
+MOST_BITS = 64
+"""Of a whole number: TOML promises no more, and Python writes none of thousands of digits."""
+
+DEEPEST = 32
+"""Tables within tables that are looked through: no key of ours lies as deep."""
+
 SIZE = "give a size such as `256 MiB`: a number and B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
 
 NAME = "a name has letters, digits, `.`, `-`, `_`, and at most 40 of them"
@@ -178,6 +184,23 @@ def toml_mistake(error: ValueError, text: str) -> str:
     line = text.split("\n")[int(place[1]) - 1].strip() if place else ""
     line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
     return f"{said}{line and f': `{line:.{LONGEST_GIVEN}}`'}{hint and f': {hint}'}"
+
+
+def too_long(content: object) -> tuple[list[str | int], str] | None:
+    """Return the keys of a whole number that is longer than TOML's are, and what is wrong with it.
+
+    It is refused before anything reckons with it: of `0xfff…` Python reads any length.
+    """
+    waiting: list[tuple[list[str | int], object]] = [([], content)]
+    while waiting:
+        keys, value = waiting.pop()
+        if isinstance(value, int) and not -(2 ** (MOST_BITS - 1)) <= value < 2 ** (MOST_BITS - 1):
+            bits = value.bit_length() + 1  # the sign's with them
+            return keys, f"give a number of at most {MOST_BITS} bits, not one of {bits:,}"
+        if len(keys) < DEEPEST and isinstance(value, dict | list):
+            within = value.items() if isinstance(value, dict) else enumerate(value)
+            waiting += [([*keys, key], one) for key, one in within]
+    return None
 
 
 def _written(value: object) -> str:

@@ -15,7 +15,7 @@ from diskproof.refusal import RefusalError, why_refused
 from diskproof.study.crash import LIST, TABLE
 from diskproof.study.lines import line_of
 from diskproof.study.loads import KINDS
-from diskproof.study.mistakes import in_words, one_a_place, one_of, toml_mistake
+from diskproof.study.mistakes import in_words, one_a_place, one_of, toml_mistake, too_long
 from diskproof.study.model import Study
 from diskproof.study.part import FOLDER
 from diskproof.study.scales import scaled, unknown_names
@@ -87,6 +87,10 @@ def parse_study(text: str, source: str, scale: str | None = None) -> Study:
         raise StudyError(f"{source} is not valid TOML: {toml_mistake(error, text)}") from None
     except RecursionError:
         raise StudyError(f"{source} is nested too deeply to be a study") from None
+    if long := too_long(content):
+        keys, wrong = long
+        place = f"{source}:{line_of([str(key) for key in keys], text)}"
+        raise StudyError(_with_title(f"{place}: `{_shown(keys)}`: {wrong}", content.get("published")))
     study = _checked(content, text, source, None)
     sizes = {name: _checked(content, text, source, name) for name in study.scales}
     return study if scale is None else sizes[scale]
