@@ -26,6 +26,15 @@ REMEDIES = {
 """What to do where the system refuses to write, or to read."""
 
 
+NAMELESS_REMEDIES = {
+    errno.ENOSPC: "a disk that is written to is full: `df -h` shows which",
+    errno.EDQUOT: "a quota of yours is used up: `quota` shows which",
+    errno.EACCES: "the system does not let you: `diskproof doctor` says what you may",
+    errno.EPERM: "the system does not let you: `diskproof doctor` says what you may",
+}
+"""The same where the system does not say of which file: of a write, a signal, a process that is to start."""
+
+
 class RefusalError(Exception):
     """Something cannot be done as asked. The message says what was wrong, where, and what to do next."""
 
@@ -38,8 +47,9 @@ def told_of(error: OSError) -> str | None:
     """Say what the system has refused and what to do, where that is a user's to mend; None of all else."""
     if error.errno not in MENDABLE:
         return None
-    where = f"{error.filename}: " if isinstance(error.filename, str | os.PathLike) else ""
-    return f"{where}{error.strerror}: {REMEDIES[error.errno]}"
+    if isinstance(error.filename, str | os.PathLike):
+        return f"{error.filename}: {error.strerror}: {REMEDIES[error.errno]}"
+    return f"{error.strerror}: {NAMELESS_REMEDIES.get(error.errno) or REMEDIES[error.errno]}"
 
 
 def why_refused(error: OSError) -> str:

@@ -1,14 +1,17 @@
 """The verbs that need no run: help, plan, doctor, clean, schema, completion."""
 
+import errno
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from diskproof import cli
 from diskproof.cli import EXAMPLES, VERBS
 from diskproof.importers.article_form import ArticleForm
 from diskproof.study.model import Study
@@ -168,12 +171,45 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 
 
 def test_a_full_disk_behind_the_output_is_told() -> None:
-    for verb in ("schema", "doctor"):
+    for verb in ("schema", "doctor", "--help"):
         script = f"{sys.executable} -m diskproof {verb} > /dev/full"
         result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
         assert result.returncode == 2
         assert "what was said could not be written: No space left on device" in result.stderr
         assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EPERM, errno.ENOSPC])
+def test_what_the_system_refuses_elsewhere_is_not_said_of_the_output(
+    number: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of a pipe, a signal, a write to an open file the system names no file either."""
+
+    def refused(*_: object, **__: object) -> NoReturn:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(cli, "app", refused)
+    assert cli.call(["doctor"]) == 2
+    os.write(1, b"stdout is still open")
+    said = capfd.readouterr()
+    assert said.err.startswith(f"diskproof: {os.strerror(number)}: ")
+    assert "what was said" not in said.err
+    assert said.out == "stdout is still open"
+
+
+def test_a_pipe_that_is_not_our_output_is_no_reader_that_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> NoReturn:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(BrokenPipeError):
+        cli.call(["doctor"])
+
+
+@pytest.mark.parametrize("stderr", ["/dev/full", ">(true)"])
+def test_a_refusal_that_nobody_hears_is_one(stderr: str) -> None:
+    script = f"exec 2> {stderr}; wait $!; {sys.executable} -m diskproof plan nosuch.toml"
+    assert subprocess.run(["bash", "-c", script], check=False).returncode == 2
 
 
 def test_no_verb_waits_for_libraries_that_only_some_answers_need() -> None:

@@ -3,8 +3,8 @@
 import errno
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
@@ -14,8 +14,8 @@ from diskproof.cli.completion import completion_for
 from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
 from diskproof.cli.misuse import misused
-from diskproof.cli.screen import complain, say
-from diskproof.refusal import RefusalError, told_of
+from diskproof.cli.screen import NotSaidError, complain, results, say, saying
+from diskproof.refusal import RefusalError, told_of, why_refused
 from diskproof.system.endings import ignore_endings
 
 VERBS = {
@@ -54,6 +54,7 @@ app = App(
     version=__version__,
     version_flags=["--version", "-V"],
     default_parameter=Parameter(negative="", show_default=_default_shown),
+    console=results,
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
@@ -80,38 +81,62 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def call(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
+        return _answer(arguments)
+    except NotSaidError as error:
+        if error.errno == errno.EPIPE:
+            _say_no_more(1, 2)  # the reader of our output has left; there is nobody to tell
+            return 0
+        if error.errno == errno.EIO and not sys.stderr.isatty():
+            return INTERRUPTED  # the terminal closed while something was being said to it
+        _say_no_more(error.descriptor)  # Python would try again as it ends
+        return _refused(f"what was said could not be written: {error.strerror}: {why_refused(error)}")
+
+
+def _answer(arguments: Sequence[str]) -> int:
+    """Run one command line; NotSaidError where what it says can no longer be written."""
+    try:
         code = app(list(arguments) or ["--help"], exit_on_error=False, print_error=False)
         _flush()
     except CycloptsError as error:
-        complain(misused(error))
-        return REFUSED
+        return _refused(misused(error))
     except RefusalError as refusal:
-        complain(str(refusal))
-        return REFUSED
+        return _refused(str(refusal))
     except KeyboardInterrupt:
         ignore_endings()
-        say("interrupted")
+        with _if_anybody_hears():
+            say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        _say_no_more(1, 2)  # the reader of our output has left; there is nobody to tell
-        return 0
+    except NotSaidError:
+        raise
     except OSError as error:
-        if error.errno == errno.EIO and not sys.stderr.isatty():
-            return INTERRUPTED  # the terminal closed while something was being said to it
         told = told_of(error)
         if told is None:
             raise
-        if not error.filename:
-            _say_no_more(1)  # it is our output that cannot be written, and Python would try again as it ends
-        complain(told if error.filename else f"what was said could not be written: {told}")
-        return REFUSED
+        return _refused(told)
     return code if isinstance(code, int) else 0
+
+
+def _refused(why: str) -> int:
+    """Say why nothing comes of it, and return the exit code."""
+    with _if_anybody_hears():
+        complain(why)
+    return REFUSED
+
+
+@contextmanager
+def _if_anybody_hears() -> Iterator[None]:
+    """Say a last word: where it cannot be said, the exit code is the same."""
+    try:
+        yield
+    except NotSaidError as error:
+        _say_no_more(error.descriptor)
 
 
 def _flush() -> None:
     """Write out what was said: a full disk behind it is to be told, and not to come up as Python ends."""
     if sys.stdout is not None:
-        sys.stdout.flush()
+        with saying(1):
+            sys.stdout.flush()
 
 
 def _say_no_more(*descriptors: int) -> None:

@@ -14,7 +14,7 @@ from diskproof.analysis.audited.audit import (
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.folder import audit_folder
 from diskproof.cli.exits import AUDIT_FAILED, DONE
-from diskproof.cli.screen import results, say
+from diskproof.cli.screen import put, results, say
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.beside import belonging
@@ -64,9 +64,9 @@ def audit(
         case "text":
             text.render(made, results)
         case "markdown":
-            print(markdown.render(made), end="")
+            put(markdown.render(made))
         case "json":
-            print(json.render(made), end="")
+            put(json.render(made))
     return AUDIT_FAILED if made.failed else DONE
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from diskproof.analysis.compare import compare as compare_analyses
 from diskproof.analysis.folder import analyse_folder
-from diskproof.cli.screen import results
+from diskproof.cli.screen import put, results
 from diskproof.report import comparison
 from diskproof.results.folder import RunFolder
 
@@ -27,6 +27,6 @@ def compare(first: Path, second: Path, /, *, format: Literal["text", "markdown"]
     names = (str(first), str(second)) if first != second else ("itself", str(second))
     made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), names)
     if format == "markdown":
-        print(comparison.markdown(made), end="")
+        put(comparison.markdown(made))
     else:
         comparison.render(made, results)

@@ -5,6 +5,8 @@ from typing import Literal
 
 from cyclopts import App
 
+from diskproof.cli.screen import put
+
 
 def completion_for(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]:
     """Return the verb that prints the completion of `app`."""
@@ -18,6 +20,6 @@ def completion_for(app: App) -> Callable[[Literal["bash", "zsh", "fish"]], None]
             Try: eval "$(diskproof completion bash)"
 
         """
-        print(app.generate_completion(shell=shell))
+        put(app.generate_completion(shell=shell) + "\n")
 
     return completion

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from diskproof import disk, load
 from diskproof.cli.exits import DONE, REFUSED
-from diskproof.cli.screen import results
+from diskproof.cli.screen import put, results
 from diskproof.fio import program as fio
 from diskproof.results.record import format_bytes
 from diskproof.server.registry import installed
@@ -47,7 +47,7 @@ def doctor(*, quickstart: bool = False) -> int:
 
     """
     if quickstart:
-        print(_quickstart())
+        put(_quickstart() + "\n")
         return DONE
     checks = [
         _load_program(),

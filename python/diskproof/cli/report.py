@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from diskproof.analysis.folder import analyse_folder
-from diskproof.cli.screen import results, say
+from diskproof.cli.screen import put, results, say
 from diskproof.report import csv, json, markdown, text
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
@@ -43,8 +43,8 @@ def report(
         case "text":
             text.render(analysis, results)
         case "markdown":
-            print(markdown.render(analysis), end="")
+            put(markdown.render(analysis))
         case "csv":
-            print(csv.render(folder, analysis), end="")
+            put(csv.render(folder, analysis))
         case "json":
-            print(json.render(analysis), end="")
+            put(json.render(analysis))

@@ -3,6 +3,7 @@
 import json
 from typing import Literal
 
+from diskproof.cli.screen import put
 from diskproof.importers.article_form import ArticleForm
 from diskproof.study.model import Study
 
@@ -17,4 +18,4 @@ def schema(of: Literal["study", "article"] = "study") -> None:
 
     """
     model = Study if of == "study" else ArticleForm
-    print(json.dumps(model.model_json_schema(), indent=2))
+    put(json.dumps(model.model_json_schema(), indent=2) + "\n")

@@ -1,7 +1,12 @@
 """The two consoles: results on stdout, everything else on stderr."""
 
+import errno
 import io
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
 
 from rich.console import Console
 from rich.text import Text
@@ -12,16 +17,50 @@ for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")
 
 
+class NotSaidError(OSError):
+    """One of our own two streams takes no more; the same from any other file or call is none of these."""
+
+    def __init__(self, error: OSError, descriptor: int) -> None:
+        """Say of which stream it is: 1 or 2."""
+        super().__init__(error.errno, error.strerror)
+        self.descriptor = descriptor
+
+
+@contextmanager
+def saying(descriptor: int) -> Iterator[None]:
+    """Tell what goes wrong with a stream of ours from all that has no name of a file either."""
+    try:
+        yield
+    except OSError as error:
+        raise NotSaidError(error, descriptor) from error
+
+
 class Screen(Console):
-    """A console whose reader may leave: that ends the command as it does any other, and is no error."""
+    """A console whose stream may fail, or its reader leave: the command line knows then what it was."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Write what has gathered, as all printing ends with; NotSaidError where the stream takes no more."""
+        with saying(2 if self.stderr else 1):
+            super().__exit__(kind, error, trace)
 
     def on_broken_pipe(self) -> None:
         """Leave it to the command line, where rich itself would end with exit code 1."""
-        raise BrokenPipeError
+        raise OSError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 results = Screen(highlight=False)
 messages = Screen(stderr=True, highlight=False)
+
+
+def put(text: str) -> None:
+    """Write a text to stdout as it is, whatever it is for."""
+    with saying(1):
+        print(text, end="")
 
 
 def complain(text: str) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from diskproof import disk
 from diskproof.cli.exits import DONE
-from diskproof.cli.screen import results, say
+from diskproof.cli.screen import put, results, say
 from diskproof.report import words
 from diskproof.report.tables import Column, Table
 from diskproof.report.terminal import layout, print_parts, shown
@@ -34,7 +34,7 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
     attached = attachments()
     if as_json:
         told = {"floor_us": floor_us, "devices": devices, "attached": [_facts(one) for one in attached]}
-        print(json.dumps(told, indent=1))
+        put(json.dumps(told, indent=1) + "\n")
         return DONE
     parts = [_devices(devices)]
     if attached:

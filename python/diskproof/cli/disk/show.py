@@ -10,7 +10,7 @@ from rich.text import Text
 
 from diskproof import disk
 from diskproof.cli.exits import DONE
-from diskproof.cli.screen import results
+from diskproof.cli.screen import put, results
 from diskproof.report import words
 from diskproof.report.profile import device as told
 from diskproof.report.terminal import layout, print_parts, shown
@@ -29,7 +29,7 @@ def show(device: str, /, *, as_json: Annotated[bool, Parameter(name="--json")] =
     """
     facts = disk.show(device)
     if as_json:
-        print(json.dumps(facts, indent=1))
+        put(json.dumps(facts, indent=1) + "\n")
         return DONE
     price = facts.get("price_usd")
     kind = next(iter(facts["device"]))
