@@ -171,16 +171,55 @@ def test_a_torn_last_line_does_no_harm(tmp_path: Path) -> None:
     assert not (tmp_path / "half").exists()
 
 
-def test_a_spoilt_line_keeps_nothing_from_being_undone(tmp_path: Path) -> None:
+SPOILT = [
+    b"\x00\x00\xff", b"", b"[1]", b"{}", b"7", b'{"mount": 1}', b'{"mount": null, "source": "x"}',
+    b'{"directory": ["/"]}', b'{"loop": "a\\u0000b"}', b'{"file": "\\ud800", "identity": "1 2 3"}',
+    b'{"mouot": "/mnt"}', b"[" * 100_000,
+]  # fmt: skip
+
+
+def test_a_spoilt_line_keeps_nothing_from_being_undone_and_is_not_forgotten(tmp_path: Path) -> None:
     journal = Journal.begin("test")
     first, second = journal.directory(tmp_path / "first"), tmp_path / "second"
     with journal.path.open("ab") as file:
-        file.write(b"\x00\x00\xff\n\n[1]\n{}\n")
+        file.write(b"".join(line + b"\n" for line in SPOILT))
     journal.directory(second)
-    assert all(item.done for item in journal.finish())
+    undone = journal.finish()
     assert not first.exists()
     assert not second.exists()
-    assert journals() == []
+    left = [item.what for item in undone if not item.done]
+    numbers = range(len(SPOILT) + 2, 2, -1)
+    assert [what.partition(":")[0] for what in left] == [
+        f"line {number} of {journal.path} cannot be read" for number in numbers
+    ]
+    assert [item.what for item in clean()] == left, "it is said until the file is gone"
+    journal.path.unlink()
+    assert clean() == []
+
+
+def kernels(folder: Path, first: bytes) -> Path:
+    """Write a journal that begins with a line, and names what a kernel holds after it."""
+    state_folder().mkdir(parents=True)
+    path = state_folder() / "0badcafe.jsonl"
+    entries = [{"loop": str(folder / "image")}, {"mount": str(folder / "ram"), "source": "diskproof"}]
+    path.write_bytes(first + b"".join(b"\n" + json.dumps(entry).encode() for entry in entries) + b"\n")
+    return path
+
+
+def test_what_the_kernel_held_is_left_alone_where_its_start_is_lost(tmp_path: Path) -> None:
+    """It may be of an earlier start of the machine, and another's by now: but nobody forgets it."""
+    path = kernels(tmp_path, b'{"run": "test", "boot": "\xff')
+    mount, loop, first = (item.what for item in clean())
+    assert mount.startswith(f"mount {tmp_path / 'ram'} (not undone: ")
+    assert loop.startswith(f"loop {tmp_path / 'image'} (not undone: ")
+    assert first.startswith(f"line 1 of {path} cannot be read")
+    assert path.exists()
+
+
+def test_what_another_start_of_the_kernel_held_is_gone(tmp_path: Path) -> None:
+    path = kernels(tmp_path, b'{"run": "test", "boot": "another"}')
+    assert clean() == []
+    assert not path.exists()
 
 
 def full_disk(*_: object) -> int:

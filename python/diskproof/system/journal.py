@@ -48,6 +48,12 @@ BOOT = Path("/proc/sys/kernel/random/boot_id")
 NOTHING: Entry = {"gone": ""}
 """Stands where an entry was that asks for nothing any more; the others keep their numbers."""
 
+UNREAD = "unread"
+"""Kind of an entry that stands for a line that cannot be read, or not be believed; it says so."""
+
+KINDS = frozenset({"run", "undone", "directory", *UNDOING})
+"""What a line may begin with."""
+
 GRACE_S = 5.0
 """How long a process may take to die before the undo goes on without it."""
 
@@ -248,11 +254,13 @@ def undo(path: Path) -> list[Undone]:
 def _undo(entry: Entry, mark: str) -> list[Undone]:
     """Undo one entry; what goes wrong with it must not keep the others from being undone."""
     kind = next(iter(entry))
+    if kind == UNREAD:
+        return [Undone(entry[kind], done=False)]
     try:
         if kind == "directory":
             return remove_directory(Path(entry[kind]), mark)
         return UNDOING[kind](entry) if kind in UNDOING else []
-    except OSError as error:
+    except (OSError, ValueError) as error:
         return [Undone(f"{kind} {entry[kind]} ({error})", done=False)]
 
 
@@ -260,25 +268,51 @@ def _entries(path: Path) -> list[Entry]:
     """Return what stands in a journal; what a kill cut off was not yet acted on, and is cut away.
 
     Of a journal from before the machine was started anew, what the kernel held is gone, and what
-    lies in its place now is another's.
+    lies in its place now is another's. Where the line that tells it is spoilt, it may be either.
     """
     text = path.read_bytes()
     whole = text[: text.rfind(b"\n") + 1]
     if whole != text:
         os.truncate(path, len(whole))
-    entries = [_entry(line) for line in whole.split(b"\n")[:-1]]
+    lines = whole.split(b"\n")[:-1]
+    entries = [_entry(line) or _spoilt(number, path) for number, line in enumerate(lines, start=1)]
+    if entries and UNREAD in entries[0]:
+        return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else _doubtful(entry) for entry in entries]
     if entries and entries[0].get("boot", _boot()) != _boot():
         return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else NOTHING for entry in entries]
     return entries
 
 
-def _entry(line: bytes) -> Entry:
-    """Read a line of a journal; one that a failing disk has spoilt must not keep the others as they are."""
+def _entry(line: bytes) -> Entry | None:
+    """Read a line of a journal; None of one that a failing disk has spoilt."""
     try:
         entry = json.loads(line)
-    except ValueError:
-        return NOTHING
-    return entry if isinstance(entry, dict) and entry else NOTHING
+    except (ValueError, RecursionError):
+        return None
+    sound = (
+        isinstance(entry, dict) and KINDS & {next(iter(entry), None)} and all(map(_is_name, entry.values()))
+    )
+    return entry if sound else None
+
+
+def _is_name(value: object) -> bool:
+    """Return whether a value can be a path, a name or a command."""
+    try:
+        return isinstance(value, str) and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
+
+
+def _spoilt(number: int, path: Path) -> Entry:
+    """Stand for a line that must not keep the others as they are, nor be forgotten."""
+    told = f"line {number} of {path} cannot be read: what it names was not undone"
+    return {UNREAD: f"{told}; undo that, and remove the file"}
+
+
+def _doubtful(entry: Entry) -> Entry:
+    """Stand for what the kernel held before or after a restart: it may be another's, and is not touched."""
+    kind = next(iter(entry))
+    return {UNREAD: f"{kind} {entry[kind]} (not undone: whether it is of this start of the machine is lost)"}
 
 
 def _append(path: Path, entry: Entry) -> None:
