@@ -161,6 +161,7 @@ def test_a_number_of_clients_is_a_level_as_a_number_too() -> None:
         ("amount = 160", "amount = 0", "`prices.disk.amount`: give more than 0, not 0"),
         ("amount = 160", "amount = nan", "`prices.disk.amount`: give a number that is finite"),
         ("amount = 160", "amount = inf", "`prices.disk.amount`: give a number that is finite"),
+        ("amount = 160", 'amount = "80"', "`prices.disk.amount`: give a number, not '80'"),
         ("amount = 160", "amount = -1", "`prices.disk.amount`: give more than 0"),
         ('size = "72 GB"', 'size = "0 GB"', "`prices.disk.size`: give more than 0"),
         ('size = "72 GB"', 'size = "72 XB"', "`prices.disk.size`: give a size such as `256 MiB`"),

@@ -105,8 +105,12 @@ class Threshold(Part):
     factor: Factor = Field(description="Factor whose levels are compared")
     level: str = Field(description="Level that the claim is about")
     baseline: str = Field(description="Level it is compared with: the factor's first")
-    at_least: float | None = Field(None, gt=0, description="The whole interval of the ratio is at least this")
-    at_most: float | None = Field(None, gt=0, description="The whole interval of the ratio is at most this")
+    at_least: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="The whole interval of the ratio is at least this"
+    )
+    at_most: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="The whole interval of the ratio is at most this"
+    )
 
     @model_validator(mode="after")
     def _has_a_bound(self) -> Self:

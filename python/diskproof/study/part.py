@@ -10,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     ByteSize,
     ConfigDict,
+    Strict,
     StringConstraints,
     ValidationInfo,
     WithJsonSchema,
@@ -23,7 +24,9 @@ Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN.pattern)]
 
 
 def _whole_size(value: object) -> object:
-    """Refuse what ByteSize would read only the beginning of."""
+    """Refuse what ByteSize would read only the beginning of, and `true`, of which it makes a byte."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("byte_size", "no size")
     if isinstance(value, str) and not re.fullmatch(r"\s*\d*\.?\d+\s*[A-Za-z]*\s*", value):
         raise ValueError("a size is a number and a unit, such as `256 MiB`")
     return value
@@ -35,6 +38,9 @@ Size = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}], "format": "size"}),
 ]
 """A size in bytes, written as people do: ``256 MiB``, ``1 GiB``."""
+
+Location = Annotated[Path, Strict(False)]
+"""A path, written as text."""
 
 FOLDER = "folder"
 """Key of the context in which a study is checked: the folder its file lies in."""
@@ -83,6 +89,6 @@ Distinct = AfterValidator(_distinct)
 
 
 class Part(BaseModel):
-    """A part of a study file: unknown keys are refused."""
+    """A part of a study file: unknown keys are refused, and numbers in quotes, or `true` for 1."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

@@ -6,7 +6,7 @@ from typing import Literal, Self, get_args
 
 from pydantic import ByteSize, Field, model_validator
 
-from diskproof.study.part import Device, Name, Part, Size
+from diskproof.study.part import Device, Location, Name, Part, Size
 from diskproof.study.pools import MIB, Pool, check_named_twice
 
 FileSystem = Literal["ext4", "xfs", "btrfs"]
@@ -80,7 +80,7 @@ def _plain(device: str) -> str:
 class CommandChoice(Part):
     """A directory that commands of the user's own make ready before a run, and take away after it."""
 
-    directory: Path = Field(description="Where the place is once `set_up` has run: an empty directory")
+    directory: Location = Field(description="Where the place is once `set_up` has run: an empty directory")
     set_up: str = Field(min_length=1, description="Run by `sh -c` before the first trial")
     tear_down: str | None = Field(
         None, min_length=1, description="Run by `sh -c` after the last trial, or by `diskproof clean`"
@@ -90,7 +90,7 @@ class CommandChoice(Part):
 class PlaceKeys(Part):
     """All keys that any kind of place has; which go together is for those to say who hold them."""
 
-    directory: Path | None = Field(
+    directory: Location | None = Field(
         None,
         description="A directory on the storage to test: absent, empty, or left by diskproof. "
         "A relative path starts at the working directory",
@@ -135,12 +135,12 @@ class PlaceKeys(Part):
     composed: Composed | None = Field(
         None, description="A virtual disk that is made of two: one before the other"
     )
-    block: Path | None = Field(
+    block: Location | None = Field(
         None,
         description="A block device or partition, such as `/dev/sdb1`, that is formatted and mounted; "
         "root only",
     )
-    format: Path | None = Field(
+    format: Location | None = Field(
         None,
         description="The same block device once more: it is formatted, and all that lies on it is lost",
     )

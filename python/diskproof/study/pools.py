@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import ByteSize, Field, field_validator, model_validator
 
-from diskproof.study.part import Device, Name, Part, Size
+from diskproof.study.part import Device, Location, Name, Part, Size
 
 MIB = 2**20
 
@@ -31,14 +31,16 @@ class Disk(Part):
     below_floor: bool = Field(
         False, description="Take a virtual disk that is faster than this machine can serve one"
     )
-    block: Path | None = Field(None, description="A block device, such as `/dev/sdb1`; root only")
-    format: Path | None = Field(
+    block: Location | None = Field(None, description="A block device, such as `/dev/sdb1`; root only")
+    format: Location | None = Field(
         None, description="The same block device once more: all that lies on it is lost"
     )
     overwrite: bool = Field(
         False, description="Take the block device though it holds something, such as a file system"
     )
-    file: Path | None = Field(None, description="A file that diskproof makes, of `size`; it must not exist")
+    file: Location | None = Field(
+        None, description="A file that diskproof makes, of `size`; it must not exist"
+    )
     size: Size | None = Field(
         None,
         ge=SMALLEST_VDEV_BYTES,

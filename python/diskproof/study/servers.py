@@ -1,11 +1,10 @@
 """Servers in a study file: which kind of each is under test, and where it is found."""
 
-from pathlib import Path
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from diskproof.study.part import Family, Flavour, Part
+from diskproof.study.part import Family, Flavour, Location, Part
 
 
 class ServerChoice(Part):
@@ -17,7 +16,7 @@ class ServerChoice(Part):
     flavour: Flavour | None = Field(
         None, description="Which of the `mysql` family it must be; without it whichever there is"
     )
-    basedir: Path | None = Field(
+    basedir: Location | None = Field(
         None,
         description="Folder of an unpacked server; without it the one installed on the machine is used. "
         "`--basedir NAME=DIR` names it for one run, so that a study says nothing of a machine's paths",
