@@ -222,3 +222,28 @@ def test_no_verb_waits_for_libraries_that_only_some_answers_need() -> None:
         text=True,
     )
     assert said.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (
+            'zpool = { data = [{ virtual = "null", size = "1 GiB" }] }',
+            "only root may make a ZFS pool; run as root",
+        ),
+        ('block = "/dev/nosuch"\nformat = "/dev/nosuch"', "only root may overwrite /dev/nosuch; run as root"),
+    ],
+)
+def test_a_plan_says_what_only_root_may_do(
+    place: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the run would: who learns it an hour later has planned in vain."""
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f'question = "x"\n[servers.db]\nfamily = "sqlite"\n[storages.disk]\n{place}\n[workloads.load]\n'
+    )
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert cli.call(["plan", str(study)]) == 2
+    assert f"storage `disk`: {said}" in capsys.readouterr().err
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert cli.call(["plan", str(study)]) == 0

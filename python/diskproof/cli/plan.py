@@ -17,6 +17,7 @@ from diskproof.run.rehearsal import check_fio, rehearse
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.choice import find_chosen
 from diskproof.storage.claims import check_claims
+from diskproof.storage.rights import check_rights
 from diskproof.study.model import Study
 from diskproof.study.plan import make_plan
 from diskproof.system.cpus import divide
@@ -123,7 +124,8 @@ def _held_bytes(study: Study, made: Plan, storage: str) -> int:
 
 
 def _look_at_machine(study: Study, made: Plan) -> None:
-    """Refuse CPUs and named folders that this machine has not; say which servers are yet to be installed."""
+    """Refuse what this machine has not or this user may not; say which servers are yet to be installed."""
+    check_rights(study, made)
     if made.cpus:
         divide(made.cpus)
     for name in dict.fromkeys(cell.server for cell in made.cells if cell.has_server):

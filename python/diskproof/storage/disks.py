@@ -16,6 +16,7 @@ import psutil
 from diskproof.results.machine import BlockDevice
 from diskproof.storage.filesystem import LABEL
 from diskproof.storage.kinds.base import StorageError, command
+from diskproof.storage.rights import check_may_format
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import describe, mounts
 
@@ -149,8 +150,7 @@ def _check_kind(what: str, path: Path) -> None:
             f"{what}: {path} is not a block device; `lsblk` lists them, "
             "and a folder is named with `directory`"
         )
-    if os.geteuid() != 0:
-        raise StorageError(f"{what}: only root may overwrite {path}; run as root, or name a directory on it")
+    check_may_format(what, str(path))
     if (_sys(path) / "ro").read_text().strip() == "1":
         raise StorageError(f"{what}: {path} is read-only; `blockdev --setrw` may change that")
 

@@ -1,6 +1,5 @@
 """A ZFS pool of its own: disks for its data, its log and its cache."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from diskproof.storage.kinds.base import (
     unused,
 )
 from diskproof.storage.members import Member, attach_members, check_disks
+from diskproof.storage.rights import check_may_pool
 from diskproof.storage.virtual import VirtualDisk
 from diskproof.study.places import PlaceChoice
 from diskproof.study.pools import Pool
@@ -44,8 +44,7 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
             f"{what}: there is no ZFS here; install zfs-fuse, or zfsutils-linux with its kernel module "
             "(`modprobe zfs`)"
         )
-    if os.geteuid() != 0:
-        raise StorageError(f"{what}: only root may make a ZFS pool; run as root")
+    check_may_pool(what)
     if found == "OpenZFS" and pool.arc_size is not None:
         raise StorageError(
             f"{what}: OpenZFS has one ARC for the whole machine, which diskproof leaves alone; "
