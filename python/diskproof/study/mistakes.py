@@ -198,7 +198,9 @@ def too_long(content: object) -> tuple[list[str | int], str] | None:
             bits = value.bit_length() + 1  # the sign's with them
             return keys, f"give a number of at most {MOST_BITS} bits, not one of {bits:,}"
         if len(keys) < DEEPEST and isinstance(value, dict | list):
-            within = value.items() if isinstance(value, dict) else enumerate(value)
+            within: Iterable[tuple[str | int, object]] = (
+                value.items() if isinstance(value, dict) else enumerate(value)
+            )
             waiting += [([*keys, key], one) for key, one in within]
     return None
 

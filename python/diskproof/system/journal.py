@@ -289,10 +289,9 @@ def _entry(line: bytes) -> Entry | None:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    sound = (
-        isinstance(entry, dict) and KINDS & {next(iter(entry), None)} and all(map(_is_name, entry.values()))
-    )
-    return entry if sound else None
+    if isinstance(entry, dict) and next(iter(entry), "") in KINDS and all(map(_is_name, entry.values())):
+        return entry
+    return None
 
 
 def _is_name(value: object) -> bool:
