@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from diskproof import cli
 from diskproof.cli import EXAMPLES, VERBS
+from diskproof.cli.screen import NotSaidError
 from diskproof.importers.article_form import ArticleForm
 from diskproof.study.model import Study
 from support.command import diskproof_here
@@ -204,6 +206,26 @@ def test_a_pipe_that_is_not_our_output_is_no_reader_that_leaves(monkeypatch: pyt
     monkeypatch.setattr(cli, "app", broken)
     with pytest.raises(BrokenPipeError):
         cli.call(["doctor"])
+
+
+def test_a_file_that_fails_is_no_terminal_that_closed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*_: object, **__: object) -> NoReturn:
+        raise NotSaidError(OSError(errno.EIO, os.strerror(errno.EIO)), 1)
+
+    monkeypatch.setattr(cli, "app", failing)
+    assert cli.call(["doctor"]) == 2
+    assert "what was said could not be written: Input/output error" in capfd.readouterr().err
+
+
+def test_a_terminal_that_closes_ends_a_verb_as_an_interruption_does() -> None:
+    terminal, shown = pty.openpty()
+    argv = [sys.executable, "-m", "diskproof", "schema"]
+    process = subprocess.Popen(argv, stdout=shown, stderr=shown, start_new_session=True)
+    os.close(shown)
+    os.close(terminal)
+    assert process.wait(30) == 130
 
 
 @pytest.mark.parametrize("stderr", ["/dev/full", ">(true)"])

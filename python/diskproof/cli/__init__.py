@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -86,7 +87,7 @@ def call(arguments: Sequence[str]) -> int:
         if error.errno == errno.EPIPE:
             _say_no_more(1, 2)  # the reader of our output has left; there is nobody to tell
             return 0
-        if error.errno == errno.EIO and not sys.stderr.isatty():
+        if error.errno == errno.EIO and _is_device(error.descriptor):
             return INTERRUPTED  # the terminal closed while something was being said to it
         _say_no_more(error.descriptor)  # Python would try again as it ends
         return _refused(f"what was said could not be written: {error.strerror}: {why_refused(error)}")
@@ -137,6 +138,11 @@ def _flush() -> None:
     if sys.stdout is not None:
         with saying(1):
             sys.stdout.flush()
+
+
+def _is_device(descriptor: int) -> bool:
+    """Tell a terminal from a file on a failing disk: once it has closed it is still a device."""
+    return stat.S_ISCHR(os.fstat(descriptor).st_mode)
 
 
 def _say_no_more(*descriptors: int) -> None:
