@@ -1,6 +1,7 @@
 import pytest
 
 from diskproof.analysis import words
+from diskproof.analysis.limits.words import cpus_busy
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import Interval
@@ -64,3 +65,9 @@ def test_lists_are_counted_where_they_are_long() -> None:
     assert words.listed(["a", "b", "c"]) == "a, b and c"
     assert words.listed(list("abcdefg")) == "a, b, c, d, e and 2 more"
     assert words.listed([]) == ""
+
+
+def test_one_cpu_is_no_plural() -> None:
+    assert cpus_busy(1, 0.96) == "the only CPU is 96% busy"
+    assert cpus_busy(2, 0.96) == "the 2 CPUs are 96% busy"
+    assert cpus_busy(None, 0.96) == "the CPUs are 96% busy"

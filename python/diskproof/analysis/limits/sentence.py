@@ -10,7 +10,7 @@ from diskproof.analysis.limits.observed import Observed, commits
 from diskproof.analysis.limits.shapes import Part, PartName, Split, WhatIf
 from diskproof.analysis.limits.signals.judge import LITTLE, MOST
 from diskproof.analysis.limits.split import flushed_logs
-from diskproof.analysis.limits.words import milliseconds, sentence_case, share
+from diskproof.analysis.limits.words import cpus_busy, milliseconds, sentence_case, share
 from diskproof.analysis.words import clients
 from diskproof.results.limit import Limit
 
@@ -120,7 +120,7 @@ def _computing(seen: Observed, named: Named, split: Split | None) -> str:
     if busy >= FULL_SHARE or named.limit == "load generator":
         speaking = [one.says for one in named.signals if one.limit == named.limit and one.supports]
         own = f"; {speaking[-1]}" if named.limit == "load generator" and len(speaking) > 1 else ""
-        return f"the {seen.side.cpus} CPUs are {share(busy)} busy{of_whom}{own}"
+        return f"{cpus_busy(seen.side.cpus, busy)}{of_whom}{own}"
     each = seen.cpus_each or 0.0
     who = "the one client" if seen.inside == 1 else f"each of {clients(str(seen.inside))}"
     taken = _taken(split)

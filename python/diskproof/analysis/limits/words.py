@@ -18,6 +18,13 @@ def share(of_one: float) -> str:
     return percent(round(of_one, 2)) if of_one >= 0.005 or of_one <= 0 else "under 1%"
 
 
+def cpus_busy(cpus: int | None, busy: float) -> str:
+    """Say how busy CPUs are: ``the 2 CPUs are 96% busy``, ``the only CPU is 96% busy``."""
+    if cpus == 1:
+        return f"the only CPU is {share(busy)} busy"
+    return f"the {f'{cpus} ' if cpus else ''}CPUs are {share(busy)} busy"
+
+
 def plain(limit: Limit) -> str:
     """Return a limit as it stands in a sentence."""
     return {

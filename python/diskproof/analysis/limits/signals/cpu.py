@@ -15,7 +15,7 @@ from diskproof.analysis.limits.signals.judge import (
     supports,
 )
 from diskproof.analysis.limits.split import SELDOM, digits_of
-from diskproof.analysis.limits.words import milliseconds, share
+from diskproof.analysis.limits.words import cpus_busy, milliseconds
 from diskproof.server.postgresql.waits import limit_of
 
 
@@ -25,15 +25,15 @@ def cpus_are_busy(seen: Observed) -> Iterator[Signal]:
     if busy is None or not cpus:
         return
     runnable = f", {seen.runnable:.2g} threads want to run" if seen.runnable else ""
-    idle = f"the {cpus} CPUs are {share(busy)} busy" + (" with this load" if seen.bare else "")
+    said = cpus_busy(cpus, busy)
     if busy >= FULL_SHARE:
-        yield supports("CPU", "kernel", f"the {cpus} CPUs are {share(busy)} busy{runnable}")
+        yield supports("CPU", "kernel", f"{said}{runnable}")
     elif each is not None and seen.inside < cpus and each >= MOST:
         who = "the one client" if seen.inside == 1 else f"each of {seen.inside} clients"
         says = f"{who} keeps {min(each, 1.0):.2g} of a CPU busy, of {cpus}"
         yield supports("CPU", "kernel", says)
     elif busy <= IDLE_SHARE and (each is None or seen.inside >= cpus or each <= IDLE_SHARE):
-        yield against("CPU", "kernel", idle)
+        yield against("CPU", "kernel", said + (" with this load" if seen.bare else ""))
 
 
 def threads_compute(seen: Observed) -> Iterator[Signal]:
