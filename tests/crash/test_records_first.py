@@ -14,8 +14,8 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Finding
 from diskproof.run.bench import Bench
 from diskproof.run.served import START
-from support.cuts import make_crash_plan, make_cut, refused
-from support.trials import change
+from support.cuts import make_crash_plan, make_cut, refused, with_cuts
+from support.trials import change, make_plan
 
 PLAN = make_crash_plan(tunings=["safest"], ways=["kill"], cuts=4)
 
@@ -40,7 +40,8 @@ class Attempt:
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(campaign, "check_disks", lambda _: None)
     layouts = {cell.storage: None for cell in PLAN.cells}
-    return cast("Bench", SimpleNamespace(folder=RunFolder(tmp_path), layouts=layouts))
+    folder = RunFolder.create(tmp_path / "run", "question = '?'", with_cuts(make_plan(), PLAN))
+    return cast("Bench", SimpleNamespace(folder=folder, layouts=layouts))
 
 
 def broken_off(cut: CutTrial) -> CutTrial:
