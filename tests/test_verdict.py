@@ -157,3 +157,25 @@ def test_the_names_and_reasons_of_failing_tests_are_written_down(tmp_path: Path)
         "test_failing.py::test_that_fails: AssertionError: the reason, which is a long word"
     )
     assert never_begun == "test_failing.py::test_that_never_begins: OSError: no such luck"
+
+
+ONCE = """if [ -e "$TMPDIR/../again" ]; then exit $AGAIN_ENDS; fi
+touch "$TMPDIR/../again"; echo "tests/a.py::test_b: too late" >"$DISKPROOF_TEST_FAILURES"; exit 1"""
+
+
+@pytest.mark.parametrize("again", [0, 1, 5])
+def test_what_failed_beside_others_is_asked_once_more_alone_and_told(tree: Path, again: int) -> None:
+    a_program(tree / "project/venv/bin/python", ONCE)
+    ended = run_in(tree, AGAIN_ENDS=str(again))
+    lines = ended.stdout.splitlines()
+    assert "tests/a.py::test_b: too late" in lines
+    assert ("Passed only alone, after they had failed beside others:" in lines) is (again == 0)
+    assert (ended.returncode == 0) is (again == 0)
+    assert lines[-1].startswith("Python's tests passed" if again == 0 else "Python's tests failed")
+
+
+def test_what_failed_in_many_tests_or_without_a_name_is_not_asked_again(tree: Path) -> None:
+    for told in ("seq 6", "true"):
+        a_program(tree / "project/venv/bin/python", f'{told} >"$DISKPROOF_TEST_FAILURES"; echo begun; exit 1')
+        ended = run_in(tree)
+        assert (ended.returncode, ended.stdout.splitlines().count("begun")) == (1, 1)
