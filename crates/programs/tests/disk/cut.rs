@@ -40,6 +40,12 @@ fn cut(served: &Served, keep: &str) -> Value {
 
 #[test]
 fn what_was_flushed_survives_and_what_was_not_is_gone() {
+    // A busy machine may come to the cut when all is on the platters already.
+    assert!((0..5).any(|_| a_cut_amid_writes()), "never amid writes");
+}
+
+/// Cut amid writes and look at what is left; false where the cut came too late to take anything.
+fn a_cut_amid_writes() -> bool {
     let served = tracked(CACHED, &[]);
     let file = served.open();
     for block in 0..8 {
@@ -53,7 +59,10 @@ fn what_was_flushed_survives_and_what_was_not_is_gone() {
     }
     let cut = cut(&served, "nothing");
     let at_risk = cut["at_risk_writes"].as_u64().expect("a number");
-    assert!((1..=512).contains(&at_risk), "{cut}");
+    assert!(at_risk <= 512, "{cut}");
+    if at_risk == 0 {
+        return false;
+    }
     assert_eq!(cut["answered_at_risk_writes"], at_risk, "{cut}");
     assert_eq!(cut["at_risk_bytes"], at_risk * BLOCK as u64, "{cut}");
     assert_eq!(cut["lost_bytes"], cut["at_risk_bytes"], "{cut}");
@@ -71,6 +80,7 @@ fn what_was_flushed_survives_and_what_was_not_is_gone() {
     let old = |number: &u64| read(&file, place(*number)) == Ok(u8::from(*number == 0));
     let lost = (0..512).filter(old).count();
     assert_eq!(lost as u64, at_risk);
+    true
 }
 
 #[test]
