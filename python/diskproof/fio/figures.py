@@ -6,6 +6,7 @@ from math import sqrt
 from typing import Any
 
 from diskproof.fio.program import Result
+from diskproof.results.load import Latency
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,20 @@ class Requests:
             max_ns=max(self.max_ns, other.max_ns),
             bins=self.bins + other.bins,
         )
+
+
+def as_latency(told: Requests, table_ns: dict[str, float]) -> Latency | None:
+    """Return latencies in microseconds, with percentiles that are told in ns; None of no request."""
+    if not told.count:
+        return None
+    return Latency(
+        count=told.count,
+        mean=told.mean_ns / 1000,
+        stdev=told.stdev_ns / 1000,
+        min=told.min_ns / 1000,
+        max=told.max_ns / 1000,
+        percentiles={name: ns / 1000 for name, ns in table_ns.items()},
+    )
 
 
 def reads_of(result: Result) -> Requests:

@@ -22,7 +22,6 @@ KEPT_FREE = 64 * 2**20
 """Left free on the file system, so that a profile never fills somebody's disk."""
 
 FILE = "profile.dat"
-SECTOR = 4096
 
 
 WRITING = "--write"

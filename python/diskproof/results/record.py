@@ -4,18 +4,15 @@ Everything that a report or an audit says is derived from records. A figure that
 ``None``, never 0.
 """
 
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 Role = Literal["data", "redo", "binlog", "tmp"]
 """What a server stores where; ``redo`` is PostgreSQL's WAL."""
 
 
 ROLES: tuple[Role, ...] = ("data", "redo", "binlog", "tmp")
-
-
-Percent = Annotated[float, Field(gt=0, lt=100)]
 
 
 class Record(BaseModel):

@@ -13,7 +13,7 @@ from math import gcd
 from pathlib import Path
 
 from diskproof.fio import replay
-from diskproof.fio.figures import Requests, reads_of, seconds_of, syncs_of, writes_of
+from diskproof.fio.figures import Requests, as_latency, reads_of, seconds_of, syncs_of, writes_of
 from diskproof.fio.program import FEW_DESCRIPTORS, Result, escaped
 from diskproof.results.load import ClientAccount, FileRequests, Latency, LoadResult, StatementType
 from diskproof.stats.quantiles import known_percentiles
@@ -245,14 +245,7 @@ def _latency(told: Requests) -> Latency | None:
     if not told.count:
         return None
     names = known_percentiles(told.count, [f"{percentile:g}" for percentile in PERCENTILES])
-    return Latency(
-        count=told.count,
-        mean=told.mean_ns / 1000,
-        stdev=told.stdev_ns / 1000,
-        min=told.min_ns / 1000,
-        max=told.max_ns / 1000,
-        percentiles={name: told.percentile_ns(float(name)) / 1000 for name in names},
-    )
+    return as_latency(told, {name: told.percentile_ns(float(name)) for name in names})
 
 
 def _statements(name: str, told: Requests) -> StatementType:

@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from diskproof.fio.figures import Requests, reads_of, seconds_of, syncs_of, writes_of
+from diskproof.fio.figures import Requests, as_latency, reads_of, seconds_of, syncs_of, writes_of
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.fio.figures import (
     SUBMITTED,
-    as_latency,
     errors_of,
     latency_of,
     of_one_clock,

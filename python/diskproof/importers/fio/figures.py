@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from diskproof.fio.figures import Requests, reads_of, writes_of
+from diskproof.fio.figures import Requests, as_latency, reads_of, writes_of
 from diskproof.fio.program import Result
 from diskproof.results.load import Latency, LoadError
 from diskproof.stats.quantiles import known_percentiles
@@ -75,20 +75,6 @@ def latency_of(told: Requests, figures: list[dict[str, Any]], remarks: list[str]
     if table_ns and any(part.get("of_completion") for part in parts):
         remarks.append("its latencies are of completion, without the time of submission")
     return as_latency(told, table_ns)
-
-
-def as_latency(told: Requests, table_ns: dict[str, float]) -> Latency | None:
-    """Return latencies in microseconds, with percentiles that are told in ns; None of no request."""
-    if not told.count:
-        return None
-    return Latency(
-        count=told.count,
-        mean=told.mean_ns / 1000,
-        stdev=told.stdev_ns / 1000,
-        min=told.min_ns / 1000,
-        max=told.max_ns / 1000,
-        percentiles={name: ns / 1000 for name, ns in table_ns.items()},
-    )
 
 
 def whole(told: str) -> int | None:
