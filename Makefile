@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
-.PHONY: build run test bench experiments lint lint-python lint-rust lock docs programs servers
+.PHONY: build run test bench experiments lint lint-python lint-rust lock docs prose programs servers
 
 ## build: both programs and the lab, into the virtual environment
 build: $(VENV)/.installed
@@ -23,7 +23,7 @@ test:
 	@scripts/system-packages test
 	@$(MAKE) --no-print-directory --jobs=3 programs servers $(VENV)/.dependencies-dev
 	@$(MAKE) --no-print-directory $(VENV)/.installed-dev
-	@VENV=$(VENV) scripts/test
+	@VENV=$(VENV) env --default-signal=INT scripts/test # in the background a shell has Ctrl-C ignored
 
 ## bench: the speed goals, side by side with the peers; BENCH=--smoke for the shortest run,
 ##        BENCH="--only models floor" for some
@@ -31,12 +31,12 @@ bench: $(VENV)/.installed-dev
 	@scripts/system-packages test
 	@$(BIN)/python bench/goals.py $(BENCH)
 
-## experiments: the five published experiments on virtual disks, and docs/experiments.md from them
+## experiments: the five published experiments on virtual disks, and docs/experiments/ from them
 ##              (three quarters of an hour, and nothing else should work meanwhile); SCALE=smoke,
-##              AGAIN=--again for the page alone
+##              AGAIN=--again for the pages alone
 experiments: $(VENV)/.installed
 	@scripts/system-packages test
-	@$(BIN)/python docs/experiments.py --scale $(or $(SCALE),short) $(AGAIN)
+	@$(BIN)/python tools/experiments.py --scale $(or $(SCALE),short) $(AGAIN)
 
 ## lint: formatters and checkers, changing nothing
 lint: lint-python lint-rust
@@ -58,7 +58,12 @@ lock:
 
 ## docs: renew the reference pages that are generated
 docs: $(VENV)/.installed-dev
-	$(BIN)/python docs/generate.py
+	$(BIN)/python tools/generate.py
+
+## prose: sentences that are hard to read, in pages and in the code; it advises and never fails.
+##        FILES="README.md python/diskproof/cli/*.py" for some, FILES=--count for the numbers alone
+prose: $(VENV)/.dependencies-dev
+	@$(BIN)/python tools/prose.py $(FILES)
 
 $(VENV)/.created:
 	@scripts/system-packages run

@@ -1,6 +1,6 @@
 """The speed goals of diskproof-disk: its models by themselves, and the floor of the way to a virtual disk.
 
-Writes a table to stdout and bench/results/disk.json. Ends with 1 where a goal is missed (never with
+Writes a table to stdout and bench/results/disk.json. Ends with 1 if a goal is missed (never with
 --smoke: so short a run judges nothing).
 """
 

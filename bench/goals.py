@@ -1,6 +1,6 @@
 """Every speed goal, or those that are named: what `make bench` runs.
 
-The groups of bench/load.py and bench/disk.py together. Ends with 1 where a goal of either is missed.
+The groups of bench/load.py and bench/disk.py together. Ends with 1 if a goal of either is missed.
 """
 
 import argparse

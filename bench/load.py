@@ -1,7 +1,7 @@
 """The speed goals of diskproof-load against sysbench and mysqlslap: same server, same data, in turn.
 
 Every goal is a ratio within one run; see bench/speed/pairs.py. Writes a table to stdout and
-bench/results/load.json. Ends with 1 where a goal is missed (never with --smoke: so short a run
+bench/results/load.json. Ends with 1 if a goal is missed (never with --smoke: so short a run
 judges nothing).
 """
 

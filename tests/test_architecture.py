@@ -1,6 +1,7 @@
 """The floors of ARCHITECTURE.md hold: an import goes down the house, never up."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "python" / "diskproof"
 
 FLOORS = [
-    {"refusal"},
+    {"refusal", "wording"},
     {"results", "stats"},
+    {"families"},
     {"system"},
     {"study", "load", "disk", "fio"},
     {"workload", "storage", "server", "importers"},
@@ -21,8 +23,12 @@ FLOORS = [
 ]
 """From the ground up; a room may use the rooms below it, and itself."""
 
-PURE = ("stats", "audit", "analysis")
+PURE = ("wording", "stats", "families", "audit", "analysis")
 SIDE_EFFECTS = {"os", "subprocess", "socket", "shutil", "psutil", "pymysql", "psycopg", "requests"}
+
+DRIVERS = {"subprocess", "socket", "psutil", "pymysql", "psycopg"}
+"""A pure room loads none of these, and none of the rooms that use them, through any chain of imports."""
+IMPURE = {"system", "server", "storage", "load", "disk", "fio", "run", "profile", "crash", "cli"}
 
 
 def floor_of(room: str) -> int:
@@ -33,17 +39,47 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 SOURCES = [path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or not path.name.startswith("__")]
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_of(path): path for path in SOURCES}
+
+
+def loads(name: str) -> list[str]:
+    """Return the modules that an import of `name` loads: itself and the packages it lies in."""
+    parts = name.split(".")
+    return [name for end in range(len(parts)) if (name := ".".join(parts[: end + 1])) in MODULES]
+
+
+def chains(path: Path) -> dict[str, list[str]]:
+    """Return everything that a module loads, each with the chain of modules through which it does."""
+    begun = module_of(path)
+    found = {begun: [begun]}
+    waiting = [begun]
+    while waiting:
+        module = waiting.pop()
+        for name in sorted(imports(MODULES[module])):
+            ours = loads(name)
+            for loaded in ours if name.startswith("diskproof") else [name.split(".")[0]]:
+                if loaded not in found:
+                    found[loaded] = [*found[module], loaded]
+                    waiting += [loaded] if loaded in MODULES else []
+    return found
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -56,9 +92,10 @@ def test_imports_go_down(path: Path) -> None:
         assert floor_of(room) < floor_of(own), f"{own} may not use {room}"
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in SOURCES if room_of(path) in PURE], ids=lambda path: path.name
-)
+PURE_SOURCES = [path for path in SOURCES if room_of(path) in PURE]
+
+
+@pytest.mark.parametrize("path", PURE_SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_statistics_and_checks_do_no_io(path: Path) -> None:
     assert not {name.split(".")[0] for name in imports(path)} & SIDE_EFFECTS
     calls = {
@@ -69,8 +106,39 @@ def test_statistics_and_checks_do_no_io(path: Path) -> None:
     assert not calls & {"open", "print"}
 
 
+@pytest.mark.parametrize("path", PURE_SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_rooms_that_write_ask_for_the_words_of_a_message(path: Path) -> None:
+    if room_of(path) != "wording":
+        nodes = ast.walk(ast.parse(path.read_text()))
+        assert not [node.lineno for node in nodes if isinstance(node, ast.Attribute) and node.attr == "text"]
+
+
+@pytest.mark.parametrize("path", PURE_SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_pure_rooms_load_no_driver_through_any_import(path: Path) -> None:
+    wrong = [
+        " -> ".join(chain)
+        for name, chain in chains(path).items()
+        if name in DRIVERS or (name.startswith("diskproof.") and name.split(".")[1] in IMPURE)
+    ]
+    assert not wrong
+
+
 def test_every_room_stands_on_a_floor_and_in_the_map() -> None:
     rooms = {room_of(path) for path in SOURCES}
     assert rooms == set().union(*FLOORS)
     the_map = (PACKAGE.parents[1] / "ARCHITECTURE.md").read_text()
     assert not {room for room in rooms if f"  {room}/" not in the_map and f"  {room}.py" not in the_map}
+
+
+WRITERS = [*(PACKAGE / "report" / "write").glob("*.py"), PACKAGE / "report" / "document.py"]
+
+
+@pytest.mark.parametrize("path", WRITERS, ids=lambda path: path.name)
+def test_writers_know_nothing_of_databases(path: Path) -> None:
+    ours = {name.split(".")[1] for name in imports(path) if name.startswith("diskproof.")}
+    assert ours <= {"report", "wording"}
+    of_report = {
+        name for name in imports(path) if name.startswith("diskproof.report.") and name.count(".") == 2
+    }
+    allowed = ("document", "write", "vega", "ratio_scale")
+    assert of_report <= {f"diskproof.report.{name}" for name in allowed}

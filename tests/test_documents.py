@@ -18,16 +18,29 @@ def tracked() -> list[Path]:
 
 
 def test_reference_pages_are_current() -> None:
-    checked = subprocess.run(
-        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "tools/generate.py", "--check"]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_links_between_documents_lead_somewhere() -> None:
     for page in (path for path in tracked() if path.suffix == ".md"):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} points to {target}"
+        for name, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text()):
+            target = page.parent / name if name else page
+            assert target.exists(), f"{page.name} points to {name}"
+            assert not anchor or anchor in anchors(target), f"{page.name} points to {name}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives a page's headings."""
+    headings = re.findall(r"(?m)^#+ (.*)$", page.read_text())
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_index_lists_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text()
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert not {page for page in pages if f"({page})" not in index}
 
 
 def test_no_marks_of_unfinished_work() -> None:
@@ -40,8 +53,9 @@ def test_no_marks_of_unfinished_work() -> None:
     assert not found
 
 
-def test_every_verb_is_in_the_readme() -> None:
+def test_the_readme_is_short_and_has_every_verb() -> None:
     readme = (ROOT / "README.md").read_text()
+    assert len(readme.splitlines()) <= 120
     for verb in ("run", "plan", "report", "compare", "doctor", "clean"):
         assert f"diskproof {verb}" in readme
     for command in ("make run", "make test"):

@@ -35,7 +35,7 @@ class Size:
 
     pairs: int
     agreement_pairs: int
-    """More of them: three per cent are to be told from the machine's own scatter."""
+    """More of them: three per cent must be distinguished from the machine's own scatter."""
     seconds: float
     clients: tuple[int, ...]
     """Of the statement that does least; 64 are always among them, as a goal of their own asks."""
@@ -109,7 +109,7 @@ def lightness(server: Server, size: Size) -> Iterator[Row]:
 def pairs_of(
     server: Server, size: Size, mix: str, script: str, clients: int, cpus: set[int] | None = None
 ) -> list[tuple[Shot, Shot]]:
-    """Run both tools in turn; where they are held to some CPUs, for an agreement."""
+    """Run both tools in turn; if they are limited to some CPUs, for an agreement."""
     return alternate(
         size.agreement_pairs if cpus else size.pairs,
         lambda: ours(server, size.data, mix, clients, size.seconds, cpus),
@@ -138,7 +138,7 @@ AGREEING = (
 
 
 def agreement(size: Size) -> Iterator[Row]:
-    """Compare the throughput where the server alone decides it: on a core of its own, always busy.
+    """Compare the throughput if only the server decides it: on its own core, always busy.
 
     Each comparison has a server of its own: on one core, purge falls behind an endless load of
     updates, and its undo log grows until the main memory that it lies in is full.

@@ -44,7 +44,7 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met; None where there is none."""
+        """Whether the goal is met; None if there is none."""
         return None if self.bound is None else self.bound.is_met(self.middle)
 
     def as_json(self) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met; None where there is none."""
+        """Whether the goal is met; None if there is none."""
         return None if self.goal is None else self.goal.is_met(self.ratio, self.low, self.high)
 
     def as_json(self) -> dict[str, Any]:

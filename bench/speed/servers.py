@@ -18,7 +18,7 @@ from diskproof.system.processes import Starter
 
 @dataclass(frozen=True)
 class Server:
-    """A server that runs, and where it is reached."""
+    """A running server and its address."""
 
     running: Running
     socket: Path

@@ -1,4 +1,4 @@
-"""Starting diskproof-load and reading what it reports: the lab's end of docs/protocol.md."""
+"""Starts diskproof-load and reads what it reports: the lab's end of docs/protocol.md."""
 
 import json
 import queue
@@ -9,51 +9,41 @@ from pathlib import Path
 from typing import Any
 
 from diskproof.refusal import RefusalError
-from diskproof.results.load import (
-    ClientAccount,
-    Iterations,
-    Latency,
-    LoadError,
-    LoadResult,
-    Operation,
-    Rate,
-    StatementType,
-)
+from diskproof.results.load import ClientAccount, LoadResult, Operation, Rate
+from diskproof.results.record import Record
 from diskproof.system.processes import Starter
 from diskproof.system.programs import find_program
 
 PROGRAM = "diskproof-load"
 
 WORKERS = "worker "
-"""How the names of the program's threads begin that do what clients do."""
+"""The names of the program's threads that work for clients begin with this."""
 
 PROTOCOL = 1
-"""The version of docs/protocol.md that this end speaks."""
+"""The version of docs/protocol.md that this end reads."""
 
 WATCH_S = 0.5
 
 SILENCE_S = 60.0
-"""A load that reports nothing for this long beyond what it was asked to do has hung."""
+"""A load that reports nothing for this long beyond its own time hangs."""
 
 Event = dict[str, Any]
 
 
 class LoadFailedError(RefusalError):
-    """The load generator could not do what was asked; the message is its own."""
+    """The load generator failed; the message is its own."""
 
 
 def is_installed() -> bool:
-    """Tell whether there is a load generator."""
+    """Return whether there is a load generator."""
     return find_program(PROGRAM) is not None
 
 
 def program() -> Path:
-    """Return the load generator that was installed with this lab; LoadFailedError if there is none."""
+    """Return the load generator of this installation; LoadFailedError if there is none."""
     found = find_program(PROGRAM)
     if found is None:
-        raise LoadFailedError(
-            "diskproof-load is not installed; `make run` builds it, as does `pip install .`"
-        )
+        raise LoadFailedError("diskproof-load is not installed; `make run` or `pip install .` builds it")
     return found
 
 
@@ -71,10 +61,10 @@ def prepare(
     log_file: Path,
     watch: Callable[[], str | None],
 ) -> None:
-    """Load a data set; LoadFailedError carries the program's last words.
+    """Load a data set; LoadFailedError carries the program's last messages.
 
-    `watch` is asked now and then whether there is a reason to end it: a server whose disk is full
-    may wait for room for ever.
+    `watch` is called now and then and returns a reason to stop, if any: a server with a full disk may wait
+    for space forever.
     """
     argv = [str(program()), "prepare", kind, "--url", url, *arguments]
     process = starter.start(argv, log_file=log_file)
@@ -93,24 +83,24 @@ def prepare(
 
 
 def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
-    """Let the load generator look at the arguments of `run` without a server; return its `ready` event.
+    """Let the load generator check the arguments of `run` without a server; return its `ready` event.
 
-    LoadFailedError says in its words what is wrong with them, or with a script.
+    LoadFailedError says what is wrong with them, or with a script.
     """
     argv = [str(program()), "run", kind, "--url", url, *arguments, "--json", "--lockstep"]
     piped = subprocess.PIPE
     with subprocess.Popen(argv, stdin=piped, stdout=piped, stderr=piped, text=True) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
-        _, complaint = process.communicate()  # at the end of its input it ends
+        _, complaint = process.communicate()  # the end of its input ends it
     event: Event = json.loads(first) if first.strip() else {"event": "failed", "message": complaint.strip()}
     if event["event"] == "ready":
         return event
-    raise LoadFailedError(str(event["message"]) or "diskproof-load said nothing")
+    raise LoadFailedError(str(event["message"]) or "diskproof-load failed without a message")
 
 
 class Load:
-    """One load under way, in lockstep: it waits twice until `go_on` is called."""
+    """One running load, in lockstep: it waits twice until `go_on` is called."""
 
     def __init__(self, starter: Starter, url: str, kind: str, arguments: list[str], log_file: Path) -> None:
         """Start the load; it connects and then waits."""
@@ -122,7 +112,7 @@ class Load:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        # A pipe has no read with a time limit; a thread that feeds a queue has.
+        # A pipe has no read with a time limit, but a queue has.
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -133,7 +123,7 @@ class Load:
 
     @property
     def alive(self) -> bool:
-        """Whether the program is at work."""
+        """Whether the program runs."""
         return self._process.poll() is None
 
     def go_on(self) -> None:
@@ -148,28 +138,28 @@ class Load:
     def events(self, longest_s: float) -> Iterator[Event]:
         """Yield the program's events until its summary; LoadFailedError if it fails, ends early or hangs.
 
-        `longest_s` is the longest time for which it may rightly be silent.
+        `longest_s` is the longest time for which it may be silent.
         """
         while True:
             try:
                 line = self._lines.get(timeout=longest_s + SILENCE_S)
             except queue.Empty:
                 raise LoadFailedError(
-                    f"diskproof-load has been silent for {longest_s + SILENCE_S:.0f} s"
+                    f"diskproof-load reported nothing for {longest_s + SILENCE_S:.0f} s"
                 ) from None
             if not line:
                 raise LoadFailedError(self._last_words())
             event = self._parse(line)
             if event["event"] == "ready" and event["protocol"] != PROTOCOL:
                 raise LoadFailedError(
-                    f"{program()} speaks version {event['protocol']} of the protocol and this lab version "
+                    f"{program()} has version {event['protocol']} of the protocol, this lab version "
                     f"{PROTOCOL}: they come from two installations; build again with `make run`"
                 )
             if event["event"] == "failed":
                 raise LoadFailedError(str(event["message"]))
             if event["event"] == "summary":
                 self._process.wait()
-                if last := self._lines.get():  # measured, and no good all the same
+                if last := self._lines.get():  # it failed after the measurement
                     raise LoadFailedError(str(self._parse(last)["message"]))
             yield event
             if event["event"] == "summary":
@@ -183,7 +173,7 @@ class Load:
         return event
 
     def end(self) -> None:
-        """End the program if it is still there."""
+        """Kill the program if it still runs."""
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
@@ -197,7 +187,7 @@ class Load:
             for line in self._process.stdout:
                 self._lines.put(line)
         except ValueError:
-            pass  # closed by `end` while this thread was reading
+            pass  # `end` closed it while this thread was reading
         self._lines.put(b"")
 
     def _last_words(self) -> str:
@@ -208,47 +198,26 @@ class Load:
 
 def to_result(summary: Event) -> LoadResult:
     """Turn the `summary` event into a record."""
-    client = summary["client"]
-    delay_us = client["delay_us"] or {"mean": None, "max": None}
-    return LoadResult(
-        workload=summary["workload"],
-        mix=summary.get("mix"),
-        clients=summary["clients"],
-        seconds=summary["seconds"],
-        transactions=summary["transactions"],
-        transactions_per_s=summary["transactions_per_s"],
-        statements=summary["statements"],
-        reads=summary["reads"],
-        writes=summary["writes"],
-        others=summary["others"],
-        latency_us=_latency(summary["latency_us"]),
-        statement_types=[
-            StatementType(**{**statement, "latency_us": _latency(statement["latency_us"])})
-            for statement in summary["statement_types"]
-        ],
-        errors=[LoadError(**error) for error in summary["errors"]],
-        failed_transactions=summary["failed_transactions"],
-        retries=summary["retries"],
-        reconnects=summary["reconnects"],
-        client=ClientAccount(
-            workers=summary["workers"],
-            cpu_user_s=client["cpu_user_s"],
-            cpu_system_s=client["cpu_system_s"],
-            max_rss_bytes=client["max_rss_bytes"],
-            delay_mean_us=delay_us["mean"],
-            delay_max_us=delay_us["max"],
-            waited_for_cpu_s=client.get("waited_for_cpu_s"),
-        ),
-        operations=[_operation(operation) for operation in summary.get("operations", [])],
-        rate=_rate(summary.get("rate")),
-        iterations=Iterations(**summary["iterations"]) if summary.get("iterations") else None,
-    )
+    account = summary["client"]
+    delay_us = account["delay_us"] or {"mean": None, "max": None}
+    client = _known(ClientAccount, account) | {
+        "workers": summary["workers"],
+        "delay_mean_us": delay_us["mean"],
+        "delay_max_us": delay_us["max"],
+    }
+    rate = summary.get("rate")
+    if rate is not None:
+        start_us = rate["start_delay_us"]
+        rate = _known(Rate, rate) | {"start_delay_mean_us": start_us["mean"] if start_us else None}
+    operations = [_known(Operation, operation) for operation in summary.get("operations", [])]
+    parts = {"client": client, "rate": rate, "operations": operations}
+    return LoadResult.model_validate(_known(LoadResult, summary) | parts)
 
 
 def interval_rows(event: Event) -> list[tuple[float, str, float]]:
-    """Turn an `interval` event into series rows (t_s, metric, value); the warm-up's times are negative.
+    """Turn an `interval` event into rows of the series (t_s, metric, value).
 
-    `t_s` is the interval's end, counted from the start of its phase: the caller moves the warm-up.
+    `t_s` is the interval's end, counted from the start of its phase; the caller shifts the warm-up.
     """
     seconds = event["end_s"] - event["start_s"]
     rows = [
@@ -267,18 +236,6 @@ def interval_rows(event: Event) -> list[tuple[float, str, float]]:
     return rows
 
 
-def _rate(fields: Event | None) -> Rate | None:
-    if fields is None:
-        return None
-    known = {name: fields[name] for name in Rate.model_fields if name in fields}
-    delay_us = fields["start_delay_us"]
-    return Rate(**known, start_delay_mean_us=delay_us["mean"] if delay_us else None)
-
-
-def _operation(fields: Event) -> Operation:
-    known = {name: fields[name] for name in Operation.model_fields if name in fields}
-    return Operation(**{**known, "latency_us": _latency(fields["latency_us"])})
-
-
-def _latency(fields: Event | None) -> Latency | None:
-    return None if fields is None else Latency(**fields)
+def _known(record: type[Record], fields: Event) -> Event:
+    """Return the fields of an event that a record has."""
+    return {name: fields[name] for name in record.model_fields if name in fields}

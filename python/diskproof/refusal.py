@@ -1,51 +1,50 @@
-"""What a user can mend: said in words, without a traceback, and answered with exit code 2."""
+"""Errors that the user can correct: a message without a traceback, and exit code 2."""
 
 import errno
 import os
 from pathlib import Path
 
-MENDABLE = frozenset(
+CORRECTABLE = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EMFILE}
 )
-"""What is a user's to mend wherever it comes up; of others that must be known where they do."""
+"""Errors that are the user's to correct wherever they occur; for others that depends on where."""
 
 REMEDIES = {
     errno.ENOSPC: "its disk is full: make room there",
     errno.EDQUOT: "your quota there is used up: make room there",
     errno.EROFS: "its file system is read-only: name another folder, or mount it writable",
-    errno.EACCES: "you may not: change its permissions, or name another",
-    errno.EPERM: "you may not: change its permissions, or name another",
+    errno.EACCES: "you have no permission: change its permissions, or name another",
+    errno.EPERM: "you have no permission: change its permissions, or name another",
     errno.ENAMETOOLONG: "the name is too long: choose a shorter one",
-    errno.ENOTDIR: "a part of its path is a file, and no folder: name another",
+    errno.ENOTDIR: "a part of its path is a file, not a folder: name another",
     errno.EISDIR: "it is a folder: name a file",
-    errno.EEXIST: "a file of that name is there: name another",
-    errno.ENOENT: "its folder is not there: make it first, or name another",
-    errno.EFBIG: "it would be larger than a file may be there: name another folder",
+    errno.EEXIST: "a file of that name exists: name another",
+    errno.ENOENT: "its folder does not exist: make it first, or name another",
+    errno.EFBIG: "the file would be too large for its file system or your limit: name another folder",
     errno.EMFILE: "too many files are open: raise `ulimit -n`",
 }
-"""What to do where the system refuses to write, or to read."""
-
+"""What to do if the system refuses to write or to read."""
 
 NAMELESS_REMEDIES = {
-    errno.ENOSPC: "a disk that is written to is full: `df -h` shows which",
-    errno.EDQUOT: "a quota of yours is used up: `quota` shows which",
-    errno.EACCES: "the system does not let you: `diskproof doctor` says what you may",
-    errno.EPERM: "the system does not let you: `diskproof doctor` says what you may",
+    errno.ENOSPC: "a disk is full: `df -h` shows which",
+    errno.EDQUOT: "one of your quotas is used up: `quota` shows which",
+    errno.EACCES: "you have no permission: `diskproof doctor` reports what you may do",
+    errno.EPERM: "you have no permission: `diskproof doctor` reports what you may do",
 }
-"""The same where the system does not say of which file: of a write, a signal, a process that is to start."""
+"""The same if the system names no file, as for a write, a signal or the start of a process."""
 
 
 class RefusalError(Exception):
-    """Something cannot be done as asked. The message says what was wrong, where, and what to do next."""
+    """Something cannot be done as asked: the message says what is wrong, where, and what to do."""
 
 
 class NotWrittenError(RefusalError):
-    """What had to be written down could not be."""
+    """A record could not be written."""
 
 
-def told_of(error: OSError) -> str | None:
-    """Say what the system has refused and what to do, where that is a user's to mend; None of all else."""
-    if error.errno not in MENDABLE:
+def refusal_of(error: OSError) -> str | None:
+    """Return what the system refused and what to do; None if the user cannot correct it."""
+    if error.errno not in CORRECTABLE:
         return None
     if isinstance(error.filename, str | os.PathLike):
         return f"{error.filename}: {error.strerror}: {REMEDIES[error.errno]}"
@@ -53,10 +52,10 @@ def told_of(error: OSError) -> str | None:
 
 
 def why_refused(error: OSError) -> str:
-    """Say why the system refuses, and what to do where that is known."""
+    """Return why the system refuses, and what to do if that is known."""
     return REMEDIES.get(error.errno or 0) or error.strerror or str(error)
 
 
 def why_not_written(path: Path, error: OSError) -> str:
-    """Say what could not be written, why, and what to do."""
+    """Return what could not be written, why, and what to do."""
     return f"{path} cannot be written: {why_refused(error)}"

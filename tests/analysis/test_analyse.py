@@ -7,8 +7,10 @@ import pytest
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis, Verdict
+from diskproof.report.compose import verdict_words
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Finding, Setting, Trial
+from diskproof.wording import Quantity
 from support.intervals import bounds, given
 from support.trials import (
     DISK_DEVICE,
@@ -20,6 +22,7 @@ from support.trials import (
     make_trials,
     usage_of,
 )
+from support.words import texts
 
 
 def analysed(plan: Plan, trials: list[Trial]) -> Analysis:
@@ -47,9 +50,9 @@ def test_a_large_difference_is_said_in_times_with_its_interval() -> None:
     analysis = analysed(plan, make_trials(plan, lambda cell: {"dram": 1000.0, "disk": 212.0}[cell.storage]))
     verdict = next(one for one in analysis.verdicts if one.factor == "storage" and one.held["clients"] == "8")
     assert verdict.outcome == "slower"
-    assert verdict.sentence.startswith("disk is 4.7 times slower than dram (0.21")
-    assert "95% interval 0.2" in verdict.sentence
-    assert verdict.sentence.endswith(") at safest with 8 clients")
+    assert verdict_words.verdict(verdict).startswith("disk is 4.7 times slower than dram (0.21")
+    assert "95% interval 0.2" in verdict_words.verdict(verdict)
+    assert verdict_words.verdict(verdict).endswith(") at safest with 8 clients")
     assert verdict.held == {"tuning": "safest", "clients": "8"}
     low, high = bounds(verdict.ratio)
     assert low < 0.212 < high
@@ -71,14 +74,16 @@ def test_a_difference_is_a_difference_and_a_ratio_a_ratio(rate: float, outcome: 
     plan = make_plan(**ONE_QUESTION)
     verdict = the_verdict(plan, make_trials(plan, rates({"dram": 400.0, "disk": rate}), spread=0.0005))
     assert verdict.outcome == outcome
-    assert verdict.sentence.startswith(words)
+    assert verdict_words.verdict(verdict).startswith(words)
 
 
 def test_equal_cells_are_the_same_once_the_interval_is_narrow() -> None:
     plan = make_plan(**ONE_QUESTION)
     verdict = the_verdict(plan, make_trials(plan, rates({}), spread=0.004))
     assert verdict.outcome == "the same"
-    assert verdict.sentence.startswith("disk and dram are the same within 3% (0.998, 95% interval")
+    assert verdict_words.verdict(verdict).startswith(
+        "disk and dram are the same within 3% (0.998, 95% interval"
+    )
     assert verdict.reasons == []
 
 
@@ -93,9 +98,9 @@ def test_scatter_is_inconclusive_and_says_how_many_blocks_would_help() -> None:
     plan = make_plan(**ONE_QUESTION)
     verdict = the_verdict(plan, make_trials(plan, rates({"dram": 400.0, "disk": 420.0}), spread=0.06, seed=3))
     assert verdict.outcome == "inconclusive"
-    assert "disk against dram is inconclusive" in verdict.sentence
-    assert "holds both 1 and differences of more than 3%" in verdict.reasons[0]
-    assert "more blocks would probably decide it: `blocks = " in verdict.reasons[1]
+    assert "disk against dram is inconclusive" in verdict_words.verdict(verdict)
+    assert "holds both 1 and differences of more than 3%" in verdict.reasons[0].text
+    assert "more blocks would probably decide it: `blocks = " in verdict.reasons[1].text
 
 
 def test_the_blocks_it_asks_for_do_decide_it() -> None:
@@ -108,10 +113,12 @@ def test_the_blocks_it_asks_for_do_decide_it() -> None:
         if (
             verdict.outcome != "inconclusive"
             or len(verdict.reasons) < 2
-            or "`blocks" not in verdict.reasons[1]
+            or "blocks" not in verdict.reasons[1].values
         ):
             continue
-        blocks = int(verdict.reasons[1].rpartition("= ")[2].strip("`"))
+        asked_for = verdict.reasons[1].values["blocks"]
+        assert isinstance(asked_for, Quantity)
+        blocks = int(asked_for.value)
         if blocks > 100:  # an estimate that chance put next to 1: many blocks, little to learn here
             continue
         asked += 1
@@ -144,7 +151,7 @@ def test_an_interval_that_excludes_1_by_chance_is_explained() -> None:
     for seed in range(40):
         for verdict in analysed(plan, make_trials(plan, rates({}), spread=0.06, seed=seed)).verdicts:
             if verdict.outcome == "inconclusive" and given(verdict.ratio).excludes(1):
-                assert "among 12 verdicts one such is likely by chance" in verdict.reasons[0]
+                assert "but not after Holm's correction over 12 verdicts (p 0." in verdict.reasons[0].text
                 return
     pytest.fail("no interval excluded 1 by chance in 480")
 
@@ -162,13 +169,13 @@ def test_every_factor_but_the_clients_is_a_question() -> None:
     assert len(verdicts) == 40
     assert {one.baseline for one in verdicts} == {"dram", "safest", "128 MiB"}
     memory = next(one for one in verdicts if one.factor == "memory")
-    assert memory.sentence.startswith("256 MiB of memory")
+    assert verdict_words.verdict(memory).startswith("256 MiB of memory")
 
 
 def test_clients_are_a_question_where_nothing_else_varies() -> None:
     plan = make_plan(storages=("disk",), tunings=("safest",))
     verdict = the_verdict(plan, make_trials(plan, lambda cell: 120.0 * min(cell.clients, 3)))
-    assert verdict.sentence.startswith("8 clients are 3.0 times as fast as 1 client (")
+    assert verdict_words.verdict(verdict).startswith("8 clients are 3.0 times as fast as 1 client (")
     assert verdict.held == {}
 
 
@@ -196,8 +203,8 @@ def test_invalid_trials_are_left_out_and_named_where_too_few_remain() -> None:
     assert verdict.outcome == "not comparable"
     assert verdict.ratio is None
     assert verdict.p_adjusted is None
-    assert verdict.sentence.startswith("disk and dram are not comparable: ")
-    assert "4 of 5 trials invalid (settings): b01-t" in verdict.reasons[0]
+    assert verdict_words.verdict(verdict).startswith("disk and dram are not comparable: ")
+    assert "4 of 5 trials invalid (settings): b01-t" in verdict.reasons[0].text
     assert analysis.trials_valid == 6
     assert [answer.valid for answer in analysis.cells] == [5, 1]
     assert given(analysis.cells[1].throughput_per_s).low is None
@@ -211,7 +218,7 @@ def test_more_than_half_of_the_blocks_make_a_verdict() -> None:
     fewer = [spoil(one) if "/disk/" in one.cell and one.block <= 3 else one for one in sound]
     verdict = the_verdict(plan, fewer)
     assert verdict.outcome == "not comparable"
-    assert verdict.reasons[-1] == "2 of 5 blocks have a valid trial on both sides; a verdict needs 3"
+    assert verdict.reasons[-1].text == "2 of 5 blocks have a valid trial on both sides; a verdict needs 3"
 
 
 def test_a_gate_that_speed_decides_bars_the_cell_once_it_fails() -> None:
@@ -237,7 +244,7 @@ def test_a_gate_that_speed_decides_bars_the_cell_once_it_fails() -> None:
     (verdict,) = analysis.verdicts
     assert analysis.trials_valid == 17
     assert verdict.outcome == "not comparable"
-    assert "1 of 9 trials failed `client`, which a trial's own speed decides" in verdict.reasons[0]
+    assert "1 of 9 trials failed `client`, which depends on a trial's own speed" in verdict.reasons[0].text
 
 
 def test_a_gate_that_finds_two_things_in_one_trial_has_failed_once() -> None:
@@ -249,7 +256,7 @@ def test_a_gate_that_finds_two_things_in_one_trial_has_failed_once() -> None:
     sound = make_trials(plan)
     trials = [change(sound[0], findings=late, load__transactions_per_s=1.0), *sound[1:]]
     (verdict,) = analysed(plan, trials).verdicts
-    assert "1 of 9 trials failed `lateness`" in verdict.reasons[0]
+    assert "1 of 9 trials failed `lateness`" in verdict.reasons[0].text
 
 
 def test_a_gate_that_all_trials_fail_leaves_none_to_be_a_choice() -> None:
@@ -257,8 +264,8 @@ def test_a_gate_that_all_trials_fail_leaves_none_to_be_a_choice() -> None:
     late = [Finding(check="lateness", severity="invalid", message="1 in 100 left late")]
     trials = [change(one, findings=late if "/disk/" in one.cell else []) for one in make_trials(plan)]
     (verdict,) = analysed(plan, trials).verdicts
-    said = " ".join(verdict.reasons)
-    assert "all trials failed `lateness`, none is left to compare: 1 in 100 left late" in said
+    said = " ".join(texts(verdict.reasons))
+    assert "3 of 3 trials failed `lateness`, so none is left to compare: 1 in 100 left late" in said
     assert "biased" not in said
 
 
@@ -276,14 +283,14 @@ def test_a_run_under_way_says_what_is_missing() -> None:
     analysis = analysed(plan, make_trials(plan)[:3])
     assert not analysis.complete
     assert analysis.trials_run == 3
-    assert "`diskproof run --resume` runs them" in " ".join(analysis.verdicts[0].reasons)
+    assert "`diskproof run --resume` runs them" in " ".join(texts(analysis.verdicts[0].reasons))
 
 
 def test_a_single_block_is_refused_with_a_remedy() -> None:
     plan = make_plan(blocks=1, **ONE_QUESTION)
     verdict = the_verdict(plan, make_trials(plan))
     assert verdict.outcome == "not comparable"
-    assert "set `blocks`" in verdict.sentence
+    assert "set `blocks`" in verdict_words.verdict(verdict)
 
 
 def test_an_empty_run_is_analysed() -> None:
@@ -308,7 +315,7 @@ def test_durability_that_was_not_paid_for_bars_the_comparison_but_not_the_figure
     (verdict,) = analysis.verdicts
     assert verdict.outcome == "not comparable"
     assert len(verdict.reasons) == 1
-    assert "the durability was not paid for" in verdict.reasons[0]
+    assert "commits were not durable" in verdict.reasons[0].text
     assert analysis.trials_valid == 10
     assert analysis.cells[1].throughput_per_s is not None
 
@@ -321,8 +328,8 @@ def test_storages_that_are_one_and_the_same_get_no_verdict() -> None:
     assert analyse(plan, machine, trials, {}).verdicts[0].outcome == "faster"
     (verdict,) = analyse(plan, unmounted, trials, {}).verdicts
     assert verdict.outcome == "not comparable"
-    assert "one and the same" in verdict.sentence
-    assert "mount the disk" in verdict.reasons[0]
+    assert "one and the same" in verdict_words.verdict(verdict)
+    assert "mount the disk" in verdict.reasons[0].text
 
 
 def test_unequal_data_bars_only_the_comparison_it_concerns() -> None:

@@ -9,6 +9,7 @@ from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
 from diskproof.importers.assemble import assemble
 from diskproof.importers.read import read_files
 from diskproof.results.imported import ImportedResult
+from support.audited import texts
 from support.imported import make_result
 from support.samples import SAMPLES
 
@@ -42,12 +43,12 @@ def test_figures_with_trailing_zeros_are_not_coarse(tmp_path: Path) -> None:
     assert check_of(together(read(slow, fast)), "rounding").state == "passed"
     slowest, slower = with_rate(tmp_path, "hdd", "0.07"), with_rate(tmp_path, "ssd", "0.08")
     coarse = check_of(together(read(slowest, slower)), "rounding")
-    assert coarse.raised[0].message.endswith("differ by 14.3%, and half of the last digit is up to 7.1%")
+    assert coarse.raised[0].message.text.endswith("differ by 14.3%, but half of the last digit is up to 7.1%")
 
 
 def test_the_digits_of_an_unknown_printer_are_not_told() -> None:
     results = [make_result(source__file=f"{name}.txt") for name in ("hdd", "ssd")]
-    assert check_of(together(results), "rounding").missing == ["how many digits the tool prints"]
+    assert texts(check_of(together(results), "rounding").missing) == ["how many digits the tool prints"]
 
 
 def test_one_file_named_twice_counts_once(tmp_path: Path) -> None:
@@ -80,14 +81,14 @@ def test_what_is_compared_with_nothing_is_not_asked_for_repeats() -> None:
     single = make_result(source__file="one.txt", levels={"workload": "reads"})
     other = make_result(source__file="two.txt", levels={"workload": "writes"}, load__clients=20)
     told = together([single, other])
-    assert "supports no comparison" in told.verdict
+    assert "supports no comparison" in told.verdict.text
     assert {check_of(told, name).state for name in ("repeats", "client-levels")} == {"does not apply"}
 
 
 def test_one_cell_is_one_cell() -> None:
     told = together([make_result(source__line=line) for line in (1, 50)])
     assert told.known_as == "2 results of 1 cell"
-    assert told.verdict == "They are one cell, measured again: there is nothing to compare."
+    assert told.verdict.text.startswith("These outputs have the same options, so they are read as repeats.")
     assert check_of(told, "repeats").state == "failed", "its scatter is worth a word all the same"
 
 

@@ -15,13 +15,15 @@ from diskproof.results.plan import Cell, Plan, Scale
 from diskproof.results.published import PublishedMeasure
 from diskproof.results.trial import Finding, Trial
 from diskproof.stats.intervals import Interval
+from diskproof.wording import as_message
 from support.intervals import given
 from support.published import figure, publish, ratio
 from support.trials import change, make_machine, make_plan, make_trials
+from support.words import texts
 
 LATE = Finding(check="lateness", severity="invalid", message="the disk was late", remedy="fewer clients")
 
-OTHER = change(LATE, check="settings", message="`sync_binlog` reads back as 0")
+OTHER = change(LATE, check="settings", message=as_message("`sync_binlog` reads back as 0"))
 
 
 def small_plan(**levels: object) -> Plan:
@@ -178,7 +180,7 @@ def test_levels_that_no_cell_has_are_named_with_the_scale() -> None:
     plan = change(publish(small_plan(), ratios=[ratio(0.25, at={"clients": "100"})]), scale=scale)
     row = only_ratio(plan, make_trials(plan))
     assert (row.mark, row.cell, row.measured) == ("not measured", None, None)
-    assert row.reasons == ["no cell has 100 clients at scale `smoke`"]
+    assert texts(row.reasons) == ["no cell has 100 clients at scale `smoke`"]
 
 
 def test_a_side_without_a_valid_trial_says_so() -> None:
@@ -188,14 +190,14 @@ def test_a_side_without_a_valid_trial_says_so() -> None:
     ]
     row = only_ratio(plan, trials)
     assert row.mark == "not measured"
-    assert row.reasons[0] == "no trial of mariadb/disk/safest/complex/128MiB/8c is valid (lateness)"
-    assert "5 of 5 trials on `disk` do not count: the disk was late" in row.reasons
+    assert row.reasons[0].text == "no trial of mariadb/disk/safest/complex/128MiB/8c is valid (lateness)"
+    assert "5 of 5 trials on `disk` do not count: the disk was late" in texts(row.reasons)
 
 
 def test_a_run_that_goes_on_says_what_is_not_there_yet() -> None:
     plan = publish(small_plan(), ratios=[ratio(0.25)])
     row = only_ratio(plan, [trial for trial in make_trials(plan) if "dram" in trial.cell])
-    assert row.reasons[0] == "no trial of mariadb/disk/safest/complex/128MiB/8c was run yet"
+    assert row.reasons[0].text == "no trial of mariadb/disk/safest/complex/128MiB/8c was run yet"
 
 
 def test_too_few_valid_blocks_decide_nothing() -> None:
@@ -206,7 +208,7 @@ def test_too_few_valid_blocks_decide_nothing() -> None:
     ]
     row = only_ratio(plan, trials)
     assert row.mark == "inconclusive"
-    assert any("a verdict needs 3" in reason for reason in row.reasons)
+    assert any("a verdict needs 3" in reason for reason in texts(row.reasons))
 
 
 def test_what_bars_a_verdict_bars_this_comparison_too() -> None:
@@ -216,7 +218,7 @@ def test_what_bars_a_verdict_bars_this_comparison_too() -> None:
     ]
     row = only_ratio(plan, trials)
     assert (row.mark, row.measured) == ("not comparable", None)
-    assert "differ in their number of rows" in row.reasons[0]
+    assert "differ in their number of rows" in row.reasons[0].text
 
 
 def test_sides_that_were_valid_in_other_blocks_are_not_comparable() -> None:
@@ -227,8 +229,8 @@ def test_sides_that_were_valid_in_other_blocks_are_not_comparable() -> None:
     ]
     row = only_ratio(plan, trials)
     assert (row.mark, row.measured) == ("not comparable", None)
-    assert "0 of 5 blocks have a valid trial on both sides; a verdict needs 3" in row.reasons
-    assert not any("no such figure" in reason for reason in row.reasons)
+    assert "0 of 5 blocks have a valid trial on both sides; a verdict needs 3" in texts(row.reasons)
+    assert not any("no such figure" in reason for reason in texts(row.reasons))
 
 
 def test_one_block_has_a_ratio_and_no_decision() -> None:
@@ -236,14 +238,14 @@ def test_one_block_has_a_ratio_and_no_decision() -> None:
     row = only_ratio(plan, at_rates(plan, 800, 200))
     assert row.mark == "inconclusive"
     assert given(row.measured).low is None
-    assert any("a single block gives no interval" in reason for reason in row.reasons)
+    assert any("a single block gives no interval" in reason for reason in texts(row.reasons))
 
 
 def test_the_side_that_has_no_cell_is_the_one_that_is_named() -> None:
     plan = publish(small_plan(), ratios=[ratio(0.25, "disk", "tape")])
-    assert only_ratio(plan, make_trials(plan)).reasons == ["no cell has storage `tape`"]
+    assert texts(only_ratio(plan, make_trials(plan)).reasons) == ["no cell has storage `tape`"]
     plan = publish(small_plan(), ratios=[ratio(0.25, measure="seconds")])
-    assert only_ratio(plan, make_trials(plan)).reasons == ["no cell with these levels has seconds"]
+    assert texts(only_ratio(plan, make_trials(plan)).reasons) == ["no cell with these levels has seconds"]
 
 
 def test_sides_that_differ_in_more_than_the_factor_are_no_pair() -> None:
@@ -251,7 +253,9 @@ def test_sides_that_differ_in_more_than_the_factor_are_no_pair() -> None:
     kept = [cell for cell in plan.cells if (cell.storage == "disk") == (cell.tuning == "fast")]
     plan = change(plan, cells=kept, trials=[one for one in plan.trials if one.cell in {c.id for c in kept}])
     plan = publish(plan, ratios=[ratio(0.25)])
-    assert only_ratio(plan, make_trials(plan)).reasons == ["no two cells with these levels are else equal"]
+    assert texts(only_ratio(plan, make_trials(plan)).reasons) == [
+        "no two cells with these levels are equal in everything else"
+    ]
 
 
 # ---------------------------------------------------------------- parts of jobs
@@ -309,7 +313,7 @@ def test_a_part_that_was_not_run_is_not_measured() -> None:
     plan = publish(job_plan(), ratios=[ratio(0.5, measure="seconds", part="ATIS")])
     row = only_ratio(plan, job_trials(plan, {"insert/a": (1.0, 2.0)}))
     assert row.mark == "not measured"
-    assert "ran nothing of `ATIS`" in row.reasons[0]
+    assert "ran nothing of `ATIS`" in row.reasons[0].text
 
 
 def test_a_part_is_no_prefix_of_another() -> None:
@@ -359,17 +363,17 @@ def test_a_percentile_that_the_trial_cannot_carry_is_not_shown() -> None:
     plan = publish(small_plan(measure_s=0.1), figures=[figure(2.0, "latency_p95_ms", storage="disk")])
     [row] = beside(plan, at_rates(plan, 800, 200)).figures
     assert row.measured is None
-    assert "too few transactions for a 95th percentile" in row.missing
+    assert "too few transactions for a 95th percentile" in row.missing.text
 
 
 def test_a_figure_without_a_cell_says_so() -> None:
     plan = publish(small_plan(), figures=[figure(9.0, storage="disk", clients="64")])
     [row] = beside(plan, make_trials(plan)).figures
     assert (row.cell, row.measured) == (None, None)
-    assert row.missing == "no cell has 64 clients"
+    assert row.missing.text == "no cell has 64 clients"
     plan = publish(small_plan(), figures=[figure(9.0, storage="disk", tuning="safest")])
     [row] = beside(plan, []).figures
-    assert row.missing == "no trial of mariadb/disk/safest/complex/128MiB/8c was run yet"
+    assert row.missing.text == "no trial of mariadb/disk/safest/complex/128MiB/8c was run yet"
 
 
 def test_a_figure_is_held_only_against_loads_that_have_such_a_measure() -> None:
@@ -407,6 +411,6 @@ def test_runs_of_two_scales_are_said_to_differ_in_it() -> None:
     smoke = change(plan, scale=Scale(name="smoke", shrinks="a", carries="b"))
     differences = compare(analysed(plan, make_trials(plan)), analysed(smoke, make_trials(smoke))).differences
     [difference] = [one for one in differences if one.fact == "scale"]
-    assert (difference.a, difference.b) == ("the study as it stands", "`smoke`")
+    assert (difference.a.text, difference.b.text) == ("the study as it stands", "`smoke`")
     same = compare(analysed(smoke, make_trials(smoke)), analysed(smoke, make_trials(smoke)))
     assert not [one for one in same.differences if one.fact == "scale"]

@@ -8,7 +8,7 @@ import pytest
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.shapes import CellLimit, Instrument, Signal
+from diskproof.analysis.limits.records import CellLimit, Instrument, Signal
 from diskproof.analysis.published import why
 from diskproof.analysis.published.case import Case
 from diskproof.analysis.published.marks import order_agreement, size_agreement
@@ -21,6 +21,7 @@ from diskproof.results.trial import Finding, HeldCpus, Trial
 from diskproof.stats.intervals import Interval
 from support.published import publish, ratio
 from support.trials import change, load_of, make_machine, make_plan, make_trials, usage_of
+from support.words import texts
 
 PUBLISHED = ratio(0.1, "disk", "ssd")
 """The disk was ten times slower there."""
@@ -60,7 +61,7 @@ def using(trial: Trial, **device: Any) -> Trial:
 
 
 def sample(reason: why.Reason, case: Case) -> list[str]:
-    return list(reason(case))
+    return texts(reason(case))
 
 
 def turning(plan: Plan, **device: Any) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def named(cell: Cell, limit: Limit) -> CellLimit:
         Signal(limit=of, instrument=who, supports=speaks, says=f"{number}: {who} on {cell.storage}")
         for number, (of, who, speaks) in enumerate(told)
     ]
-    return CellLimit(cell=cell, limit=limit, sentence="", signals=signals)
+    return CellLimit(cell=cell, limit=limit, signals=signals)
 
 
 # ---------------------------------------------------------------- what holds the sides back
@@ -135,8 +136,8 @@ def test_the_slower_side_of_a_larger_or_reversed_difference_says_what_holds_it_b
     plan = two_cells()
     [said] = sample(why.slower_side_is_held_back, held(case_of(plan, [], LARGER), disk="log flush"))
     assert said == (
-        "`disk` is held back by the log's flush here: 0: threads on disk; 2: kernel on disk; what else held "
-        "the published one back is not told"
+        "`disk` is held back by the log's flush here: 0: threads on disk; 2: kernel on disk; what held "
+        "the published one back is not known"
     )
     [said] = sample(why.slower_side_is_held_back, held(case_of(plan, [], REVERSED), ssd="CPU"))
     assert said.startswith("`ssd` is held back by the CPUs here: ")
@@ -160,7 +161,7 @@ def test_what_names_a_limit_leaves_no_guess_beside_it() -> None:
     case = held(case_of(plan, full), ssd="CPU", disk="CPU")
     assert sample(why.cpus_are_full, case) == []
     assert sample(why.machine_is_busy, case) == []
-    assert why.reasons(case)[0].startswith("CPU-bound here: ")
+    assert why.reasons(case)[0].text.startswith("CPU-bound here: ")
 
 
 # ---------------------------------------------------------------- the CPU
@@ -200,7 +201,7 @@ def test_cpus_that_the_study_holds_back_are_the_limit_too() -> None:
     held = HeldCpus(cpus=[1], server=[1], load=[1])
     full = each(plan, usage__server_cpu_s=0.9 * 30, held_cpus=held)
     [said] = sample(why.cpus_are_full, case_of(plan, full))
-    assert "of 1 CPUs" in said
+    assert "of 1 CPU on" in said
     others = each(plan, usage__server_cpu_s=3.0, usage__held_cpu_busy_s=29.0, held_cpus=held)
     said, _ = sample(why.machine_is_busy, case_of(plan, others, held_cpus=[1]))
     assert "busy 97% of the time" in said
@@ -232,7 +233,7 @@ def test_a_machine_that_others_keep_busy_is_named() -> None:
 def test_data_that_nobody_reads_from_the_disks_lies_in_memory() -> None:
     plan = two_cells()
     [said] = sample(why.data_in_memory, case_of(plan, make_trials(plan)))
-    assert said.startswith("here the data lies in memory (46 MiB of data, 128 MiB of buffers): ")
+    assert said.startswith("here the data is in memory (46 MiB of data, 128 MiB of buffers): ")
     assert "reads a transaction reached the disks" in said
     reading = [using(trial, reads=load_of(trial).transactions) for trial in make_trials(plan)]
     assert sample(why.data_in_memory, case_of(plan, reading)) == []
@@ -290,7 +291,7 @@ def test_what_was_measured_tells_which_side_is_the_slower() -> None:
         case.name(case.slower)
         for case in (case_of(plan, [], measured) for measured in (SMALLER, REVERSED, None))
     ]
-    assert names == ["`disk`", "`ssd`", "`disk`"]
+    assert names == ["disk", "ssd", "disk"]
 
 
 def test_only_the_slower_side_is_asked_for_an_idle_disk() -> None:
@@ -401,12 +402,12 @@ def test_an_engine_without_transactions_has_no_commit_to_wait_for() -> None:
 def test_counters_of_a_whole_job_beside_one_of_its_tests_say_so() -> None:
     plan = two_cells()
     case = case_of(plan, each(plan, usage__server_cpu_s=2 * 30))
-    assert not any("whole job" in said for said in why.reasons(case))
+    assert not any("whole job" in said for said in texts(why.reasons(case)))
     of_test = replace(case, published=ratio(0.1, "disk", "ssd", part="insert"))
-    said = next(said for said in why.reasons(of_test) if said.startswith("the server and its load"))
+    said = next(said for said in texts(why.reasons(of_test)) if said.startswith("the server and its load"))
     assert said.endswith(" (over the whole job)")
     named = replace(held(case, ssd="CPU"), published=of_test.published)
-    said = next(said for said in why.reasons(named) if said.startswith("CPU-bound"))
+    said = next(said for said in texts(why.reasons(named)) if said.startswith("CPU-bound"))
     assert said.endswith(" (over the whole job)")
 
 
@@ -416,8 +417,8 @@ def test_what_the_original_may_have_had_too_is_a_condition_and_no_cause() -> Non
     quiet = [change(trial, usage__host_cpu_busy_s=20.0) for trial in trials]
     first, *conditions = why.reasons(case_of(plan, quiet))
     assert first == why.UNEXPLAINED
-    assert conditions[0].startswith("here the data lies in memory (")
-    assert conditions[1].startswith("here no commit waits for the disks: ")
+    assert conditions[0].text.startswith("here the data is in memory (")
+    assert conditions[1].text.startswith("here no commit waits for the disks: ")
 
 
 def test_skipped_operations_are_counted_with_their_reason() -> None:
@@ -483,7 +484,7 @@ def test_a_place_that_was_never_used_is_said() -> None:
         for place in machine.places
     ]
     said = sample(why.telling_findings, case_of(plan, without_log, places=places))
-    assert any("nothing was ever written to the place of `redo`" in one for one in said)
+    assert any("never wrote to the place of `redo`" in one for one in said)
     assert not any("redo" in one for one in sample(why.telling_findings, case_of(plan, make_trials(plan))))
 
 
@@ -502,10 +503,10 @@ def test_trials_that_do_not_count_are_counted_with_their_reason() -> None:
         for trial in make_trials(plan)
     ]
     [said] = sample(why.invalid_trials, case_of(plan, trials))
-    assert said == "1 of 3 trials on `disk` do not count: answers left late"
+    assert said == "1 of 3 trials on `disk` does not count: answers left late"
     shown = case_of(plan, trials)
-    assert said not in why.reasons(replace(shown, size="differs"))
-    assert said in why.reasons(replace(shown, order="open", size="open"))
+    assert said not in texts(why.reasons(replace(shown, size="differs")))
+    assert said in texts(why.reasons(replace(shown, order="open", size="open")))
 
 
 # ---------------------------------------------------------------- conditions, and nothing at all
@@ -516,7 +517,7 @@ def test_what_is_open_is_said_with_its_bounds() -> None:
     case = case_of(plan, make_trials(plan), Interval(estimate=0.1, low=0.05, high=0.2, n=3))
     assert sample(why.open_size, replace(case, size="differs")) == []  # decided
     [said] = sample(why.open_size, replace(case, size="open"))
-    assert said.startswith("the size is open: 0.50 to 2.0 times the published, where 0.8 to 1.25 agree")
+    assert said.startswith("the size is open: 0.5 to 2 times the published, and 0.8 to 1.25 agree")
     [said] = sample(why.open_order, replace(case, order="open", size="open"))
     assert "from 3 blocks" in said
     [said] = sample(why.open_order, replace(case, order="open", size="agrees"))
@@ -528,11 +529,11 @@ def test_what_the_publication_leaves_open_is_named_where_the_study_has_several()
     gathered = Gathered(plan, make_machine(plan), make_trials(plan), {})
     sides = [Side.of(gathered, plan.cells[at], None) for at in (2, 0)]
     case = Case(gathered, PUBLISHED, sides[0], sides[1], SMALLER)
-    assert sample(why.untold_levels, case) == ["the publication does not tell what is here tuning `safest`"]
+    assert sample(why.levels_left_open, case) == ["the publication does not say what is here tuning `safest`"]
     told = replace(case, published=ratio(0.1, "disk", "ssd", at={"tuning": "safest"}))
-    assert sample(why.untold_levels, told) == []
+    assert sample(why.levels_left_open, told) == []
     alone = case_of(two_cells(), make_trials(two_cells()))
-    assert sample(why.untold_levels, alone) == []
+    assert sample(why.levels_left_open, alone) == []
 
 
 def test_a_note_tells_only_where_there_is_a_ratio_to_explain() -> None:
@@ -548,7 +549,7 @@ def test_the_scale_says_what_it_makes_smaller() -> None:
     plan = two_cells()
     scaled = change(plan, scale=Scale(name="short", shrinks="a tenth of the rows", carries="the order"))
     assert sample(why.smaller_scale, case_of(scaled, make_trials(plan))) == [
-        "scale `short`: what it makes smaller is told at the head"
+        "scale `short`: the head of the report says what it makes smaller"
     ]
     assert sample(why.smaller_scale, case_of(plan, make_trials(plan))) == []
 
@@ -560,9 +561,9 @@ def test_where_nothing_explains_it_that_is_said() -> None:
         change(using(trial, busy_s=15.0, reads=10**6), usage__host_cpu_busy_s=20.0)
         for trial in make_trials(plan)
     ]
-    assert why.reasons(case_of(plan, busy)) == [
-        why.UNEXPLAINED,
-        "scale `short`: what it makes smaller is told at the head",
+    assert texts(why.reasons(case_of(plan, busy))) == [
+        why.UNEXPLAINED.text,
+        "scale `short`: the head of the report says what it makes smaller",
     ]
 
 

@@ -13,6 +13,7 @@ from diskproof.results.plan import Cell, Phases, Plan, Scale
 from diskproof.results.trial import Setting, Trial
 from support.intervals import bounds
 from support.trials import change, make_machine, make_plan, make_server, make_trials, typical_rate
+from support.words import compared, texts
 
 QUESTION: dict[str, Any] = {"tunings": ("safest",), "clients": (8,)}
 
@@ -38,7 +39,7 @@ def test_a_cell_that_became_slower_is_said_so_and_the_other_not() -> None:
     made = compare(run(spread=0.004), run(rate=slower_disk, seed=2, spread=0.004))
     dram, disk = made.cells
     assert disk.outcome == "slower"
-    assert disk.sentence.startswith("disk: the second run is 20% slower than the first run (0.80")
+    assert compared(made)[1].startswith("disk: the second run is 20% slower than the first run (0.80")
     low, high = bounds(disk.ratio)
     assert low < 0.8 < high
     assert dram.outcome == "the same"
@@ -61,7 +62,7 @@ def test_the_same_run_twice_makes_few_false_claims() -> None:
 def test_noise_is_inconclusive() -> None:
     made = compare(run(spread=0.15), run(spread=0.15, seed=5))
     assert {cell.outcome for cell in made.cells} == {"inconclusive"}
-    assert "more `blocks` in both runs" in made.cells[0].reasons[0]
+    assert "more `blocks` in both runs" in made.cells[0].reasons[0].text
 
 
 def test_what_else_changed_is_named() -> None:
@@ -76,7 +77,7 @@ def test_what_else_changed_is_named() -> None:
         fio_version="3.41",
     )
     first = run(fio_version="3.33")
-    differences = {one.fact: (one.a, one.b) for one in compare(first, second).differences}
+    differences = {one.fact: (one.a.text, one.b.text) for one in compare(first, second).differences}
     assert differences == {
         "CPU": ("Intel(R) Xeon(R) Platinum 8488C", "AMD EPYC 9R14"),
         "number of CPUs": ("2", "2 of 64"),
@@ -95,7 +96,9 @@ def test_another_disk_under_the_same_name_is_named_once() -> None:
         for place in first.machine.places
     ]
     differences = compare(first, run(places=places)).differences
-    assert [(one.fact, one.b) for one in differences] == [("data of disk", "ext4 on Samsung 990, 64 GiB")]
+    assert [(one.fact, one.b.text) for one in differences] == [
+        ("data of disk", "ext4 on Samsung 990, 64 GiB")
+    ]
 
 
 def test_a_level_that_means_something_else_now_is_named() -> None:
@@ -104,14 +107,14 @@ def test_a_level_that_means_something_else_now_is_named() -> None:
         return change(trial, settings=[*(one for one in trial.settings if one.name != "sync_binlog"), other])
 
     made = compare(run(), run(alter=altered))
-    assert all("`sync_binlog` was 1, then 100" in cell.reasons for cell in made.cells)
+    assert all("`sync_binlog` was 1, then 100" in texts(cell.reasons) for cell in made.cells)
 
 
 def test_unequal_data_is_not_compared() -> None:
     made = compare(run(), run(alter=lambda trial: change(trial, data__rows=7)))
     assert {cell.outcome for cell in made.cells} == {"not comparable"}
     assert made.cells[0].ratio is None
-    assert "40000 rows in the first run, 7 in the second" in made.cells[0].sentence
+    assert "40,000 rows in the first run, 7 in the second" in compared(made)[0]
 
 
 def test_runs_of_different_scales_are_not_compared() -> None:
@@ -125,7 +128,7 @@ def test_runs_of_different_scales_are_not_compared() -> None:
     ):
         made = compare(first, second)
         assert {cell.outcome for cell in made.cells} == {"not comparable"}
-        assert f"the runs are of different scales: {said}" in made.cells[0].sentence
+        assert f"the runs have different scales: {said}" in compared(made)[0]
     assert {cell.outcome for cell in compare(scaled("short"), scaled("short")).cells} == {"the same"}
 
 
@@ -154,7 +157,7 @@ def with_operations(planned: int) -> Callable[[Trial], Trial]:
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
-        (on_files(4, 2**20), on_files(4, 2**21), "1048576 bytes of files in the first run, 2097152"),
+        (on_files(4, 2**20), on_files(4, 2**21), "1,048,576 bytes of files in the first run, 2,097,152"),
         (on_files(4, 2**20), on_files(8, 2**20), "4 files in the first run, 8"),
         (in_iterations(10, 3), in_iterations(100, 3), "10 queries a client in the first run, 100"),
         (with_operations(10), with_operations(20), "10 of `t/insert` planned in the first run, 20"),
@@ -165,7 +168,7 @@ def test_loads_of_another_size_are_not_compared(
 ) -> None:
     made = compare(run(alter=first), run(alter=second))
     assert {cell.outcome for cell in made.cells} == {"not comparable"}
-    assert said in made.cells[0].sentence
+    assert said in compared(made)[0]
     alike = compare(run(alter=first), run(alter=first))
     assert {cell.outcome for cell in alike.cells} == {"the same"}
 
@@ -178,7 +181,7 @@ def test_more_iterations_of_the_same_are_no_other_size() -> None:
 def test_too_few_valid_trials_are_not_compared() -> None:
     made = compare(run(make_plan(blocks=1, **QUESTION)), run())
     assert {cell.outcome for cell in made.cells} == {"not comparable"}
-    assert "only 1 valid trial of 1 planned in the first run; 2 are the least" in made.cells[0].sentence
+    assert "1 of 1 planned trials in the first run is valid; at least 2 are needed" in compared(made)[0]
 
 
 def test_a_cell_that_lost_half_of_its_trials_is_not_compared() -> None:
@@ -187,7 +190,7 @@ def test_a_cell_that_lost_half_of_its_trials_is_not_compared() -> None:
         return change(trial, settings=[wrong]) if trial.block <= 3 else trial
 
     made = compare(run(), run(alter=spoil))
-    assert "only 2 valid trials of 5 planned in the second run; 3 are the least" in made.cells[0].sentence
+    assert "2 of 5 planned trials in the second run are valid; at least 3 are needed" in compared(made)[0]
 
 
 def test_a_gate_that_speed_decides_bars_the_cell_of_that_run() -> None:
@@ -195,16 +198,17 @@ def test_a_gate_that_speed_decides_bars_the_cell_of_that_run() -> None:
         fast = trial.block == 2 and "/dram/" in trial.cell
         return change(trial, load__client__cpu_system_s=60.0) if fast else trial
 
-    dram, disk = compare(run(), run(alter=saturate)).cells
+    made = compare(run(), run(alter=saturate))
+    dram, disk = made.cells
     assert dram.outcome == "not comparable"
-    assert "in the second run: the client was the bottleneck" in dram.sentence
+    assert "in the second run: the client was the bottleneck" in compared(made)[0]
     assert disk.outcome != "not comparable"
 
 
 def test_phases_of_a_workloads_own_are_what_changed() -> None:
     plan = make_plan(workloads=("a", "b"), measure_s=30, **QUESTION)
     own = change(plan, phases={"b": Phases(warm_up_s=2, measure_s=30)})
-    differences = {one.fact: (one.a, one.b) for one in compare(run(plan), run(own)).differences}
+    differences = {one.fact: (one.a.text, one.b.text) for one in compare(run(plan), run(own)).differences}
     assert differences == {"warm-up": ("10 s", "10 s (a) and 2 s (b)")}
 
 

@@ -8,11 +8,14 @@ from diskproof.analysis.compare import compare
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.cli.progress import _trial_line
-from diskproof.report import markdown, pipes, tables, words
+from diskproof.report import markdown
+from diskproof.report.compose import cells, operations, verdict_words
+from diskproof.report.write.markdown import table
 from diskproof.results.load import Operation, Rate
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
 from support.trials import change, load_of, make_machine, make_plan, make_trials
+from support.words import compared
 
 
 def operation(name: str, seconds: float | None, **changes: object) -> Operation:
@@ -63,7 +66,7 @@ def test_what_one_side_skipped_is_in_neither_total() -> None:
     made = analysed(plan, job_trials(plan, dram, [operation("select", 2.0), SKIPPED]))
     [verdict] = made.verdicts
     assert verdict.outcome == "the same"
-    assert "over the 1 operations that both ran" in verdict.sentence
+    assert "over the 1 operation that both ran" in verdict_words.verdict(verdict)
     select, commit = made.operations
     assert select.ratio is not None
     assert select.ratio.estimate == pytest.approx(1.0)
@@ -89,15 +92,15 @@ def test_an_extrapolated_time_counts_whole_and_is_marked() -> None:
     made = analysed(plan, trials)
     assert made.cells[0].figure is not None
     assert made.cells[0].figure.estimate == pytest.approx(1200)
-    [operations] = tables.operations(made)
-    of_cells, of_operations = (pipes.table(one) for one in (tables.cells(made), operations.table))
+    [one] = operations.operations(made)
+    of_cells, of_operations = (table(shown) for shown in (cells.cells(made), one.table))
     assert (of_cells.count("1,200+"), of_operations.count("1,200+")) == (2, 2)
-    assert "+: seconds of operations that a time limit cut short are extrapolated" in words.cells_note(made)
+    assert "+: seconds of operations that a time limit cut short are extrapolated" in cells.note(made)
     [verdict] = made.verdicts
-    assert verdict.sentence.endswith(", by partly extrapolated seconds")
-    assert compare(made, made).cells[0].sentence.endswith(", by partly extrapolated seconds")
+    assert verdict_words.verdict(verdict).endswith(", by partly extrapolated seconds")
+    assert compared(compare(made, made))[0].endswith(", by partly extrapolated seconds")
     assert _trial_line(plan, trials[0], []).endswith(": 1,200+ s")
-    assert any("cut short" in one.finding.message for one in made.findings)
+    assert any("cut short" in one.finding.message.text for one in made.findings)
 
 
 def test_what_was_cut_short_without_a_pace_is_marked_too() -> None:
@@ -112,7 +115,7 @@ def test_a_time_that_no_total_holds_marks_no_verdict() -> None:
     dram = [operation("select", 2.0), operation("insert_commit", 600.0, extrapolated_s=1200.0)]
     made = analysed(plan, job_trials(plan, dram, [operation("select", 2.0), SKIPPED]))
     assert [cell.extrapolated for cell in made.cells] == [True, False]
-    assert "extrapolated" not in made.verdicts[0].sentence
+    assert "extrapolated" not in verdict_words.verdict(made.verdicts[0])
 
 
 def test_a_job_with_errors_does_not_count() -> None:
@@ -136,7 +139,7 @@ def test_at_a_set_rate_the_verdict_is_about_latency() -> None:
     plan = change(make_plan(tunings=("fast",), clients=(8,)), metrics={"complex": "latency_mean_us"})
     made = analysed(plan, make_trials(plan))
     [verdict] = made.verdicts
-    assert "by mean latency" in verdict.sentence
+    assert "by mean latency" in verdict_words.verdict(verdict)
     latencies = [cell.latency_mean_us.estimate for cell in made.cells if cell.latency_mean_us]
     assert verdict.ratio is not None
     assert verdict.ratio.estimate == pytest.approx(latencies[0] / latencies[1])
@@ -172,7 +175,7 @@ def test_a_job_and_a_load_are_not_comparable() -> None:
     ]
     [verdict] = analysed(plan, trials).verdicts
     assert verdict.outcome == "not comparable"
-    assert "measure" in verdict.sentence
+    assert "measure" in verdict_words.verdict(verdict)
 
 
 def test_many_cells_have_a_table_of_operations_a_workload() -> None:
@@ -186,16 +189,16 @@ def test_many_cells_have_a_table_of_operations_a_workload() -> None:
         parts = [operation("select", 1.0, planned=10 if is_small else 500)]
         parts += [] if is_small else [operation("insert", 9.0)]
         trials.append(change(trial, load__operations=parts))
-    small, large = tables.operations(analysed(plan, trials))
+    small, large = operations.operations(analysed(plan, trials))
     assert (small.workload, large.workload) == workloads
     titles = [column.title for column in small.table.columns]
     assert titles == ["Test", "Operation", "Planned", "a s", "b s", "c s", "d s"]
     assert small.table.rows == (("insert", "select", "10", "1.00", "1.00", "1.00", "1.00"),)
     assert [row[1:3] for row in large.table.rows] == [("select", "500"), ("insert", "100")]
-    assert [row[1] for row in large.longest(1).rows] == ["insert"]
+    assert [row[1] for row in large.longest.rows] == ["insert", "select"]
     shown = markdown.render(analysed(plan, trials))
     assert shown.index("### small") < shown.index("### large")
     few = change(plan, cells=[cell for cell in plan.cells if cell.storage == "a"])
     kept = {cell.id for cell in few.cells}
-    [together] = tables.operations(analysed(few, [trial for trial in trials if trial.cell in kept]))
+    [together] = operations.operations(analysed(few, [trial for trial in trials if trial.cell in kept]))
     assert (together.workload, together.table.rows[0][2]) == (None, "10 to 500")

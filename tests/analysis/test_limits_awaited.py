@@ -1,4 +1,4 @@
-"""How often a transaction waits for a disk, and what of it is foretold when each time takes longer."""
+"""How often a transaction waits for a disk, and the predicted effect if each wait takes longer."""
 
 import heapq
 import random
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from diskproof.analysis.limits.foresee import foresee
-from diskproof.analysis.limits.shapes import Awaited, CellLimit
+from diskproof.analysis.limits.prediction import predict
+from diskproof.analysis.limits.records import Awaited, CellLimit
 from diskproof.results.limit import Intervention
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
@@ -58,13 +58,13 @@ def flushes_of(cell: CellLimit) -> Awaited:
 
 
 def test_one_clients_flushes_are_those_of_its_disk() -> None:
-    """MariaDB tells of no flushes of its log: a commit flushes redo and binary log, whose file grows."""
+    """MariaDB does not report flushes of its log: a commit flushes redo and binary log, whose file grows."""
     found = flushes_of(committed(1, 3.04, binlog_groups=1.0))
     assert found.least == found.most == pytest.approx(3.04, rel=0.01)
 
 
-def test_flushes_of_pages_are_taken_off_and_may_be_in_the_way() -> None:
-    """Ten of eleven are of pages: a commit waits for its own, and for one that it finds under way."""
+def test_flushes_of_pages_do_not_count_but_may_delay_a_commit() -> None:
+    """Ten of eleven are of pages: a commit waits for its own, and maybe for one that is under way."""
     found = flushes_of(
         committed(1, 11.0, (("flushing", "redo", 0.2, 0.2),), log_flushes=1.0, page_flushes=10.0)
     )
@@ -94,14 +94,14 @@ def test_each_of_several_clients_waits_for_one_to_two_flushes_of_each_log() -> N
     assert untold.most == pytest.approx(2)
 
 
-def test_where_no_commit_waits_none_is_awaited() -> None:
+def test_if_no_commit_waits_no_flush_is_awaited() -> None:
     plan = one_cell(1, tunings=("fast",))
     cell = limit_of(plan, [flush_bound(plan, number) for number in range(3)])
     assert not [one for one in cell.awaited if one.on == "flush"]
 
 
-def test_a_log_on_a_disk_beside_that_of_the_pages_has_its_own_flushes_alone() -> None:
-    """Data and redo on one disk that turns, binary log on another: by the means of all it were 2.13 times.
+def test_a_log_on_its_own_disk_has_only_its_own_flushes() -> None:
+    """Data and redo on one disk that turns, binary log on another: the means of all would give 2.13 times.
 
     The transaction takes as long as two flushes of it and what is computed; each is one turn longer.
     """
@@ -120,7 +120,7 @@ def test_a_log_on_a_disk_beside_that_of_the_pages_has_its_own_flushes_alone() ->
     assert cell.split is not None
     added = {"disk": 8333.0, "other": 8333.0}
     slower = Intervention(change="slower flushes", says="slower", factor=2.13, added_us=added)
-    found = foresee(cell, slower)
+    found = predict(cell, slower)
     assert found is not None
     whole = cell.split.latency_us
     assert found.high == pytest.approx(whole / (whole + 2 * 8333), rel=0.01)
@@ -141,8 +141,8 @@ def two_disks(plan: Plan, number: int) -> Trial:
 
 
 @pytest.mark.parametrize("model_us", [8000.0, 2000.0])
-def test_reads_are_counted_by_one_account_of_their_time(model_us: float) -> None:
-    """Ten reads of 8 ms each by the kernel; that the model had them in less makes them no more."""
+def test_number_and_time_of_reads_come_from_one_account(model_us: float) -> None:
+    """Ten reads of 8 ms each by the kernel; the model's shorter time does not make them more."""
 
     def quicker(use: Any) -> Any:
         return change(use, read=change(use.read, latency_us=change(use.read.latency_us, mean=model_us)))
@@ -216,6 +216,6 @@ def test_commits_that_share_their_flushes_lie_in_the_band(
     slower = Intervention(
         change="slower flushes", says="", factor=2.0, added_us=dict(zip(names, added_us, strict=True))
     )
-    found = foresee(cell.model_copy(update={"split": whole, "awaited": waits}), slower)
+    found = predict(cell.model_copy(update={"split": whole, "awaited": waits}), slower)
     assert found is not None
     assert found.low * 0.97 <= true <= found.high * 1.03

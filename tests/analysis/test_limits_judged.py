@@ -1,11 +1,12 @@
-"""Who waits, and for whom a disk works: what keeps a disk busy holds nobody back by that alone."""
+"""Who waits, and for whom a disk works: a busy disk alone holds nobody back."""
 
 from collections.abc import Sequence
 
 import pytest
 
-from diskproof.analysis.limits.name import name_limit
-from diskproof.analysis.limits.shapes import CellLimit, Instrument, PartName, Signal
+from diskproof.analysis.limits.established import establish
+from diskproof.analysis.limits.records import CellLimit, Instrument, PartName, Signal
+from diskproof.analysis.limits.signals.computing import cpus_busy
 from diskproof.results.limit import Limit
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -66,45 +67,45 @@ def quick_commits(
 
 
 def part(cell: CellLimit, name: PartName) -> float:
-    """Return a part as a share of the transaction; 0 where there is none."""
+    """Return a part as a share of the transaction; 0 if there is none."""
     assert cell.split is not None
     return sum(one.mean_us for one in cell.split.parts if one.name == name) / cell.split.latency_us
 
 
 def says(cell: CellLimit, limit: Limit, instrument: Instrument) -> list[tuple[bool, str]]:
     chosen = [one for one in cell.signals if (one.limit, one.instrument) == (limit, instrument)]
-    return [(one.supports, one.says) for one in chosen]
+    return [(one.supports, one.says.text) for one in chosen]
 
 
 # ---------------------------------------------------------------- two instruments
 
 
 @pytest.mark.parametrize("limit", ["log flush", "data reads", "page writes", "disk"])
-def test_kernel_and_virtual_disk_time_the_same_requests_and_are_one(limit: Limit) -> None:
-    named = name_limit(signals(limit, ["kernel", "virtual disk"]), None)
+def test_kernel_and_virtual_disk_count_as_one_instrument(limit: Limit) -> None:
+    named = establish(signals(limit, ["kernel", "virtual disk"]), None)
     assert named.limit is None
-    assert "the kernel points to" in named.missing
-    assert name_limit(signals(limit, ["kernel", "virtual disk", "server"]), None).limit == limit
+    assert "the kernel points to" in named.missing.text
+    assert establish(signals(limit, ["kernel", "virtual disk", "server"]), None).limit == limit
     # Against it they are one as well: two voices for it are more.
     split = signals(limit, ["server", "threads"], ["kernel", "virtual disk"])
-    assert name_limit(split, None).limit == limit
+    assert establish(split, None).limit == limit
 
 
 @pytest.mark.parametrize("limit", WAITED)
-def test_nobody_who_waits_was_seen(limit: Limit) -> None:
-    named = name_limit(signals(limit, ["kernel", "virtual disk"]), None)
+def test_a_wait_needs_somebody_who_waits(limit: Limit) -> None:
+    named = establish(signals(limit, ["kernel", "virtual disk"]), None)
     if limit == "locks":  # no disk's matter: two instruments, and still nobody who waits
-        assert named.missing.endswith("nothing that was observed shows that clients wait for it")
+        assert named.missing.text.endswith("nothing that was observed shows that clients wait for it")
     assert named.limit is None
 
 
 @pytest.mark.parametrize("limit", WAITED)
-def test_the_clients_own_clock_is_not_outvoted(limit: Limit) -> None:
-    """What takes them a fifth of a transaction can give them no more, whoever is busy."""
-    named = name_limit(signals(limit, ["server", "threads", "kernel"], ["clients"]), None)
+def test_the_clients_clock_is_not_outvoted(limit: Limit) -> None:
+    """A part of a fifth of a transaction can give no more, whatever is busy."""
+    named = establish(signals(limit, ["server", "threads", "kernel"], ["clients"]), None)
     assert named.limit is None
-    assert "but the clients contradict that" in named.missing
-    assert name_limit(signals(limit, ["server", "threads"], ["kernel"]), None).limit == limit
+    assert "but the clients contradict that" in named.missing.text
+    assert establish(signals(limit, ["server", "threads"], ["kernel"]), None).limit == limit
 
 
 def test_a_log_that_is_written_behind_holds_no_commit_back() -> None:
@@ -115,8 +116,8 @@ def test_a_log_that_is_written_behind_holds_no_commit_back() -> None:
         activity(("computing", None, 0.7, 2.8), background=[("flushing", "redo", 0.92, 0.92)]),
     )
     assert cell.limit is None
-    assert cell.sentence == (
-        "not established: the threads point to the log's flush (a thread was found flushing the log at 92% "
+    assert cell.sentence.text == (
+        "not established: the threads point to the log's flush (a thread was flushing the log at 92% "
         "of moments), but the clients contradict that (COMMIT takes 60 us of 13 ms)."
     )
 
@@ -137,7 +138,7 @@ def test_flushes_of_data_files_are_no_flushes_of_the_log(background: bool) -> No
         commit_us=6000.0,
     )
     assert cell.limit is None
-    assert "nothing that was observed shows that clients wait for it" in cell.sentence
+    assert "nothing that was observed shows that clients wait for it" in cell.sentence.text
     assert (part(cell, "page writes") > 0) == (not background)
 
 
@@ -162,13 +163,13 @@ def test_pages_that_others_read_are_not_what_clients_wait_for() -> None:
     cell = quick_commits(1, disk, activity(background=[reading]))
     assert part(cell, "data reads") == 0
     assert says(cell, "data reads", "threads") == [
-        (False, "0 of the clients' threads were found reading data in the mean")
+        (False, "0 of the clients' threads were reading data on average")
     ]
     assert part(quick_commits(1, disk, activity(reading)), "data reads") > 0.5
 
 
-def test_of_threads_that_nobody_told_apart_nothing_is_said() -> None:
-    """A record from before, or clients whose threads were never found waiting for them."""
+def test_threads_of_unknown_purpose_give_no_signal() -> None:
+    """An older record, or clients whose threads were never found waiting for them."""
     for serving in (None, 3.0):
         cell = limited("data reads", 8, usage__activity__serving=serving)
         assert says(cell, "data reads", "threads") == []
@@ -203,7 +204,7 @@ NO_CACHE = {"busy": 0.75, "writes": 4.5, "write_us": 20_000.0, "flushes": 4.5, "
 """A disk without a volatile cache: COMMIT takes 91 of 120 ms, and all of that is writes."""
 
 
-def test_where_nothing_is_cached_the_write_is_the_flush() -> None:
+def test_without_a_cache_the_write_is_the_flush() -> None:
     plan, trials = commits_of(1, NO_CACHE, None, 91_000.0)
     alone = limit_of(plan, trials, log_alone(plan))
     assert alone.limit == "log flush", alone.signals
@@ -219,14 +220,14 @@ def test_where_nothing_is_cached_the_write_is_the_flush() -> None:
     found = limit_of(plan, [change(one, usage__activity=writing) for one in trials])
     assert found.limit == "log flush"
     assert says(found, "log flush", "threads")[0][1] == (
-        "a thread was found writing or flushing the log at 74% of moments"
+        "a thread was writing or flushing the log at 74% of moments"
     )
     assert says(found, "log flush", "kernel")[0][0]
     assert part(found, "log flush") == pytest.approx(0.74, abs=0.02)
-    assert found.sentence.endswith("A disk with a 1 ms write would give about 3.5 times as much.")
+    assert found.sentence.text.endswith("A disk with a 1 ms write would give about 3.5 times as much.")
 
 
-def test_a_disk_that_is_sent_no_flushes_is_not_one_without_commits() -> None:
+def test_a_disk_without_flushes_may_still_have_commits() -> None:
     disk = {**NO_CACHE, "flushes": 0.0, "flush_us": 0.0}
     doing = activity(("flushing", "redo", 0.74, 0.74))
     plan, trials = commits_of(1, disk, doing, 91_000.0)
@@ -238,7 +239,7 @@ def test_a_disk_that_is_sent_no_flushes_is_not_one_without_commits() -> None:
     assert part(blind, "log flush") == 0, "nobody knows whether anything is flushed"
 
 
-def test_flushes_are_not_said_to_do_what_reads_do() -> None:
+def test_flushes_beside_many_reads_give_no_signal() -> None:
     """Eight clients: flushes take 52% of the time, and reads fill the disk."""
     disk = {"busy": 0.99, "reads": 60, "read_us": 30_000, "writes": 70, "flushes": 70, "flush_us": 7400}
     doing = activity(("flushing", "redo", 0.6, 0.6), ("reading", "data", 0.9, 2.0))
@@ -268,10 +269,10 @@ def test_shares_of_two_logs_that_overlap_are_not_added() -> None:
 
 def test_sessions_that_never_waited_are_an_answer() -> None:
     cell = limited("CPU", 8, usage__account__waiting_sessions={})
-    told = "0 of 8 sessions waited for the log in the mean"
+    told = "0 of 8 sessions waited for the log on average"
     assert says(cell, "log flush", "server") == [(False, told)]
     assert says(cell, "CPU", "server") == [
-        (True, "only 0 of 8 sessions waited for disks or locks in the mean")
+        (True, "only 0 of 8 sessions waited for disks or locks on average")
     ]
 
 
@@ -285,20 +286,20 @@ def test_moments_are_pooled_over_trials() -> None:
         for one, (moments, share) in zip(trials, found, strict=True)
     ]
     told = says(limit_of(plan, watched), "log flush", "threads")
-    assert told == [(False, "a thread was found flushing the log at 12% of moments")]
+    assert told == [(False, "a thread was flushing the log at 12% of moments")]
 
 
 # ---------------------------------------------------------------- what is not known, and what does not fit
 
 
-def test_a_driver_that_blocks_does_not_read_replies_in_no_time() -> None:
-    """When a reply was there is not known: its own CPU time of a transaction stands for it."""
+def test_a_driver_that_blocks_needs_time_to_read_replies() -> None:
+    """It is not known when a reply arrived: the CPU time of a transaction is used instead."""
     blocking = {"load__client__delay_mean_us": None}
     cell = limited("CPU", 8, **blocking)
     assert cell.split is not None
     (own,) = [one for one in cell.split.parts if one.name == "load generator"]
     assert own.mean_us == pytest.approx(200.0)
-    assert own.source.endswith("when replies were there to be read is not known")
+    assert own.source.text.endswith("when replies arrived is not known")
     unknown = limited("CPU", 8, load__client=None, usage__cpu={})
     assert part(unknown, "load generator") == 0
     assert says(unknown, "load generator", "clients") == [], "unknown is not little"
@@ -306,7 +307,7 @@ def test_a_driver_that_blocks_does_not_read_replies_in_no_time() -> None:
 
 @pytest.mark.parametrize("twice", [1, 2])
 def test_a_group_of_commits_waits_for_all_flushes_of_its_disk(twice: int) -> None:
-    """A file system that flushes its journal with each flush of the log, as the server and the disk tell."""
+    """A file system flushes its journal with each flush of the log, as the server and the disk report."""
     plan = one_cell(8)
     disk = {"busy": 0.9, "writes": 0.3, "write_us": 300.0, "flushes": 0.1 * twice, "flush_us": 7500.0}
     _, trials = commits_of(8, disk, None, 40_000.0)
@@ -329,7 +330,7 @@ def test_a_group_of_commits_waits_for_all_flushes_of_its_disk(twice: int) -> Non
     assert flush.service_us == pytest.approx(7500.0, rel=0.01)
 
 
-def test_writers_of_sqlite_whose_turn_never_comes_wait_all_the_same() -> None:
+def test_writers_of_sqlite_whose_turn_never_comes_wait_too() -> None:
     """Eight writers, of which one gets nearly all turns: those that completed hardly waited."""
     plan = one_cell(8, servers=("sqlite",))
     trials = []
@@ -347,10 +348,10 @@ def test_writers_of_sqlite_whose_turn_never_comes_wait_all_the_same() -> None:
     assert cell.split.latency_us == pytest.approx(8 * 9000.0, rel=0.01), "N = X R"
     (waits,) = [one for one in cell.split.parts if one.name == "locks"]
     assert waits.mean_us > 60_000
-    assert waits.source.endswith("N = X R")
+    assert waits.source.text.endswith("N = X R")
     assert part(cell, "load generator") < 0.01, "none of it is the load generator's"
     assert cell.limit == "log flush"
-    assert all("background" not in one.source for one in cell.split.parts), "SQLite has none"
+    assert all("background" not in one.source.text for one in cell.split.parts), "SQLite has none"
 
 
 def test_a_wait_for_cpus_that_does_not_fit_says_so() -> None:
@@ -361,5 +362,11 @@ def test_a_wait_for_cpus_that_does_not_fit_says_so() -> None:
     cell = limit_of(plan, made)
     assert cell.split is not None
     (waiting,) = [one for one in cell.split.parts if one.name == "waiting for a CPU"]
-    assert "in all; no more of it fits beside the other parts" in waiting.source
+    assert "in all; no more of it fits beside the other parts" in waiting.source.text
     assert cell.split.unexplained_us == pytest.approx(0.0, abs=1e-6)
+
+
+def test_one_cpu_is_no_plural() -> None:
+    assert cpus_busy(1, 0.96).text == "the only CPU is 96% busy"
+    assert cpus_busy(2, 0.96).text == "the 2 CPUs are 96% busy"
+    assert cpus_busy(None, 0.96).text == "the CPUs are 96% busy"

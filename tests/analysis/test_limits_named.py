@@ -1,4 +1,4 @@
-"""A limit is named where two instruments agree on it, and only there."""
+"""A limit is named if two instruments agree on it, and only then."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.answer import answer_limits
-from diskproof.analysis.limits.name import name_limit
-from diskproof.analysis.limits.shapes import CellLimit, Instrument, Part, Signal, Split
+from diskproof.analysis.limits.established import establish
+from diskproof.analysis.limits.records import CellLimit, Instrument, Part, Signal, Split
 from diskproof.results.limit import Limit
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
@@ -69,9 +69,9 @@ def speaking(cell: CellLimit) -> set[str]:
 
 
 @pytest.mark.parametrize(("what", "clients"), EXPECTED)
-def test_each_limit_is_named_for_its_reasons(what: str, clients: int) -> None:
+def test_each_limit_is_named_by_its_instruments(what: str, clients: int) -> None:
     cell = limited(what, clients)
-    assert cell.limit == what, cell.sentence
+    assert cell.limit == what, cell.sentence.text
     assert speaking(cell) == EXPECTED[what, clients]
     first = cell.signals[: len(speaking(cell))]
     assert all(one.limit == what and one.supports for one in first), "those for it come first"
@@ -89,14 +89,14 @@ def test_one_instrument_alone_names_nothing(what: str, clients: int) -> None:
             gone |= {"load__rate": None}
         cell = limited(what, clients, **gone)
         assert cell.limit is None, (kept, cell.signals)
-        assert cell.sentence.startswith("not established: ")
+        assert cell.sentence.text.startswith("not established: ")
 
 
 def test_what_is_missing_is_said() -> None:
     gone = {**UNTOLD["threads"], **UNTOLD["virtual disk"], **UNTOLD["kernel"], **UNTOLD["server"]}
     cell = limited("log flush", **gone)
     assert cell.limit is None
-    assert cell.sentence == (
+    assert cell.sentence.text == (
         "not established: the clients point to the log's flush (COMMIT takes 8.1 ms of 8.9 ms), "
         "but no second instrument confirms it."
     )
@@ -116,14 +116,14 @@ def test_instruments_that_disagree_establish_nothing() -> None:
     ]
     cell = limit_of(plan, turned)
     assert cell.limit is None
-    assert "but the threads contradict that" in cell.sentence
+    assert "but the threads contradict that" in cell.sentence.text
     against = {one.instrument for one in cell.signals if one.limit == "log flush" and not one.supports}
     assert against == {"threads", "kernel"}
 
 
 @pytest.mark.parametrize(("flush_us", "named"), [(4000, None), (8000, "log flush"), (800, "CPU")])
-def test_of_two_limits_with_as_much_for_them_time_decides(flush_us: float, named: str | None) -> None:
-    """Each has two instruments: of 10 ms the CPU part is what the flush leaves."""
+def test_time_decides_between_two_limits_with_equal_support(flush_us: float, named: str | None) -> None:
+    """Each has two instruments; the CPU part is the rest of 10 ms after the flush."""
     signals = [
         Signal(limit=limit, instrument=instrument, supports=True, says="so")
         for limit, instruments in TWO.items()
@@ -134,17 +134,17 @@ def test_of_two_limits_with_as_much_for_them_time_decides(flush_us: float, named
         Part(name="CPU", mean_us=(10_000 - flush_us) / 2, source="a test"),
         Part(name="waiting for a CPU", mean_us=(10_000 - flush_us) / 2, source="a test"),
     ]
-    found = name_limit(signals, Split(latency_us=10_000, parts=parts))
+    found = establish(signals, Split(latency_us=10_000, parts=parts))
     assert found.limit == named
     if named is None:
-        assert found.missing == "as much speaks for the log's flush and the CPUs"
-    assert name_limit(signals, None).limit is None, "without a split nothing decides"
+        assert found.missing.text == "as much speaks for the log's flush and the CPUs"
+    assert establish(signals, None).limit is None, "without a split nothing decides"
 
 
 TWO: dict[Limit, tuple[Instrument, ...]] = {"log flush": ("clients", "threads"), "CPU": ("kernel", "server")}
 
 
-def test_a_memory_disk_whose_threads_were_seen_has_its_flush_split() -> None:
+def test_threads_give_the_flush_of_a_disk_in_memory() -> None:
     """Without any disk's account a commit waits for as long as the server's flushes took, by its threads."""
     split = limited("log flush", 8, virtual_disks=[], usage__devices={}).split
     assert split is not None
@@ -172,7 +172,7 @@ def test_without_any_counters_nothing_is_said() -> None:
     assert answer_limits(Gathered(plan, make_machine(plan), trials, {})) is None
 
 
-def test_a_trial_that_tells_almost_nothing_is_borne() -> None:
+def test_a_trial_with_almost_no_figures_is_accepted() -> None:
     """What an older version recorded, or another tool."""
     plan = one_cell(8)
     bare: dict[str, Any] = {
@@ -188,23 +188,23 @@ def test_a_trial_that_tells_almost_nothing_is_borne() -> None:
     assert limits is not None
     (cell,) = limits.cells
     assert (cell.limit, cell.split, cell.what_if) == (None, None, None)
-    assert cell.sentence == "not established: nothing that was recorded is busy most of the time."
+    assert cell.sentence.text == "not established: nothing that was recorded is busy most of the time."
 
 
-def test_the_sentence_says_it_as_a_person_would() -> None:
-    assert limited("log flush").sentence == (
+def test_the_sentence_names_limit_evidence_and_gain() -> None:
+    assert limited("log flush").sentence.text == (
         "bound by the redo log's flush: each commit waits 7.8 ms for the disk, 88% of a transaction; the "
         "CPUs are 3% busy. A disk with a 1 ms flush would give about 3.8 times as much."
     )
     assert limited("log flush").where == "disk (redo)"
-    assert limited("CPU", 8).sentence.startswith("bound by the CPUs: the 2 CPUs are 98% busy")
-    assert limited("data reads", 8).sentence.startswith(
+    assert limited("CPU", 8).sentence.text.startswith("bound by the CPUs: the 2 CPUs are 98% busy")
+    assert limited("data reads", 8).sentence.text.startswith(
         "bound by data reads: a transaction waits 78 ms for pages"
     )
-    assert limited("load generator", 8).sentence.startswith(
+    assert limited("load generator", 8).sentence.text.startswith(
         "bound by the load generator, not by the database"
     )
-    assert "rate that the study sets" in limited("arrivals", 8).sentence
+    assert "rate that the study sets" in limited("arrivals", 8).sentence.text
 
 
 def test_the_load_generator_is_named_before_the_cpus_that_it_fills() -> None:
@@ -215,14 +215,14 @@ def test_the_load_generator_is_named_before_the_cpus_that_it_fills() -> None:
     assert cell.what_if.high == pytest.approx(2 / 0.6, rel=0.02)  # the server's 0.6 of 2 CPUs
 
 
-def test_other_work_on_the_machine_is_told_of_and_promises_nothing() -> None:
+def test_other_work_on_the_machine_is_reported_and_promises_nothing() -> None:
     """CPUs that others fill would be filled by them again."""
     plan = one_cell(1)
     trials = [change(cpu_bound(plan, number), usage__host_cpu_busy_s=60.0) for number in range(3)]
     slow = [change(one, usage__server_cpu_s=5.0, usage__cpu={}) for one in trials]
     cell = limit_of(plan, slow)
     assert cell.limit == "CPU"
-    assert "other work on the machine" in cell.sentence
+    assert "other work on the machine" in cell.sentence.text
     assert cell.what_if is None
 
 
@@ -233,7 +233,7 @@ def test_writers_of_sqlite_wait_for_each_other_but_are_bound_by_what_the_writer_
     slow = {"commit": 8100.0, "begin": 7 * own_us}
     cell = limit_of(plan, [writer_of_sqlite(plan, number, own_us, slow) for number in range(3)])
     assert cell.limit == "log flush", cell.signals
-    assert "once it is its turn to write" in cell.sentence
+    assert "once it is its turn to write" in cell.sentence.text
     writer = next(one for one in cell.demands if one.limit == "locks")
     assert writer.bound_per_s == pytest.approx(1e6 / writer.demand_us)
     assert cell.split is not None
@@ -291,7 +291,7 @@ def test_a_resumed_run_has_its_disk_once_under_its_last_name() -> None:
     last = change(trials[2], places=later, usage__devices={"loop2": usage_of(trials[2]).devices["vda"]})
     cell = limit_of(plan, [*trials[:2], last])
     (reads,) = [one for one in cell.signals if one.limit == "data reads" and one.instrument == "kernel"]
-    assert reads.says.startswith("7.7 reads were at loop2 ")
+    assert reads.says.text.startswith("7.7 reads were at loop2 ")
     assert cell.split is not None
     whole = limited("data reads", 8).split
     assert whole is not None

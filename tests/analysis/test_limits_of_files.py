@@ -2,7 +2,7 @@
 
 import pytest
 
-from diskproof.analysis.limits.shapes import CellLimit
+from diskproof.analysis.limits.records import CellLimit
 from diskproof.results.load import FileRequests
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
@@ -54,8 +54,8 @@ def full_us() -> float:
 
 
 @pytest.mark.parametrize(("part", "waits"), [(0.3, True), (0.88, False)])
-def test_clients_that_queue_for_a_cpu_are_not_said_to_wait_for_a_disk(part: float, waits: bool) -> None:
-    """Each of 64 computes a 32nd of its time at the most: that alone does not say what the rest is."""
+def test_clients_that_queue_for_a_cpu_do_not_wait_for_a_disk(part: float, waits: bool) -> None:
+    """Each of 64 computes at most a 32nd of its time: that alone does not say what the rest is."""
     cell = in_memory(part * full_us())
     told = [one for one in cell.signals if (one.limit, one.instrument) == ("disk", "clients")]
     assert [one.supports for one in told] == ([True] if waits else [])

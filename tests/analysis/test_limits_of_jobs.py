@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from diskproof.analysis.limits.observed import MOSTLY
-from diskproof.analysis.limits.shapes import CellLimit
+from diskproof.analysis.limits.records import CellLimit
+from diskproof.analysis.limits.thresholds import MOSTLY_TIMED
 from diskproof.results.load import Iterations, StatementType
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
@@ -60,33 +60,31 @@ def test_a_job_whose_writes_wait_is_bound_by_the_log_and_its_time_is_split() -> 
     assert cell.limit == "log flush", cell.signals
     clients = next(one for one in cell.signals if one.instrument == "clients" and one.limit == "log flush")
     assert clients.supports
-    assert clients.says.startswith("writes take 8.0 ms of 8.2 ms")
+    assert clients.says.text.startswith("writes take 8.0 ms of 8.2 ms")
     assert cell.split is not None
     assert cell.split.latency_us == pytest.approx(8200.0)
     parts = {part.name: part.mean_us for part in cell.split.parts}
     assert parts["log flush"] > parts["CPU"]
 
 
-@pytest.mark.parametrize(("timed", "named"), [(MOSTLY + 0.02, True), (MOSTLY - 0.02, False)])
-def test_counters_that_are_in_good_part_of_the_making_of_tables_name_nothing(
-    timed: float, named: bool
-) -> None:
+@pytest.mark.parametrize(("timed", "named"), [(MOSTLY_TIMED + 0.02, True), (MOSTLY_TIMED - 0.02, False)])
+def test_counters_that_mostly_cover_making_tables_name_nothing(timed: float, named: bool) -> None:
     cell = flushing_job(usage__seconds=SECONDS / timed)
     assert (cell.limit is not None) == named
     assert (cell.split is not None) == named
     if not named:
-        assert cell.sentence.startswith("not established: 78% of the time that was counted is the job's own")
+        assert cell.sentence.text.startswith("not established: the job timed only 78% of the counted time")
         assert cell.what_if is None
 
 
-def test_a_write_as_long_as_a_flush_names_the_log_however_little_was_timed() -> None:
+def test_a_write_as_long_as_a_flush_names_the_log() -> None:
     """Neither the clients' clock nor the mean time of a flush is a share of what was counted."""
     cell = flushing_job(write_us=8_000.0, usage__seconds=SECONDS / 0.3)
     assert cell.limit == "log flush"
     assert {one.instrument for one in cell.supporting} == {"clients", "kernel", "virtual disk"}
-    assert any(one.says == "a flush takes 7.5 ms, a write 8.0 ms in the mean" for one in cell.supporting)
+    assert any(one.says.text == "a flush takes 7.5 ms, a write 8.0 ms on average" for one in cell.supporting)
     assert (cell.split, cell.what_if, cell.demands, cell.bound_per_s) == (None, None, [], None)
-    assert "writes take 4.0 ms of 4.2 ms" in cell.sentence
+    assert "writes take 4.0 ms of 4.2 ms" in cell.sentence.text
     longer = flushing_job(write_us=80_000.0, usage__seconds=SECONDS / 0.3)
     assert longer.limit is None  # whatever it waited for, it was not one flush
 
@@ -95,8 +93,8 @@ def of_log(cell: CellLimit) -> list[tuple[str, bool]]:
     return [(one.instrument, one.supports) for one in cell.signals if one.limit == "log flush"]
 
 
-def test_where_by_the_settings_no_commit_waits_no_write_of_a_job_waited_for_a_flush() -> None:
-    """However long its writes take, and however near that comes to what a background flush takes."""
+def test_if_no_commit_waits_by_the_settings_no_write_of_a_job_did() -> None:
+    """However long its writes take, even as long as a background flush."""
     plan = change(one_cell(1, tunings=("fast",)), metrics={"complex": "seconds"})
     made = [as_job(flush_bound(plan, number), 8000.0, 400.0) for number in range(3)]
     for timed in (0.3, 1.0):
@@ -116,7 +114,7 @@ def test_a_write_that_is_shorter_than_a_flush_did_not_wait_for_one(write_us: flo
 
 
 @pytest.mark.parametrize("timed", [1.0, 0.9])
-def test_what_was_counted_beside_a_jobs_own_time_is_not_all_its_own(timed: float) -> None:
+def test_a_job_gets_only_its_share_of_what_was_counted(timed: float) -> None:
     """30 s of counted time in which 1.5 CPUs were busy: of the job that is 1.5 CPUs of its 27 s."""
     plan = job_plan()
     made = []
@@ -146,7 +144,7 @@ def test_reads_of_a_job_that_take_all_the_time_speak_against_the_log() -> None:
     assert cell.limit != "log flush"
 
 
-def test_reads_that_are_other_work_than_writes_are_no_measure_of_a_commit() -> None:
+def test_a_jobs_reads_are_no_measure_of_its_commits() -> None:
     """A scan may take longer than a write that waits for its flush: that says nothing of the flush."""
     cell = flushing_job(write_us=16_000.0, read_us=15_000.0)
     told = [one for one in cell.signals if one.limit == "log flush" and one.instrument == "clients"]
@@ -157,8 +155,8 @@ def of_myisam() -> CellLimit:
     return flushing_job(data__engine=None, data__declared_engine=None, data__job_engine="MyISAM")
 
 
-def test_of_tables_without_a_log_neither_log_nor_account_is_asked() -> None:
-    """MyISAM's rows are in neither: that InnoDB read no page says nothing of them."""
+def test_tables_without_a_log_have_no_signals_of_it() -> None:
+    """MyISAM's rows are in neither log nor account: InnoDB's page reads say nothing of them."""
     with_log, without = flushing_job(), of_myisam()
     assert [one for one in with_log.signals if one.instrument == "server"]
     assert not [one for one in without.signals if one.instrument == "server"]
@@ -167,7 +165,7 @@ def test_of_tables_without_a_log_neither_log_nor_account_is_asked() -> None:
     assert not [one for one in without.signals if (one.limit, one.instrument) == ("log flush", "clients")]
 
 
-def test_a_jobs_data_are_not_those_that_were_restored() -> None:
+def test_a_job_has_no_restored_data() -> None:
     plan = job_plan()
     made = [as_job(cpu_bound(plan, number), 900.0, 900.0) for number in range(3)]
     assert limit_of(plan, made).data_bytes is None

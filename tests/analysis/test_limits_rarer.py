@@ -2,7 +2,7 @@
 
 import pytest
 
-from diskproof.analysis.limits.shapes import CellLimit, Signal
+from diskproof.analysis.limits.records import CellLimit, Signal
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Trial
 from diskproof.results.usage import CpuUse, ServerAccount
@@ -78,12 +78,14 @@ def said(cell: CellLimit, limit: str, instrument: str) -> Signal | None:
 
 def test_clients_that_wait_for_room_in_the_log_are_held_back_by_page_writes() -> None:
     cell = pressed()
-    assert cell.limit == "page writes", cell.sentence
+    assert cell.limit == "page writes", cell.sentence.text
     server, kernel = said(cell, "page writes", "server"), said(cell, "page writes", "kernel")
     assert server is not None
-    assert server.says == ("the log is in the mean 99% of the way to where clients must wait for page writes")
+    assert server.says.text == (
+        "the log is on average 99% of the way to where clients must wait for page writes"
+    )
     assert kernel is not None
-    assert kernel.says == "vda is busy 56% of the time, mostly writing, and flushes pages 30%"
+    assert kernel.says.text == "vda is busy 56% of the time, mostly writing, and flushes pages 30%"
 
 
 def test_cpus_that_are_full_of_clients_who_wait_are_not_the_limit() -> None:
@@ -95,13 +97,13 @@ def test_cpus_that_are_full_of_clients_who_wait_are_not_the_limit() -> None:
     assert not server.supports
 
 
-def test_a_log_that_was_nearly_full_for_a_moment_tells_nothing() -> None:
-    """MariaDB does not count waits for a checkpoint: that there were none cannot be said."""
+def test_a_log_that_was_nearly_full_for_a_moment_says_nothing() -> None:
+    """MariaDB does not count waits for a checkpoint, so there may have been some."""
     assert said(pressed(age=0.76, oldest=0.98), "page writes", "server") is None
     roomy = said(pressed(age=0.3, oldest=0.5), "page writes", "server")
     assert roomy is not None
     assert not roomy.supports
-    assert roomy.says == "nobody waited for a clean page"
+    assert roomy.says.text == "nobody waited for a clean page"
 
 
 def test_a_disk_that_hardly_writes_contradicts_a_full_log() -> None:
@@ -136,11 +138,11 @@ def test_flushes_of_the_log_behind_the_clients_are_no_writing_of_pages(counted: 
     assert kernel is None or not kernel.supports
 
 
-def test_where_nobody_tells_whose_the_flushes_are_the_disk_is_silent() -> None:
+def test_flushes_of_unknown_purpose_give_no_signal() -> None:
     assert said(pressed(watched=False), "page writes", "kernel") is None
 
 
-def test_where_no_commit_waits_nothing_of_a_transaction_is_a_flush() -> None:
+def test_if_no_commit_waits_no_part_is_a_flush() -> None:
     """A background thread keeps the log's disk busy; the settings say that nobody waits for it."""
     plan = one_cell(CLIENTS, tunings=("fast",))
     cell = limit_of(plan, [flush_bound(plan, number) for number in range(len(plan.trials))])
@@ -151,12 +153,12 @@ def test_where_no_commit_waits_nothing_of_a_transaction_is_a_flush() -> None:
     }
     server = said(cell, "log flush", "server")
     assert server is not None
-    assert server.says == "by the server's settings no commit waits for a flush"
+    assert server.says.text == "by the server's settings no commit waits for a flush"
     assert cell.limit is None
 
 
 def test_settings_that_were_not_read_back_promise_nothing() -> None:
-    """A result of another tool tells no settings: its COMMIT is what it is."""
+    """A result of another tool has no settings: its COMMIT is what it is."""
     plan = one_cell(CLIENTS, tunings=("fast",))
     trials = [change(flush_bound(plan, number), settings=[]) for number in range(len(plan.trials))]
     assert limit_of(plan, trials).limit == "log flush"
@@ -184,20 +186,20 @@ def computing(plan: Plan, *, load_us: float, server_us: float, others_s: float =
 
 
 def test_one_client_that_computes_most_of_the_time_holds_itself_back() -> None:
-    """It leaves one of two CPUs idle: full they cannot be."""
+    """It leaves one of two CPUs idle, so they cannot be full."""
     plan = one_cell(1)
     latency = load_of(cpu_bound(plan, 0)).latency_us
     assert latency is not None
     cell = computing(plan, load_us=0.7 * latency.mean, server_us=0.2 * latency.mean)
-    assert cell.limit == "load generator", cell.sentence
+    assert cell.limit == "load generator", cell.sentence.text
     kernel = said(cell, "load generator", "kernel")
     assert kernel is not None
-    assert kernel.says == "the load generator computes 70% of the time for each client"
+    assert kernel.says.text == "the load generator computes 70% of the time for each client"
 
 
 @pytest.mark.parametrize(("others_s", "supported"), [(0.0, True), (50.0, False)])
 def test_what_others_have_of_the_cpus_is_not_the_load_generators(others_s: float, supported: bool) -> None:
-    """It has two thirds of what load and server have: of full CPUs that is most only where nobody else is."""
+    """It has two thirds of what load and server have: that is most of full CPUs only without other work."""
     plan = one_cell(CLIENTS)
     per_s = load_of(cpu_bound(plan, 0)).transactions_per_s
     all_us = (2 - others_s / SECONDS) / per_s * MICRO

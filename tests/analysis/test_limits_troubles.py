@@ -1,4 +1,4 @@
-"""The shapes of trouble are found where they are, and nowhere else; sweeps find their knee."""
+"""Known problems are found in the cells that have them, and only there; sweeps find their knee."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.answer import answer_limits
-from diskproof.analysis.limits.shapes import CellLimit, Trouble
+from diskproof.analysis.limits.records import CellLimit, Trouble
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Trial
 from diskproof.results.usage import ServerAccount
@@ -48,16 +48,16 @@ def test_a_small_redo_log_stalls_at_checkpoints() -> None:
         "redo log too small"
     ]
     assert (
-        found.says
+        found.says.text
         == "it was up to 93% of the way to where clients must wait; 4 checkpoints were forced or waited for"
     )
-    assert "innodb_log_file_size" in found.remedy
+    assert "innodb_log_file_size" in found.remedy.text
     assert "redo log too small" not in named(with_account("log flush", 1, checkpoint_age_max=0.5))
 
 
-def test_purge_falls_behind_where_history_grows_with_commits() -> None:
+def test_purge_falls_behind_if_history_grows_with_commits() -> None:
     cell = with_account("CPU", 8, history_growth_per_s=1500.0)
-    assert "commits a second" in named(cell)["purge falling behind"].says
+    assert "commits/s" in named(cell)["purge falling behind"].says.text
     assert with_account("CPU", 8, history_growth_per_s=20.0).troubles == []
 
 
@@ -70,26 +70,26 @@ def test_purge_that_has_not_had_its_turn_yet_is_not_behind() -> None:
 
 def test_waits_for_clean_pages_are_flushing_that_falls_behind() -> None:
     found = named(limited("page writes", 8))["page flushing falling behind"]
-    assert "90%" in found.says
-    assert "innodb_io_capacity" in found.remedy
+    assert "90%" in found.says.text
+    assert "innodb_io_capacity" in found.remedy.text
 
 
 def test_two_logs_on_one_disk_are_two_flushes_a_commit() -> None:
     doing = activity(("flushing", "redo", 0.45, 0.45), ("flushing", "binlog", 0.45, 0.45))
     found = named(limited("log flush", 1, usage__activity=doing))["two flushes a commit"]
-    assert "the redo at 45% of moments, the binary log at 45%" in found.says
-    assert "on one disk" in found.says
+    assert "the redo at 45% of moments, the binary log at 45%" in found.says.text
+    assert "on one disk" in found.says.text
     relaxed = [
         change(one, observed="2") if one.name == "innodb_flush_log_at_trx_commit" else one
         for one in flush_bound(one_cell(), 0).settings
     ]
     cell = limited("log flush", 1, usage__activity=doing, settings=relaxed)
     assert "two flushes a commit" not in named(cell)
-    assert cell.sentence.startswith("bound by the binary log's flush: ")
+    assert cell.sentence.text.startswith("bound by the binary log's flush: ")
     assert cell.where == "disk (binlog)"
 
 
-def test_clients_that_do_not_share_a_flush_are_told_of() -> None:
+def test_clients_that_do_not_share_a_flush_are_reported() -> None:
     plan = one_cell(8)
     alone = []
     for number in range(3):
@@ -97,7 +97,7 @@ def test_clients_that_do_not_share_a_flush_are_told_of() -> None:
         n = load_of(trial).known_transactions
         alone.append(change(trial, usage__account__log_flushes=n))
     found = named(limit_of(plan, alone))["group commit not forming"]
-    assert found.says == "8 clients, and yet 1 flushes a commit"
+    assert found.says.text == "8 clients, and yet 1 flushes a commit"
     assert "group commit not forming" not in named(limited("log flush", 8))
 
 
@@ -116,15 +116,15 @@ def test_doublewrite_is_named_on_a_disk_without_time_left() -> None:
 def test_lock_waits_over_few_rows_are_a_hot_row() -> None:
     cell = limited("locks", 8)
     assert cell.limit == "locks"
-    assert "40 rows for 8 clients" in named(cell)["one hot row"].says
+    assert "40 rows for 8 clients" in named(cell)["one hot row"].says.text
     assert "one hot row" not in named(limited("locks", 8, data__rows=4_000_000))
 
 
 def test_the_client_as_the_limit_has_its_remedy() -> None:
-    assert "68%" in named(limited("load generator", 8))["the client as the limit"].says
+    assert "68%" in named(limited("load generator", 8))["the client as the limit"].says.text
 
 
-def test_reads_from_memory_are_told_where_storages_are_compared() -> None:
+def test_reads_from_memory_are_reported_if_storages_are_compared() -> None:
     """A load that only reads, on two storages, and no read reaches the disk."""
     plan = make_plan(storages=("disk", "dram"), tunings=("safest",), clients=(8,), blocks=3)
 
@@ -167,7 +167,7 @@ def test_a_sweep_is_fitted_and_its_peak_found() -> None:
     assert sweep.scaling is not None
     assert sweep.scaling.contention.low <= 0.05 <= sweep.scaling.contention.high
     assert sweep.scaling.peak_clients == pytest.approx((0.95 / 0.002) ** 0.5, rel=0.1)
-    assert "64 clients lose" in sweep.sentence
+    assert "64 clients lose" in sweep.sentence.text
     assert sweep.knee_clients == pytest.approx(sweep.bound_per_s * sweep.smallest_latency_us / 1e6)
 
 
@@ -182,13 +182,13 @@ def test_a_decline_that_chance_may_have_made_is_not_shown() -> None:
     assert sweep.scaling is not None
     assert sweep.scaling.coherency.low == 0 < sweep.scaling.coherency.estimate
     assert sweep.scaling.peak_clients is None
-    assert "no decline is shown" in sweep.sentence
+    assert "shows no decline" in sweep.sentence.text
 
 
 def test_three_points_are_no_law() -> None:
     (sweep,) = sweep_of(usl, (1, 8, 16))
     assert sweep.scaling is None
-    assert "Scalability" not in sweep.sentence
+    assert "Scalability" not in sweep.sentence.text
     assert sweep_of(usl, (8,)) == []
 
 

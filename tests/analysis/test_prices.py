@@ -8,11 +8,11 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.answer import YEAR_S, amount, amount_per_s, price_over, usable_bytes
 from diskproof.analysis.prices.shapes import CellPrice, Prices, StoragePrice
+from diskproof.families.durability import at_risk
 from diskproof.results.load import FileRequests, Iterations, Operation
 from diskproof.results.machine import Place, VirtualFacts
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Finding, Trial
-from diskproof.server.durability import at_risk
 from diskproof.stats.intervals import Interval
 from support.prices import GB, make_price, with_prices
 from support.trials import change, make_machine, make_plan, make_series, make_trials
@@ -39,6 +39,11 @@ def priced_cells(plan: Plan, trials: list[Trial] | None = None, **machine: objec
 def only_cell(plan: Plan, change_trial: Callable[[Trial], Trial] = lambda trial: trial) -> CellPrice:
     (cell,) = priced_cells(plan, [change_trial(trial) for trial in make_trials(plan)]).values()
     return cell
+
+
+def why_not(cell: CellPrice) -> str:
+    assert cell.not_durable
+    return cell.not_durable.why.text
 
 
 ONE = with_prices(make_plan(storages=("disk",), tunings=("safest",), clients=(8,)), disk=[DISK])
@@ -156,8 +161,8 @@ def test_a_cell_that_may_lose_commits_has_no_price_of_durable_ones(
 ) -> None:
     cell = only_cell(ONE, changed)
     assert cell.per_million is None
-    assert cell.why_not
-    assert said in cell.why_not
+    assert cell.not_durable
+    assert said in cell.not_durable.why.text
     assert bool(cell.per_1000_per_s) is not bool(cell.bars)
 
 
@@ -174,7 +179,7 @@ def test_a_cell_that_may_lose_commits_has_no_price_of_durable_ones(
 def test_a_cell_that_loses_none_has_one(changed: Callable[[Trial], Trial]) -> None:
     cell = only_cell(ONE, changed)
     assert cell.per_million
-    assert cell.why_not is None
+    assert cell.not_durable is None
 
 
 def test_one_trial_that_may_lose_commits_is_enough() -> None:
@@ -188,24 +193,22 @@ def test_main_memory_is_never_durable_whatever_the_settings() -> None:
     plan = with_prices(make_plan(storages=("dram", "disk"), tunings=("safest",)), dram=[SSD], disk=[DISK])
     by_storage = {one.cell.storage: one for one in priced_cells(plan).values()}
     assert by_storage["disk"].per_million
-    assert by_storage["dram"].why_not == "main memory: data, redo and binlog lost with the power"
+    assert why_not(by_storage["dram"]) == "main memory: data, redo and binlog lost with the power"
 
 
 def test_only_roles_that_the_server_uses_are_lost() -> None:
     plan = with_prices(make_plan(storages=("dram",), tunings=("safest",), clients=(8,)), dram=[SSD])
-    assert only_cell(plan, read_back(log_bin="OFF")).why_not == (
+    assert why_not(only_cell(plan, read_back(log_bin="OFF"))) == (
         "main memory: data and redo lost with the power"
     )
     embedded = with_prices(make_plan(servers=("sqlite",), storages=("dram",), clients=(8,)), dram=[SSD])
-    assert {one.why_not for one in priced_cells(embedded).values()} == {
-        "main memory: data lost with the power"
-    }
+    assert set(map(why_not, priced_cells(embedded).values())) == {"main memory: data lost with the power"}
 
 
 def test_a_directory_that_lies_on_a_tmpfs_is_memory() -> None:
     places = [change(place, filesystem="tmpfs", device=None) for place in make_machine(ONE).places]
     (cell,) = priced_cells(ONE, places=places).values()
-    assert cell.why_not == "main memory: data, redo and binlog lost with the power"
+    assert why_not(cell) == "main memory: data, redo and binlog lost with the power"
 
 
 @pytest.mark.parametrize("role", ["data", "redo", "binlog", "tmp"])
@@ -223,7 +226,7 @@ def test_no_commit_is_durable_where_a_file_system_sends_no_flushes(role: str, op
         assert cell.per_million
     else:
         option = options.rsplit(",", maxsplit=1)[-1]
-        assert cell.why_not == f"commits may be lost: no flush reaches the disk of {role} (`{option}`)"
+        assert why_not(cell) == f"commits may be lost: no flush reaches the disk of {role} (`{option}`)"
         assert cell.per_million is None
         assert cell.per_1000_per_s
 
@@ -245,22 +248,22 @@ def test_a_virtual_disk_with_the_timing_of_memory_is_memory() -> None:
 
     places = [virtual(place) for place in make_machine(ONE).places]
     (cell,) = priced_cells(ONE, places=places).values()
-    assert cell.why_not == "main memory: redo lost with the power"
+    assert why_not(cell) == "main memory: redo lost with the power"
 
 
 def test_a_server_that_was_not_recorded_promises_nothing() -> None:
     (cell,) = priced_cells(ONE, servers=[]).values()
-    assert cell.why_not == "what the server is was not recorded"
+    assert why_not(cell) == "what the server is was not recorded"
 
 
 def test_durability_follows_each_familys_settings() -> None:
     safe = {"synchronous_commit": "on", "fsync": "on", "full_page_writes": "on"}
     assert at_risk("postgresql", safe) == {}
     assert at_risk("postgresql", {**safe, "synchronous_commit": "off"}) == {"synchronous_commit": "off"}
-    assert at_risk("postgresql", {}) == dict.fromkeys(sorted(safe), "not known")
+    assert at_risk("postgresql", {}) == dict.fromkeys(sorted(safe))
     assert at_risk("sqlite", {"journal_mode": "wal", "synchronous": "FULL"}) == {}
     assert at_risk("sqlite", {"journal_mode": "wal", "synchronous": "normal"}) == {"synchronous": "normal"}
-    assert at_risk("sqlite", {"synchronous": "full"}) == {"journal_mode": "not known"}
+    assert at_risk("sqlite", {"synchronous": "full"}) == {"journal_mode": None}
 
 
 # ---------------------------------------------------------------- requests a second
@@ -325,7 +328,7 @@ def test_requests_that_must_not_be_compared_have_no_price() -> None:
 
 def test_what_has_no_transactions_has_no_price_of_them() -> None:
     for one in prices_of(FILES, on_files({1: 100.0, 8: 400.0, 64: 300.0})).cells:
-        assert (one.per_1000_per_s, one.per_million, one.why_not) == (None, None, None)
+        assert (one.per_1000_per_s, one.per_million, one.not_durable) == (None, None, None)
 
 
 def test_requests_are_never_taken_from_what_was_not_measured() -> None:

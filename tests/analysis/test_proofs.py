@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.proofs import FEWEST_PAIRS, Band, answer_proofs, decide, why_fails
-from diskproof.analysis.limits.shapes import ProofAnswer
+from diskproof.analysis.limits.proofs import Band, answer_proofs, decide, why_fails
+from diskproof.analysis.limits.records import ProofAnswer
+from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
 from diskproof.results.limit import Change, ProofPair
 from diskproof.results.trial import Finding, HeldCpus
 from diskproof.stats.intervals import Interval
@@ -51,17 +52,17 @@ def test_a_proof_is_held_against_its_prediction(
     found = answer(*ratios, predicted=predicted)
     assert found.outcome == outcome
     assert (found.measured is not None) == (len(ratios) >= FEWEST_PAIRS)
-    assert found.sentence.startswith("where every flush of `cheetah` takes 4 ms longer, ")
+    assert found.sentence.text.startswith("if every flush of `cheetah` takes 4 ms longer, ")
 
 
 def test_the_sentence_has_both_figures() -> None:
-    assert answer(0.50, 0.51, 0.49).sentence == (
-        "where every flush of `cheetah` takes 4 ms longer, throughput is 0.500 of what it is "
-        "without (95% interval 0.476 to 0.525); 0.450 to 0.550 was predicted"
+    assert answer(0.50, 0.51, 0.49).sentence.text == (
+        "if every flush of `cheetah` takes 4 ms longer, throughput is 0.5 of the unchanged (95% interval "
+        "0.476 to 0.525); 0.45 to 0.55 was predicted"
     )
-    assert answer(0.5).sentence == (
-        "where every flush of `cheetah` takes 4 ms longer, throughput of 0.450 to 0.550 of what it is "
-        "without was predicted; there are too few pairs of trials to tell"
+    assert answer(0.5).sentence.text == (
+        "if every flush of `cheetah` takes 4 ms longer, throughput is predicted to be 0.45 to 0.55 of the "
+        "unchanged; too few pairs of trials count to test that"
     )
 
 
@@ -77,9 +78,9 @@ def test_no_interval_is_no_outcome() -> None:
     ("estimate", "low", "high", "band"),
     [
         (1.44, 0.027, 76, Band(1.0, 1.0)),  # as wide as anything
-        (1.0, 0.97, 1.03, Band(1.0, 5.0)),  # nothing happened, which was among what was foretold
+        (1.0, 0.97, 1.03, Band(1.0, 5.0)),  # nothing happened, which was predicted too
         (1.0, 0.97, 1.03, Band(0.6, 1.0)),
-        (2.0, 1.9, 2.1, Band(1.0, 5.0)),  # a change among all that was foretold: so would none have been
+        (2.0, 1.9, 2.1, Band(1.0, 5.0)),  # a predicted change, but no change was predicted too
         (0.97, 0.96, 0.98, Band(0.9, 0.98)),  # 1 lies within what is called the same
         (0.8, 0.6, 1.02, Band(1.0, 5.0)),  # to the other side
         (0.5, 0.05, 0.95, Band(0.9, 0.95)),  # overlaps, and is elsewhere
@@ -98,11 +99,24 @@ def test_a_band_that_holds_no_change_can_still_be_refuted() -> None:
     )
 
 
-def test_a_recorded_proof_that_could_not_fail_is_said_to_prove_nothing() -> None:
+def test_a_recorded_proof_that_could_not_fail_proves_nothing() -> None:
     found = answer(1.44, 1.2, 1.6, predicted=(1.2, 1.0, 1.5))
     assert found.outcome == "open"
-    assert found.sentence.endswith("no change at all would have fitted that too, so that it proves nothing")
-    assert "proves nothing" not in answer(0.5, 0.51, 0.52).sentence
+    assert found.sentence.text.endswith("'no change' would fit that too, so it proves nothing")
+    assert "proves nothing" not in answer(0.5, 0.51, 0.52).sentence.text
+
+
+def test_a_pair_of_an_older_run_folder_is_read_as_it_was_worded() -> None:
+    recorded = make_pair(PLAN, ratio=0.5).model_dump(mode="json")
+    recorded["intervention"] = {"change": "slower flushes", "says": "all flushes {slow}", "factor": 2.0}
+    old = ProofPair.model_validate({**recorded, "basis": "flushes are 50% of the time"})
+    assert (old.intervention.says.text, old.basis.text) == (
+        "all flushes {slow}",
+        "flushes are 50% of the time",
+    )
+    assert old.intervention.same_change(make_pair(PLAN).intervention), "wording does not matter"
+    [found] = answers([old])
+    assert found.sentence.text.startswith("if all flushes {slow}, throughput is predicted to be 0.45 to 0.55")
 
 
 @pytest.mark.parametrize("made", list(SAYS))
@@ -113,54 +127,54 @@ def test_a_sound_pair_of_every_change_counts(made: Change) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"as_it_was": {"findings": [BROKEN]}}, "as it was: the server died"),
+        ({"as_it_was": {"findings": [BROKEN]}}, "unchanged: the server died"),
         ({"changed": {"finished": False, "load": None, "findings": [BROKEN]}}, "changed: the server died"),
-        ({"changed": {"virtual_disks": []}}, "no virtual disk tells that it was slowed"),
-        ({"changed": {"virtual_disks": [make_use()]}}, "no virtual disk tells that it was slowed"),
+        ({"changed": {"virtual_disks": []}}, "no virtual disk reports that it was slowed"),
+        ({"changed": {"virtual_disks": [make_use()]}}, "no virtual disk reports that it was slowed"),
         ({"changed": {"virtual_disks": [slowed("flush", requests=0)]}}, "not one flush of `cheetah`"),
-        ({"changed": {"virtual_disks": [slowed("flush", mean_us=3900.0)]}}, "less than the 4 ms"),
-        ({"as_it_was": {"virtual_disks": [slowed("flush")]}}, "in the trial as it was too"),
-        ({"made": "half the CPUs", "changed": {"held_cpus": None}}, "nothing tells which"),
+        ({"changed": {"virtual_disks": [slowed("flush", mean_us=3900.0)]}}, "less than the 4.0 ms"),
+        ({"as_it_was": {"virtual_disks": [slowed("flush")]}}, "in the unchanged trial too"),
+        ({"made": "half the CPUs", "changed": {"held_cpus": None}}, "was not recorded"),
         (
             {"made": "half the CPUs", "changed": {"held_cpus": HeldCpus(cpus=[1], server=[0, 1], load=[1])}},
-            "changed: the server was to be held to CPU 1, and might run on CPU 0, 1",
+            "changed: the server should be held to CPU 1, but it could run on CPU 0, 1",
         ),
         (
             {
                 "made": "half the CPUs",
                 "changed": {"held_cpus": HeldCpus(cpus=[0, 1], server=[0, 1], load=[0, 1])},
             },
-            "1 CPU, and they were held to CPU 0, 1",
+            "1 CPU, but they were held to CPU 0, 1",
         ),
-        ({"made": "flushes relaxed", "changed": {"settings": []}}, "read back as they were"),
-        ({"made": "twice the memory", "changed": {"settings": []}}, "read back as they were"),
+        ({"made": "flushes relaxed", "changed": {"settings": []}}, "settings did not change"),
+        ({"made": "twice the memory", "changed": {"settings": []}}, "settings did not change"),
     ],
 )
 def test_a_pair_whose_change_was_not_seen_does_not_count(fields: dict[str, Any], said: str) -> None:
     pair = make_pair(PLAN, **fields)
-    assert said in "; ".join(why_fails(pair, PLAN, MACHINE, {}))
+    assert said in "; ".join(one.text for one in why_fails(pair, PLAN, MACHINE, {}))
     [found] = answers([pair])
     assert (found.outcome, found.measured) == ("open", None)
-    assert "; 1 of 1 does not count: " in found.sentence
+    assert "; 1 of 1 does not count: " in found.sentence.text
 
 
 def test_relaxed_settings_with_which_commits_still_wait_prove_nothing() -> None:
     pair = make_pair(PLAN, made="flushes relaxed")
     waits = change(pair.changed.settings[-1], observed="3")
     pair = change(pair, changed__settings=[*pair.changed.settings, waits])
-    assert "each commit still waits" in why_fails(pair, PLAN, MACHINE, {})[0]
+    assert "each commit still waits" in why_fails(pair, PLAN, MACHINE, {})[0].text
 
 
-def test_pairs_that_do_not_count_are_left_out_and_told() -> None:
+def test_pairs_that_do_not_count_are_left_out_and_reported() -> None:
     bad = make_pair(PLAN, 3, ratio=5.0, changed={"findings": [BROKEN]})
     sound = [make_pair(PLAN, number, ratio=0.5) for number in (1, 2, 4)]
     [found] = answers([*sound, bad])
     assert found.measured is not None
     assert found.measured.n == 3
-    assert found.sentence.endswith("; 1 of 4 does not count: changed: the server died during the trial")
+    assert found.sentence.text.endswith("; 1 of 4 does not count: changed: the server died during the trial")
 
 
-def test_of_two_ways_in_which_a_cell_was_proved_the_last_speaks() -> None:
+def test_the_last_of_two_ways_to_prove_a_cell_counts() -> None:
     old = [make_pair(PLAN, n, ratio=0.5) for n in (1, 2, 3)]
     new = [
         make_pair(PLAN, n, ratio=1.5, made="flushes relaxed", predicted=(1.5, 1.4, 1.6)) for n in (1, 2, 3)
@@ -171,13 +185,13 @@ def test_of_two_ways_in_which_a_cell_was_proved_the_last_speaks() -> None:
     assert found.measured.estimate == pytest.approx(1.5, rel=0.01)
 
 
-def test_a_cell_that_the_plan_has_no_more_is_left_aside() -> None:
+def test_a_proof_of_a_removed_cell_is_ignored() -> None:
     other = change(make_pair(PLAN), cell="gone/disk/safest/complex/128MiB/1c")
     assert answers([other]) == []
 
 
-def test_what_is_a_time_is_compared_as_a_speed() -> None:
-    """A time is turned over: half the speed is twice the latency."""
+def test_a_time_is_compared_as_a_speed() -> None:
+    """Half the speed is twice the latency."""
     plan = change(PLAN, metrics={"complex": "latency_mean_us"})
     pairs = [make_pair(plan, n, ratio=0.5) for n in (1, 2, 3)]
     [found] = answer_proofs(Gathered(plan, MACHINE, [], {}), pairs)

@@ -3,8 +3,8 @@
 import pytest
 
 from diskproof.analysis.analyse import analyse
-from diskproof.analysis.safety.words import loss, outcome
 from diskproof.analysis.thresholds import failed_controls
+from diskproof.report.compose.cut_words import causes, loss, outcome
 from diskproof.results.crash_plan import Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.trial import Setting
@@ -18,8 +18,9 @@ from support.cuts import (
     unfinished,
     unreadable,
 )
-from support.safety import ALONE, WAYS, lossy, only, safety_of
+from support.safety import ALONE, WAYS, analysed, lossy, only
 from support.trials import change, make_machine, make_plan, make_trials
+from support.words import on_safety, texts
 
 
 def test_without_cuts_nothing_is_said() -> None:
@@ -50,22 +51,21 @@ def test_cuts_that_prove_nothing_are_counted_apart_with_their_reasons() -> None:
     )
     answer = only(ALONE, cuts)
     assert (answer.planned, answer.made, answer.telling, answer.with_loss) == (10, 6, 2, 2)
-    assert answer.silent == {
-        "no transaction was acknowledged in the last second": 2,
-        "`sync_binlog` did not hold": 1,
-    }
-    assert answer.unfinished == {"the disk did not answer: timed out after 10 s": 1}
+    assert [(one.why.text, one.cuts) for one in answer.silent] == [
+        ("no transaction was acknowledged in the last second", 2),
+        ("`sync_binlog` did not hold", 1),
+    ]
+    assert causes(answer.unfinished) == "the disk did not answer: timed out after 10 s (1)"
 
 
 def test_a_campaign_without_a_telling_cut_has_no_figure() -> None:
     answer = only(ALONE, [silent(cut) for cut in lossy(3, 4)])
     assert (answer.loss_share, answer.damage_share, answer.lost, answer.window_s) == (None,) * 4
     assert not answer.is_whole
-    [verdict] = safety_of(ALONE, [silent(cut) for cut in lossy(3, 4)]).verdicts
-    assert (verdict.outcome, verdict.sentence) == (
-        "not known",
-        "safest on ssd: no cut tells what the power cut takes",
-    )
+    analysis = analysed(ALONE, [silent(cut) for cut in lossy(3, 4)])
+    assert analysis.safety
+    assert [one.outcome for one in analysis.safety.verdicts] == ["not known"]
+    assert on_safety(analysis)[0] == "safest on ssd: no cut proves what the power cut takes"
 
 
 def test_a_database_that_is_no_more_has_lost_all_that_it_acknowledged() -> None:
@@ -140,8 +140,7 @@ def test_the_worst_cut_is_a_lost_database_then_a_damaged_one_then_the_largest_lo
     answer = only(ALONE, cuts)
     assert answer.gravest
     assert (answer.gravest.id, answer.gravest.evidence) == ("torn", "cuts/torn")
-    [verdict] = safety_of(ALONE, cuts).verdicts
-    assert "the worst cut is torn, its evidence lies in cuts/torn" in verdict.reasons
+    assert "the worst cut is torn; its evidence is in cuts/torn" in on_safety(analysed(ALONE, cuts))[1]
     lost_whole = change(refused(one_of(0, 0.0)), id="whole", acknowledged=2)
     worst = only(ALONE, [*cuts, lost_whole]).gravest
     assert worst
@@ -216,7 +215,7 @@ def test_every_kind_of_damage_is_counted_and_is_no_loss(field: str, worse: dict[
     answer = only(ALONE, changed(lossy(0, 0, 0), {1: lambda cut: change(cut, **worse)}))
     assert (answer.damaged, answer.with_loss) == (1, 0)
     assert getattr(answer.damage, field) == 1
-    assert answer.damage_told == [
+    assert texts(answer.damage_reports) == [
         line for lines in worse.values() if isinstance(lines, list) for line in lines
     ]
     assert sum(answer.damage.model_dump().values()) == 1

@@ -4,10 +4,14 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from diskproof.analysis.safety.controls import more_cuts
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.safety.controls import rarer_to_see
 from diskproof.analysis.safety.documented import allowed_s
+from diskproof.analysis.safety.shapes import Rarer
 from diskproof.analysis.thresholds import failed_controls
-from diskproof.report.safety.words import controls
+from diskproof.report.compose.cut_words import control as control_words
+from diskproof.report.compose.cut_words import observed, unasked
+from diskproof.report.compose.safety import controls
 from diskproof.results.crash_plan import Documented
 from diskproof.results.cut import CutTrial
 from support.cuts import (
@@ -29,6 +33,11 @@ from support.safety import ALONE, WAYS, analysed, lossy, safety_of
 from support.trials import change
 
 # ---------------------------------------------------------------- controls
+
+
+def failed(analysis: Analysis) -> list[str]:
+    assert analysis.safety
+    return [control_words(analysis.safety, one) for one in failed_controls(analysis)]
 
 
 def test_controls_hold_where_honest_disks_keep_and_others_lose() -> None:
@@ -57,18 +66,18 @@ def test_controls_hold_where_honest_disks_keep_and_others_lose() -> None:
 def test_one_loss_or_damage_fails_a_control_that_must_keep(broken: Callable[[CutTrial], CutTrial]) -> None:
     crash = change(ALONE, controls=[control("keep", "safest")])
     analysis = analysed(crash, changed(make_cuts(crash), {4: broken}))
-    [sentence] = failed_controls(analysis)
+    [sentence] = failed(analysis)
     assert sentence.startswith("mariadb/ssd/safest must keep everything and ")
 
 
 def test_a_campaign_that_sees_no_loss_where_there_must_be_one_is_too_weak() -> None:
     crash = make_crash_plan(tunings=("fast",), cuts=20, controls=[control("lose", "fast")])
     lucky = [make_cut(crash, planned, ledger=make_ledger(500)) for planned in crash.trials]
-    [sentence] = failed_controls(analysed(crash, lucky))
+    [sentence] = failed(analysed(crash, lucky))
     assert sentence.startswith(
         "the campaign is too weak: mariadb/ssd/fast must lose something to the power cut"
     )
-    assert "39 cuts more would show one that 5% of cuts have" in sentence
+    assert "39 cuts more would show what 5% of cuts do" in sentence
     assert failed_controls(analysed(crash, lucky[:10])) == []  # interrupted: the rest may still lose
 
 
@@ -78,13 +87,14 @@ def test_what_must_break_does_not_by_losing() -> None:
         make_cut(crash, planned, ledger=make_ledger(500, lost=9, window_s=0.3)) for planned in crash.trials
     ]
     whole = [change(cut, disks=[change(cut.disks[0], torn_writes=0)]) for cut in torn]
-    [sentence] = failed_controls(analysed(crash, whole))
+    [sentence] = failed(analysed(crash, whole))
     assert sentence.startswith(
-        "the campaign is too weak: mariadb/ssd/fast must be damaged by the power cut and never was in 20 cuts"
+        "the campaign is too weak: mariadb/ssd/fast must be damaged by the power cut and was "
+        "never damaged in 20 cuts"
     )
     assert "no write was torn" in sentence
     assert '`keep = "subset"`' in sentence
-    [sentence] = failed_controls(analysed(crash, torn))
+    [sentence] = failed(analysed(crash, torn))
     assert "no write was torn" not in sentence
 
 
@@ -103,23 +113,24 @@ def test_one_damaged_cut_is_enough_for_what_must_break(broken: Callable[[CutTria
     assert analysis.safety
     [answer] = analysis.safety.controls
     assert (answer.must, answer.outcome) == ("break", "holds")
-    assert answer.sentence.startswith("mariadb/ssd/fast breaks, as it must: it ")
+    assert control_words(analysis.safety, answer).startswith("mariadb/ssd/fast breaks, as it must: it ")
 
 
 @pytest.mark.parametrize("must", ["keep", "lose", "break"])
 def test_a_control_without_a_telling_cut_proves_nothing(must: str) -> None:
     crash = change(ALONE, controls=[control(must, "safest")])  # type: ignore[arg-type]
     analysis = analysed(crash, [silent(cut) for cut in make_cuts(crash)])
-    [sentence] = failed_controls(analysis)
-    assert "no cut tells whether it does" in sentence
+    [sentence] = failed(analysis)
+    assert "no cut proves whether it does" in sentence
 
 
 def test_a_control_that_fits_nothing_that_is_cut_is_named() -> None:
     never = control("lose", "fast", ways=["stop"])
     safety = safety_of(change(ALONE, controls=[never, control("keep", "safest")]))
     assert len(safety.controls) == 1
-    assert safety.unasked == [
-        "fast on ssd and disk must lose to a stop of the operating system, and no cell dies so"
+    assert list(map(unasked, safety.unasked)) == [
+        "fast on ssd and disk must lose something to a stop of the operating system, "
+        "but no cell dies that way"
     ]
     assert controls(safety).startswith("Its control holds. 1 control was not asked: fast on ssd and disk")
     alone = controls(safety_of(change(ALONE, controls=[never])))
@@ -128,9 +139,9 @@ def test_a_control_that_fits_nothing_that_is_cut_is_named() -> None:
 
 
 def test_more_cuts_look_for_what_is_rarer() -> None:
-    assert more_cuts(58).startswith("1 cut more would show one that 5% of cuts have")
-    assert more_cuts(59).startswith("240 cuts more would show one that 1% of cuts have")
-    assert "see whether the level relaxes" in more_cuts(10**6)
+    assert rarer_to_see(58) == Rarer(share=0.05, more_cuts=1)
+    assert rarer_to_see(59) == Rarer(share=0.01, more_cuts=240)
+    assert rarer_to_see(10**6) is None
 
 
 # ---------------------------------------------------------------- documentation
@@ -138,8 +149,9 @@ def test_more_cuts_look_for_what_is_rarer() -> None:
 
 def outcome_of(documented: Documented, cuts: Sequence[CutTrial]) -> tuple[str, str]:
     crash = change(ALONE, documented=[change(documented, tunings=["safest"], storages=["ssd"])])
-    [answer] = safety_of(crash, cuts).documented
-    return answer.outcome, answer.observed
+    safety = safety_of(crash, cuts)
+    [answer] = safety.documented
+    return answer.outcome, observed(safety, answer)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +180,7 @@ def test_documentation_stands_beside_what_was_observed(
 def test_a_window_may_be_longer_by_what_a_timer_may_be_late() -> None:
     assert allowed_s(1.0) == pytest.approx(1.35)
     late = outcome_of(A_SECOND, lossy(9, window_s=1.2))[1]
-    assert "0.20 s longer than the 1 s that are documented, and up to 1.35 s a timer" in late
+    assert "0.20 s longer than the documented 1 s, and up to 1.35 s that a timer" in late
     assert "more than up to" in outcome_of(A_SECOND, lossy(9, window_s=2.0))[1]
 
 

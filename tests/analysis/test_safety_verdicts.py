@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from diskproof.analysis.analyse import analyse
-from diskproof.analysis.safety.words import interval, points, seconds
+from diskproof.report.compose.cut_words import interval, points, seconds
 from diskproof.results.crash_plan import CrashPlan, PlannedCut
 from diskproof.results.cut import CutTrial, LedgerOutcome
 from diskproof.stats.proportions import share
+from diskproof.wording import say
+from diskproof.wording import seconds as seconds_
 from support.cuts import (
     changed,
     make_crash_plan,
@@ -23,6 +25,7 @@ from support.cuts import (
 )
 from support.safety import ALONE, WAYS, analysed, safety_of
 from support.trials import change, make_machine, make_plan, make_series, make_trials
+from support.words import on_safety, texts
 
 # ---------------------------------------------------------------- ways to die
 
@@ -43,8 +46,9 @@ def test_what_survives_another_death_is_never_called_safe_from_the_power_cut(way
     crash = make_crash_plan(tunings=("safest",), ways=(way,), cuts=50)  # type: ignore[arg-type]
     [verdict] = safety_of(crash).verdicts
     assert verdict.outcome == "unverified"
-    assert "power cut" not in verdict.sentence
-    assert verdict.reasons[0].startswith("power-cut safety is unverified: only the")
+    sentence, reasons = on_safety(analysed(crash))
+    assert "power cut" not in sentence
+    assert reasons[0].startswith("power-cut safety is unverified: only the")
 
 
 def in_ways(crash: CrashPlan, **ledgers: LedgerOutcome) -> list[CutTrial]:
@@ -61,9 +65,10 @@ def test_no_verdict_says_kept_over_a_loss_to_a_lesser_death(way: str) -> None:
     ledgers = {one: WORN if one == way else WHOLE for one in WAYS}
     [verdict] = safety_of(crash, in_ways(crash, **ledgers)).verdicts
     assert (verdict.outcome, verdict.way) == ("lost", way)
-    assert "lost up to 0.10 s of commits" in verdict.sentence
-    assert verdict.reasons[0].startswith("to the power cut it lost none in 3 cuts (at most 63% of cuts")
-    assert ": by chance, for that takes at least what" in verdict.reasons[0]
+    sentence, reasons = on_safety(analysed(crash, in_ways(crash, **ledgers)))
+    assert "lost up to 0.10 s of commits" in sentence
+    assert reasons[0].startswith("to the power cut it lost none in 3 cuts (at most 63% of cuts")
+    assert ": by chance, because it takes at least what" in reasons[0]
 
 
 def test_of_ways_that_all_lost_a_verdict_has_the_worst_and_damage_outweighs_any_loss() -> None:
@@ -88,7 +93,8 @@ def test_power_cuts_of_which_none_tells_leave_the_rest_unverified() -> None:
     cuts = [silent(cut) if cut.way == "power" else cut for cut in make_cuts(crash)]
     [verdict] = safety_of(crash, cuts).verdicts
     assert (verdict.outcome, verdict.way) == ("unverified", "kill")
-    assert verdict.reasons[0] == "power-cut safety is unverified: no power cut tells anything"
+    _, reasons = on_safety(analysed(crash, cuts))
+    assert reasons[0] == "power-cut safety is unverified: no power cut proves anything"
 
 
 # ---------------------------------------------------------------- verdicts
@@ -102,10 +108,9 @@ def test_speed_and_loss_stand_in_one_sentence() -> None:
         else make_cut(crash, planned)
         for planned in crash.trials
     ]
-    [verdict] = safety_of(crash, cuts, speed=True).verdicts
-    assert verdict.outcome == "lost"
-    assert verdict.sentence.startswith("fast on ssd is 2.9 times as fast as safest (2.9")
-    assert verdict.sentence.endswith(
+    sentence, _ = on_safety(analysed(crash, cuts, speed=True))
+    assert sentence.startswith("fast on ssd is 2.9 times as fast as safest (2.9")
+    assert sentence.endswith(
         ") with 8 clients, and to the power cut it lost up to 0.94 s of commits (112 transactions in the "
         "worst of 50 cuts); safest lost none in 50 cuts (at most 5.8% of cuts, one-sided 95% bound; "
         "something was at risk in each)"
@@ -131,11 +136,11 @@ def test_a_cell_without_a_valid_trial_keeps_its_losses_beside_an_unknown_speed()
         change(trial, finished=False, load=None) if "safest" in trial.cell else trial
         for trial in make_trials(plan)
     ]
-    safety = analyse(plan, make_machine(plan), trials, make_series(trials), make_cuts(crash)).safety
+    analysis = analyse(plan, make_machine(plan), trials, make_series(trials), make_cuts(crash))
+    safety = analysis.safety
     assert safety
     assert [one.throughput_per_s is None for one in safety.speeds] == [True, True, False, False]
-    [verdict] = safety.verdicts
-    assert verdict.sentence.startswith("fast on ssd: to the power cut it lost ")
+    assert on_safety(analysis)[0].startswith("fast on ssd: to the power cut it lost ")
 
 
 def test_a_run_that_was_cut_short_speaks_of_what_was_cut() -> None:
@@ -152,7 +157,7 @@ def test_a_run_that_was_cut_short_speaks_of_what_was_cut() -> None:
 def test_a_verdict_quotes_the_log_rather_than_the_refusal() -> None:
     gone = change(refused(make_cuts(ALONE)[0]), recovery__complaints=["corrupted page 7"])
     [answer] = safety_of(ALONE, [gone]).answers
-    assert answer.damage_told == ["corrupted page 7"]
+    assert texts(answer.damage_reports) == ["corrupted page 7"]
     assert (answer.damaged, answer.damage.refused, answer.damage.complaints) == (1, 1, 1)
 
 
@@ -170,11 +175,12 @@ def test_a_cut_that_was_not_planned_is_left_aside() -> None:
 def test_findings_that_differ_in_figures_alone_are_one() -> None:
     cuts = make_cuts(ALONE)
     cuts[1], cuts[2] = (
-        unfinished(cuts[1], "no answer after 10 s"),
-        unfinished(cuts[2], "no answer after 12 s"),
+        unfinished(cuts[1], say("no answer after {time}", time=seconds_(10))),
+        unfinished(cuts[2], say("no answer after {time}", time=seconds_(12))),
     )
     [found] = safety_of(ALONE, cuts).findings
-    assert (found.finding.message, found.cuts) == ("no answer after 10 s", [cuts[1].id, cuts[2].id])
+    assert found.finding.message.text == "no answer after 10 s to 12 s"
+    assert found.cuts == [cuts[1].id, cuts[2].id]
 
 
 @pytest.mark.parametrize(

@@ -50,32 +50,32 @@ def in_words(of: str, than: str, **changes: Any) -> Claim:
 
 
 FAILING: list[tuple[str, Article, Severity, str]] = [
-    ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "100 / 400 = 25.0 %"),
-    ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "1 - 100 / 400 = 75.0 %"),
+    ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "100 / 400 = 25.0%"),
+    ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "1 - 100 / 400 = 75.0%"),
     (
         "percent-or-ratio",
         make_article(claims=[change(SLIP, at_least=True)]),
         "invalid",
-        "true to the letter",
+        "literally true",
     ),
     (
         "percent-or-ratio",
         make_article(claims=[claim("ssd", "disk", kind="percent more", value=400)]),
         "invalid",
-        "400 / 100 - 1 = 300.0 % more",
+        "400 / 100 - 1 = 300.0% more",
     ),
-    ("percent-or-ratio", make_article(claims=[claim("disk", "ssd", value=50)]), "invalid", "50 % is told"),
+    ("percent-or-ratio", make_article(claims=[claim("disk", "ssd", value=50)]), "invalid", "do not give 50%"),
     (
         "percent-or-ratio",
         make_article(claims=[claim("disk", "ssd", value=50, about=True)]),
         "warning",
-        "1 - 100 / 400 = 75.0 %",
+        "1 - 100 / 400 = 75.0%",
     ),
     (
         "stated-amount",
         make_article(claims=[claim("ssd", "disk", kind="times as fast", value=5)]),
         "invalid",
-        "5 is told, 400 / 100 = 4",
+        "says 5, the figures 400 / 100 = 4",
     ),
     (
         "stated-amount",
@@ -92,7 +92,7 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
         "stated-amount",
         make_article(claims=[claim("disk", "ssd", kind="difference", value=300)]),
         "invalid",
-        "300 is told, 100 - 400 = -300",
+        "says 300, the figures 100 - 400 = -300",
     ),
     (
         "stated-order",
@@ -158,25 +158,25 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
         "printed-littles-law",
         change(with_stated(ROWS["little"]), procedure=Procedure(repeats=1)),
         "invalid",
-        "400 a second x 30 ms = 12, with 10 clients (+20.0%): of one run",
+        "400 a second x 30 ms = 12, with 10 clients (+20.0%): in one run",
     ),
     (
         "printed-littles-law",
         change(with_stated(ROWS["little"]), procedure=Procedure(repeats=3, chosen="best")),
         "invalid",
-        "of one run",
+        "in one run",
     ),
     (
         "printed-littles-law",
         with_stated(ROWS["little"]),
         "warning",
-        "means over runs of which one is 2.38 times as fast as another",  # (1 + 2.38)^2 / (4 x 2.38) = 1.2
+        "means over runs, one of them at least 2.38 times as fast as another",  # 3.38^2 / (4 x 2.38) = 1.2
     ),
     (
         "printed-littles-law",
         with_stated(stated("ssd", figures=OLTP["ssd"] | {"latency_mean_ms": 20.0})),
         "warning",
-        "= 8, with 10 clients (-20.0%): either the clients rest",
+        "= 8, with 10 clients (-20.0%): either clients rest",
     ),
     (
         "printed-littles-law",
@@ -186,7 +186,7 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
             )
         ),
         "warning",
-        "60% of the time lies in no latency",
+        "latencies explain 40% of the time",
     ),
     (
         "fairness",
@@ -197,7 +197,7 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
             )
         ),
         "warning",
-        "300 / 6,000 = 5.0%; chance makes about 1 / sqrt(6,000) = 1.3%",
+        "300 / 6,000 = 5.0%; by chance they scatter by about 1 / sqrt(6,000) = 1.3%",
     ),
     (
         "printed-figures-agree",
@@ -210,7 +210,7 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
         "above-specified",
         with_stated(stated("ssd", workload="dd", figures={"megabytes_per_s": 820.0})),
         "warning",
-        "820 / 410 = 2 times as much",
+        "820 / 410 = 2 times the most",
     ),
     (
         "raw-peak",
@@ -219,7 +219,7 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
             peaks=[change(make_article().peaks[0], load="read-only")],
         ),
         "warning",
-        "400 / 100 = 4 (ssd / disk) by it, and of `read-only` it is said that both read alike",
+        "by it 400 / 100 = 4 (ssd / disk), but the article says of `read-only`: both read alike",
     ),
     ("printed-tail", with_stated(ROWS["tail"]), "warning", "(25 - 0.95 x 20) / 0.05 = 120 ms"),
     ("cache-answered", with_stated(ROWS["cached"]), "warning", "16,384 bytes a request"),
@@ -240,14 +240,14 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
         "warning",
         "does not lie on /ssd",
     ),
-    ("best-of", with_procedure(chosen="best"), "warning", "the best of 5 runs, and the other 4"),
+    ("best-of", with_procedure(chosen="best"), "warning", "the best of 5 runs; the other 4"),
     ("article-repeats", with_procedure(repeats=1), "warning", "measured once"),
     ("spread", with_procedure(spread_told=False), "warning", "means of 5 runs"),
-    ("article-warm-up", with_procedure(warm_up_s=0), "warning", "before 150 s"),
-    ("put-back", with_procedure(restart_between=False), "warning", "not put back"),
+    ("article-warm-up", with_procedure(warm_up_s=0), "warning", "before 2 min 30 s"),
+    ("put-back", with_procedure(restart_between=False), "warning", "not restored"),
     ("random-order", with_procedure(randomised=False), "warning", "fixed order"),
     ("concurrency", with_procedure(asked_clients=[1000]), "warning", "1,000 / 10 = 100 times"),
-    ("skipped-tests", make_article(gaps=[GAP]), "warning", "reports 9 tests as executed, 8 were"),
+    ("skipped-tests", make_article(gaps=[GAP]), "warning", "reports 9 tests as executed, but 8 ran"),
     (
         "raw-peak",
         make_article(peaks=[change(make_article().peaks[0], direction=None)]),
@@ -267,7 +267,9 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
 def test_fails_for_the_right_reason(name: str, article: Article, severity: Severity, words: str) -> None:
     found = outcome(name, article)
     assert found.state == "failed"
-    assert any(one.severity == severity and words in one.message for one in found.problems), found.problems
+    assert any(one.severity == severity and words in one.message.text for one in found.problems), (
+        found.problems
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "unreported"])
@@ -320,7 +322,7 @@ def test_a_limit_told_of_some_levels_alone_is_untold_of_the_others() -> None:
     some = Conditions(factor="storage", level="tape", facts={"disk": "tape"}, under_test=["disk"])
     article = make_article()
     found = outcome("unequal-limits", change(article, conditions=[*article.conditions, some]))
-    assert found.missing == ("the memory of tape (ssd, disk: told)",)
+    assert [one.text for one in found.missing] == ["the memory of tape (known of ssd, disk)"]
 
 
 def test_a_report_of_another_version_is_a_note_alone() -> None:
@@ -372,13 +374,13 @@ def test_each_pair_of_a_percentage_is_judged(about: bool) -> None:
     found = outcome("percent-or-ratio", of_others(value=75, about=about))
     (problem,) = found.problems
     assert (found.state, problem.severity) == ("failed", "warning")
-    assert "in 1 of 3 pairs 1 - 250 / 400 = 37.5 % less (oltp, three: 250" in problem.message
+    assert "in 1 of 3 pairs: 1 - 250 / 400 = 37.5% less (oltp, three: 250" in problem.message.text
 
 
 def test_a_pair_that_no_slip_explains_is_named_beside_the_slips() -> None:
     slip, missed = outcome("percent-or-ratio", of_others(value=25)).problems
-    assert "the same in 2 of 3 pairs" in slip.message
-    assert (missed.severity, "37.5 % less" in missed.message) == ("invalid", True)
+    assert "the same in 2 of 3 pairs" in slip.message.text
+    assert (missed.severity, "37.5% less" in missed.message.text) == ("invalid", True)
 
 
 @pytest.mark.parametrize(("value", "state"), [(12, "passed"), (13, "failed")])
@@ -393,21 +395,23 @@ def test_the_pairs_that_an_amount_fits_are_named_where_they_are_few() -> None:
     rows = [stated(name, figures={"transactions_per_s": rate}) for name, rate in OTHERS.items()]
     said = [claim("ssd", name, kind="times as fast", value=1.6) for name in OTHERS]
     (problem,) = outcome("stated-amount", change(with_stated(*rows), claims=said)).problems
-    assert "it fits 400 / 250 = 1.6 (oltp, ssd: 400; oltp, three: 250" in problem.message
-    assert "2 are not that: 400 / 100 = 4 (oltp, ssd: 400; oltp, one: 100" in problem.message
+    assert "it fits 400 / 250 = 1.6 (oltp, ssd: 400; oltp, three: 250" in problem.message.text
+    assert "2 are not that: 400 / 100 = 4 (oltp, ssd: 400; oltp, one: 100" in problem.message.text
 
 
 def test_the_remedy_of_a_difference_speaks_of_differences() -> None:
     said = [claim("ssd", "disk", kind="difference", value=7)]
     (problem,) = outcome("stated-amount", make_article(claims=said)).problems
     assert problem.remedy
-    assert "ratio" not in problem.remedy
+    assert "ratio" not in str(problem.remedy)
 
 
 @pytest.mark.parametrize(("most", "severity"), [(True, "note"), (False, "warning")])
 def test_what_is_said_of_most_may_fail_for_some(most: bool, severity: Severity) -> None:
     found = outcome("stated-order", of_others(beside="one", kind="the same", value=None, most=most))
-    assert [(one.severity, "in 1 of 3 pairs" in one.message) for one in found.problems] == [(severity, True)]
+    assert [(one.severity, "in 1 of 3 pairs" in one.message.text) for one in found.problems] == [
+        (severity, True)
+    ]
 
 
 def test_what_is_said_of_most_and_fails_for_most_fails() -> None:
@@ -420,7 +424,7 @@ def test_an_order_of_most_is_not_shown_by_close_pairs() -> None:
     article = change(with_procedure(spread_told=False), stated=[*with_stated(*rows).stated])
     said = [claim(name, "one", kind="faster", value=None, most=True) for name in OTHERS]
     (problem,) = outcome("order-without-spread", change(article, claims=said)).problems
-    assert "3 of 3 pairs are such or say otherwise" in problem.message
+    assert "that is so in 3 of 3 pairs" in problem.message.text
 
 
 def test_iterations_of_one_start_are_noted() -> None:
@@ -448,4 +452,4 @@ def test_at_least_is_held_by_more() -> None:
 def test_markup_in_names_is_text(mark: str) -> None:
     said = claim("disk", "ssd", value=25, says=mark, place=mark)
     (problem,) = outcome("percent-or-ratio", make_article(claims=[said])).problems
-    assert problem.message.startswith(f"{mark}: “{mark}”")
+    assert problem.message.text.startswith(f"{mark}: “{mark}”")

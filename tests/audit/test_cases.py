@@ -70,7 +70,7 @@ def test_every_check_says_why_what_to_do_and_who_says_so(check: Check[Any]) -> N
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.check.name)
 def test_it_fails_for_its_reason(case: Case[Any]) -> None:
     outcome = case.check.outcome(case.fails)
-    assert [one.message for one in outcome.problems if re.search(case.says, one.message)], outcome
+    assert [one.message.text for one in outcome.problems if re.search(case.says, one.message.text)], outcome
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.check.name)

@@ -2,8 +2,9 @@
 
 from diskproof.analysis.audited.audit import audit_result
 from diskproof.analysis.audited.shapes import CheckAnswer
-from diskproof.audit.copies import buffered_copy
+from diskproof.audit.device import buffered_copy
 from diskproof.results.imported import ImportedResult
+from support.audited import texts
 from support.cases.results import copy
 from support.imported import make_file_result, make_result
 
@@ -20,28 +21,28 @@ def test_cached_reads_are_found_where_the_minimum_was_rounded_away() -> None:
         load__latency_us__percentiles={"95": 10.0},
     )
     (raised,) = said(quick, "cached-reads").raised
-    assert raised.message.startswith(
-        "95 % of the requests took 0.01 ms or less, and flash behind SATA takes 0.045 ms or more"
+    assert raised.message.text.startswith(
+        "95% of the requests took 0.01 ms or less, but flash behind SATA takes 0.045 ms or more"
     )
 
 
 def test_few_interval_lines_are_not_called_none() -> None:
     few = make_result(intervals_per_s=[230.0] * 4)
     for check in ("stalls", "interval-sum"):
-        assert said(few, check).missing == ["5 intervals of throughput; 4 are there"]
-    assert said(few, "steady").missing == ["20 intervals of throughput; 4 are there"]
-    assert said(make_result(intervals_per_s=[]), "stalls").missing == ["throughput in intervals"]
+        assert texts(said(few, check).missing) == ["5 intervals of throughput; there are 4"]
+    assert texts(said(few, "steady").missing) == ["20 intervals of throughput; there are 4"]
+    assert texts(said(make_result(intervals_per_s=[]), "stalls").missing) == ["throughput in intervals"]
 
 
 def test_large_figures_have_separators() -> None:
     fast = make_result(load__transactions=3_618_000, load__transactions_per_s=12_060.0, load__latency_us=None)
-    assert "It supports 12,060 transactions/s" in audit_result(fast).verdict
+    assert "It supports 12,060 transactions/s" in audit_result(fast).verdict.text
     stalled = make_result(intervals_per_s=[12_060.0, 0.0] * 15)
-    assert "6,030/s" in " ".join(one.message for one in said(stalled, "stalls").raised)
+    assert "6,030/s" in " ".join(one.message.text for one in said(stalled, "stalls").raised)
 
 
 def test_a_short_copy_of_zeros_is_told_to_be_one() -> None:
     problems = buffered_copy.outcome(copy(0.03, **{"if": "/dev/zero", "oflag": "direct"})).problems
     assert [one.severity for one in problems] == ["warning", "note"]
-    assert problems[0].message.startswith("0.03 s is too short")
-    assert problems[1].message.startswith("zeros were written")
+    assert problems[0].message.text.startswith("0.03 s is too short")
+    assert problems[1].message.text.startswith("zeros were written")

@@ -9,17 +9,18 @@ import pytest
 
 from diskproof.audit.check import Check, Configuration, Outcome
 from diskproof.audit.durability import after_a_power_cut, promises_safety
-from diskproof.audit.option_facts import LIVES, Life, Server, server_named
 from diskproof.audit.registry import CONFIGURATION_CHECKS
+from diskproof.families.facts import Level
+from diskproof.families.mysql import MYSQL
+from diskproof.families.options import Life, Server, server_named
+from diskproof.families.postgresql import POSTGRESQL
 from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.options import MY_CNF
 from diskproof.results.imported import Settings
-from diskproof.server.mysql import find_mysql
+from diskproof.server.mysql import MysqlServer, find_mysql
 from diskproof.server.mysql import options as mysql
 from diskproof.server.mysql.installation import Installation
 from diskproof.server.postgresql import find_postgresql
-from diskproof.server.tuning import TUNING, tuned_variables
-from diskproof.study.model import Level
 from support.cases.configurations import FAST, GIB, SAFE, settings_of
 from support.cases.configurations import configuration as of
 from support.hostile import damaged
@@ -53,26 +54,30 @@ FAILING: list[tuple[str, Configuration, str]] = [
         of("innodb_redo_log_capacity=1G", "10.11.19-MariaDB"),
         "MariaDB 10.11.19 has no option",
     ),
-    ("unknown-option", of("innodb_log_files_in_group=2", "10.11.19-MariaDB"), "takes it and does nothing"),
+    ("unknown-option", of("innodb_log_files_in_group=2", "10.11.19-MariaDB"), "accepts and ignores it"),
     ("unknown-option", of("logdir=/x", "MySQL 5.1.62"), "MySQL 5.1.62 has no option `logdir`"),
     ("unknown-option", of("innodb_file_format=Barracuda", "8.0.36"), "does not start with it"),
-    ("unknown-option", of("checkpoint_segments=32", "PostgreSQL 15.18"), "removed in 9.5.0"),
+    ("unknown-option", of("checkpoint_segments=32", "PostgreSQL 15.18"), "removed in 9.5"),
     ("idle-option", of("thread_pool_size=20", "Percona Server 5.7.27-30"), "not `pool-of-threads`"),
     ("idle-option", of("thread_pool_size=20", "MySQL 5.7.27"), "Enterprise"),
     ("idle-option", of("innodb_buffer_pool_instances=4; innodb_buffer_pool_size=512M"), "512 MiB"),
     ("idle-option", of("sync_binlog=1", "10.11.19-MariaDB"), "no binary log"),
     ("idle-option", of("sync_binlog=1; skip_log_bin"), "no binary log"),
     ("idle-option", of("innodb_log_file_size=1G; innodb_redo_log_capacity=2G"), "is set too, and holds"),
-    ("idle-option", of("query_cache_size=64M; query_cache_type=0", "MySQL 5.7.27"), "is OFF"),
-    ("idle-option", of("innodb_doublewrite=OFF; innodb_doublewrite_files=2"), "is OFF"),
+    ("idle-option", of("query_cache_size=64M; query_cache_type=0", "MySQL 5.7.27"), "is off"),
+    ("idle-option", of("innodb_doublewrite=OFF; innodb_doublewrite_files=2"), "is off"),
     ("idle-option", of("tmp_table_size=256M; max_heap_table_size=16M"), "16 MiB"),
-    ("idle-option", of("commit_delay=100; synchronous_commit=off", "PostgreSQL 15.18"), "no commit waits"),
+    (
+        "idle-option",
+        of("commit_delay=100; synchronous_commit=off", "PostgreSQL 15.18"),
+        "`synchronous_commit` is off",
+    ),
     ("repeated-option", of("sync_binlog=1; sync_binlog=0"), "that the server reads, 0"),
     ("mixed-durability", of("innodb_flush_log_at_trx_commit=2; sync_binlog=1; log_bin=/b"), "still waits"),
     (
         "mixed-durability",
         of("innodb_flush_log_at_trx_commit=1; sync_binlog=0; log_bin=/b"),
-        "by which recovery",
+        "which recovery follows",
     ),
     ("mixed-durability", of("innodb_flush_log_at_trx_commit=2"), "sync_binlog = 1, its default there: each"),
     ("mixed-durability", of("log_bin", "10.11.19-MariaDB"), "sync_binlog = 0, its default there: each"),
@@ -97,7 +102,7 @@ FAILING: list[tuple[str, Configuration, str]] = [
     (
         "took-effect",
         of(SAFE, observed=FAST),
-        "2 of 4 options read back otherwise: `innodb_flush_log_at_trx_commit` as 2, but 1 was asked for; `",
+        "2 of 4 options read back differently: `innodb_flush_log_at_trx_commit` as 2, but 1 was asked for; `",
     ),
     (
         "took-effect",
@@ -193,7 +198,7 @@ PASSING: list[tuple[str, Configuration]] = [
 def test_a_fault_is_found(name: str, configuration: Configuration, says: str) -> None:
     found = outcome(name, configuration)
     assert found.state == "failed"
-    assert any(says in problem.message for problem in found.problems), found.problems
+    assert any(says in problem.message.text for problem in found.problems), found.problems
 
 
 @pytest.mark.parametrize(("name", "configuration", "says"), NOTED)
@@ -201,7 +206,7 @@ def test_what_is_no_fault_is_noted(name: str, configuration: Configuration, says
     found = outcome(name, configuration)
     assert found.state == "passed"
     assert [problem.severity for problem in found.problems] == ["note"]
-    assert says in found.problems[0].message
+    assert says in found.problems[0].message.text
 
 
 @pytest.mark.parametrize(("name", "configuration"), PASSING)
@@ -236,7 +241,7 @@ def test_sound_settings_pass(name: str, configuration: Configuration) -> None:
 def test_what_cannot_be_told_is_said(name: str, configuration: Configuration, missing: str) -> None:
     found = outcome(name, configuration)
     assert found.state == "cannot be told"
-    assert found.missing[0].startswith(missing)
+    assert found.missing[0].text.startswith(missing)
 
 
 @pytest.mark.parametrize("name", ["unknown-option", "deprecated-option", "repeated-option", "idle-option",
@@ -249,7 +254,7 @@ def test_a_servers_answer_is_no_option_file(name: str) -> None:
 @pytest.mark.parametrize("value", ["OFF", "DETECT_ONLY"])
 def test_where_no_copies_are_made_none_is_unflushed(value: str) -> None:
     found = outcome("unflushed-doublewrite", of(f"innodb_flush_method=O_DIRECT; innodb_doublewrite={value}"))
-    assert (found.state, found.why_apart) == (
+    assert (found.state, found.why_apart.text) == (
         "does not apply",
         "no copies are made: the doublewrite buffer is off",
     )
@@ -257,10 +262,10 @@ def test_where_no_copies_are_made_none_is_unflushed(value: str) -> None:
 
 def test_a_method_that_an_answer_leaves_out_may_tear_pages() -> None:
     answered = f"{SAFE}; log_bin=ON"
-    told = after_a_power_cut(of("port=1", observed=answered))
-    assert told.endswith("if the device keeps what it says is flushed and tears no page.")
-    whole = after_a_power_cut(of("port=1", observed=f"{answered}; innodb_flush_method=fsync"))
-    assert whole.endswith("if the device keeps what it says is flushed.")
+    told = after_a_power_cut(of("port=1", observed=answered)).text
+    assert told.endswith("if the device keeps what it reports as flushed and tears no page.")
+    whole = after_a_power_cut(of("port=1", observed=f"{answered}; innodb_flush_method=fsync")).text
+    assert whole.endswith("if the device keeps what it reports as flushed.")
 
 
 @pytest.mark.parametrize(
@@ -288,22 +293,22 @@ def test_a_name_promises_by_its_whole_words(name: str, promised: bool) -> None:
 def test_what_is_skipped_is_one_option_with_what_it_sets() -> None:
     skipped, told = of("skip_log_bin", level="a"), of("log_bin=OFF", level="b")
     found = outcome("same-level", replace(skipped, beside=(told,)))
-    assert [one.message for one in found.problems] == ["`a` and `b` differ in no option"]
+    assert [one.message.text for one in found.problems] == ["`a` and `b` differ in no option"]
 
 
 def test_what_is_idle_beside_the_answer_is_what_was_asked_for() -> None:
     """The answer tells `thread_pool_dedicated_listener` first, which nobody set."""
     found = outcome("idle-option", of("thread_pool_size=2", None, observed=STOCK))
-    assert [problem.message.partition(":")[0] for problem in found.problems] == [
+    assert [problem.message.text.partition(":")[0] for problem in found.problems] == [
         "`thread_pool_size` has no effect"
     ]
 
 
 def test_a_power_cut_is_told_of_in_one_sentence() -> None:
     def said(text: str, server: str | None = "MySQL 8.0.36", observed: str | None = None) -> str:
-        return after_a_power_cut(of(text, server, observed=observed))
+        return after_a_power_cut(of(text, server, observed=observed)).text
 
-    kept = "A power cut takes no acknowledged commit, if the device keeps what it says is flushed."
+    kept = "A power cut takes no acknowledged commit, if the device keeps what it reports as flushed."
     lost = "commits of about the last second may be lost (innodb_flush_log_at_trx_commit = 2)"
     torn = "torn pages are not repaired (innodb_doublewrite = 0)"
     assert said(SAFE) == said("port=1") == said("port=1", "MySQL 5.6.24") == kept
@@ -316,14 +321,14 @@ def test_a_power_cut_is_told_of_in_one_sentence() -> None:
     )
     assert "(sync_binlog = 0)" in said("log_bin", "10.11.19-MariaDB")
     assert said("sync_binlog=0", None) == (
-        "After a power cut: the settings do not tell, nor the server's version, what `sync_binlog` does."
+        "After a power cut: what `sync_binlog` does depends on the server's version, which is not known."
     )
     assert said("full_page_writes=off", "PostgreSQL 15.18") == (
         "After a power cut: torn pages are not repaired (full_page_writes = off)."
     )
     # A part of an answer: what it leaves out is no default.
     partly = said("port=1", observed="innodb_flush_log_at_trx_commit=2; sync_binlog=1")
-    assert partly == f"After a power cut: {lost}; `innodb_doublewrite` is not told."
+    assert partly == f"After a power cut: {lost}; `innodb_doublewrite` is not known."
     assert (
         said("skip_innodb_doublewrite")
         == "After a power cut: torn pages are not repaired (innodb_doublewrite = OFF)."
@@ -363,24 +368,24 @@ def test_the_configurations_that_diskproof_makes_pass(server: str, memory_bytes:
     )
     dirs = make_dirs(tmp_path)
     made = {
-        level: mysql.settings(
-            installed, dirs, level=level, memory_bytes=memory_bytes, max_clients=8, variables={}
+        level: MysqlServer(installed, "x").settings(
+            dirs, level=level, memory_bytes=memory_bytes, max_clients=8, variables={}
         )
         for level in LEVELS
     }
     texts = {
         level: mysql.configuration(installed, dirs, one.common | one.level) for level, one in made.items()
     }
-    _all_pass(texts, server, tuple(one.name for one in TUNING["mysql"]))
+    _all_pass(texts, server, tuple(one.name for one in MYSQL.tuning))
 
 
 def test_the_levels_of_postgresql_pass() -> None:
     texts = {
         level: "shared_buffers = 128MB\n"
-        + "".join(f"{name} = {value}\n" for name, value in tuned_variables("postgresql", level).items())
+        + "".join(f"{name} = {value}\n" for name, value in POSTGRESQL.tuned(level).items())
         for level in LEVELS
     }
-    _all_pass(texts, "PostgreSQL 15.18", tuple(one.name for one in TUNING["postgresql"]))
+    _all_pass(texts, "PostgreSQL 15.18", tuple(one.name for one in POSTGRESQL.tuning))
 
 
 NOT_KEPT = ["unflushed-doublewrite"]
@@ -417,14 +422,14 @@ def test_many_faults_of_one_kind_are_counted() -> None:
     fewer = of(many.replace("=", "=1"), level="b")
     found = outcome("undeclared-difference", of(many, level="a", beside=(fewer,), differs_in=()))
     assert len(found.problems) == 21
-    assert found.problems[-1].message == "and 4980 more of the same"
+    assert found.problems[-1].message.text == "and 4980 more of the same"
 
 
 def test_a_loose_option_stops_no_server() -> None:
     (found,) = found_in("[mysqld]\nloose_innodb_file_format = Barracuda\n")
     assert isinstance(found, Settings)
     said = outcome("unknown-option", Configuration(found, server="MySQL 8.0.36"))
-    assert said.problems[0].message.endswith("but for `loose_`: it is passed over")
+    assert said.problems[0].message.text.endswith("but `loose_` lets the server ignore it")
 
 
 @pytest.mark.parametrize(
@@ -506,7 +511,7 @@ def test_a_published_option_file_is_told_what_is_wrong_with_it() -> None:
     assert isinstance(found, Settings)
     configuration = Configuration(found, server="Percona Server 5.7.27-30", memory_bytes=4 * GIB)
     failed = {
-        one.name: [problem.message for problem in one.outcome(configuration).problems]
+        one.name: [problem.message.text for problem in one.outcome(configuration).problems]
         for one in CONFIGURATION_CHECKS
         if one.outcome(configuration).state == "failed"
     }
@@ -519,9 +524,9 @@ def test_a_published_option_file_is_told_what_is_wrong_with_it() -> None:
 
 def test_the_facts_agree_with_the_mariadb_that_is_installed() -> None:
     server = find_mysql(wanted="MariaDB")
-    for life in LIVES:
-        if life.flavour == "MariaDB":
-            assert _is_there(life, server.version) == (life.name in server.known), life.name
+    for life in MYSQL.options.lives["MariaDB"]:
+        for name in life.options:
+            assert _is_there(life, server.version) == (name in server.known), name
 
 
 def test_the_facts_agree_with_the_postgresql_that_is_installed() -> None:
@@ -530,9 +535,9 @@ def test_the_facts_agree_with_the_postgresql_that_is_installed() -> None:
     names = {line.partition("\t")[0] for line in listed.stdout.splitlines()}
     version = server_named(f"PostgreSQL {server.version_text}").version
     assert version
-    for life in LIVES:
-        if life.flavour == "PostgreSQL":
-            assert _is_there(life, version) == (life.name in names), life.name
+    for life in POSTGRESQL.options.lives["PostgreSQL"]:
+        for name in life.options:
+            assert _is_there(life, version) == (name in names), name
 
 
 def _is_there(life: Life, version: tuple[int, ...]) -> bool:

@@ -79,8 +79,8 @@ def test_a_log_or_a_cache_without_use_is_found(
 ) -> None:
     (finding,) = audit({**{name: usage() for name in PARTS}, device: unused}, [])
     assert (finding.check, finding.severity) == ("pool-devices", "warning")
-    assert said in finding.message
-    assert remedy in (finding.remedy or "")
+    assert said in finding.message.text
+    assert remedy in finding.remedy.text
 
 
 def test_a_disk_that_was_not_counted_is_not_judged() -> None:
@@ -90,4 +90,4 @@ def test_a_disk_that_was_not_counted_is_not_judged() -> None:
 def test_counts_of_the_kernel_and_of_the_pool_that_disagree_are_found() -> None:
     (finding,) = audit({name: usage() for name in PARTS}, [use("loop0", written_mib=4)])
     assert (finding.check, finding.severity) == ("pool-counters", "note")
-    assert "40 MiB were written to loop0, the pool's data, and by the pool 4 MiB" in finding.message
+    assert "40 MiB written to loop0, the pool's data, and the pool 4 MiB" in finding.message.text

@@ -1,5 +1,7 @@
 """Checks over whole runs: each finds its own fault, and a sound run is told nothing worse than a note."""
 
+from collections.abc import Sequence
+
 from diskproof.audit.check import Run
 from diskproof.audit.registry import BARS_FROM, RUN_CHECKS, audit_run
 from diskproof.results.machine import Machine
@@ -18,14 +20,14 @@ from support.trials import (
 
 def audit(
     plan: Plan, trials: list[Trial], machine: Machine | None = None
-) -> list[tuple[str, Finding, tuple[str, ...]]]:
+) -> list[tuple[str, Finding, Sequence[str]]]:
     run = Run(plan, machine or make_machine(plan), trials)
     return [(finding.check, finding, cells) for finding, cells in audit_run(run)]
 
 
 def only(
     plan: Plan, trials: list[Trial], name: str, machine: Machine | None = None
-) -> tuple[Finding, tuple[str, ...]]:
+) -> tuple[Finding, Sequence[str]]:
     found = [(finding, cells) for check, finding, cells in audit(plan, trials, machine) if check == name]
     assert len(found) == 1, found
     return found[0]
@@ -60,12 +62,12 @@ def test_few_blocks_are_warned_of_with_the_precision_they_reached() -> None:
     plan = make_plan(blocks=3)
     finding, cells = only(plan, make_trials(plan), "repeats")
     assert finding.severity == "warning"
-    assert "3 blocks: throughput is known to within" in finding.message
-    assert "`blocks = 5`" in finding.remedy
+    assert "3 blocks: throughput is known to within" in finding.message.text
+    assert "`blocks = 5`" in finding.remedy.text
     assert cells == ()
     plan = make_plan(blocks=1)
     finding, _ = only(plan, make_trials(plan), "repeats")
-    assert "1 block: no interval" in finding.message
+    assert "1 block: no interval" in finding.message.text
 
 
 def test_a_machine_that_slows_down_within_each_block_is_found() -> None:
@@ -75,8 +77,8 @@ def test_a_machine_that_slows_down_within_each_block_is_found() -> None:
         for trial in make_trials(plan)
     ]
     finding, _ = only(plan, slowed, "order")
-    assert "from the first to the last trial of a block" in finding.message
-    assert "-1" in finding.message or "-2" in finding.message
+    assert "from the first to the last trial of a block" in finding.message.text
+    assert "-1" in finding.message.text or "-2" in finding.message.text
 
 
 def test_a_machine_that_slows_down_over_the_blocks_is_found() -> None:
@@ -86,7 +88,7 @@ def test_a_machine_that_slows_down_over_the_blocks_is_found() -> None:
         for trial in make_trials(plan)
     ]
     finding, _ = only(plan, slowed, "order")
-    assert "from the first block to the last" in finding.message
+    assert "from the first block to the last" in finding.message.text
 
 
 def test_unequal_data_confounds_a_comparison_of_storages() -> None:
@@ -97,7 +99,7 @@ def test_unequal_data_confounds_a_comparison_of_storages() -> None:
     ]
     found = [(finding, cells) for check, finding, cells in audit(plan, trials) if check == "confounding"]
     assert any(
-        "`dram` and `disk` differ in their number of rows too: 40000 against 50000" in f.message
+        "`dram` and `disk` differ in their number of rows too: 40000 against 50000" in f.message.text
         for f, _ in found
     )
     concerned = {cell for _, cells in found for cell in cells}
@@ -113,7 +115,9 @@ def test_unequal_load_workers_confound_but_not_between_numbers_of_clients() -> N
         for trial in make_trials(plan)
     ]
     assert any(
-        "number of load workers" in f.message for check, f, _ in audit(plan, trials) if check == "confounding"
+        "number of load workers" in f.message.text
+        for check, f, _ in audit(plan, trials)
+        if check == "confounding"
     )
 
 
@@ -139,8 +143,8 @@ def test_two_storages_on_one_file_system_are_no_comparison() -> None:
     assert not [check for check, _, _ in audit(plan, trials) if check == "same-storage"]
     finding, cells = only(plan, trials, "same-storage", with_places(plan, ssd=DISK_DEVICE))
     assert finding.severity == "warning"
-    assert "storages `disk` and `ssd` are one and the same" in finding.message
-    assert "on device 254:1 (ext4 on vda, mounted at /)" in finding.message
+    assert "storages `disk` and `ssd` are one and the same" in finding.message.text
+    assert "on device 254:1 (ext4 on vda, mounted at /)" in finding.message.text
     assert set(cells) == {cell.id for cell in plan.cells}
 
 
@@ -153,7 +157,7 @@ def test_storages_that_differ_in_the_place_of_the_log_alone_are_compared() -> No
 def test_memory_against_memory_is_no_comparison() -> None:
     plan = make_plan(storages=("dram", "ramdisk"), tunings=("safest",), clients=(8,))
     finding, _ = only(plan, make_trials(plan), "same-storage", with_places(plan, ramdisk="0:99"))
-    assert "every role of both lies in memory" in finding.message
+    assert "every role of both lies in memory" in finding.message.text
 
 
 def test_a_directory_on_a_tmpfs_is_memory_too() -> None:
@@ -161,7 +165,7 @@ def test_a_directory_on_a_tmpfs_is_memory_too() -> None:
     machine = make_machine(plan)
     on_tmpfs = [change(place, filesystem="tmpfs", device=None) for place in machine.places]
     finding, _ = only(plan, make_trials(plan), "same-storage", change(machine, places=on_tmpfs))
-    assert "storages `dram` and `disk` are one and the same" in finding.message
+    assert "storages `dram` and `disk` are one and the same" in finding.message.text
 
 
 def test_a_place_that_no_file_ever_lay_in_is_named_once() -> None:
@@ -174,7 +178,7 @@ def test_a_place_that_no_file_ever_lay_in_is_named_once() -> None:
     ]
     finding, cells = only(plan, without, "unused-place")
     assert finding.severity == "warning"
-    assert "nothing was ever written to the place of `binlog` (/srv/disk/binlog)" in finding.message
+    assert "`mariadb` never wrote to the place of `binlog` (/srv/disk/binlog)" in finding.message.text
     assert set(cells) == {cell.id for cell in plan.cells if cell.storage == "disk"}
 
 
@@ -199,7 +203,7 @@ def test_a_common_setting_that_differs_between_storages_is_noted_once() -> None:
     ]
     finding, _ = only(plan, trials, "common-settings")
     assert finding.severity == "note"
-    assert "`innodb_flush_method` is fsync on dram and O_DIRECT on disk" in finding.message
+    assert "`innodb_flush_method` is fsync on dram and O_DIRECT on disk" in finding.message.text
 
 
 def test_paths_differ_by_nature() -> None:
@@ -211,7 +215,7 @@ def test_paths_differ_by_nature() -> None:
 def test_levels_that_differ_in_nothing_are_named() -> None:
     plan = make_plan(tunings=("safest", "strict"))  # the builder gives an unknown level safest's settings
     finding, _ = only(plan, make_trials(plan), "levels")
-    assert "`safest` and `strict` differ in nothing on `mariadb`" in finding.message
+    assert "`safest` and `strict` do not differ on `mariadb`" in finding.message.text
 
 
 def test_levels_that_differ_in_more_than_they_declare_are_named() -> None:
@@ -223,7 +227,7 @@ def test_levels_that_differ_in_more_than_they_declare_are_named() -> None:
     finding, _ = only(plan, trials, "levels")
     assert (
         "differ in `innodb_io_capacity` on `mariadb` (200 and 2000), which neither declares"
-        in finding.message
+        in finding.message.text
     )
 
 
@@ -237,11 +241,11 @@ def test_the_binary_logs_format_goes_with_the_binary_log() -> None:
         trial = with_format if safest else trial
         return _with(trial, "log_bin", "ON" if safest else "OFF") if log else trial
 
-    found = [one.message for _, one, _ in audit(plan, [at(one, log=True) for one in make_trials(plan)])]
+    found = [one.message.text for _, one, _ in audit(plan, [at(one, log=True) for one in make_trials(plan)])]
     assert [message for message in found if "binlog_format" in message] == []
     assert [message for message in found if "`log_bin`" in message]  # the test declares it nowhere
     finding, _ = only(plan, [at(one, log=False) for one in make_trials(plan)], "levels")
-    assert "differ in `binlog_format`" in finding.message
+    assert "differ in `binlog_format`" in finding.message.text
 
 
 def test_a_run_that_broke_off_is_not_blamed_for_the_cells_it_lacks() -> None:

@@ -54,7 +54,7 @@ def test_data_whose_reads_are_seen_at_the_disk_are_not_read_from_the_page_cache(
     assert reading(10.0).state == "passed"
     failed = reading(0.1)
     assert failed.state == "failed"
-    assert "the page cache may serve all reads" in failed.problems[0].message
+    assert "the page cache may serve all reads" in failed.problems[0].message.text
 
 
 def test_pages_that_the_server_asked_for_and_the_disk_gave_are_no_caches() -> None:

@@ -4,14 +4,14 @@ import subprocess
 
 import pytest
 
-from diskproof.audit import option_names
 from diskproof.audit.check import Configuration, Outcome
 from diskproof.audit.durability import possible
-from diskproof.audit.option_facts import Server
 from diskproof.audit.spelling import misspelt_option, nearest, option_value
+from diskproof.families.mysql import MYSQL
+from diskproof.families.options import Server
+from diskproof.families.postgresql import POSTGRESQL
 from diskproof.server.mysql import find_mysql
 from diskproof.server.postgresql import find_postgresql
-from diskproof.server.tuning import TUNING
 from support.cases.configurations import configuration as of
 from support.samples import found_in
 
@@ -45,17 +45,17 @@ def valued(text: str, server: str | None = None) -> Outcome:
 def test_a_misspelt_option_is_named_with_what_was_meant(name: str, meant: str, server: str | None) -> None:
     found = misspelt(f"{name}=1", server)
     assert found.state == "failed"
-    assert found.problems[0].message.endswith(f"no server known here has it; did you mean `{meant}`?")
+    assert found.problems[0].message.text.endswith(f"no server known here has it; did you mean `{meant}`?")
 
 
 def test_a_whole_answer_tells_that_an_option_is_not_there() -> None:
     (meant,) = misspelt("innodb_buffer_pool_sise=1G", observed=WHOLE).problems
-    assert meant.message == (
+    assert meant.message.text == (
         "`innodb_buffer_pool_sise` in the settings: the server's 675 variables do not include it; "
         "did you mean `innodb_buffer_pool_size`?"
     )
     (strange,) = misspelt("frobnicate=1", observed=WHOLE).problems
-    assert strange.message.endswith(
+    assert strange.message.text.endswith(
         "the server's 675 variables do not include it, and no server known here has it"
     )
     # What some server has may be no variable: `took-effect` says that it was not answered.
@@ -81,16 +81,15 @@ def test_what_some_server_takes_is_no_misspelling(text: str) -> None:
 def test_a_strange_name_that_is_near_none_cannot_be_told() -> None:
     found = misspelt("frobnicate=1; por=1; rocksdb_max_open_files=2; innodb_buffer_pool_size=1")
     assert found.state == "cannot be told"
-    assert found.missing == (
-        "which server has `frobnicate`, `rocksdb_max_open_files`: none that is known here",
-    )
+    (untold,) = found.missing
+    assert untold.text.startswith("which server has `frobnicate`, `rocksdb_max_open_files`:")
 
 
 def test_a_loose_option_is_a_note_and_its_line_is_told() -> None:
     (found,) = found_in("[mysqld]\nloose_max_conections=1\nsync_binlog=1\n")
     said = misspelt_option.outcome(Configuration(found))  # type: ignore[arg-type]
     assert said.state == "passed"
-    assert [(one.severity, one.message[:27]) for one in said.problems] == [
+    assert [(one.severity, one.message.text[:27]) for one in said.problems] == [
         ("note", "`max_conections` in line 2:")
     ]
 
@@ -103,12 +102,12 @@ def test_letters_exchanged_put_in_left_out_and_replaced_count_as_one() -> None:
     assert nearest("m_conections", known) is None
     assert nearest("abcdef", {"abcdxx"}) is None, "two of six letters are another name"
     assert nearest("port", {"sort"}) is None
-    assert nearest("x" * 5000, option_names.FAMILY) is None
+    assert nearest("x" * 5000, MYSQL.options.known) is None
 
 
 def test_many_strange_names_are_looked_at_for_a_bounded_time() -> None:
     found = misspelt(";".join(f"innodb_strange_name_{number}" for number in range(3000)))
-    assert found.missing[0].count("`") == 20
+    assert found.missing[0].text.count("`") == 20
 
 
 @pytest.mark.parametrize(
@@ -127,7 +126,7 @@ def test_many_strange_names_are_looked_at_for_a_bounded_time() -> None:
 def test_a_value_that_no_server_takes_is_found(text: str, server: str | None, takes: str) -> None:
     found = valued(text, server)
     assert found.state == "failed"
-    assert takes in found.problems[0].message
+    assert takes in found.problems[0].message.text
 
 
 @pytest.mark.parametrize(
@@ -154,18 +153,18 @@ def test_values_that_some_server_takes_pass(text: str, server: str | None) -> No
 
 
 def test_what_diskproof_itself_sets_is_known() -> None:
-    assert {one.name for one in TUNING["mysql"]} <= option_names.FAMILY
-    assert {one.name for one in TUNING["postgresql"]} <= option_names.POSTGRESQL
+    assert {one.name for one in MYSQL.tuning} <= MYSQL.options.known
+    assert {one.name for one in POSTGRESQL.tuning} <= POSTGRESQL.options.known
     assert len(possible(Server(None, None))) == 4
 
 
 def test_the_names_are_those_of_the_servers_that_are_installed() -> None:
     mariadb = find_mysql(wanted="MariaDB")
-    assert set(mariadb.known) - {"help", "verbose"} <= option_names.FAMILY
+    assert set(mariadb.known) - {"help", "verbose"} <= MYSQL.options.known
     listed = subprocess.run(
         [find_postgresql().binary, "--describe-config"], capture_output=True, text=True, check=True
     )
     rows = [line.split("\t") for line in listed.stdout.splitlines()]
-    kinds = {"BOOLEAN": option_names.POSTGRESQL_SWITCHES, "INTEGER": option_names.POSTGRESQL_NUMBERS}
+    kinds = {"BOOLEAN": POSTGRESQL.options.switches, "INTEGER": POSTGRESQL.options.numbers}
     for row in rows:
-        assert row[0].lower() in kinds.get(row[3], option_names.POSTGRESQL), row[0]
+        assert row[0].lower() in kinds.get(row[3], POSTGRESQL.options.known), row[0]

@@ -5,13 +5,12 @@ from typing import Any
 import pytest
 
 from diskproof.audit.registry import bars_comparison
+from diskproof.families import FAMILIES, Family, of
+from diskproof.families.durability import commits_wait_for_flush
+from diskproof.families.facts import LEVELS
 from diskproof.results.load import Operation
 from diskproof.results.machine import Machine
 from diskproof.results.trial import OpenFile, Setting
-from diskproof.server.durability import commits_wait_for_flush
-from diskproof.server.tuning import TUNING, tuned_variables
-from diskproof.study.model import LEVELS
-from diskproof.study.part import Family
 from support.audited import PLAN, audit, find_cell, trial_of
 from support.trials import (
     DISK_DEVICE,
@@ -31,12 +30,12 @@ def test_settings_that_do_not_hold_are_named_with_both_values() -> None:
     wrong = Setting(name="sync_binlog", requested="1", observed="0", holds=False, level=True)
     unknown = Setting(name="innodb_turbo", requested="ON", observed=None, holds=False)
     assert (
-        "`sync_binlog` reads back as 0, but 1 was requested"
-        in audit({"settings": [wrong]})["settings"].message
+        "`sync_binlog` reads back as 0; 1 was requested"
+        in audit({"settings": [wrong]})["settings"].message.text
     )
     finding = audit({"settings": [unknown]})["settings"]
     assert finding.severity == "invalid"
-    assert "no variable `innodb_turbo`" in finding.message
+    assert "no variable `innodb_turbo`" in finding.message.text
 
 
 def test_a_misplaced_file_is_named_with_where_it_lies_and_should_lie() -> None:
@@ -45,10 +44,10 @@ def test_a_misplaced_file_is_named_with_where_it_lies_and_should_lie() -> None:
     )
     finding = audit({"open_files": [stray]}, storage="dram")["placement"]
     assert finding.severity == "invalid"
-    assert "/srv/disk/data/ib_logfile0 lies on device 254:1 (ext4 on vda)" in finding.message
+    assert "/srv/disk/data/ib_logfile0 lies on device 254:1 (ext4 on vda)" in finding.message.text
     assert (
         "redo of storage `dram` was declared to lie under /srv/dram/redo on device 0:45 (tmpfs)"
-        in finding.message
+        in finding.message.text
     )
 
 
@@ -56,8 +55,8 @@ def test_a_file_of_no_role_outside_the_trial_is_named() -> None:
     stray = OpenFile(path="/var/lib/elsewhere", role=None, device_number="9:9", as_declared=False)
     sound = OpenFile(path="/srv/disk/data/ibdata1", role="data", device_number=DISK_DEVICE, as_declared=True)
     finding = audit({"open_files": [stray, sound]})["placement"]
-    assert "no role's file" in finding.message
-    assert "device 9:9" in finding.message
+    assert "belongs to no role" in finding.message.text
+    assert "device 9:9" in finding.message.text
 
 
 @pytest.mark.parametrize("engine", ["MyISAM", None, "InnoDB,MyISAM"])
@@ -76,8 +75,8 @@ def test_an_engine_that_nobody_declared_is_no_matter() -> None:
 def test_reading_data_that_fits_in_memory_tests_memory() -> None:
     finding = audit({"load__writes": 0})["data-size"]
     assert finding.severity == "warning"
-    assert "this tests memory, not storage" in finding.message
-    assert "fits in the buffer pool (128 MiB)" in finding.message
+    assert "this tests memory, not storage" in finding.message.text
+    assert "fits in the buffer pool (128 MiB)" in finding.message.text
 
 
 def test_data_size_is_a_note_where_commits_reach_storage_or_nothing_is_compared() -> None:
@@ -94,7 +93,7 @@ def test_of_a_job_nothing_is_said_about_data_that_it_makes_itself() -> None:
 
 
 def test_data_between_pool_and_memory_may_come_from_the_page_cache() -> None:
-    assert "page cache" in audit({"data__data_bytes": 1024 * MIB})["data-size"].message
+    assert "page cache" in audit({"data__data_bytes": 1024 * MIB})["data-size"].message.text
     assert "data-size" not in audit({"data__data_bytes": 8192 * MIB})
 
 
@@ -116,8 +115,8 @@ def test_commits_faster_than_a_spindle_came_from_a_cache() -> None:
     spinning = machine_with(rotational=True, model="ST4000NM")
     finding = audit(machine=spinning, rate=500.0, clients=1)["physics"]
     assert finding.severity == "invalid"
-    assert "500 durable commits a second and client" in finding.message
-    assert "at most 250" in finding.message
+    assert "500 durable commits a second and client" in finding.message.text
+    assert "at most 250" in finding.message.text
     assert "physics" not in audit(machine=spinning, rate=120.0, clients=1)
     assert "physics" not in audit(machine=spinning, rate=1000.0, clients=8)  # shared flushes: 125 each
 
@@ -176,9 +175,9 @@ def test_each_family_says_in_its_own_words_whether_commits_wait(
     assert ("physics" in found) == waits
 
 
-@pytest.mark.parametrize("family", list(TUNING))
+@pytest.mark.parametrize("family", FAMILIES)
 def test_of_the_named_levels_safest_alone_waits(family: Family) -> None:
-    waiting = [level for level in LEVELS if commits_wait_for_flush(family, tuned_variables(family, level))]
+    waiting = [level for level in LEVELS if commits_wait_for_flush(family, of(family).tuned(level))]
     assert waiting == ["safest"]
 
 
@@ -186,7 +185,7 @@ def test_of_the_named_levels_safest_alone_waits(family: Family) -> None:
 def test_a_virtual_disk_that_calls_itself_rotational_is_noted(virtual: dict[str, Any]) -> None:
     finding = audit(machine=machine_with(rotational=True, **virtual), rate=500.0, clients=1)["physics"]
     assert finding.severity == "note"
-    assert "virtual" in finding.message
+    assert "virtual" in finding.message.text
 
 
 def without_flushes(clients: int = 8) -> dict[str, Any]:
@@ -197,8 +196,8 @@ def without_flushes(clients: int = 8) -> dict[str, Any]:
 def test_durable_commits_without_a_flush_were_not_paid_for() -> None:
     finding = audit(without_flushes())["physics"]
     assert finding.severity == "warning"
-    assert "not one flush reached vda" in finding.message
-    assert "rw,relatime" in finding.remedy
+    assert "no flush reached vda" in finding.message.text
+    assert "rw,relatime" in finding.remedy.text
 
 
 def test_no_flush_on_a_device_that_never_counted_one_bars_nothing() -> None:
@@ -206,7 +205,7 @@ def test_no_flush_on_a_device_that_never_counted_one_bars_nothing() -> None:
     blind = machine_with(counts_flushes=False)
     finding = audit(without_flushes(), machine=blind)["physics"]
     assert finding.severity == "note"
-    assert "had counted none there before either" in finding.message
+    assert "had counted none there before either" in finding.message.text
     assert "physics" not in audit(machine=blind)
 
 
@@ -215,7 +214,7 @@ def test_barriers_off_are_found_whatever_the_device_counts() -> None:
     places = [change(place, mount_options="rw,relatime,nobarrier") for place in machine.places]
     finding = audit(without_flushes(), machine=change(machine, places=places))["physics"]
     assert finding.severity == "warning"
-    assert "without `nobarrier`" in finding.remedy
+    assert "without `nobarrier`" in finding.remedy.text
     assert bars_comparison(finding)
     flushed = audit(machine=change(machine, places=places))["physics"]
     assert flushed.severity == "warning", "another file system on the disk may have flushed"
@@ -229,7 +228,7 @@ def test_barriers_that_the_study_itself_turns_off_bar_nothing(asked: str) -> Non
     ]
     finding = audit(without_flushes(), machine=change(machine_with(), places=places))["physics"]
     assert finding.severity == "note"
-    assert "as the study asks (`nobarrier`) no flush reaches vda" in finding.message
+    assert "asks for `nobarrier`, so no flush reaches vda" in finding.message.text
     assert not bars_comparison(finding)
 
 
@@ -245,7 +244,7 @@ def test_other_options_that_the_study_asks_for_are_no_excuse() -> None:
 def test_a_device_that_takes_fua_may_have_needed_no_flush() -> None:
     finding = audit(without_flushes(), machine=machine_with(fua=True))["physics"]
     assert finding.severity == "note"
-    assert "needs no flush (FUA)" in finding.message
+    assert "needs no flush (FUA)" in finding.message.text
 
 
 def test_flushes_of_a_volume_are_those_of_the_disks_below_it() -> None:
@@ -255,7 +254,7 @@ def test_flushes_of_a_volume_are_those_of_the_disks_below_it() -> None:
     both = {"usage__devices": {"vda": silent, "vdb": silent}}
     finding = audit(both, machine=volume)["physics"]
     assert finding.severity == "warning"
-    assert "not one flush reached vda or vdb" in finding.message
+    assert "no flush reached vda or vdb" in finding.message.text
     assert "physics" not in audit({"usage__devices": {"vda": silent, "vdb": disk}}, machine=volume)
     assert "physics" not in audit({"usage__devices": {"dm-0": silent}}, machine=volume)
 
@@ -279,8 +278,8 @@ def seen_by_device(share: float) -> dict[str, Any]:
 def test_a_device_that_saw_little_of_what_was_written_is_noted() -> None:
     finding = audit(seen_by_device(0.1))["bytes-written"]
     assert finding.severity == "note"
-    assert "the server wrote 1 GiB, of which vda saw 102.4 MiB" in finding.message
-    assert "not written it back yet" in finding.message
+    assert "the server wrote 1 GiB, and 102.4 MiB arrived at vda" in finding.message.text
+    assert "not written it back yet" in finding.message.text
 
 
 def test_writes_that_may_still_be_in_the_page_cache_are_not_missed() -> None:

@@ -66,7 +66,7 @@ def test_every_check_says_why_what_to_do_and_who_says_so() -> None:
 def test_finished_names_a_trial_that_broke_off_without_a_word() -> None:
     finding = audit({"finished": False, "load": None})["finished"]
     assert finding.severity == "invalid"
-    assert "--resume" in finding.remedy
+    assert "--resume" in finding.remedy.text
 
 
 def test_finished_adds_nothing_to_an_explanation() -> None:
@@ -87,7 +87,7 @@ def test_littles_law_catches_figures_that_do_not_belong_together(factor: float) 
     wrong = {"load__latency_us__mean": mean_us * factor, "load__statement_types": []}
     finding = audit(wrong)["littles-law"]
     assert finding.severity == "invalid"
-    assert "of 8 clients, but all were to be busy" in finding.message
+    assert "of 8 clients, but all should be busy" in finding.message.text
 
 
 def test_littles_law_has_no_force_where_clients_starve_through_the_phase() -> None:
@@ -96,9 +96,9 @@ def test_littles_law_has_no_force_where_clients_starve_through_the_phase() -> No
     starved: dict[str, Any] = {"load__latency_us__mean": 4_400.0, "load__latency_us__max": 1_230_000.0}
     finding = audit(starved, plan=plan, rate=594.0)["littles-law"]
     assert finding.severity == "warning"
-    assert "2.61 of 8 clients" in finding.message
-    assert "latencies are understated" in finding.message
-    assert "`measure_s = 13`" in finding.remedy
+    assert "2.61 of 8 clients" in finding.message.text
+    assert "so they are too low" in finding.message.text
+    assert "`measure_s = 13`" in finding.remedy.text
     starved["load__statement_types"] = []
     assert audit(starved, plan=make_plan(measure_s=60.0), rate=594.0)["littles-law"].severity == "invalid"
 
@@ -109,9 +109,9 @@ def test_clients_that_were_busy_statement_by_statement_are_not_called_idle() -> 
     cut_off = {"load__latency_us__mean": 1e6 / 81 * 0.89, "load__latency_us__max": 51_577.0}
     finding = audit(cut_off, plan=plan, rate=81.0, clients=1)["littles-law"]
     assert finding.severity == "warning"
-    assert "0.89 of 1 client;" in finding.message
+    assert "0.89 of 1 client;" in finding.message.text
     carried_over = {"load__latency_us__mean": 8e6 / 181 * 1.3, "load__latency_us__max": 720_000.0}
-    assert "overstated" in audit(carried_over, plan=plan, rate=181.0)["littles-law"].message
+    assert "so they are too high" in audit(carried_over, plan=plan, rate=181.0)["littles-law"].message.text
 
 
 def test_tail_computes_what_the_slowest_must_average() -> None:
@@ -121,7 +121,7 @@ def test_tail_computes_what_the_slowest_must_average() -> None:
         {"load__latency_us__mean": 20_000.0, "load__latency_us__percentiles": percentiles}, rate=400.0
     )["tail"]
     assert finding.severity == "warning"
-    assert "210 ms" in finding.message
+    assert "210 ms" in finding.message.text
 
 
 def test_tail_is_not_read_from_too_few_transactions() -> None:
@@ -138,15 +138,15 @@ def test_short_warns_names_what_is_omitted_and_how_long_to_measure() -> None:
     plan = make_plan(measure_s=2.0)
     finding = audit(plan=plan, rate=20.0, clients=1)["short"]
     assert finding.severity == "warning"
-    assert finding.message == "only 40 transactions were measured; p90, p95, p99, p99.9 omitted"
-    assert "`measure_s = 50`" in finding.remedy  # 1000 transactions at 20 a second
+    assert finding.message.text == "only 40 transactions were measured; p90, p95, p99, p99.9 omitted"
+    assert "`measure_s = 50`" in finding.remedy.text  # 1000 transactions at 20 a second
 
 
 def test_short_is_a_note_where_only_the_p99_is_missing() -> None:
     plan = make_plan(measure_s=2.0)
     finding = audit(plan=plan, rate=200.0, clients=1)["short"]
     assert finding.severity == "note"
-    assert "p99, p99.9 omitted" in finding.message
+    assert "p99, p99.9 omitted" in finding.message.text
     assert "short" not in audit(rate=200.0, clients=1)  # 6000 transactions: p99.9 alone is no matter
 
 
@@ -165,7 +165,7 @@ def test_rows_catch_a_load_that_found_nothing() -> None:
     missing = change(statement, rows=statement.count // 2)
     finding = audit({"load__statement_types": [missing]})["rows"]
     assert finding.severity == "invalid"
-    assert "0.50 each" in finding.message
+    assert "0.50 each" in finding.message.text
     assert "rows" not in audit({"load__statement_types": [change(statement, rows=statement.count - 1)]})
 
 
@@ -175,7 +175,7 @@ def test_failures_invalidate_and_retries_warn() -> None:
     )
     failed = audit({"load__failed_transactions": 900, "load__errors": [deadlock]})["errors"]
     assert failed.severity == "invalid"
-    assert "1213 in update_index: Deadlock found" in failed.message
+    assert "1213 in update_index: Deadlock found" in failed.message.text
     assert audit({"load__retries": 900})["errors"].severity == "warning"
     assert audit({"load__failed_transactions": 3})["errors"].severity == "note"
     assert "errors" not in audit({"load__retries": 20})
@@ -187,14 +187,14 @@ def test_the_client_is_judged_by_the_cpus_that_it_had() -> None:
     assert "client" not in audit(busy)
     held = change(PLAN, cpus=1)
     finding = audit(busy | {"held_cpus": HeldCpus(cpus=[1], server=[1], load=[1])}, plan=held)["client"]
-    assert "87% of the 1 CPU" in finding.message
+    assert "87% of the 1 CPU" in finding.message.text
 
 
 def test_the_client_as_bottleneck_is_invalid() -> None:
     finding = audit({"load__client__cpu_user_s": 20.0, "load__client__cpu_system_s": 31.0})["client"]
     assert finding.severity == "invalid"
-    assert "the client was the bottleneck" in finding.message
-    assert "85%" in finding.message  # 51 s of two CPUs over 30 s
+    assert "the client was the bottleneck" in finding.message.text
+    assert "85%" in finding.message.text  # 51 s of two CPUs over 30 s
 
 
 @pytest.mark.parametrize(("seconds", "severity"), [(0.4, "note"), (1.4, "invalid")])
@@ -210,7 +210,7 @@ def test_a_job_of_less_than_a_second_is_not_judged_by_its_client(seconds: float,
     }
     finding = audit(changes, plan=plan)["client"]
     assert finding.severity == severity
-    assert "115% of the 2 CPUs" in finding.message
+    assert "115% of the 2 CPUs" in finding.message.text
 
 
 def test_a_client_that_waits_for_a_cpu_is_told_of() -> None:
@@ -219,7 +219,7 @@ def test_a_client_that_waits_for_a_cpu_is_told_of() -> None:
     assert "client" not in audit({"load__client__waited_for_cpu_s": 0.01 * measured_s})
     finding = audit({"load__client__waited_for_cpu_s": 100.0 * measured_s})["client"]
     assert finding.severity == "warning"
-    assert "without a CPU" in finding.message
+    assert "waited for a CPU" in finding.message.text
 
 
 def test_a_client_that_blocks_has_no_delay_to_judge() -> None:
@@ -236,7 +236,7 @@ def test_replies_that_lie_waiting_count_once_a_statement() -> None:
     # 8 clients at 400/s: 20 ms a transaction of 20 statements; 60 us each make 1.2 ms, 6 %.
     finding = audit({"load__client__delay_mean_us": 60.0}, rate=400.0)["client"]
     assert finding.severity == "warning"
-    assert "6.0%" in finding.message
+    assert "6.0%" in finding.message.text
     assert audit({"load__client__delay_mean_us": 20.0}, rate=400.0)["client"].severity == "note"
 
 
@@ -248,8 +248,8 @@ def test_a_warm_up_inside_the_measured_phase_is_named_with_its_length() -> None:
     series = np.concatenate([np.full(10, 200.0), np.full(20, 400.0)]) * random.normal(1, 0.02, 30)
     finding = audit(series=series.tolist(), rate=333.0)["steady"]
     assert finding.severity == "warning"
-    assert "first 10 s" in finding.message
-    assert "`warm_up_s = 20`" in finding.remedy
+    assert "first 10 s" in finding.message.text
+    assert "`warm_up_s = 20`" in finding.remedy.text
 
 
 def test_a_remedy_names_the_table_that_decides_how_long_is_measured() -> None:
@@ -257,16 +257,16 @@ def test_a_remedy_names_the_table_that_decides_how_long_is_measured() -> None:
     series = np.concatenate([np.full(10, 200.0), np.full(20, 400.0)]) * random.normal(1, 0.02, 30)
     own = change(PLAN, phases={"complex": Phases(warm_up_s=3, measure_s=30)})
     steady = audit(plan=own, series=series.tolist(), rate=333.0)["steady"]
-    assert steady.remedy == "`warm_up_s = 13` or more in `[workloads.complex]`"
+    assert steady.remedy.text == "`warm_up_s = 13` or more in `[workloads.complex]`"
     short = audit(plan=own, rate=1.0, clients=1)["short"]
-    assert "or more in `[workloads.complex]`" in short.remedy
+    assert "or more in `[workloads.complex]`" in short.remedy.text
 
 
 def test_a_series_that_never_settles_is_named() -> None:
     series = np.linspace(600, 200, 30).tolist()
     finding = audit(series=series, rate=400.0)["steady"]
-    assert "never became steady" in finding.message
-    assert "-" in finding.message
+    assert "never became steady" in finding.message.text
+    assert "-" in finding.message.text
 
 
 def test_noise_is_seldom_taken_for_unsteadiness() -> None:
@@ -284,4 +284,4 @@ def test_too_few_bins_say_nothing() -> None:
 def test_shares_are_told_with_the_digits_that_were_printed() -> None:
     said = uneven(3_475_312.5, 1_234_567.89)
     assert said is not None
-    assert "scatter by 1,234,567.89 / 3,475,312.5 = 35.5%" in said
+    assert "scatter by 1,234,567.89 / 3,475,312.5 = 35.5%" in said.text

@@ -42,7 +42,7 @@ def test_a_sound_run_of_ours_passes(tmp_path: Path) -> None:
         folder.write_series(trial_id, rows)
     said = diskproof(tmp_path, "audit", "run")
     assert said.returncode == 0, said.stdout
-    assert "40 of 40 trials count, and no check of them failed" in said.stdout
+    assert "40 of 40 trials count, and no check failed" in said.stdout
 
 
 def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:
         ("absent", "does not exist"),
         (
             "folder",
-            "it has no plan.json; if other tools' output lies in it, name its files: `folder/*`",
+            "it has no plan.json; if it holds other tools' output, name its files: `folder/*`",
         ),
         ("broken", "plan.json cannot be read"),
         (str(SAMPLES / "status-table.txt"), "cannot be audited alone"),
@@ -66,7 +66,7 @@ def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:
         assert said.returncode == 2, argument
         assert why in said.stderr
         assert "Traceback" not in said.stderr
-    assert "name what is to be audited" in diskproof_here(tmp_path, "audit").stderr
+    assert "nothing to audit" in diskproof_here(tmp_path, "audit").stderr
 
 
 def test_names_that_steer_a_terminal_do_not(tmp_path: Path) -> None:

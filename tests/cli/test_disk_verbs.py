@@ -114,7 +114,7 @@ def test_a_disk_stays_until_it_is_detached(folder: Path, capsys: Screen) -> None
 
     assert "attached already" in refused(capsys, "attach", "slow.toml")
     call(["clean"])
-    assert "nothing was left behind" in capsys.readouterr().out, "a disk that lives is left alone"
+    assert "nothing to clean" in capsys.readouterr().out, "a disk that lives is left alone"
     assert attached.attachments() == [one]
     assert one.mount_point == mount_point
 
@@ -174,7 +174,9 @@ def test_who_keeps_a_forced_disks_loop_device_is_named(
         code, _, err = said(capsys, "detach", "slow", "--force")
         user.kill()
     assert code == 2
-    assert f"its loop device goes when process {user.pid} (sleep) ends; then `diskproof clean`" in err
+    assert (
+        f"process {user.pid} (sleep) still holds its loop device: end it, then run `diskproof clean`" in err
+    )
     call(["clean"])
     nothing_is_left(one, folder)
 
@@ -183,8 +185,8 @@ def test_who_keeps_a_forced_disks_loop_device_is_named(
 def test_what_the_program_warns_of_is_said(capsys: Screen) -> None:
     code, _, err = said(capsys, *SLOW, "--none", "--memory-limit", "16 MiB")
     assert code == 0
-    assert "to be known: the disk has" in err
-    assert "writes will fail" in err
+    assert "note: the disk has" in err
+    assert "writes fail beyond that" in err
 
 
 @needs_root
@@ -221,12 +223,12 @@ def test_a_disk_that_was_killed_under_its_user_is_cleared_away(folder: Path, cap
             used.flush()
             os.fsync(used.fileno())
         listed = said(capsys, "list")[1]
-        assert "its program is gone" in listed
+        assert "its program has ended" in listed
         assert "Fujitsu MBC2073RC, 72 GB, 15,000 rpm, SAS" in listed
         with pytest.raises(OSError, match=r"Input/output|Read-only|not connected"):
             os.fsync(used.fileno())
     call(["clean"])
-    assert "cleared away" in capsys.readouterr().out
+    assert "removed: mount" in capsys.readouterr().out
     nothing_is_left(one, folder)
 
 
@@ -255,27 +257,27 @@ def test_contents_lie_in_a_file_where_that_is_asked(folder: Path, capsys: Screen
     [
         (["attach", "floppy"], "there is no device `floppy`; "),
         (["attach", "slow.toml", "--size", "1 TiB"], "holds 256 MiB, not 1 TiB; lower --size"),
-        (["attach", "null", "--size", "60 GiB", "--none"], "of memory that are free"),
+        (["attach", "null", "--size", "60 GiB", "--none"], "more than the free memory"),
         (["attach", "slow.toml", "--size", "many"], "--size takes a size such as `4 GiB`, not `many`"),
         (["attach", "slow.toml", "--mount", "full"], "full is not an empty directory"),
-        (["attach", "slow.toml", "--mount", "/proc"], "something is mounted at /proc already"),
+        (["attach", "slow.toml", "--mount", "/proc"], "/proc is a mount point already"),
         (["attach", "slow.toml", "--mount", "slow.toml/x"], "slow.toml is not a directory"),
         ([*SLOW, "--mount", "/proc/foo"], "/proc/foo cannot be made ("),
         (["attach", "slow.toml", "--memory-limit", "1 EiB"], "lower --memory-limit, or"),
         (["attach", "slow.toml", "--seed", "-1"], "--seed takes a number from 0, not -1"),
         (["verify", "slow.toml", "--seed", "-1"], "--seed takes a number from 0, not -1"),
-        (["attach", "slow.toml", "--as", ""], "is no name for a disk"),
+        (["attach", "slow.toml", "--as", ""], "cannot name a disk"),
         (["attach", "slow.toml", "--none", "--mount", "x"], "leave out --mount"),
         (["attach", "slow.toml", "--filesystem", "xfs"], "xfs needs at least 300 MiB"),
         (["attach", "slow.toml", "--filesystem", "fat"], "fat"),
-        (["attach", "slow.toml", "--contents", "slow.toml"], "is there already"),
+        (["attach", "slow.toml", "--contents", "slow.toml"], "exists already"),
         (["attach", "slow.toml", "--contents", "no/where"], "there is no directory"),
-        (["attach", "slow.toml", "--as", "a b"], "is no name for a disk"),
+        (["attach", "slow.toml", "--as", "a b"], "cannot name a disk"),
         (["attach", "slow.toml", "--image", "nowhere"], "nowhere"),
         (["attach", "wrong.toml"], "wrong.toml"),
         (["detach"], "name the disk to detach, or give --all"),
         (["detach", "x", "--all"], "name the disk to detach, or give --all"),
-        (["verify", "null"], "nothing was published of it"),
+        (["verify", "null"], "no published figures"),
         (["verify", "slow.toml", "--seconds", "0"], "--seconds takes 0.1 to 3600"),
         (["profile", "slow"], "there is no slow; name a directory, a block device or an attached"),
     ],
@@ -294,7 +296,7 @@ def test_what_cannot_be_is_refused_in_words(
 def test_without_privileges_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Screen) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "run as root" in refused(capsys, "attach", "slow.toml")
-    assert "`--simulate` asks the model alone" in refused(capsys, "verify", "slow.toml")
+    assert "`--simulate` only simulates the model" in refused(capsys, "verify", "slow.toml")
 
 
 # ---------------------------------------------------------------- verify

@@ -51,7 +51,7 @@ def test_what_was_finished_is_reported_with_the_reason_and_the_way_on(
     assert see_through(folder, monkeypatch) == 2
     said = capsys.readouterr().err
     assert "the server never starts" in said
-    assert "the finished cuts are kept: `diskproof crash s --resume` goes on" in said
+    assert "the finished cuts are kept: fix the cause, then `diskproof crash s --resume`" in said
     assert (folder.path / "report.html").is_file()
 
 

@@ -116,7 +116,7 @@ def test_plan_says_that_memory_is_no_disk(tmp_path: Path, storage: str, said: st
     (tmp_path / "study.toml").write_text(SMALL_STUDY.replace('ram = "1 GiB"', storage) + 'kind = "oltp"\n')
     result = diskproof_here(tmp_path, "plan", "study.toml")
     told = " ".join(result.stdout.split())
-    assert "nothing written to your own disks but data sets of about " in told, result.stderr
+    assert "nothing is written to your own disks but data sets of about " in told, result.stderr
     assert said in told
 
 
@@ -130,7 +130,7 @@ def test_doctor_says_what_is_there() -> None:
 def test_clean_has_nothing_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     result = diskproof("clean", cwd=tmp_path)
-    assert (result.returncode, result.stdout) == (0, "nothing was left behind\n")
+    assert (result.returncode, result.stdout) == (0, "nothing to clean\n")
 
 
 def test_clean_removes_loaded_data_sets_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_a_full_disk_behind_the_output_is_told() -> None:
         script = f"{sys.executable} -m diskproof {verb} > /dev/full"
         result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
         assert result.returncode == 2
-        assert "what was said could not be written: No space left on device" in result.stderr
+        assert "the output could not be written: No space left on device" in result.stderr
         assert len(result.stderr.splitlines()) == 1
 
 
@@ -216,7 +216,7 @@ def test_a_file_that_fails_is_no_terminal_that_closed(
 
     monkeypatch.setattr(cli, "app", failing)
     assert cli.call(["doctor"]) == 2
-    assert "what was said could not be written: Input/output error" in capfd.readouterr().err
+    assert "the output could not be written: Input/output error" in capfd.readouterr().err
 
 
 def test_a_terminal_that_closes_ends_a_verb_as_an_interruption_does() -> None:

@@ -12,12 +12,13 @@ import pytest
 from diskproof.crash import clients
 from diskproof.crash.ledger import ACCOUNTS, ENTRIES
 from diskproof.crash.moment import LARGE_SPREAD_S, apart
-from diskproof.crash.recovery import Recovered, look, recover
+from diskproof.crash.recovery import NOT_STARTED, Recovered, look, recover
 from diskproof.crash.trial import CutAttempt
 from diskproof.results.cut import DiskAtCut
 from diskproof.server.base import Running, ServerFailedError, ServerTooSlowError
 from diskproof.storage.filesystem import NotMountedError, mount_again
 from diskproof.storage.kinds.base import StorageError
+from diskproof.wording import say
 from support.cuts import make_crash_plan, make_cut
 from support.trials import change
 
@@ -47,7 +48,8 @@ def nothing() -> None:
 )
 def test_a_database_that_cannot_be_worked_on_is_an_outcome(error: Exception) -> None:
     done = recover(nothing, raising(error), [ROLE])
-    assert "the server did not start" in str(done.refused)
+    assert done.refused
+    assert done.refused.form == NOT_STARTED
     assert done.mount_s is not None
     assert done.running is None
 
@@ -67,25 +69,27 @@ def test_trouble_of_our_own_is_no_outcome(error: Exception) -> None:
         recover(nothing, raising(error), [ROLE])
 
 
-def test_a_server_that_waits_for_ever_over_what_it_has_found_is_an_outcome() -> None:
+def test_a_server_that_reports_damage_and_hangs_is_an_outcome() -> None:
     slow = ServerTooSlowError("took no connection within 600 s and was killed")
     slow.complaints = ["[ERROR] [InnoDB] Database page corruption on disk"]
     record, _ = look(recover(nothing, raising(slow), [ROLE]))
-    assert "took no connection within 600 s" in str(record.refused)
+    assert record.refused
+    assert "took no connection within 600 s" in record.refused.text
     assert record.complaints == slow.complaints
 
 
-def test_what_a_server_told_before_it_gave_up_is_in_the_record() -> None:
+def test_the_record_has_what_a_server_reported_before_it_gave_up() -> None:
     error = ServerFailedError("it ended while it started")
     error.complaints = ["[ERROR] InnoDB: Unable to apply log to corrupted page 7"]
     record, _ = look(recover(nothing, raising(error), [ROLE]))
-    assert record.refused == "the server did not start: it ended while it started"
+    assert record.refused == say(NOT_STARTED, error="it ended while it started")
     assert record.complaints == error.complaints
 
 
 def test_only_a_file_system_that_the_kernel_refuses_counts_as_lost() -> None:
     refused = recover(raising(NotMountedError("bad superblock")), raising(AssertionError()), [ROLE])
-    assert refused.refused == "a file system could not be mounted: bad superblock"
+    assert refused.refused
+    assert refused.refused.text == "a file system could not be mounted: bad superblock"
     with pytest.raises(StorageError, match="missing"):
         recover(raising(StorageError("`mount` is missing")), raising(AssertionError()), [ROLE])
 
@@ -126,7 +130,7 @@ def test_a_binary_log_that_cannot_be_read_hides_no_loss(error: Exception) -> Non
     assert (record.binlog_only, record.engine_only) == (None, None)
     [finding] = found.findings
     assert finding.severity == "warning"
-    assert str(error) in finding.message
+    assert str(error) in finding.message.text
 
 
 def dying(told: str, kill: Callable[[], None]) -> CutAttempt:
@@ -171,7 +175,7 @@ def test_only_the_flushes_of_the_logs_disk_make_commits_safe() -> None:
     assert attempt.findings == []
 
 
-def test_disks_that_were_cut_far_apart_are_told_of() -> None:
+def test_disks_that_were_cut_far_apart_give_a_warning() -> None:
     plan = make_crash_plan()
     [first] = make_cut(plan, plan.trials[0]).disks
 
@@ -180,7 +184,7 @@ def test_disks_that_were_cut_far_apart_are_told_of() -> None:
 
     assert apart([]) == apart([first]) == apart(after(LARGE_SPREAD_S)) == []
     [finding] = apart(after(0.045))
-    assert "45.0 ms apart" in finding.message
+    assert "45.0 ms apart" in finding.message.text
     assert finding.severity == "warning"
 
 
@@ -197,7 +201,7 @@ def waiting(told: Callable[[], float | None]) -> clients.Clients:
     return ones
 
 
-def test_a_cut_that_is_put_off_says_by_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cut_that_waits_for_activity_records_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert waiting(lambda: 0.0).wait(0.0) == clients.Waited(0.0, None)
     stall = iter([9.0, 9.0, 9.0, 0.0])
     waited = waiting(lambda: next(stall)).wait(0.0)
@@ -206,4 +210,5 @@ def test_a_cut_that_is_put_off_says_by_how_much(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(clients, "LINGER_S", 0.01)
     idle = waiting(lambda: 9.0).wait(0.0)
     assert idle.put_off_s == 0.01
-    assert "an idle server has nothing to lose" in str(idle.silent_because)
+    assert idle.silent_because
+    assert "an idle server has nothing to lose" in idle.silent_because.text

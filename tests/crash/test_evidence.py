@@ -37,7 +37,7 @@ def test_a_cut_that_lost_nothing_is_not_kept() -> None:
     assert failure(kept_all, controlled("keep")) is None
 
 
-def test_a_loss_is_a_failure_where_somebody_says_that_all_is_kept() -> None:
+def test_a_loss_is_a_failure_if_all_must_be_kept() -> None:
     assert failure(lossy(), PLAN) is None
     assert failure(lossy(), controlled("lose")) is None
     assert failure(lossy(), documented("may lose")) is None
@@ -45,7 +45,7 @@ def test_a_loss_is_a_failure_where_somebody_says_that_all_is_kept() -> None:
     assert "3 acknowledged" in str(failure(lossy(), documented("kept")))
 
 
-def test_what_another_way_or_storage_promises_does_not_count() -> None:
+def test_promises_for_other_ways_or_storages_do_not_count() -> None:
     other = [Documented(**{**EVERYWHERE, "ways": ["kill"]}, says="kept")]
     assert failure(lossy(), change(PLAN, documented=other)) is None
 
@@ -68,13 +68,13 @@ def test_there_is_an_end_to_it(says: Says, most: int) -> None:
     assert [why is not None for why in takes] == [True] * most + [False] * (20 - most)
 
 
-def test_what_an_interrupted_campaign_kept_counts() -> None:
+def test_evidence_of_an_interrupted_campaign_counts() -> None:
     recorded = [change(refused(a_cut(number)), evidence=f"cuts/{number}") for number in range(MOST_KEPT)]
     assert Shelf(documented("kept"), recorded).takes(refused(a_cut(11))) is None
     assert Shelf(documented("kept"), recorded[1:]).takes(refused(a_cut(11))) is not None
 
 
-def test_the_folder_says_what_it_holds_and_how_to_make_the_cut_again(tmp_path: Path) -> None:
+def test_the_folder_explains_its_files_and_the_replay(tmp_path: Path) -> None:
     told = [Acknowledgement(0, 1, 10), Acknowledgement(0, 2, 20)]
     ledger = Ledger([(0, 1, 3, 4, 5)], [(1, 1_000_000, 0)])
     keep(tmp_path, lossy(), told, ledger, 30)
@@ -91,7 +91,7 @@ def test_the_folder_says_what_it_holds_and_how_to_make_the_cut_again(tmp_path: P
     assert "lost.csv" in said
 
 
-def test_the_folder_says_nothing_of_what_it_does_not_hold(tmp_path: Path) -> None:
+def test_the_folder_explains_only_its_own_files(tmp_path: Path) -> None:
     killed = refused(change(a_cut(), way="kill", disks=[]))
     for folder, files in {"server": ["error.log"], "recovery": []}.items():
         (tmp_path / folder).mkdir()

@@ -63,7 +63,7 @@ def test_a_database_that_kept_all_has_nothing_wrong() -> None:
     assert found.last_kept_before_s == found.last_acknowledged_before_s == pytest.approx(0.01)
 
 
-def test_a_lost_tail_is_told_with_its_window() -> None:
+def test_a_lost_tail_is_recorded_with_its_window() -> None:
     found = outcome(after(*(entry(*key) for key in KEYS[:3])))
     assert found.lost == 2
     assert not found.is_broken
@@ -87,7 +87,7 @@ def test_an_answer_on_its_way_is_no_fault() -> None:
 
 
 @pytest.mark.parametrize("key", [(0, 5), (1, 4), (2, 2), (0, 0), (-1, 1)])
-def test_what_no_client_can_have_sent(key: tuple[int, int]) -> None:
+def test_transactions_that_no_client_sent_are_counted(key: tuple[int, int]) -> None:
     found = outcome(after(*(entry(*one) for one in KEYS), entry(*key)))
     assert found.never_sent == 1
     assert found.half_applied == 0
@@ -152,7 +152,7 @@ def test_damaged_values_are_faults_and_no_crash() -> None:
     assert found.half_applied >= 1
 
 
-def test_what_was_acknowledged_after_the_cut_is_no_promise_but_was_sent() -> None:
+def test_acknowledgements_after_the_cut_are_sent_but_not_promised() -> None:
     late = [*told(*KEYS), Acknowledgement(0, 4, CUT_US + 5)]
     without = compare(late, WHOLE, ACCOUNTS, CUT_US)
     assert (without.acknowledged, without.lost) == (5, 0)
@@ -200,7 +200,7 @@ def test_acknowledgements_are_read_in_the_order_of_time_and_a_torn_end_is_none()
         ("0 1 1٣\n", "line 1"),
     ],
 )
-def test_what_the_load_cannot_have_written_is_refused(text: str, word: str) -> None:
+def test_impossible_acknowledgements_are_refused(text: str, word: str) -> None:
     with pytest.raises(LedgerError, match=word):
         read_acknowledgements(text)
 

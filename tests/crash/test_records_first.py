@@ -10,10 +10,10 @@ from diskproof.crash import campaign, evidence
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashPlan, PlannedCut
 from diskproof.results.cut import CutTrial
+from diskproof.results.findings import START
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Finding
 from diskproof.run.bench import Bench
-from diskproof.run.served import START
 from support.cuts import make_crash_plan, make_cut, refused, with_cuts
 from support.trials import change, make_plan
 
@@ -71,7 +71,7 @@ def lost(number: int) -> CutTrial:
     return change(refused(a_cut(number)), evidence=None)
 
 
-def test_what_failed_is_recorded_with_its_evidence(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_cut_is_recorded_with_its_evidence(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     make(bench, monkeypatch, a_cut(0), lost(1))
     kept, failed = bench.folder.cuts()
     assert kept.evidence is None
@@ -93,7 +93,7 @@ def test_a_loss_counts_though_its_evidence_cannot_be_kept(
     assert cut.finished
     assert cut.recovery == lost(0).recovery
     assert cut.evidence is None
-    assert "No space left" in cut.findings[-1].message
+    assert "No space left" in cut.findings[-1].message.text
     assert cut.findings[-1].severity == "warning"
     assert not bench.folder.cut_folder(cut.id).exists()
 

@@ -11,6 +11,7 @@ from diskproof.crash import evidence
 from diskproof.crash.replay import differences, open_evidence
 from diskproof.refusal import RefusalError
 from diskproof.results.cut import Recovery
+from diskproof.wording import say
 from support.cuts import make_crash_plan, make_cut, make_ledger, refused, with_cuts
 from support.runs import write_run
 from support.trials import change, make_machine, make_plan
@@ -46,7 +47,7 @@ def test_a_cut_of_disks_asks_for_root(
     assert "run as root" in said
 
 
-def test_what_another_user_may_not_read_is_refused_in_words(
+def test_an_unreadable_run_is_refused_with_a_message(
     kept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def closed(path: Path) -> bytes:
@@ -54,22 +55,22 @@ def test_what_another_user_may_not_read_is_refused_in_words(
 
     monkeypatch.setattr(Path, "read_bytes", closed)
     assert call(["crash", "--replay", str(kept)]) == 2
-    assert "cannot be read: you may not" in " ".join(capsys.readouterr().err.split())
+    assert "cannot be read: you have no permission" in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_folder_that_was_copied_out_of_its_run_says_what_it_lacks(kept: Path, tmp_path: Path) -> None:
+def test_a_folder_outside_its_run_is_refused_with_a_remedy(kept: Path, tmp_path: Path) -> None:
     assert open_evidence(kept).cut == CUT
     alone = shutil.copytree(kept, tmp_path / "alone" / "cuts" / CUT.id)
     with pytest.raises(RefusalError, match="copy the whole RUN folder"):
         open_evidence(alone)
 
 
-def test_a_ledger_that_only_one_of_two_has_is_told_the_right_way_round() -> None:
+def test_a_ledger_on_one_side_only_is_a_difference() -> None:
     lost = refused(change(CUT, ledger=None))
     assert lost.recovery is not None
     assert CUT.recovery is not None
     assert differences(lost, lost.recovery, None) == []
-    assert differences(CUT, Recovery(mount_s=None, server_s=None, refused="no"), None)[-1] == (
-        "whether the ledger can be read: yes then, no now"
-    )
-    assert "whether the ledger can be read: no then, yes now" in differences(lost, CUT.recovery, CUT.ledger)
+    gone = Recovery(mount_s=None, server_s=None, refused=say("no"))
+    assert differences(CUT, gone, None)[-1].text == "whether the ledger can be read: yes then, no now"
+    back = [one.text for one in differences(lost, CUT.recovery, CUT.ledger)]
+    assert "whether the ledger can be read: no then, yes now" in back

@@ -27,18 +27,22 @@ def keys(tree: Any) -> Iterator[str]:
             yield from keys(value)
 
 
-def test_every_kind_that_the_program_knows_has_a_chapter() -> None:
-    assert sorted(devices.kinds_in_the_model()) == sorted(kind.name for kind in devices.KINDS)
+def test_every_kind_says_what_it_is() -> None:
+    kinds = {kind.name: kind.text for kind in devices.kinds()}
+    assert {"null", "spinning", "bridge"} <= kinds.keys()
+    assert all(kinds.values()), kinds
 
 
 @pytest.mark.parametrize("name", [device["name"] for device in disk.devices()] if disk.is_installed() else [])
 def test_every_key_of_a_shipped_device_is_on_the_page(name: str) -> None:
     page = devices.page()
     shown = disk.show(name)
-    named = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page)))) | set(
-        devices.kinds_in_the_model()
-    )
-    no_keys_of_a_file = {"probe", "measure", "source", "fitted", "path_us", "survives_without_power"}
+    named = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page)))) | {
+        kind.name for kind in devices.kinds()
+    }
+    no_keys_of_a_file = {"probe", "measure", "source", "fitted", "path_us"}
+    no_keys_of_a_file |= {"kind", "one_at_a_time", "rotational", "turns_us", "fua", "has_head"}
+    no_keys_of_a_file |= {"survives_without_power"}
     assert set(keys(shown)) - no_keys_of_a_file <= named
 
 
@@ -56,7 +60,7 @@ def test_defaults_on_the_page_are_the_programs(tmp_path: Path) -> None:
     bridge = disk.show(str(file))["device"]["bridge"]
     page = devices.page()
     assert f"| `queue_depth` | integer | `{bridge['queue_depth']['value']}` |" in page
-    assert f'| `"{bridge["flush"]["value"]}"` | What becomes of a flush.' in page
+    assert f'| `"{bridge["flush"]["value"]}"` | What the bridge does with a flush.' in page
     assert bridge["flush"]["source"].startswith("assumed")
 
 

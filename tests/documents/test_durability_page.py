@@ -9,7 +9,7 @@ import pytest
 import durability
 import durability_page
 from diskproof.refusal import RefusalError
-from diskproof.report.tables.durability import by_setting
+from diskproof.report.compose.durability import by_setting
 from diskproof.results.crash_plan import CrashPlan, Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
@@ -113,7 +113,7 @@ def test_what_is_against_its_documentation_is_said_in_full() -> None:
     text = page(campaign(crash, changed(make_cuts(crash), {0: refused})))
     [item] = [line for line in text.splitlines() if "`safest`**, power cut, `ssd`: " in line]
     assert "documented as “kept”; it lost the whole database in 1 of 2 cuts" in item
-    assert "None: whatever may be lost was seen to be." in text
+    assert "None: every documented loss was seen." in text
 
 
 def test_settings_are_shown_as_read_back_and_where_they_differ() -> None:
@@ -164,8 +164,8 @@ def test_controls_are_told_by_study_with_the_settings_that_were_asked_and_what_n
         in text
     )
     assert "\n- torn-pages: 1 of 1 lost something, as they must: `fast`; on `ssd`\n" in text
-    assert f"\n- against their documentation, and asked by no control: {title}, `safest`\n" in text
-    assert f" Against their documentation are {title}: `safest`." in text
+    assert f"\n- against their documentation, and covered by no control: {title}, `safest`\n" in text
+    assert f" These contradict their documentation: {title}: `safest`." in text
 
 
 def test_a_control_that_did_not_come_out_is_told_with_its_reason() -> None:
@@ -173,7 +173,7 @@ def test_a_control_that_did_not_come_out_is_told_with_its_reason() -> None:
     text = page(campaign(crash, changed(make_cuts(crash), {0: refused})))
     assert "\n- durability-truth: 0 of 1 kept everything, as they must: `safest`; on `ssd`; " in text
     assert "mariadb/ssd/safest must keep everything and lost the whole database in 1 of 2 cuts" in text
-    assert "asked by no control" not in text
+    assert "covered by no control" not in text
 
 
 def test_each_campaign_has_a_command_of_its_own_which_says_what_is_not_whole() -> None:
@@ -245,10 +245,10 @@ def test_runs_of_different_cells_are_joined_and_a_cell_that_two_have_is_refused(
 def test_a_campaign_of_another_study_or_of_other_cells_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RefusalError, match="`accounts` was 1000, and is 20000"):
         durability.as_of(CRASH, change(CRASH, accounts=20_000))
-    with pytest.raises(RefusalError, match="no such cells any more"):
+    with pytest.raises(RefusalError, match="no longer has these cells"):
         durability.as_of(CRASH, change(CRASH, cells=CRASH.cells[:2]))
     other = RunFolder.create(tmp_path / "run", "", with_cuts(make_plan(), CRASH))
-    with pytest.raises(RefusalError, match="is no run with cuts of durability-truth or torn-pages"):
+    with pytest.raises(RefusalError, match="is not a run with cuts of durability-truth or torn-pages"):
         list(durability.read(other))
 
 

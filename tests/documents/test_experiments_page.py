@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import audits
 import experiments
+import marks
 import side_by_side
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.audited.audit import audit_article, audit_run_folder
@@ -23,11 +25,12 @@ from diskproof.audit.registry import (
     SWEEP_CHECKS,
     TRIAL_CHECKS,
 )
-from diskproof.report import beside
+from diskproof.report.compose import beside
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan, Scale
 from diskproof.study.plan import make_plan as plan_of
 from diskproof.study.read import read_study
+from paths import STUDIES
 from support.limits import make_limits
 from support.published import figure, publish, ratio
 from support.trials import change, make_machine, make_plan, make_trials
@@ -54,27 +57,25 @@ def shown(study: str = STUDY, errors: int = 0) -> experiments.Shown:
     return experiments.Shown(study, analysis, audit, began, 90.0)
 
 
-@pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(experiments, "pictures", lambda _: iter(["![a picture](experiments/a.png)"]))
+PICTURES = ["![a picture](a.png)"]
 
 
 def test_a_headline_tells_published_measured_agreement_and_limits() -> None:
-    rows = experiments.headlines([shown()]).rows
-    assert [row[1] for row in rows] == [
+    rows = experiments.headlines(shown()).rows
+    assert [row[0] for row in rows] == [
         "disk / dram, safest (Table 1)",
         "disk / dram, fast (Table 1)",
         "fast / safest (Table 2)",
     ]
-    study, _, published, measured, agrees, limits = rows[0]
-    assert (study, published, agrees) == (STUDY, "0.250", "size differs")
+    _, published, measured, agrees, limits = rows[0]
+    assert (published, agrees) == ("0.250", "size differs")
     assert measured.startswith("0.3") and " to " in measured
     assert limits == "log flush / CPU"
 
 
 def test_of_a_study_with_many_ratios_the_chosen_levels_stand_at_the_top() -> None:
     chosen = replace(shown("mysqlslap-office"), analysis=shown().analysis)
-    assert experiments.headlines([chosen]).rows == ()  # no `laptop`, no `as-run`
+    assert experiments.headlines(chosen).rows == ()  # no `laptop`, no `as-run`
     assert experiments.is_headline("unknown", *_first(shown()))
 
 
@@ -83,49 +84,69 @@ def _first(one: experiments.Shown) -> tuple[beside.Group, BesideRatio]:
     return group, group.ratios[0]
 
 
-@pytest.mark.usefixtures("without_pictures")
-def test_a_chapter_has_all_that_a_reader_asks_for() -> None:
-    text = "\n\n".join(experiments.chapter(shown()))
+def test_the_overview_links_to_each_study_with_its_answer() -> None:
+    text = "\n\n".join(experiments.overview([shown()], "short"))
+    assert f"[{STUDY}](experiments/{STUDY}.md)" in text
+    assert "published ratios" in text
+    assert "`make experiments` makes these pages. Its trials take 1 min 30 s here." in text
+
+
+def test_a_short_page_has_the_answer_first_and_the_details_one_link_away() -> None:
+    text = "\n\n".join(experiments.summary(shown(), PICTURES))
     wanted = (
-        "experiments/a.png",
-        "### Beside the published figures",
-        "| Held back by | Mark |",
-        "### What holds it back",
-        "### The audit, of the publication and of the run here",
-        "### What was expected",
-        "### What the audit finds in the publication",
+        "The published order stands",
+        "Against the publication: ",
+        "| Ratio of | Published | Measured |",
+        "![a picture](a.png)",
+        "## How to read it",
+        "## What was expected",
+        "## How it was measured",
+        f"({STUDY}-details.md)",
     )
     places = [text.index(one) for one in wanted]
     assert places == sorted(places)
-    assert text.count("<details>") == text.count("</details>") >= 2
     assert "\n\n\n" not in text
 
 
-@pytest.mark.usefixtures("without_pictures")
-def test_renewing_the_prose_leaves_what_was_measured_and_audited() -> None:
-    text = "\n\n".join(experiments.chapter(shown())) + "\n"
-    renewed = audits.renewed(text)
-    kept = text[: text.index("### What was expected")]
-    assert renewed.startswith(kept)
-    assert "It waits." not in renewed
+def test_the_details_have_every_table_and_both_audits() -> None:
+    text = "\n\n".join(experiments.details(shown(), PICTURES))
+    wanted = (
+        f"({STUDY}.md)",
+        "![a picture](a.png)",
+        "## Beside the published figures",
+        "| Held back by | Mark |",
+        "## What holds it back",
+        "## The audits of the publication and of this run",
+        "## What the audit finds in the publication",
+    )
+    places = [text.index(one) for one in wanted]
+    assert places == sorted(places)
+    assert "\n\n\n" not in text
 
 
-def test_every_check_is_in_a_question_of_its_side_or_left_out_with_a_reason() -> None:
-    """A check that nobody asks would let what it finds pass."""
-    of_article = [name for one in side_by_side.QUESTIONS for name in one.of_article] + [side_by_side.LIMIT]
-    of_run = [name for one in side_by_side.QUESTIONS for name in one.of_run]
-    asked_of_article = {
+def test_renewing_a_page_leaves_what_was_measured() -> None:
+    text = "\n\n".join(experiments.summary(shown(), PICTURES)) + "\n"
+    begin = text.index("## How to read it")
+    stale = text[:begin] + "It was so." + text[text.rindex(marks.END) :]
+    renewed = marks.renewed(stale, partial(audits.body, STUDY))
+    assert [line for line in renewed.splitlines() if line] == [line for line in text.splitlines() if line]
+
+
+def test_the_questions_name_checks_that_exist() -> None:
+    """A check under a wrong name would count as not asked; one that no question names is in the last row."""
+    of_article = {
         *(one.name for one in ARTICLE_CHECKS),
         *(one.name for one in CONFIGURATION_CHECKS),
         *(one.name for one in FIGURE_CHECKS),
     }
-    asked_of_run = {
+    of_run = {
         *(one.name for one in (*TRIAL_CHECKS, *RESULT_CHECKS)),
         *(one.name for one in (*RUN_CHECKS, *SWEEP_CHECKS)),
     }
-    assert sorted(of_article) == sorted(asked_of_article)
-    assert sorted([*of_run, *side_by_side.LEFT_OUT]) == sorted(asked_of_run)
-    assert all(side_by_side.LEFT_OUT.values())
+    for question in side_by_side.QUESTIONS:
+        assert set(question.of_article.split()) <= of_article
+        assert set(question.of_run.split()) <= of_run
+    assert side_by_side.LIMIT in of_article
 
 
 def answers_to(asks: str, **states: str) -> str:
@@ -135,13 +156,13 @@ def answers_to(asks: str, **states: str) -> str:
         change(check, state=states.get(check.check.replace("-", "_"), "does not apply"), raised=[])
         for check in one.audit.checks
     ]
-    article = audit_article(audits.read(STUDY))
+    article = audit_article(audits.article(STUDY))
     rows = side_by_side.beside(article, change(one.audit, checks=checks), None).rows
     return {row[0]: row[2] for row in rows}[asks]
 
 
 def test_one_passed_check_does_not_hide_others_that_cannot_be_told() -> None:
-    asks, untold = "Long enough, and whole?", "cannot be told"
+    asks, untold = "Long enough, and complete?", "cannot be told"
     assert answers_to(asks) == "not asked"
     assert answers_to(asks, rows="passed") == "passed"
     assert answers_to(asks, rows="passed", short=untold, errors=untold) == "passed; 2 cannot be told"
@@ -156,30 +177,29 @@ def test_a_run_whose_rows_were_wrong_has_not_passed() -> None:
         for check in one.audit.checks
     ]
     own = change(one.audit.checks[0], check="of-another-version", state="failed", raised=[wrong])
-    article = audit_article(audits.read(STUDY))
+    article = audit_article(audits.article(STUDY))
     table = side_by_side.beside(article, change(one.audit, checks=[*found, own]), None)
     rows = {row[0]: row[1:] for row in table.rows}
-    assert rows["Long enough, and whole?"][1].startswith("invalid: `rows`")
+    assert rows["Long enough, and complete?"][1].startswith("invalid: `rows`")
     assert rows["Anything else?"] == ("not asked", "invalid: `of-another-version`")
 
 
 def test_the_two_audits_stand_beside_each_other() -> None:
     one = shown(errors=10**6)
-    article = audit_article(audits.read(STUDY))
+    article = audit_article(audits.article(STUDY))
     rows = {row[0]: row[1:] for row in side_by_side.beside(article, one.audit, one.analysis.limits).rows}
     assert rows["Do the words fit the figures?"] == ("error: `percent-or-ratio`", "not asked")
     assert "`best-of`" in rows["Repeated, with a spread?"][0]
-    assert rows["Long enough, and whole?"][1].startswith("invalid: `errors`")
-    assert rows["Does one thing alone differ?"] == ("passed; 3 cannot be told", "passed; 3 cannot be told")
+    assert rows["Long enough, and complete?"][1].startswith("invalid: `errors`")
+    assert rows["Does only one thing differ?"] == ("passed; 3 cannot be told", "passed; 3 cannot be told")
     assert "log flush in" in rows["What holds it back?"][1]
     assert "- **invalid** `errors`: " in side_by_side.failures(one.audit)
 
 
-def test_a_sound_run_has_nothing_to_fold_away() -> None:
+def test_a_sound_run_has_no_failures() -> None:
     one = shown()
     passed = [change(check, state="passed", raised=[]) for check in one.audit.checks]
     assert side_by_side.failures(change(one.audit, checks=passed)) == ""
-    assert list(experiments.folded("nothing", [])) == []
 
 
 def reworded(text: str) -> str:
@@ -199,13 +219,13 @@ def other_disk(text: str) -> str:
         (str, ""),
         (reworded, ""),
         (other_disk, "storages.ebs"),
-        (lambda text: text + "\n[oops", "which cannot be read any more: "),
+        (lambda text: text + "\n[oops", "its study can no longer be read: "),
     ],
 )
 def test_a_run_of_a_study_that_has_changed_since_is_passed_over_and_of_one_reworded_is_not(
     tmp_path: Path, change_text: Callable[[str], str], differs: str
 ) -> None:
-    file = read_study(experiments.STUDIES / "juju-ec2.toml", "short")
+    file = read_study(STUDIES / "juju-ec2.toml", "short")
     today = plan_of(file)
     run = RunFolder.create(tmp_path / "run", change_text(file.text), today)
     found = experiments.what_differs(run, today)
@@ -214,7 +234,7 @@ def test_a_run_of_a_study_that_has_changed_since_is_passed_over_and_of_one_rewor
 
 @pytest.mark.parametrize("key", ["cells", "scripts"])
 def test_a_run_that_was_planned_otherwise_is_passed_over(tmp_path: Path, key: str) -> None:
-    file = read_study(experiments.STUDIES / "juju-ec2.toml", "short")
+    file = read_study(STUDIES / "juju-ec2.toml", "short")
     today = plan_of(file)
     other: dict[str, Plan] = {
         "cells": change(today, cells=today.cells[:-1]),

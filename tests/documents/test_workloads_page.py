@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from diskproof import load
+from diskproof.families import Family
 from diskproof.server.base import Running, ServerKind, ServerNotFoundError
 from diskproof.server.registry import find
-from diskproof.study.part import Family
 from diskproof.study.read import parse_study
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter

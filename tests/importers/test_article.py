@@ -171,7 +171,7 @@ WRONG = [
         r":6: `procedure.repeats`: .*give 1 or more, not 0",
     ),
     (SOUND.replace('"best"', '"nicest"'), r":7: `procedure.chosen`: .*'best'"),
-    (SOUND.replace('title = "Two media"', ""), r"`article.title`: is missing, and no `study` tells it"),
+    (SOUND.replace('title = "Two media"', ""), r"`article.title`: is missing, and no `study` has it"),
     (
         SOUND.replace('["ssd", 16, 400, 40.0]', '["ssd", 16, "fast", 40.0]'),
         r"row 1: transactions_per_s is 'fast'",

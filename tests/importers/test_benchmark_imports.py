@@ -4,10 +4,12 @@ import pytest
 
 from diskproof.audit.commits import durable_commits
 from diskproof.audit.imported import evidence_of
+from diskproof.audit.load import littles_law
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.imported import Beside, ImportedResult
 from support.imported import make_option_file
 from support.samples import SAMPLES, found_in, results_in
+from support.trials import change
 
 
 def test_dd_as_printed_here() -> None:
@@ -22,7 +24,7 @@ def test_dd_as_printed_here() -> None:
         "dd 10 MiB in 64 KiB",
         "dd 10 MiB in 1 MiB",
     ]
-    assert "which end of the copy was the disk is not told" in first.remarks
+    assert "which end of the copy was the disk is not known" in first.remarks
 
 
 def test_dd_of_other_systems_and_languages() -> None:
@@ -71,6 +73,10 @@ def test_pgbench_held_to_a_rate_has_no_number_of_busy_clients() -> None:
     assert held.load.latency_us
     assert held.load.latency_us.mean == 12495
     assert any(remark.startswith("rate limit schedule lag avg 8.048") for remark in held.remarks)
+    busy = change(held, load__clients=2)
+    assert littles_law.outcome(evidence_of(busy)).state == "does not apply"
+    unpaced = change(busy, asked={})
+    assert littles_law.outcome(evidence_of(unpaced)).state == "failed"
 
 
 def test_pgbench_of_old() -> None:

@@ -137,7 +137,7 @@ def test_an_error_that_fio_tells_is_judged() -> None:
     (answer,) = [check for check in audit_result(one).checks if check.check == "errors"]
     assert answer.state == "failed"
     assert answer.raised[0].severity == "warning"
-    assert "error 5" in answer.raised[0].message
+    assert "error 5" in answer.raised[0].message.text
 
 
 def test_broken_json_is_refused_with_its_line() -> None:

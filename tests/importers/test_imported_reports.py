@@ -64,7 +64,12 @@ def test_no_form_of_the_report_claims_a_run_of_ours(run: RunFolder) -> None:
     for form in forms:
         assert "imported from" in form
         assert "sysbench 0.5" in form
-        for claim in ("fresh random order", "server started anew", "no warm-up", "facts were gathered"):
+        for claim in (
+            "fresh random order",
+            "server started anew",
+            "no warm-up was asked",
+            "facts were gathered",
+        ):
             assert claim not in form
     assert "10 results, all valid" in forms[0]
     prose = re.sub(r"`[^`]*`", "", forms[1])  # what stands in code is shown as it is
@@ -102,7 +107,7 @@ def test_no_remedy_of_an_imported_report_is_a_study_file_s(tmp_path: Path) -> No
     analysis = analyse_folder(folder)
     forms = [as_text(analysis), markdown.render(analysis)]
     (verdict,) = analysis.verdicts
-    assert any("measured once, where 2 of each are needed" in reason for reason in verdict.reasons)
+    assert any("measured 1 time, but 2 of each are needed" in reason.text for reason in verdict.reasons)
     for form in forms:
         for impossible in ("--resume", "not run yet", "`blocks", "blocks = ", "`[design]`", "measure_s"):
             assert impossible not in form

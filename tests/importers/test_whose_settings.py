@@ -24,7 +24,7 @@ def results(*files: str) -> list[ImportedResult]:
 
 
 def told(one: Beside) -> str:
-    return one.why_not or ", ".join(one.files) or "nothing"
+    return (one.missing().text if one.misfit else "") or ", ".join(one.files) or "nothing"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def told(one: Beside) -> str:
         (
             ["fast.txt", "safest.txt", "oltp.txt"],
             ["safest.cnf", "fast.cnf"],
-            ["fast.cnf", "safest.cnf", "which of the settings given (safest.cnf, fast.cnf) are"],
+            ["fast.cnf", "safest.cnf", "which of the settings given (safest.cnf and fast.cnf) are"],
         ),
         (["a/x.txt", "b/x.txt"], ["b/my.cnf", "a/my.cnf"], ["a/my.cnf", "b/my.cnf"]),
         (
@@ -64,7 +64,11 @@ def told(one: Beside) -> str:
             ["mysql-80.cnf", "mysql-57.cnf"],
         ),
         # Nothing tells which is whose.
-        (["old.txt"], ["safest.cnf", "fast.cnf"], ["which of the settings given (safest.cnf, fast.cnf) are"]),
+        (
+            ["old.txt"],
+            ["safest.cnf", "fast.cnf"],
+            ["which of the settings given (safest.cnf and fast.cnf) are"],
+        ),
         (["old.txt"], [], ["nothing"]),
         # What stands in one file with results is theirs, and no other's.
         (["post.txt", "other.txt"], ["post.txt"], ["post.txt", "whether the settings given (post.txt) are"]),
@@ -109,9 +113,11 @@ def test_settings_of_another_family_are_no_ones() -> None:
     pgbench = make_result(source__file="pg.txt", source__format="pgbench")
     ours, other = belonging([make_result(), pgbench], given("my.cnf"))
     assert told(ours) == "my.cnf"
-    assert other.why_not == "the server's settings (those given, my.cnf, are of another kind of server)"
+    assert (
+        other.missing().text == "the server's settings (those given, my.cnf, are of another kind of server)"
+    )
     driven = make_result(asked={"db-driver": "pgsql"})
-    assert belonging([driven], given("my.cnf"))[0].why_not
+    assert belonging([driven], given("my.cnf"))[0].misfit == "another kind"
 
 
 def test_the_only_settings_of_a_loads_family_are_its_servers() -> None:
@@ -120,7 +126,7 @@ def test_the_only_settings_of_a_loads_family_are_its_servers() -> None:
     pgbench = make_result(source__file="pg.txt", source__format="pgbench")
     ours, other = belonging([pgbench, make_result()], [conf, *given("my.cnf")])
     assert told(ours) == "postgresql.conf"
-    assert other.why_not.startswith("which of the settings given")  # sysbench asks either
+    assert other.misfit == "which"  # sysbench asks either
 
 
 def test_more_than_one_of_a_kind_stand_for_themselves() -> None:

@@ -2,12 +2,13 @@
 
 import pytest
 
-from diskproof.report import charts
-from diskproof.report.chart_parts import log_ticks, scale
-from diskproof.report.chart_style import COLOURS, DARK, DASHES, LIGHT, SHAPES, Ink, encode
-from diskproof.report.curves import MOST_POINTS, over_time, read_curve, thin
-from diskproof.report.ratio_scale import ratio_scale
-from diskproof.stats.intervals import Interval
+from diskproof.report.charts import cells, still
+from diskproof.report.charts.curves import MOST_POINTS, over_time, read_curve, thin
+from diskproof.report.charts.parts import log_ticks, scale
+from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, encode
+from diskproof.report.document import Bar
+from diskproof.report.ratio_scale import axis, ticks
+from diskproof.report.write.ink import DARK, LIGHT, Ink
 from support.runs import MakeRun, Run
 from support.trials import MIB, make_plan
 
@@ -66,15 +67,15 @@ def test_an_axis_is_logarithmic_only_where_the_span_demands_it() -> None:
 
 
 def test_ratios_are_drawn_to_scale_with_one_on_it() -> None:
-    bars = ratio_scale([Interval(estimate=0.2, low=0.1, high=0.4, n=5)], same_within=0.03)
+    bars = axis([Bar(0.2, 0.1, 0.4, "")], 0.03, "")
     assert bars.percent(0.1) < bars.percent(0.2) < bars.percent(1) < 100
     # On a logarithmic scale halving is a step of one size.
     steps = [bars.percent(0.2) - bars.percent(0.1), bars.percent(0.4) - bars.percent(0.2)]
     assert steps[0] == pytest.approx(steps[1], abs=0.02)
-    assert 1 in bars.ticks()
-    near = ratio_scale([Interval(estimate=1.01, low=0.99, high=1.03, n=5)], same_within=0.03)
-    assert 1 in near.ticks()
-    assert len(near.ticks()) >= 3
+    assert 1 in ticks(bars.low, bars.high)
+    near = axis([Bar(1.01, 0.99, 1.03, "")], 0.03, "")
+    assert 1 in ticks(near.low, near.high)
+    assert len(ticks(near.low, near.high)) >= 3
 
 
 def test_thinning_keeps_the_mean_and_the_limit() -> None:
@@ -116,21 +117,21 @@ def test_a_trial_that_does_not_count_is_drawn_as_such(quickstart: Run) -> None:
 @pytest.mark.parametrize("ink", [LIGHT, DARK])
 def test_still_pictures(quickstart: Run, ink: Ink) -> None:
     _, analysis = quickstart
-    for make in (charts.throughput, charts.latency, charts.cost):
-        figure = make(analysis, legend=True)
+    for make in (cells.throughput, cells.latency, cells.cost):
+        figure = make(analysis)
         assert figure
-        picture = charts.png(figure, ink)
+        picture = still.png(figure, ink)
         assert picture.startswith(b"\x89PNG")
         assert len(picture) > 10_000
-    figure = charts.throughput(analysis, legend=True)
+    figure = cells.throughput(analysis)
     assert figure
-    drawing = charts.svg(figure)
+    drawing = still.svg(figure)
     assert all(name in drawing for name in ("dram", "disk", "safest", "fast", "transactions/s"))
 
 
 def test_resources_that_were_not_observed_are_named(make_run: MakeRun) -> None:
     _, analysis = make_run(make_plan(storages=("dram",)))  # memory has no device counters
-    figure = charts.cost(analysis)
+    figure = cells.cost(analysis)
     assert figure
     assert "Not observed: flushes." in figure.caption
     assert [panel.title for panel in figure.panels] == ["Server CPU", "Client CPU", "Written"]

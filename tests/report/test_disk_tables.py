@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from diskproof.analysis.folder import analyse_folder
-from diskproof.report import html, tables
+from diskproof.report import html
+from diskproof.report.compose import machine as tables
 from support.runs import write_run
 from support.trials import change, make_machine, make_plan, make_trials
 from support.virtual import make_facts, make_use

@@ -12,19 +12,20 @@ from playwright.sync_api import Browser
 from rich.console import Console
 
 from diskproof.analysis.answers import Analysis
-from diskproof.analysis.limits.shapes import CellLimit, Limits, Part, Split
-from diskproof.report import charts, csv, html, json, markdown, text
-from diskproof.report.chart_style import DARK, LIGHT, Ink
-from diskproof.report.limits import words
-from diskproof.report.limits.device_chart import devices_over_time
-from diskproof.report.limits.drawings import drawings
-from diskproof.report.limits.split_chart import time_split
-from diskproof.report.limits.sweep_chart import throughput_with_bounds
-from diskproof.report.tables import limits as tables
+from diskproof.analysis.limits.records import CellLimit, Limits, Part, Split
+from diskproof.report import csv, html, json, markdown, text
+from diskproof.report.charts import still
+from diskproof.report.charts.devices import devices_over_time
+from diskproof.report.charts.split import time_split
+from diskproof.report.charts.sweep import throughput_with_bounds
+from diskproof.report.compose import limits as tables
+from diskproof.report.compose import limits_words as words
+from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
+from diskproof.wording import say
 from support.limits import SMALL_LOG, make_limits
 from support.runs import MakeRun, Run
 from support.snapshots import assert_matches_snapshot
@@ -109,7 +110,7 @@ def test_evidence_that_does_not_fit_is_left_to_the_other_reports(run: Run) -> No
     analysis = run[1]
     long = "each of many words that say it " * 12
     talkative = [
-        change(one, signals=[change(signal, says=long) for signal in one.signals])
+        change(one, signals=[change(signal, says=say("{long}", long=long)) for signal in one.signals])
         for one in limits_of(analysis).cells
     ]
     analysis = change(analysis, limits__cells=talkative)
@@ -121,9 +122,9 @@ def test_evidence_that_does_not_fit_is_left_to_the_other_reports(run: Run) -> No
 
 def test_a_limit_that_both_have_is_named_once(run: Run) -> None:
     assert "Held back: both by the CPUs (2 CPUs are 96% busy)." in on_one_line(printed(run[1]))
-    other = [change(limits_of(run[1]).cells[0].signals[0], says="2 CPUs are 88% busy")]
+    other = [change(limits_of(run[1]).cells[0].signals[0], says=say("2 CPUs are 88% busy"))]
     said = on_one_line(printed(with_cell(run[1], 0, signals=other)))
-    assert "Held back: both by the CPUs: fast (2 CPUs are 96% busy); safest (2 CPUs are 88% busy)." in said
+    assert "Held back: fast (2 CPUs are 96% busy) and safest (2 CPUs are 88% busy), both by the CPUs." in said
 
 
 def test_where_neither_is_established_nothing_is_named(run: Run) -> None:
@@ -137,7 +138,7 @@ def test_where_neither_is_established_nothing_is_named(run: Run) -> None:
 def test_a_study_of_one_cell_says_what_holds_it_back_in_full(make_run: MakeRun) -> None:
     plan = make_plan(storages=("disk",), tunings=("safest",), clients=(8,), blocks=2)
     folder, analysis = limited(make_run(plan))
-    sentence = limits_of(analysis).cells[0].sentence
+    sentence = limits_of(analysis).cells[0].sentence.text
     assert f"= disk: {sentence}" in on_one_line(printed(analysis))
     assert f"- **disk**: {sentence}" in markdown.render(analysis)
     assert sentence in html.render(folder, analysis).replace("&#39;", "'")
@@ -148,7 +149,7 @@ def test_two_numbers_of_clients_are_no_sweep_to_a_terminal(
     request: pytest.FixtureRequest, fixture: str, told: bool
 ) -> None:
     _, analysis = request.getfixturevalue(fixture)
-    assert ("wait for each other" in printed(analysis)) is told
+    assert ("Scalability Law" in printed(analysis)) is told
     assert "wait for each other" in markdown.render(analysis)
 
 
@@ -159,7 +160,7 @@ def test_a_trouble_of_many_cells_is_told_with_one_remedy(run: Run) -> None:
 
 
 def test_a_proof_says_how_it_came_out(run: Run) -> None:
-    assert "= as predicted disk, safest, 1 client: with flushes" in on_one_line(printed(run[1]))
+    assert "= as predicted disk, safest, 1 client: if every flush" in on_one_line(printed(run[1]))
     [proof] = limits_of(run[1]).proofs
     failed = change(proof, outcome="not as predicted", measured=None)
     analysis = change(run[1], limits__proofs=[failed])
@@ -176,7 +177,7 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
     _, analysis = swept
     limits = limits_of(analysis)
     for table in (
-        tables.limits(analysis, limits),
+        tables.limits_table(analysis, limits),
         tables.in_short(analysis, limits),
         tables.signals(analysis, limits),
         tables.splits(analysis, limits),
@@ -191,7 +192,7 @@ def test_every_table_has_an_entry_a_column(swept: Run) -> None:
 
 def test_the_two_signals_of_a_limit_are_of_two_instruments(run: Run) -> None:
     _, analysis = run
-    table = tables.limits(analysis, limits_of(analysis))
+    table = tables.limits_table(analysis, limits_of(analysis))
     at = [column.title for column in table.columns].index("What names it")
     flushed = next(row for row in table.rows if "log flush" in row)
     assert flushed[at].startswith("clients: COMMIT takes")
@@ -268,7 +269,9 @@ def test_a_run_of_which_nothing_was_counted_reads_as_before(quickstart: Run) -> 
         assert words.TITLE not in said
         assert "Held back" not in said
     assert "limit" not in csv.render(folder, analysis).splitlines()[0]
-    assert drawings(folder, analysis, folder.trials()) == []
+    drawn = (time_split(analysis), throughput_with_bounds(analysis))
+    assert drawn == (None, None)
+    assert devices_over_time(folder, analysis, folder.trials()) is None
 
 
 def test_limits_without_cells_have_no_section(quickstart: Run) -> None:
@@ -293,31 +296,31 @@ def test_the_parts_of_a_bar_follow_each_other_up_to_the_latency(run: Run) -> Non
     drawing = time_split(analysis)
     assert drawing
     for cell in limits_of(analysis).cells:
-        rows = [row for row in drawing.figure.panels[0].rows if row["cell"] == cell.cell.id]
+        rows = [row for row in drawing.panels[0].rows if row["cell"] == cell.cell.id]
         assert [row["begin"] for row in rows] == pytest.approx([0.0, *(row["until"] for row in rows[:-1])])
         assert cell.split
         explained = max(cell.split.latency_us, cell.split.latency_us - cell.split.unexplained_us)
         whole = explained / cell.split.latency_us  # the cells' times are too far apart for milliseconds
         assert rows[-1]["until"] == pytest.approx(whole)
-    assert "shares are drawn" in drawing.figure.caption
+    assert "shares are drawn" in drawing.caption
 
 
 def test_times_that_are_near_each_other_are_drawn_in_milliseconds(make_run: MakeRun) -> None:
     _, analysis = limited(make_run(make_plan(storages=("disk",), tunings=("safest",), blocks=2)))
     drawing = time_split(analysis)
     assert drawing
-    [panel] = drawing.figure.panels
+    [panel] = drawing.panels
     assert max(row["until"] for row in panel.rows) == pytest.approx(18.6, rel=0.01)
-    assert "shares" not in drawing.figure.caption
+    assert "shares" not in drawing.caption
     assert [key.words for key in drawing.keys] == ["log flush", "CPU", "unexplained"]
 
 
 def test_parts_that_overlap_are_said_to(run: Run) -> None:
     drawing = time_split(run[1])
     assert drawing
-    names = {row["name"] for row in drawing.figure.panels[0].rows}
+    names = {row["name"] for row in drawing.panels[0].rows}
     assert "dram, safest, 1 client: 1.65 ms, the parts overlap by 0.0990 ms" in names
-    assert "add up to more" in drawing.figure.caption
+    assert "add up to more" in drawing.caption
 
 
 def test_without_a_split_there_is_no_picture_of_it(run: Run) -> None:
@@ -338,16 +341,16 @@ def test_a_latency_of_nothing_divides_nothing(run: Run) -> None:
 def test_the_bounds_meet_at_the_knee(swept: Run) -> None:
     drawing = throughput_with_bounds(swept[1])
     assert drawing
-    assert [panel.title for panel in drawing.figure.panels] == ["dram", "disk"]
-    memory, disk = ({row["kind"] for row in panel.rows} for panel in drawing.figure.panels)
+    assert [panel.title for panel in drawing.panels] == ["dram", "disk"]
+    memory, disk = ({row["kind"] for row in panel.rows} for panel in drawing.panels)
     assert {"measured", "knee", "bound note", *(key.words for key in drawing.keys[1:])} == memory
     assert "knee" not in disk  # it lies beyond the clients that were measured
-    rows = drawing.figure.panels[0].rows
+    rows = drawing.panels[0].rows
     knee = next(row for row in rows if row["kind"] == "knee")
     alone = [row for row in rows if row["kind"] == "each client as fast as with the fewest"]
     bound = next(row["speed"] for row in rows if row["kind"] == "bound note")
     assert alone[0]["speed"] / alone[0]["clients"] * knee["clients"] == pytest.approx(bound)
-    assert drawing.figure.panels[0].marks == 4
+    assert drawing.panels[0].marks == 4
 
 
 def test_what_is_not_known_of_a_sweep_is_not_drawn(swept: Run) -> None:
@@ -357,7 +360,7 @@ def test_what_is_not_known_of_a_sweep_is_not_drawn(swept: Run) -> None:
     ]
     drawing = throughput_with_bounds(change(swept[1], limits__sweeps=bare))
     assert drawing
-    assert {row["kind"] for panel in drawing.figure.panels for row in panel.rows} == {"measured"}
+    assert {row["kind"] for panel in drawing.panels for row in panel.rows} == {"measured"}
     assert [key.words for key in drawing.keys] == ["measured"]
 
 
@@ -366,7 +369,7 @@ def test_a_load_on_bare_files_has_requests(make_run: MakeRun) -> None:
     folder, analysis = limited(make_run(change(bare, metrics={"files": "requests_per_s"})))
     drawing = throughput_with_bounds(analysis)
     assert drawing
-    [panel] = drawing.figure.panels
+    [panel] = drawing.panels
     assert "requests/s" in panel.description
     assert "transactions/s" not in standard_json.dumps(panel.complete_spec())
     assert "Where the time of a request goes" in html.render(folder, analysis)
@@ -376,7 +379,7 @@ def test_a_bound_far_above_is_named_and_presses_nothing_together(swept: Run) -> 
     far = [change(one, bound_per_s=5e6, knee_clients=None) for one in limits_of(swept[1]).sweeps]
     drawing = throughput_with_bounds(change(swept[1], limits__sweeps=far))
     assert drawing
-    for panel in drawing.figure.panels:
+    for panel in drawing.panels:
         assert "bound 5,000,000/s, above the drawing" in {row.get("note") for row in panel.rows}
         assert max(row["speed"] for row in panel.rows) < 5000
 
@@ -387,7 +390,7 @@ def test_an_interval_without_end_is_cut_off(swept: Run) -> None:
     wild = [change(one, throughput_per_s=endless) for one in analysis.cells]
     drawing = throughput_with_bounds(change(analysis, cells=wild))
     assert drawing
-    for panel in drawing.figure.panels:
+    for panel in drawing.panels:
         ends = [row[end] for row in panel.rows for end in ("low", "high") if end in row]
         assert min(ends) > 10
         assert max(ends) < 10_000
@@ -399,7 +402,7 @@ def test_what_rounding_leaves_is_neither_unexplained_nor_an_overlap(run: Run) ->
     assert words.unexplained_us(split) == 0
     drawing = time_split(with_cell(run[1], 0, split=split))
     assert drawing
-    assert "dram, safest, 1 client: 0.000300 ms" in {row["name"] for row in drawing.figure.panels[0].rows}
+    assert "dram, safest, 1 client: 0.000300 ms" in {row["name"] for row in drawing.panels[0].rows}
 
 
 def test_a_sweep_of_one_point_is_not_drawn(swept: Run) -> None:
@@ -436,7 +439,7 @@ def test_devices_are_drawn_from_the_first_valid_trial_by_the_name_of_their_disk(
     drawing = devices_over_time(folder, analysis, trials)
     assert drawing
     assert [key.words for key in drawing.keys] == ["hdd", "vda"]
-    for panel in drawing.figure.panels:
+    for panel in drawing.panels:
         assert panel.marks == 2
         assert {row["device"] for row in panel.rows} == {"hdd", "vda"}
         assert min(row["t"] for row in panel.rows) == -3
@@ -452,11 +455,16 @@ def test_without_a_series_of_devices_nothing_is_drawn_of_them(run: Run) -> None:
 def test_the_pictures_can_be_drawn(swept: Run, ink: Ink) -> None:
     folder, analysis = swept
     utilised(folder, analysis.plan)
-    drawn = drawings(folder, analysis, folder.trials(), legend=True)
-    assert [one.figure.name for one in drawn] == ["split", "bounds", "devices"]
+    found = (
+        time_split(analysis),
+        throughput_with_bounds(analysis),
+        devices_over_time(folder, analysis, folder.trials()),
+    )
+    drawn = [one for one in found if one]
+    assert [one.name for one in drawn] == ["split", "bounds", "devices"]
     for one in drawn:
-        assert charts.png(one.figure, ink).startswith(b"\x89PNG")
-    assert "Universal Scalability Law" in charts.svg(drawn[1].figure)
+        assert still.png(one, ink).startswith(b"\x89PNG")
+    assert "Universal Scalability Law" in still.svg(drawn[1])
 
 
 # ---------------------------------------------------------------- the page
@@ -466,14 +474,11 @@ def hostile(plan: Plan) -> Limits:
     """Return limits in which every text is hostile."""
     text = make_limits(plan).model_dump_json()
     for said in (
-        "bound by the CPU",
-        "redo log too small",
+        "the redo log's flush",
         "raise `innodb_log_file_size`",
         SMALL_LOG.source,
         "2 CPUs are 96% busy",
         "the server's row lock time",
-        "beyond",
-        "with flushes twice as slow",
         "takes twice as long",
         "a commit waits for 6.5",
         "a disk with a 1 ms flush",
@@ -532,6 +537,6 @@ def test_the_page_shows_its_pictures_on_a_phone_and_does_nothing_else(
     assert page.locator("#limits img, #verdicts img, #limits td b").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert "Held" not in page.inner_text("#verdicts")
-    assert page.locator("#verdicts .held-back").count() == 2 * len(analysis.verdicts)
+    assert page.locator("#verdicts .line.plain").count() == 2 * len(analysis.verdicts)
     assert complaints == []
     context.close()

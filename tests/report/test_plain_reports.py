@@ -10,7 +10,9 @@ import pytest
 from rich.console import Console
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report import csv, html, json, markdown, pipes, text
+from diskproof.report import csv, html, json, markdown, text
+from diskproof.report.compose import cells, verdicts
+from diskproof.report.write.markdown import escape
 from diskproof.results.load import Operation
 from diskproof.results.trial import Finding
 from support.runs import MakeRun, Run
@@ -86,8 +88,8 @@ def test_what_does_not_fit_is_counted(make_run: MakeRun) -> None:
     plan = make_plan(storages=("dram", "a", "b", "c", "d"), clients=(1, 4, 16), blocks=3)
     _, analysis = make_run(plan)
     report = printed(analysis)
-    assert f"{len(analysis.verdicts) - text.MOST_VERDICTS} more verdicts" in report
-    assert f"{len(plan.cells) - text.MOST_CELLS} more cells" in report
+    assert f"{len(analysis.verdicts) - verdicts.MOST_SHOWN} more verdicts" in report
+    assert f"{len(plan.cells) - cells.MOST_SHOWN} more cells" in report
     assert len(report.splitlines()) < 70
 
 
@@ -109,7 +111,7 @@ def test_what_does_not_fit_is_counted(make_run: MakeRun) -> None:
     ],
 )
 def test_markdown_shows_text_as_it_is(hostile: str, shown: str) -> None:
-    assert pipes.escape(hostile) == shown
+    assert escape(hostile) == shown
 
 
 # ---------------------------------------------------------------- CSV and JSON

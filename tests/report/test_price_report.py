@@ -11,9 +11,12 @@ from rich.console import Console
 
 from diskproof.analysis.answers import Analysis, Interval
 from diskproof.analysis.prices.shapes import Prices
-from diskproof.report import charts, csv, html, json, labels, markdown, money, tables, text
-from diskproof.report.chart_style import DARK, LIGHT, Ink
-from diskproof.report.price_chart import HEIGHT_PX, NARROW_PX, price_legend, speed_against_price
+from diskproof.report import csv, html, json, markdown, text
+from diskproof.report.charts import labels, still
+from diskproof.report.charts.price import HEIGHT_PX, NARROW_PX, price_legend, speed_against_price
+from diskproof.report.compose import money
+from diskproof.report.compose import prices as tables
+from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.trial import Finding
 from support.prices import GB, make_price, with_prices
 from support.runs import MakeRun, Run
@@ -112,7 +115,7 @@ def test_a_terminal_says_price_per_gb_and_why_commits_are_not_durable(priced: Ru
 
 def test_markdown_tells_prices_apart_from_what_a_transaction_takes(priced: Run) -> None:
     shown = markdown.render(priced[1])
-    assert "## Price\n" in shown
+    assert "## Price of the storage\n" in shown
     assert "No price is given for unpriced." in shown
     assert "| both | sas + 2 x x25-e | 991 | 9.91 | not measured |" in shown
     assert "commits may be lost: innodb_flush_log_at_trx_commit is 2, sync\\_binlog is 0" in shown.replace(
@@ -186,10 +189,10 @@ def crowd(make_run: MakeRun, storages: int = 10) -> Run:
 
 @pytest.mark.parametrize("ink", [LIGHT, DARK])
 def test_it_is_drawn_for_either_page(priced: Run, ink: Ink) -> None:
-    figure = speed_against_price(priced[1], legend=True)
+    figure = speed_against_price(priced[1])
     assert figure
-    assert charts.png(figure, ink).startswith(b"\x89PNG")
-    drawing = charts.svg(figure)
+    assert still.png(figure, ink).startswith(b"\x89PNG")
+    drawing = still.svg(figure)
     assert all(said in drawing for said in ("disk", "both", "safest", "transactions/s", "price, USD"))
 
 

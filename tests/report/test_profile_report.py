@@ -9,8 +9,9 @@ from rich.console import Console
 from diskproof.profile.notes import notes
 from diskproof.profile.parse import to_cell
 from diskproof.refusal import RefusalError
-from diskproof.report.profile import files, page, tables, text
-from diskproof.report.profile.charts import drawings
+from diskproof.report import profile as told
+from diskproof.report.charts.profile import drawings
+from diskproof.report.compose import profile as tables
 from diskproof.results.profile import (
     Pattern,
     Probe,
@@ -19,8 +20,8 @@ from diskproof.results.profile import (
     ProfileMachine,
     ProfilePlace,
     Stream,
-    read_profile,
 )
+from diskproof.wording import as_message
 
 
 def stream(per_s: float, mean_us: float, *, tail: bool = True, bins: bool = False) -> Stream:
@@ -59,7 +60,7 @@ def make(*cells: ProfileCell, name: str = "/srv/db") -> Profile:
             host="h", kernel="Linux", distribution="d", cpu_model="c", cpus=2, memory_bytes=2**33
         ),
         cells=list(cells),
-        notes=["<b>bold</b> is not markup"],
+        notes=[as_message("<b>bold</b> is not markup")],
     )
 
 
@@ -94,7 +95,7 @@ def test_tables_hold_every_cell_by_depth(full: Profile) -> None:
 
 def test_a_screen_of_eighty_columns_holds_it(full: Profile) -> None:
     console = Console(width=80, record=True, file=Path("/dev/null").open("w"), highlight=False)  # noqa: SIM115
-    text.render(full, console)
+    told.render(full, console)
     lines = console.export_text().splitlines()
     assert max(map(len, lines)) <= 80
     assert "! <b>bold</b> is not markup" in [line.rstrip() for line in lines]
@@ -102,7 +103,7 @@ def test_a_screen_of_eighty_columns_holds_it(full: Profile) -> None:
 
 
 def test_pictures_are_drawn_with_their_legends(full: Profile, tmp_path: Path) -> None:
-    written = list(files.write_all(tmp_path, full))
+    written = list(told.write_all(tmp_path, full))
     assert {path.name for path in written} == {
         "profile.json",
         "profile.html",
@@ -110,7 +111,7 @@ def test_pictures_are_drawn_with_their_legends(full: Profile, tmp_path: Path) ->
         "latency.png",
         "flush.png",
     }
-    assert read_profile(tmp_path / "profile.json") == full
+    assert Profile.model_validate_json((tmp_path / "profile.json").read_text()) == full
     for name in ("throughput", "latency", "flush"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     words = {
@@ -126,7 +127,7 @@ def test_pictures_are_drawn_with_their_legends(full: Profile, tmp_path: Path) ->
 
 
 def test_the_curve_of_the_flush_is_its_distribution(full: Profile) -> None:
-    flush = next(drawn.figure for drawn in drawings(full) if drawn.figure.name == "flush")
+    flush = next(drawn for drawn in drawings(full) if drawn.name == "flush")
     points = [
         (row["ms"], row["share"]) for row in flush.panels[0].rows if row["name"] == "append + fdatasync"
     ]
@@ -135,14 +136,14 @@ def test_the_curve_of_the_flush_is_its_distribution(full: Profile) -> None:
 
 def test_a_profile_of_one_cell_draws_what_there_is() -> None:
     made = make(cell("random-read", 4096, requests=stream(100, 9000)))
-    assert [drawn.figure.name for drawn in drawings(made)] == ["throughput", "latency"]
+    assert [drawn.name for drawn in drawings(made)] == ["throughput", "latency"]
     nothing = make()
     assert drawings(nothing) == []
-    assert "There is nothing to draw" in page.render(nothing)
+    assert "There is nothing to draw" in told.page(nothing)
 
 
 def test_nothing_from_the_machine_becomes_markup(full: Profile) -> None:
-    html = page.render(make(*full.cells, name="/<script>alert(1)</script>"))
+    html = told.page(make(*full.cells, name="/<script>alert(1)</script>"))
     assert "<script>alert" not in html
     assert "&lt;b&gt;bold" in html
     assert "default-src &#39;none&#39;" in html or "default-src 'none'" in html
@@ -150,13 +151,13 @@ def test_nothing_from_the_machine_becomes_markup(full: Profile) -> None:
 
 def test_what_cannot_be_written_is_refused_before(tmp_path: Path) -> None:
     with pytest.raises(RefusalError, match="there is no folder"):
-        files.check_writable(tmp_path / "no" / "x.json", None)
+        told.check_writable(tmp_path / "no" / "x.json", None)
     with pytest.raises(RefusalError, match="is a folder"):
-        files.check_writable(tmp_path, None)
+        told.check_writable(tmp_path, None)
     (tmp_path / "file").touch()
-    with pytest.raises(RefusalError, match="cannot be written: a file of that name is there: name another"):
-        files.check_writable(None, tmp_path / "file")
-    files.check_writable(tmp_path / "new.json", None)
+    with pytest.raises(RefusalError, match="cannot be written: a file of that name exists: name another"):
+        told.check_writable(None, tmp_path / "file")
+    told.check_writable(tmp_path / "new.json", None)
     assert not (tmp_path / "new.json").exists()
 
 
@@ -189,7 +190,7 @@ def test_reads_and_writes_are_put_together() -> None:
     assert made.requests.percentiles_us == {"50": 1.0, "90": 6.0}, "ten lie beyond the 90th, not the 95th"
     assert made.cpu_share == pytest.approx(0.95)
     place = make().place
-    assert any("one CPU was the limit" in note for note in notes(place, [made]))
+    assert any("one CPU was the limit" in note.text for note in notes(place, [made]))
 
 
 def test_what_is_drained_after_the_end_is_in_no_figure() -> None:
@@ -204,14 +205,14 @@ def test_what_is_drained_after_the_end_is_in_no_figure() -> None:
 def test_a_synced_cell_without_a_flush_is_an_error(pattern: Pattern) -> None:
     probe = Probe(pattern=pattern, block_bytes=4096)
     made = to_cell(probe, "", result(write=fios(63, 1000)))
-    assert "not one flush" in str(made.error)
+    assert "no flush" in str(made.error)
     assert to_cell(probe, "", result(write=fios(63, 1000), sync=fios(1, 1000))).error is None
 
 
 @pytest.mark.parametrize(
     ("pattern", "requests", "longest_ns", "doubt"),
     [
-        ("random-read", 99, 9000, "99 requests alone"),
+        ("random-read", 99, 9000, "only 99 requests"),
         ("random-read", 100, 9000, None),
         ("random-read", 5000, 340_000_000, "one request took 0.34 s of its 1 s"),
         ("random-read", 5000, 330_000_000, None),
@@ -224,16 +225,16 @@ def test_a_cell_that_shows_a_moment_is_marked(
     read = fios(requests, 1000)
     read["lat_ns"] = {"min": 1, "max": longest_ns, "mean": 1000.0, "N": requests, "bins": {}}
     made = to_cell(Probe(pattern=pattern, block_bytes=4096), "", result(read=read))
-    assert made.doubt == doubt
+    assert (made.doubt and made.doubt.text) == doubt
     table = tables.iops(make(made)) if pattern == "random-read" else tables.others(make(made))
     assert table.rows[0][1].endswith("?") == bool(doubt)
     said = notes(make().place, [made])
-    assert any(f"random-read-4k-qd1 ({doubt})" in note for note in said) == bool(doubt)
+    assert any(f"random-read-4k-qd1 ({doubt})" in note.text for note in said) == bool(doubt)
 
 
 def test_a_job_without_an_answer_is_an_error_and_no_zero() -> None:
     probe = Probe(pattern="random-read", block_bytes=4096)
     made = to_cell(probe, "", result())
-    assert (made.requests, made.error) == (None, "not one request was answered")
+    assert (made.requests, made.error) == (None, "no request was answered")
     assert to_cell(probe, "", result(error=5)).error == "fio reports error 5"
     assert make(made).cell("random-read", 4096) is None

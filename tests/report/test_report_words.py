@@ -1,56 +1,23 @@
 """Figures, intervals and texts read as a person would say them."""
 
-import pytest
-
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Interval, RunFinding, Verdict
-from diskproof.report import words
+from diskproof.report import intervals
+from diskproof.report.compose import head
+from diskproof.report.compose import verdicts as compose
+from diskproof.report.compose.findings import by_severity
+from diskproof.report.write.terminal import visible
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding
 from support.trials import change, make_plan, make_trials
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (None, "n/a"),
-        (0, "0"),
-        (0.000012, "1.2e-05"),
-        (0.00351, "0.00351"),
-        (0.2124, "0.212"),
-        (0.99951, "1.00"),
-        (4.7349, "4.73"),
-        (9.996, "10.0"),
-        (99.94, "99.9"),
-        (99.96, "100"),
-        (25131.4, "25,131"),
-    ],
-)
-def test_numbers_have_three_digits_and_no_needless_precision(value: float | None, expected: str) -> None:
-    assert words.number(value) == expected
-
-
-@pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [
-        (0.25, "0.25 s"),
-        (59, "59 s"),
-        (60, "1 min"),
-        (372, "6 min 12 s"),
-        (3599.7, "1 h"),
-        (7500, "2 h 5 min"),
-    ],
-)
-def test_durations(seconds: float, expected: str) -> None:
-    assert words.duration(seconds) == expected
-
-
 def test_an_interval_says_so_where_it_has_no_ends() -> None:
     alone = Interval(estimate=1234.5, low=None, high=None, n=1)
-    assert words.with_bounds(alone) == "1,234 (one block, no interval)"
-    assert words.bounds(alone) == "none: one block"
-    assert words.with_bounds(Interval(estimate=0.2, low=0.18, high=0.22, n=5)) == "0.200 (0.180 to 0.220)"
-    assert words.with_bounds(None) == "n/a"
+    assert intervals.with_bounds(alone) == "1,234 (one block, no interval)"
+    assert intervals.bounds(alone) == "none: one block"
+    assert intervals.with_bounds(Interval(estimate=0.2, low=0.18, high=0.22, n=5)) == "0.200 (0.180 to 0.220)"
+    assert intervals.with_bounds(None) == "n/a"
 
 
 def test_the_largest_effect_comes_first_whichever_way_it_goes() -> None:
@@ -61,28 +28,21 @@ def test_the_largest_effect_comes_first_whichever_way_it_goes() -> None:
         _verdict("inconclusive", 9.0),
         _verdict("slower", 0.2),
     ]
-    outcomes = [verdict.outcome for verdict in words.by_importance(verdicts)]
+    outcomes = [verdict.outcome for verdict in compose.by_importance(verdicts)]
     assert outcomes == ["slower", "faster", "the same", "inconclusive", "not comparable"]
 
 
 def test_control_characters_are_shown_and_not_obeyed() -> None:
-    assert words.visible("a\x1b[2Jb\r\nc\x07\x9b") == "a\N{REPLACEMENT CHARACTER}[2Jb\nc" + "\ufffd" * 2
-    assert words.visible("left\u202eright") == "left\ufffdright"
-
-
-def test_a_reason_is_not_said_twice() -> None:
-    sentence = "disk and dram are not comparable: a single block gives no interval"
-    assert words.further_reasons(sentence, ["a single block gives no interval", "another CPU"]) == [
-        "another CPU"
-    ]
+    assert visible("a\x1b[2Jb\r\nc\x07\x9b") == "a\N{REPLACEMENT CHARACTER}[2Jb\nc" + "\ufffd" * 2
+    assert visible("left\u202eright") == "left\ufffdright"
 
 
 def test_phases_of_a_workloads_own_are_told_beside_those_of_the_others() -> None:
     plan = make_plan(workloads=("a", "b", "dd", "job"), measure_s=30)
     own = change(plan, phases={"dd": Phases(warm_up_s=0, measure_s=5)}, metrics={"job": "seconds"})
     said = "30 s measured after 10 s of warm-up; `dd` 5 s measured, no warm-up"
-    assert words.design(own).endswith(f"5 blocks, {said}")
-    method = words.method(analyse(own, None, make_trials(own), {}))
+    assert head.speed_design(own).endswith(f"5 blocks, {said}")
+    method = head.speed_method(analyse(own, None, make_trials(own), {}))
     said = "warmed up for 10 s and measured for 30 s (`dd`: measured for 5 s; a job: timed to its end)."
     assert said in method
 
@@ -90,8 +50,8 @@ def test_phases_of_a_workloads_own_are_told_beside_those_of_the_others() -> None
 def test_phases_that_no_workload_has_are_not_told() -> None:
     plan = make_plan(measure_s=30)
     own = change(plan, phases={"complex": Phases(warm_up_s=1, measure_s=5)})
-    assert words.design(own).endswith("5 blocks, 5 s measured after 1 s of warm-up")
-    assert "warmed up for 1 s and measured for 5 s." in words.method(analyse(own, None, [], {}))
+    assert head.speed_design(own).endswith("5 blocks, 5 s measured after 1 s of warm-up")
+    assert "warmed up for 1 s and measured for 5 s." in head.speed_method(analyse(own, None, [], {}))
 
 
 def _verdict(outcome: str, ratio: float | None) -> Verdict:
@@ -106,7 +66,8 @@ def _verdict(outcome: str, ratio: float | None) -> Verdict:
             "ratio": None if ratio is None else {"estimate": ratio, "low": ratio, "high": ratio, "n": 5},
             "p_adjusted": 0.01,
             "outcome": outcome,
-            "sentence": "…",
+            "metric": "transactions_per_s",
+            "same_within": 0.03,
         }
     )
 
@@ -121,4 +82,4 @@ def test_severe_findings_come_first() -> None:
         )
         for one in severities
     ]
-    assert [one.finding.severity for one in words.by_severity(findings)] == ["invalid", "warning", "note"]
+    assert [one.finding.severity for one in by_severity(findings)] == ["invalid", "warning", "note"]

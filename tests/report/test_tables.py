@@ -1,6 +1,6 @@
 """The tables say where each value was read, and leave nothing out."""
 
-from diskproof.report import tables
+from diskproof.report.compose import cells, machine, method, settings
 from diskproof.results.trial import Setting
 from support.runs import MakeRun, Run
 from support.trials import MIB, change, make_machine, make_plan, make_trials
@@ -9,7 +9,7 @@ from support.trials import MIB, change, make_machine, make_plan, make_trials
 def test_a_setting_names_the_factor_that_explains_its_value(make_run: MakeRun) -> None:
     plan = make_plan(memory_bytes=(128 * MIB, 1024 * MIB), blocks=2)
     folder, _ = make_run(plan)
-    table = tables.settings(plan, folder.trials())
+    table = settings.settings(plan, folder.trials())
     where = {(row[1], row[3]): row[4] for row in table.rows}
     assert where["max_connections", "40"] == "all"
     assert where["sync_binlog", "1"] == "safest"
@@ -24,7 +24,7 @@ def test_a_setting_that_does_not_hold_is_marked(make_run: MakeRun) -> None:
     gone = Setting(name="query_cache_size", requested="0", observed=None, holds=False)
     trials[0] = change(trials[0], settings=[wrong, gone])
     folder, _ = make_run(plan, trials)
-    read_back = {(row[1], row[2], row[3]) for row in tables.settings(plan, folder.trials()).rows}
+    read_back = {(row[1], row[2], row[3]) for row in settings.settings(plan, folder.trials()).rows}
     assert ("sync_binlog", "1", "0 (does not hold)") in read_back
     assert ("query_cache_size", "0", "no such variable (does not hold)") in read_back
 
@@ -33,17 +33,17 @@ def test_every_row_has_an_entry_a_column(quickstart: Run) -> None:
     folder, analysis = quickstart
     assert analysis.machine
     made = (
-        tables.cells(analysis),
-        tables.costs(analysis),
-        tables.level_differences(analysis),
-        tables.machine(analysis.machine),
-        tables.servers(analysis.machine),
-        tables.places(analysis.machine),
-        tables.devices(analysis.machine),
-        tables.settings(analysis.plan, folder.trials()),
-        tables.order(analysis),
-        tables.load_commands(analysis, folder.trials()),
+        cells.cells(analysis),
+        cells.costs(analysis),
+        settings.level_differences(analysis),
+        machine.machine(analysis.machine),
+        machine.servers(analysis.machine),
+        machine.places(analysis.machine),
+        machine.devices(analysis.machine),
+        settings.settings(analysis.plan, folder.trials()),
+        method.order(analysis),
     )
+    assert len(method.load_commands(analysis, folder.trials())) == len(analysis.plan.cells)
     for table in made:
         assert table.rows
         assert {len(row) for row in table.rows} == {len(table.columns)}
@@ -53,26 +53,26 @@ def test_the_order_is_the_plans(quickstart: Run) -> None:
     _, analysis = quickstart
     first = analysis.plan.trials[0]
     cell = analysis.plan.cell(first.cell)
-    row = tables.order(analysis).rows[0]
+    row = method.order(analysis).rows[0]
     assert row[0] == "1"
     assert row[1].startswith(f"{cell.storage}, {cell.tuning}, {cell.clients} client")
 
 
 def test_a_single_cell_is_still_named(make_run: MakeRun) -> None:
     _, analysis = make_run(make_plan(storages=("disk",), tunings=("safest",), clients=(8,)))
-    assert tables.cells(analysis).columns[0].title == "Storage"
-    assert tables.cells(analysis).rows[0][0] == "disk"
+    assert cells.cells(analysis).columns[0].title == "Storage"
+    assert cells.cells(analysis).rows[0][0] == "disk"
 
 
 def test_the_machine_tells_its_fio_and_the_threads_that_were_left_idle() -> None:
     facts = make_machine(cpus=8, held_cpus=[2, 3], idle_cpus=[6, 7], fio_version="3.33")
-    rows = {row[0]: row[1] for row in tables.machine(facts).rows}
+    rows = {row[0]: row[1] for row in machine.machine(facts).rows}
     assert rows["fio"] == "3.33"
     assert rows["Server and load"] == (
         "2 CPUs (2, 3); virtual disks and diskproof on the 4 others; "
         "nothing on the other threads of these cores (6, 7)"
     )
-    assert "fio" not in {row[0] for row in tables.machine(make_machine()).rows}
+    assert "fio" not in {row[0] for row in machine.machine(make_machine()).rows}
 
 
 def test_bare_files_have_a_table_of_their_own_columns(make_run: MakeRun) -> None:
@@ -80,7 +80,7 @@ def test_bare_files_have_a_table_of_their_own_columns(make_run: MakeRun) -> None
     bare = make_plan(servers=("-",), storages=("disk",), tunings=("-",), workloads=("files",), blocks=2)
     plan = change(served, cells=[*served.cells, *bare.cells], metrics={"files": "requests_per_s"})
     analysis = make_run(plan)[1]
-    of_servers, of_files = tables.cells_by_kind(analysis)
+    of_servers, of_files = cells.cells_by_kind(analysis)
     assert len(of_servers.rows) == len(served.cells)
     assert len(of_files.rows) == len(bare.cells)
     headings = [{column.title for column in table.columns} for table in (of_servers, of_files)]

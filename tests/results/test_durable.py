@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.refusal import NotWrittenError, told_of
+from diskproof.refusal import NotWrittenError, refusal_of
 from diskproof.results.durable import append_line, write_whole, writing
 
 
@@ -78,9 +78,9 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
 
 def test_only_what_a_user_can_mend_has_a_remedy(tmp_path: Path) -> None:
     read_only = OSError(errno.EROFS, os.strerror(errno.EROFS), str(tmp_path))
-    assert told_of(read_only) == (
+    assert refusal_of(read_only) == (
         f"{tmp_path}: Read-only file system: its file system is read-only: name another folder, or mount it "
         "writable"
     )
-    assert told_of(OSError(errno.EBADF, "Bad file descriptor")) is None
-    assert told_of(FileNotFoundError(errno.ENOENT, "x", "y")) is None, "that may be a mistake of ours"
+    assert refusal_of(OSError(errno.EBADF, "Bad file descriptor")) is None
+    assert refusal_of(FileNotFoundError(errno.ENOENT, "x", "y")) is None, "that may be a mistake of ours"

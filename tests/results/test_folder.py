@@ -10,9 +10,9 @@ import pytest
 
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.plan import Cell, Plan, PlannedTrial
-from diskproof.results.record import format_bytes
 from diskproof.results.series import BATCH_ROWS, Row
 from diskproof.results.trial import Finding, Trial
+from diskproof.wording import numbers
 
 CELL = Cell(
     id="a/b/c/d/e/1c", server="a", storage="b", tuning="c", workload="d", memory_bytes=2**28, clients=1
@@ -202,7 +202,7 @@ def test_a_run_folder_is_never_made_over_another(folder: RunFolder) -> None:
     ("size", "text"), [(0, "0 B"), (1536, "1.5 KiB"), (128 * 2**20, "128 MiB"), (3 * 2**40, "3 TiB")]
 )
 def test_sizes_are_written_as_people_do(size: int, text: str) -> None:
-    assert format_bytes(size) == text
+    assert numbers.size(size) == text
 
 
 def test_a_line_that_is_no_record_is_told_with_its_number(folder: RunFolder) -> None:

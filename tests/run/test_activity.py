@@ -104,7 +104,7 @@ def test_two_logs_at_once_are_one_moment_at_the_logs() -> None:
     assert activity.log_share == 0.75
 
 
-def test_what_goes_wrong_in_the_background_is_raised_at_the_end() -> None:
+def test_background_failures_are_raised_at_the_end() -> None:
     class Broken(Shown):
         def look(self) -> list[Sight] | None:
             self.over.set()
@@ -116,7 +116,7 @@ def test_what_goes_wrong_in_the_background_is_raised_at_the_end() -> None:
     assert shown.closed, "its descriptors are let go of all the same"
 
 
-def test_a_kernel_that_refuses_in_the_middle_is_told_of() -> None:
+def test_a_kernel_that_refuses_midway_is_recorded() -> None:
     class Refusing(Shown):
         def look(self) -> list[Sight] | None:
             sights = super().look()
@@ -130,7 +130,7 @@ def test_a_kernel_that_refuses_in_the_middle_is_told_of() -> None:
     assert activity.period_s * activity.moments <= activity.refused_after_s
 
 
-def test_where_nobody_could_be_looked_at_there_is_no_activity() -> None:
+def test_without_threads_there_is_no_activity() -> None:
     watch = watched(Shown(None, None))
     assert watch.activity() is None
     assert watch.runnable_mean() is not None, "the machine's own figure is there all the same"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from diskproof.refusal import RefusalError
-from diskproof.results.trial import DataFacts, Timings
+from diskproof.results.trial import DataFacts
 from diskproof.run.attempt import Attempt
 from diskproof.storage.virtual import Slowness
 from support.trials import make_plan
@@ -51,9 +51,6 @@ class Broken(Attempt):
     def data(self) -> DataFacts:
         raise NotImplementedError
 
-    def timings(self) -> Timings:
-        raise NotImplementedError
-
 
 def attempt(tmp_path: Any, *refused: str, slow: bool = True) -> tuple[Broken, Place]:
     place = Place(refused)
@@ -69,17 +66,17 @@ def attempt(tmp_path: Any, *refused: str, slow: bool = True) -> tuple[Broken, Pl
 @pytest.mark.parametrize(
     "refused", [(), ("processes",), ("slowness",), ("files",), ("processes", "slowness", "files")]
 )
-def test_whatever_will_not_go_the_rest_is_undone(tmp_path: Any, refused: tuple[str, ...]) -> None:
+def test_a_failed_undo_does_not_stop_the_others(tmp_path: Any, refused: tuple[str, ...]) -> None:
     trial, place = attempt(tmp_path, *refused)
     trial.clear()
     assert place.undone == ["slowness", "processes", "files"]
-    assert [one.message for one in trial.findings] == [
+    assert [one.message.text for one in trial.findings] == [
         f"{what} would not go" for what in place.undone if what in refused
     ]
     assert all(one.severity == "invalid" for one in trial.findings)
 
 
-def test_disks_that_nobody_slowed_are_left_alone(tmp_path: Any) -> None:
+def test_unslowed_disks_are_left_alone(tmp_path: Any) -> None:
     trial, place = attempt(tmp_path, slow=False)
     trial.clear()
     assert place.undone == ["processes", "files"]

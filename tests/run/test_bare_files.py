@@ -233,21 +233,21 @@ def test_more_open_files_than_are_allowed_are_refused_at_once(tmp_path: Path) ->
     (tmp_path / "study.toml").write_text(HEAD.format(blocks=1) + text)
     result = diskproof(tmp_path, "run", "study.toml")
     assert result.returncode == 2, result.stderr
-    assert "files open" in result.stderr
+    assert "open files" in result.stderr
     assert "`ulimit -Hn`" in result.stderr
     assert not (tmp_path / "runs").exists()
     planned = diskproof_here(tmp_path, "plan", "study.toml")
     assert planned.returncode == 2
-    assert "files open" in planned.stderr
+    assert "open files" in planned.stderr
 
 
 def test_more_threads_than_fio_takes_are_refused_at_once() -> None:
     check_threads(MOST_THREADS)
-    with pytest.raises(FioError, match=r"not 3,000: fewer `clients`"):
+    with pytest.raises(FioError, match=r"not 3,000: lower `clients`"):
         check_threads(3000)
 
 
-def test_what_fio_calls_an_error_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_fio_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     journal = Journal.begin("test")
     job = tmp_path / "job.fio"
@@ -257,7 +257,7 @@ def test_what_fio_calls_an_error_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     assert all(item.done for item in journal.finish())
 
 
-def test_a_pass_that_is_over_at_once_is_proved_and_was_held_to_its_cpus(tmp_path: Path) -> None:
+def test_a_very_short_pass_is_checked_and_stays_on_its_cpus(tmp_path: Path) -> None:
     text = """
     [storages.here]
     directory = "here"
@@ -282,7 +282,7 @@ def test_a_pass_that_is_over_at_once_is_proved_and_was_held_to_its_cpus(tmp_path
     assert "could not be asked" not in result.stderr + result.stdout
 
 
-def test_a_library_that_is_read_while_fio_starts_is_none_of_its_files(tmp_path: Path) -> None:
+def test_libraries_that_fio_reads_are_not_its_files(tmp_path: Path) -> None:
     for name in ("f0", "library.so", "elsewhere"):
         (tmp_path / name).write_bytes(b"bytes")
     with (tmp_path / "f0").open(), (tmp_path / "library.so").open(), (tmp_path / "elsewhere").open("a"):
@@ -293,7 +293,7 @@ def test_a_library_that_is_read_while_fio_starts_is_none_of_its_files(tmp_path: 
     ]
 
 
-def test_a_file_system_that_compresses_is_given_what_cannot_be() -> None:
+def test_a_compressing_file_system_gets_random_bytes() -> None:
     [place, *_] = make_places("ram")
     assert zeroes_will_do(place)
     assert not zeroes_will_do(change(place, mount_options="rw,compress=zstd:3"))

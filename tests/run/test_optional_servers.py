@@ -45,8 +45,8 @@ def test_the_run_goes_on_without_it_and_every_report_says_so(tmp_path: Path) -> 
     ran = diskproof(tmp_path, "run", "study.toml")
     for result in (planned, ran):
         assert result.returncode == 0, result.stderr
-        assert "server `other` is left out, as the study allows: basedir nowhere is not" in result.stderr
-    assert "threshold not asked: other against lite (server)" in ran.stderr
+        assert "server `other` is optional and left out: basedir nowhere is not" in result.stderr
+    assert "threshold not tested: other against lite (server)" in ran.stderr
     assert "threshold" not in planned.stderr
     told = "without the optional server other, which the machine did not have"
     [path] = (tmp_path / "runs" / "study").iterdir()

@@ -72,9 +72,9 @@ def test_a_database_on_a_pool_with_log_and_cache(tmp_path: Path) -> None:
         assert trial.usage.devices[log.device.name].writes > 0
         assert {use.device: use.part for use in trial.pools}[log.device.name] == "log"
         assert all(file.as_declared for file in trial.open_files)
-        notes = [finding.message for finding in trial.findings if finding.check == "settings"]
+        notes = [finding.message.text for finding in trial.findings if finding.check == "settings"]
         assert any("innodb_use_native_aio = OFF" in note for note in notes)
-        assert any("records are 16 KiB" in note for note in notes)
+        assert any("records have 16 KiB" in note for note in notes)
         assert (folder.server_folder(trial.id) / f"zpool-iostat-{pool_facts.name}.txt").exists()
     assert not loops_on(tmp_path / "ssd")
     assert not (tmp_path / "ssd").exists()
@@ -96,7 +96,7 @@ def test_a_throttled_disk_holds_the_server_to_its_rate(tmp_path: Path) -> None:
     assert trial.load is not None
     # Each commit flushes a write of its own; a throttled disk lets a burst pass that it has saved up.
     assert 0 < trial.load.transactions_per_s < 2 * write_iops
-    assert any("throttled" in finding.message for finding in trial.findings)
+    assert any("throttled" in finding.message.text for finding in trial.findings)
     groups = controller()
     assert groups is not None
     assert not list(groups[1].glob("diskproof-*"))

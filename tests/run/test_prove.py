@@ -85,13 +85,13 @@ def test_a_disk_that_holds_a_server_back_is_proved_to(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--pairs", "5"), "give --prove with it"),
+        (("--pairs", "5"), "--pairs needs --prove"),
         (("--prove", "--pairs", "2"), "--pairs is a number from 3 to 1000, not 2"),
         (("--prove", "--pairs", "9999"), "--pairs is a number from 3"),
         (("--prove", "--resume"), "there is no run under"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_before_anything_is_started(
+def test_impossible_requests_are_refused_before_the_start(
     tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     (tmp_path / "study.toml").write_text(STUDY)

@@ -1,4 +1,4 @@
-"""The pairs of trials of a proof: their order, what is foretold and stays so, how they are gone on with."""
+"""The pairs of trials of a proof: their order, a prediction that stays, and how a run resumes them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from diskproof.analysis.limits.shapes import CellLimit, Limits, WhatIf
+from diskproof.analysis.limits.records import CellLimit, Limits, WhatIf
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
@@ -24,6 +24,7 @@ from diskproof.run.session import PlannedPair, Request
 from diskproof.storage.virtual import Slowness
 from diskproof.study.plan import make_plan as plan_study
 from diskproof.study.read import StudyFile, parse_study
+from diskproof.wording import Message
 from support.proofs import SAYS, slowed
 from support.runs import write_run
 from support.trials import change, make_machine, make_plan, make_trial, make_trials, typical_rate
@@ -39,7 +40,7 @@ class Watcher:
 
     notes: list[str] = field(default_factory=list)
     announced: list[PlannedPair] = field(default_factory=list)
-    failing: list[Sequence[str]] = field(default_factory=list)
+    failing: list[Sequence[Message]] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -50,7 +51,7 @@ class Watcher:
     def pair_begins(self, planned: PlannedPair) -> None:
         pass
 
-    def pair_ends(self, pair: ProofPair, failing: Sequence[str]) -> None:
+    def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
         del pair
         self.failing.append(failing)
 
@@ -76,7 +77,7 @@ class Stage:
     ran: list[PlannedTrial] = field(default_factory=list)
     changed: list[bool] = field(default_factory=list)
     spoil: Callable[[Trial], Trial] = lambda trial: trial
-    foretold: float = 0.5
+    predicted: float = 0.5
     intervention: Intervention = SLOWER
     named: dict[int, str | None] = field(default_factory=lambda: {0: "log flush", 2: "log flush"})
 
@@ -88,7 +89,7 @@ class Stage:
 
     def analyse(self, _folder: RunFolder) -> SimpleNamespace:
         cells = [
-            CellLimit.model_validate({"cell": cell, "limit": self.named.get(number), "sentence": "so"})
+            CellLimit.model_validate({"cell": cell, "limit": self.named.get(number)})
             for number, cell in enumerate(PLAN.cells)
         ]
         return SimpleNamespace(limits=Limits(cells=cells))
@@ -97,9 +98,9 @@ class Stage:
         slowness = {"cheetah": Slowness(on="flush", add_us=4000.0)}
         return Way(self.intervention, subject.cell, replace(subject.bench, slowness=slowness))
 
-    def foresee(self, _limit: CellLimit, intervention: Intervention) -> WhatIf | None:
-        foretold = self.foretold
-        return WhatIf(says=intervention.says, ratio=foretold, low=foretold, high=foretold, basis="the law")
+    def predict(self, _limit: CellLimit, intervention: Intervention) -> WhatIf | None:
+        predicted = self.predicted
+        return WhatIf(says=intervention.says, ratio=predicted, low=predicted, high=predicted, basis="the law")
 
     def run_trial(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> Trial:
         changed = bool(bench.slowness)
@@ -115,7 +116,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     stage = Stage(folder)
     monkeypatch.setattr(room, "analyse_folder", stage.analyse)
     monkeypatch.setattr(room, "choose", stage.choose)
-    monkeypatch.setattr(room, "foresee", stage.foresee)
+    monkeypatch.setattr(room, "predict", stage.predict)
     monkeypatch.setattr(room, "run_trial", stage.run_trial)
     monkeypatch.setattr(room, "check_disks", lambda _layout: None)
     return stage
@@ -134,7 +135,7 @@ def test_each_pair_has_a_trial_of_either_kind_that_draw_alike(stage: Stage) -> N
         assert pair.as_it_was.cell == pair.changed.cell == pair.cell
         assert not pair.as_it_was.virtual_disks
         assert pair.changed.virtual_disks[0].slowed
-        assert (pair.predicted_ratio, pair.basis) == (0.5, "the law")
+        assert (pair.predicted_ratio, pair.basis.text) == (0.5, "the law")
     assert len({trial.id for trial in stage.ran}) == 32
     assert not {trial.id for trial in stage.ran} & {trial.id for trial in stage.folder.trials()}
     firsts = [pair.changed.position == 1 for pair in pairs]
@@ -150,7 +151,7 @@ def test_the_order_is_drawn_from_the_seed(stage: Stage, tmp_path: Path) -> None:
     assert stage.changed == first
 
 
-def test_what_counts_is_not_run_again_and_further_pairs_are_added(stage: Stage) -> None:
+def test_valid_pairs_are_kept_and_more_are_added(stage: Stage) -> None:
     stage.prove(2)
     stage.ran.clear()
     stage.prove(2)
@@ -180,9 +181,9 @@ def test_a_kill_within_a_pair_leaves_those_before_it(stage: Stage) -> None:
     assert len(stage.ran) == 6 + 4
 
 
-def test_what_was_foretold_before_the_first_pair_stays_foretold(stage: Stage) -> None:
+def test_a_prediction_before_the_first_pair_stays(stage: Stage) -> None:
     stage.prove(1)
-    stage.foretold = 0.9
+    stage.predicted = 0.9
     stage.prove(2)
     assert {pair.predicted_ratio for pair in stage.folder.proofs()} == {0.5}
 
@@ -190,7 +191,7 @@ def test_what_was_foretold_before_the_first_pair_stays_foretold(stage: Stage) ->
 def test_another_intervention_begins_a_proof_anew(stage: Stage) -> None:
     stage.prove(2)
     relaxed = Intervention(change="flushes relaxed", says="no commit waits for a flush", factor=0.0)
-    stage.foretold, stage.intervention = 0.9, relaxed
+    stage.predicted, stage.intervention = 0.9, relaxed
     stage.prove(2)
     assert {pair.predicted_ratio for pair in stage.folder.proofs()} == {0.9}
     assert len(stage.folder.proofs()) == 4
@@ -199,7 +200,7 @@ def test_another_intervention_begins_a_proof_anew(stage: Stage) -> None:
 def test_a_pair_that_does_not_count_is_run_again_by_the_next_run(stage: Stage) -> None:
     stage.spoil = lambda trial: change(trial, virtual_disks=[])
     stage.prove(1)
-    assert all("tells that it was slowed" in why[0] for why in stage.watcher.failing)
+    assert all("reports that it was slowed" in why[0].text for why in stage.watcher.failing)
     stage.spoil = lambda trial: trial
     stage.prove(1)
     assert stage.watcher.failing[-2:] == [[], []]
@@ -221,35 +222,37 @@ def test_a_proof_that_breaks_off_ends_and_the_others_go_on(stage: Stage) -> None
     ]
 
 
-def test_what_cannot_be_proved_is_said_cell_by_cell(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_cell_without_a_proof_gets_a_reason(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         room,
         "choose",
         lambda subject, _: "nothing can be done" if subject.cell.clients == 1 else stage.choose(subject, _),
     )
-    monkeypatch.setattr(room, "foresee", lambda *_: None)
+    monkeypatch.setattr(room, "predict", lambda *_: None)
     stage.prove(1)
     assert not stage.ran
     assert not stage.watcher.announced
     [first, second] = stage.watcher.notes
     assert (
         first
-        == f"{PLAN.cells[0].id}: held back by log flush, which nothing can prove here: nothing can be done"
+        == f"{PLAN.cells[0].id}: the limit is log flush, which cannot be proved here: nothing can be done"
     )
-    assert second.startswith(f"{PLAN.cells[2].id}: held back by log flush; what comes where every flush")
+    assert second.startswith(
+        f"{PLAN.cells[2].id}: the limit is log flush; no proof, since the effect cannot be predicted if every"
+    )
 
 
-def test_what_cannot_fail_is_not_proved(stage: Stage) -> None:
+def test_a_prediction_that_cannot_fail_is_not_tested(stage: Stage) -> None:
     """What the study calls the same as no change would fit 0.98 as well."""
-    stage.foretold = 0.98
+    stage.predicted = 0.98
     stage.prove(3)
     assert not stage.ran
     assert len(stage.watcher.notes) == 2
     assert stage.watcher.notes[0].endswith(
-        "throughput is foretold to be 0.980 of what it is without. No change at all would fit that "
-        "too, so that it would prove nothing"
+        "predicted throughput is 0.98 of the unchanged. 'No change' would fit that too, "
+        "so it would prove nothing"
     )
-    stage.foretold = 0.96
+    stage.predicted = 0.96
     stage.prove(1)
     assert len(stage.folder.proofs()) == 2
 
@@ -278,11 +281,11 @@ def request(tmp_path: Path, text: str, **fields: Any) -> Request:
 
 
 def test_proofs_of_cuts_alone_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(RefusalError, match=r"no loads whose speed is measured.*leave --prove out"):
+    with pytest.raises(RefusalError, match=r"measures no load.*leave --prove out"):
         check_request(request(tmp_path, CUTS))
 
 
-def test_a_complete_run_of_which_nothing_is_known_is_refused_before_anything_is_started(
+def test_a_complete_run_without_limits_is_refused_before_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = request(tmp_path, QUICKSTART, resume=True)

@@ -36,7 +36,7 @@ def complaint(out: Path, file: StudyFile, only: list[str] | None = None) -> str:
     return str(refused.value)
 
 
-def test_the_newest_run_of_the_same_scale_is_gone_on_with(tmp_path: Path) -> None:
+def test_the_newest_run_of_the_same_scale_is_resumed(tmp_path: Path) -> None:
     begun(tmp_path, "20260101-000000", study("short"))
     newest_short = begun(tmp_path, "20260102-000000", study("short"))
     smoke = begun(tmp_path, "20260103-000000", study("smoke"))
@@ -44,11 +44,11 @@ def test_the_newest_run_of_the_same_scale_is_gone_on_with(tmp_path: Path) -> Non
     assert resumed(tmp_path, study("smoke")) == smoke
 
 
-def test_a_refusal_says_what_was_looked_for_and_what_the_newest_is(tmp_path: Path) -> None:
+def test_a_refusal_names_the_newest_run_and_its_difference(tmp_path: Path) -> None:
     begun(tmp_path, "20260103-000000", study("smoke"))
     said = complaint(tmp_path, study("short"))
-    assert "of this study, at scale `short`: the newest, 20260103-000000, is at scale `smoke`" in said
-    assert "as it stands, at no scale: the newest" in complaint(tmp_path, study(None))
+    assert "as this study at scale `short`: the newest, 20260103-000000, is at scale `smoke`" in said
+    assert "this study without a scale: the newest" in complaint(tmp_path, study(None))
     assert "has other cells" in complaint(tmp_path, study("smoke"), ["dram"])
     edited = study("smoke", QUICKSTART + SCALES + "# a thought\n")
     assert "was made from another version of this study" in complaint(tmp_path, edited)
@@ -60,10 +60,10 @@ def test_a_run_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     (damaged / "plan.json").write_text('{"study": 5')
     assert resumed(tmp_path, study("short")) == older
     said = complaint(tmp_path, study("smoke"))
-    assert f"20260103-000000, cannot be gone on with: {damaged / 'plan.json'} cannot be read: " in said
+    assert f"20260103-000000, cannot be resumed: {damaged / 'plan.json'} cannot be read: " in said
 
 
-def test_where_there_is_no_run_that_is_said(tmp_path: Path) -> None:
+def test_a_missing_run_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="there is no run under"):
         resumed(tmp_path, study(None))
 
@@ -87,7 +87,7 @@ def campaign(cuts: int, accounts: int = 100) -> StudyFile:
     return StudyFile("study", "the same", parse_study(text, "study.toml", None), None)
 
 
-def test_a_campaign_is_gone_on_with_beyond_its_end_and_the_cuts_that_it_had_stay_as_they_were(
+def test_a_campaign_resumes_beyond_its_end_and_keeps_its_cuts(
     tmp_path: Path,
 ) -> None:
     path = begun(tmp_path, "20260101-000000", campaign(2))
@@ -98,12 +98,10 @@ def test_a_campaign_is_gone_on_with_beyond_its_end_and_the_cuts_that_it_had_stay
     assert before and longer.crash
     assert longer.crash.trials[: len(before.trials)] == before.trials
     assert resumed(tmp_path, campaign(5)) == path
-    assert "has 5 cuts of each cell planned: go on with `--cuts 5` or more" in complaint(
-        tmp_path, campaign(2)
-    )
+    assert "plans 5 cuts of each cell: resume it with `--cuts 5` or more" in complaint(tmp_path, campaign(2))
 
 
-def test_a_campaign_with_other_cells_or_another_load_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_campaign_with_other_cells_or_another_load_is_not_resumed(tmp_path: Path) -> None:
     begun(tmp_path, "20260101-000000", campaign(2))
     assert "has other cells" in complaint(tmp_path, campaign(5, accounts=200))
     assert "has other cells" in complaint(tmp_path, campaign(5), ["safest"])

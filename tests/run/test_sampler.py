@@ -11,13 +11,13 @@ from typing import cast
 
 import pytest
 
+from diskproof.families.samples import Samples, Status
 from diskproof.results.series import Row
 from diskproof.results.usage import CpuUse, DeviceUsage, ServerAccount, Stalls
 from diskproof.run import sampler as module
 from diskproof.run import waits
 from diskproof.run.sampler import Sample, Sampler, seconds_to_next
 from diskproof.server.base import Running, ServerFailedError
-from diskproof.server.samples import Samples, Status
 from diskproof.system.counters import HostCounters, ProcessCounters, process_counters
 
 PERIOD_S = 0.02
@@ -57,7 +57,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Told:
 
 
 def sampler_of(server: Told, rows: list[Row] | None = None) -> Sampler:
-    return Sampler(cast("Running", server), [], None if rows is None else rows.extend)
+    return Sampler(cast("Running", server), [], ([] if rows is None else rows).extend)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -77,18 +77,18 @@ def test_rows_go_out_as_they_come_and_samples_are_not_kept(server: Told) -> None
     kept = [thing for thing in gc.get_objects() if isinstance(thing, Sample)]
     assert len(kept) <= 4, "the first, the last, and what is being made of the next"
     sampler.end()
-    assert sampler.rows() == []
     usage = sampler.usage(embedded=False)
     assert usage.server_counters == {"Questions": 10.0 * (server.looks - 1)}
     assert max(t_s for t_s, *_ in rows) == pytest.approx(usage.seconds)
 
 
 def test_counters_become_rates_and_levels_stay_levels(server: Told) -> None:
-    sampler = sampler_of(server)
+    rows: list[Row] = []
+    sampler = sampler_of(server, rows)
     sampler.begin()
     wait_for(lambda: server.looks > 5)
     sampler.end()
-    of_server = [(t_s, metric, value) for t_s, source, metric, value in sampler.rows() if source == "server"]
+    of_server = [(t_s, metric, value) for t_s, source, metric, value in rows if source == "server"]
     told = {"cpu", "cpu_waited", "Questions_per_s", "Threads_running"}
     assert {metric for _, metric, _ in of_server} <= told
     assert {value for _, metric, value in of_server if metric == "Threads_running"} == {4.0}
@@ -134,7 +134,7 @@ def test_the_end_does_not_wait_for_a_server_that_hangs(server: Told, monkeypatch
     server.before_answer = hang
     assert hanging.wait(10)
     began, looks = time.monotonic(), server.looks
-    with pytest.raises(ServerFailedError, match=r"(?s)not answered for 0\.2 s.*the log's last line"):
+    with pytest.raises(ServerFailedError, match=r"(?s)did not answer for 0\.2 s.*the log's last line"):
         sampler.end()
     assert time.monotonic() - began < 5
     written = len(rows)
@@ -145,7 +145,7 @@ def test_the_end_does_not_wait_for_a_server_that_hangs(server: Told, monkeypatch
     assert server.looks == looks + 1
 
 
-def test_what_failed_in_between_is_said_at_the_end(server: Told) -> None:
+def test_a_failure_in_between_is_raised_at_the_end(server: Told) -> None:
     failed = threading.Event()
 
     def fail() -> None:
@@ -162,10 +162,13 @@ def test_what_failed_in_between_is_said_at_the_end(server: Told) -> None:
 
 
 def test_each_party_has_its_own_cpu_time(server: Told) -> None:
+    rows: list[Row] = []
     burning = "import time\nwhile True: time.process_time()"
     with subprocess.Popen([sys.executable, "-c", burning]) as busy:
         try:
-            sampler = Sampler(cast("Running", server), [], others={"load": lambda: [busy.pid], "disks": list})
+            sampler = Sampler(
+                cast("Running", server), [], rows.extend, others={"load": lambda: [busy.pid], "disks": list}
+            )
             sampler.begin()
             wait_for(lambda: server.looks > 20 and process_counters([busy.pid]).cpu_s >= 0.1)
             sampler.end()
@@ -174,7 +177,7 @@ def test_each_party_has_its_own_cpu_time(server: Told) -> None:
     usage = sampler.usage(embedded=False)
     assert usage.cpu.keys() == {"server", "load"}, "nobody serves a disk"
     assert 0 < usage.cpu["load"].used_s <= 1.1 * usage.seconds + 0.02
-    told = {source for _, source, metric, _ in sampler.rows() if metric == "cpu"}
+    told = {source for _, source, metric, _ in rows if metric == "cpu"}
     assert told == {"server", "load"}
 
 
@@ -217,7 +220,7 @@ def test_a_disk_that_did_nothing_has_no_mean_times() -> None:
     assert not [metric for _, _, metric, _ in rows if metric.endswith("_mean_us")]
 
 
-def test_the_servers_account_and_what_its_sessions_wait_for(
+def test_the_servers_account_has_the_waits_of_its_sessions(
     server: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waits, "PERIOD_S", 0.002)

@@ -48,7 +48,7 @@ def trials_in(folder: Path) -> list[Trial]:
     return [trial for path in (folder / "runs" / "study").glob("*") for trial in RunFolder(path).trials()]
 
 
-def test_a_whole_run_takes_the_disks_time_where_it_is_measured_and_nowhere_else(tmp_path: Path) -> None:
+def test_a_run_takes_the_disks_time_only_while_measuring(tmp_path: Path) -> None:
     write_study(tmp_path, "sqlite")
     result = diskproof(tmp_path, "run", "study.toml")
     assert result.returncode in (0, 12), result.stderr
@@ -133,7 +133,7 @@ def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: st
         assert "its program was killed by SIGKILL" in told
         assert "`diskproof run --resume`" in told
         assert len(trials_in(tmp_path)) == 1, "later trials would all fail as well"
-        message = trials_in(tmp_path)[0].findings[0].message
+        message = trials_in(tmp_path)[0].findings[0].message.text
         assert "broke off" in message or "died during the trial" in message or "is gone" in message
     assert left_of(mark) == []
     assert marks_in(tmp_path) == {}
@@ -153,7 +153,7 @@ def test_a_kill_under_a_running_server_leaves_nothing(tmp_path: Path, victim: st
         ('mount_options = "noatime"', 'mount_options = "noatime,warp"', "storage `volume`: `mount"),
     ],
 )
-def test_what_cannot_be_is_refused_before_a_data_set_is_loaded(
+def test_impossible_workloads_are_refused_before_loading(
     tmp_path: Path, old: str, new: str, said: str
 ) -> None:
     write_study(tmp_path, "sqlite")

@@ -5,11 +5,11 @@ Each update is a transaction; the tables are small, the level is the safest, and
 
 import pytest
 
+from diskproof.families.mysql import MYSQL
+from diskproof.families.mysql import account as mysql
+from diskproof.families.postgresql import account as postgresql
+from diskproof.families.samples import Samples, Status
 from diskproof.results.usage import ServerAccount
-from diskproof.server.mysql import account as mysql
-from diskproof.server.mysql.status import status as sorted_by_kind
-from diskproof.server.postgresql import account as postgresql
-from diskproof.server.samples import Samples, Status
 
 Recorded = dict[str, tuple[float, float]]
 """Name -> (before, after), counters and levels."""
@@ -104,7 +104,7 @@ POSTGRESQL_LEVELS = {"pg_stat_database.numbackends"}
 def mysql_samples(recorded: Recorded) -> Samples:
     """Sort as the server's own rows are sorted."""
     return Samples(
-        (at_s, sorted_by_kind((name, f"{values[end]:f}") for name, values in recorded.items()))
+        (at_s, MYSQL.status((name, f"{values[end]:f}") for name, values in recorded.items()))
         for end, at_s in enumerate((100.0, 100.0 + SECONDS))
     )
 
@@ -261,9 +261,10 @@ def test_a_new_postgresql_has_its_checkpoints_elsewhere() -> None:
 
 
 def test_levels_are_followed_through_every_sample() -> None:
-    samples = Samples((second, Status({}, {"age": age})) for second, age in enumerate([10.0, 40.0, 10.0]))
+    levels = [Status({}, {"age": age, "size": 100.0}) for age in (10.0, 40.0, 10.0)]
+    samples = Samples((float(second), level) for second, level in enumerate(levels))
     assert samples.mean("age") == 20
-    assert samples.highest("age") == 40
+    assert samples.highest_share("age", "size") == 0.4
     assert samples.growth_per_s("age") == 0
     assert samples.highest_share("age", "none") is None
 
@@ -272,8 +273,8 @@ def test_a_counter_that_is_not_there_at_both_ends_says_nothing() -> None:
     samples = Samples([(0.0, Status({"a": 1.0}, {})), (1.0, Status({"a": 3.0, "b": 3.0}, {}))])
     assert samples.count("a") == 2
     assert samples.count("b") is None
-    assert samples.count_of_all("a", "b") is None
-    assert samples.count_of_all("a", "a") == 4
+    assert samples.count("a", "b") is None
+    assert samples.count("a", "a") == 4
 
 
 def test_of_no_sample_and_of_one_alone_nothing_follows() -> None:

@@ -92,8 +92,8 @@ def test_a_folder_of_nothing_is_refused(tmp_path: Path, given: list[str], said: 
     assert said in str(refusal.value)
 
 
-def test_a_flavour_is_the_mysql_familys(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="`flavour` is the MySQL family's; leave it out for `sqlite`"):
+def test_a_flavour_belongs_to_its_family(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="`MySQL` is of family `mysql`; leave `flavour` out for `sqlite`"):
         study(tmp_path, {'family = "sqlite"': 'family = "sqlite"\nflavour = "MySQL"'})
 
 

@@ -1,13 +1,13 @@
 """Which lines of logs tell of damage, and which are the ordinary words of a recovery."""
 
-from collections.abc import Callable
 from itertools import zip_longest
 
 import pytest
 
-from diskproof.server.complaints import MOST_CHARACTERS, MOST_LINES, Sign, telling_lines
-from diskproof.server.mysql import aftermath as mysql
-from diskproof.server.postgresql import aftermath as postgresql
+from diskproof.families.facts import FamilyFacts
+from diskproof.families.mysql import MYSQL
+from diskproof.families.postgresql import POSTGRESQL
+from diskproof.server.log import MOST_CHARACTERS, MOST_LINES, complaints
 
 # Lines as the servers wrote them over files that were torn, emptied or taken away.
 MYSQL_TELLING = [
@@ -53,32 +53,28 @@ POSTGRESQL_ORDINARY = [
 
 
 @pytest.mark.parametrize(
-    ("complaints", "telling", "ordinary"),
+    ("facts", "telling", "ordinary"),
     [
-        (mysql.complaints, MYSQL_TELLING, MYSQL_ORDINARY),
-        (postgresql.complaints, POSTGRESQL_TELLING, POSTGRESQL_ORDINARY),
+        (MYSQL, MYSQL_TELLING, MYSQL_ORDINARY),
+        (POSTGRESQL, POSTGRESQL_TELLING, POSTGRESQL_ORDINARY),
     ],
     ids=["mysql", "postgresql"],
 )
 def test_damage_is_told_from_the_words_of_a_recovery(
-    complaints: Callable[[str], list[str]], telling: list[str], ordinary: list[str]
+    facts: FamilyFacts, telling: list[str], ordinary: list[str]
 ) -> None:
     mixed = [line for pair in zip_longest(ordinary, telling, fillvalue="") for line in pair]
-    assert complaints("\n".join(mixed)) == telling
-    assert complaints("\n".join(ordinary)) == []
-    assert complaints("") == []
+    assert complaints("\n".join(mixed), facts) == telling
+    assert complaints("\n".join(ordinary), facts) == []
+    assert complaints("", facts) == []
 
 
 def test_a_server_that_repeats_itself_or_never_ends_is_cut_short() -> None:
-    broken = Sign("broken", "the test says so")
-    mended = Sign("mended", "the test says so")
-    assert telling_lines("page 1 broken\n  page 1 broken\npage 2 BROKEN, mended", [broken], [mended]) == [
-        "page 1 broken"
-    ]
-    many = telling_lines(
-        "\n".join(f"page {page} broken" for page in range(MOST_LINES + 7)), [broken], [mended]
-    )
+    facts = MYSQL.model_copy(update={"damage": {"broken": "a test"}, "harmless": {"mended": ""}})
+    repeated = "page 1 broken\n  page 1 broken\npage 2 BROKEN, mended"
+    assert complaints(repeated, facts) == ["page 1 broken"]
+    many = complaints("\n".join(f"page {page} broken" for page in range(MOST_LINES + 7)), facts)
     assert len(many) == MOST_LINES + 1
     assert many[-1] == "... and 7 lines more"
-    (long,) = telling_lines("broken: " + "0" * 10_000, [broken], [mended])
+    (long,) = complaints("broken: " + "0" * 10_000, facts)
     assert len(long) == MOST_CHARACTERS

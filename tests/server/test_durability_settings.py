@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.server.base import ServerKind
-from diskproof.server.durability import (
+from diskproof.families import of
+from diskproof.families.durability import (
     at_risk,
     awaited_flush,
     commits_wait_for_flush,
     no_commit_waits,
-    relaxed,
     roles_needed,
 )
-from diskproof.study.model import Level
+from diskproof.families.facts import Level
+from diskproof.server.base import ServerKind
 from diskproof.system.processes import Starter
 from support.servers import Images, start
 
@@ -90,7 +90,7 @@ def test_relaxed_settings_hold_and_no_commit_waits_any_more(
     assert commits_wait_for_flush(family, before)
     place = root / "relaxed"
     place.mkdir(mode=0o755)
-    changed = relaxed(family, before)
+    changed = of(family).relaxed(before)
     after = settings_that_hold(durable_kind, place, starter, images, "safest", changed)
     assert not commits_wait_for_flush(family, after)
     assert no_commit_waits(family, after)
@@ -109,12 +109,12 @@ def test_relaxed_settings_hold_and_no_commit_waits_any_more(
 def test_sqlite_without_a_write_ahead_log_flushes_at_each_commit_unless_never(
     observed: dict[str, str | None], changed: dict[str, str]
 ) -> None:
-    assert relaxed("sqlite", observed) == changed
+    assert of("sqlite").relaxed(observed) == changed
     assert not commits_wait_for_flush("sqlite", {**observed, **changed})
 
 
 def test_a_binary_log_that_is_off_is_not_relaxed() -> None:
-    assert "sync_binlog" not in relaxed("mysql", {"log_bin": "OFF"})
+    assert "sync_binlog" not in of("mysql").relaxed({"log_bin": "OFF"})
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_a_binary_log_that_is_off_is_not_relaxed() -> None:
         ("delete", "off", {"synchronous": "off"}, False),
         ("wal", "normal", {"synchronous": "normal"}, False),
         ("memory", "extra", {"journal_mode": "memory"}, True),
-        (None, "full", {"journal_mode": "not known"}, True),
+        (None, "full", {"journal_mode": None}, True),
     ],
 )
 def test_what_sqlite_risks_depends_on_its_journal(
-    journal_mode: str | None, synchronous: str, risks: dict[str, str], waits: bool
+    journal_mode: str | None, synchronous: str, risks: dict[str, str | None], waits: bool
 ) -> None:
     observed = {"journal_mode": journal_mode, "synchronous": synchronous}
     assert at_risk("sqlite", observed) == risks

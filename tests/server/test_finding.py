@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.families import FAMILIES, Family
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.mysql.installation import find_mysql, parse_options, parse_version
 from diskproof.server.postgresql import find_postgresql
-from diskproof.server.registry import FAMILIES, find, installed
-from diskproof.study.part import Family
+from diskproof.server.registry import find, installed
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.server.account import check_reach
+from diskproof.families.facts import Level
 from diskproof.server.base import Dirs, ServerError, Settings
 from diskproof.server.mysql import MysqlServer
 from diskproof.server.mysql import options as mysql
 from diskproof.server.mysql.installation import Installation
+from diskproof.server.postgresql import PostgresqlServer
 from diskproof.server.postgresql import options as postgresql
+from diskproof.server.postgresql import server as postgresql_server
 from diskproof.server.postgresql.installation import Installation as PostgresqlInstallation
 from diskproof.server.sqlite import SqliteServer
-from diskproof.study.model import Level
+from diskproof.server.unprivileged import check_reach
 from diskproof.system.clock import has_quick_clock
 from support.servers import make_dirs
 
@@ -59,7 +61,9 @@ SERVERS = {
 def mysql_settings(
     server: Installation, dirs: Dirs, *, level: Level = "safest", memory: int = GIB, **variables: str
 ) -> Settings:
-    return mysql.settings(server, dirs, level=level, memory_bytes=memory, max_clients=8, variables=variables)
+    return MysqlServer(server, "x").settings(
+        dirs, level=level, memory_bytes=memory, max_clients=8, variables=variables
+    )
 
 
 @pytest.fixture
@@ -91,15 +95,18 @@ def test_every_server_has_the_same_redo_log_in_its_own_words(
     ],
 )
 def test_a_trial_may_have_another_redo_log(server: str, redo: dict[str, str], dirs: Dirs) -> None:
-    common = mysql.settings(
-        SERVERS[server],
-        dirs,
-        level="fast",
-        memory_bytes=GIB,
-        max_clients=8,
-        variables={},
-        redo_bytes=10 * MIB,
-    ).common
+    common = (
+        MysqlServer(SERVERS[server], "x")
+        .settings(
+            dirs,
+            level="fast",
+            memory_bytes=GIB,
+            max_clients=8,
+            variables={},
+            redo_bytes=10 * MIB,
+        )
+        .common
+    )
     assert {name: value for name, value in common.items() if "log_file" in name or "redo" in name} == redo
 
 
@@ -137,7 +144,7 @@ def test_the_binary_log_goes_to_its_role_and_only_where_it_is_wanted(dirs: Dirs)
     text = mysql.configuration(SERVERS["9"], dirs, off.merged())
     assert "skip_log_bin\n" in text, "MySQL 8 and later have it on unless told otherwise"
     assert str(dirs.binlog) not in text
-    loading = mysql.loading_settings(SERVERS["mariadb"], dirs, memory_bytes=GIB, max_clients=1)
+    loading = MysqlServer(SERVERS["mariadb"], "x").loading_settings(dirs, memory_bytes=GIB, max_clients=1)
     assert loading.kept
     assert str(dirs.binlog) not in mysql.configuration(SERVERS["mariadb"], dirs, loading.merged())
 
@@ -152,8 +159,8 @@ def test_only_known_options_are_written(dirs: Dirs) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("datadir", "/var/lib/mysql", "says where something lies"),
-        ("innodb-log-group-home-dir", "/fast", "says where something lies"),
+        ("datadir", "/var/lib/mysql", "says where files lie"),
+        ("innodb-log-group-home-dir", "/fast", "says where files lie"),
         ("innodb_buffer_pool_size", "1G", "memory factor"),
         ("log_bin", "/fast/binlog", "log_bin is ON or OFF"),
         ("a = 1\nb", "1", "is not the name of a server variable"),
@@ -161,19 +168,19 @@ def test_only_known_options_are_written(dirs: Dirs) -> None:
 )
 def test_places_and_memory_are_not_tuning(name: str, value: str, words: str, dirs: Dirs) -> None:
     with pytest.raises(ServerError, match=words):
-        mysql.settings(
-            SERVERS["mariadb"], dirs, level="fast", memory_bytes=GIB, max_clients=1, variables={name: value}
+        MysqlServer(SERVERS["mariadb"], "x").settings(
+            dirs, level="fast", memory_bytes=GIB, max_clients=1, variables={name: value}
         )
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("shared_buffers", "memory factor"), ("Data_Directory", "says where something lies")]
+    ("name", "words"), [("shared_buffers", "memory factor"), ("Data_Directory", "says where files lie")]
 )
 def test_postgresql_guards_the_same(name: str, words: str, dirs: Dirs) -> None:
     server = PostgresqlInstallation(Path("/x"), (15, 1), "15.1")
     with pytest.raises(ServerError, match=words):
-        postgresql.settings(
-            server, dirs, level="safest", memory_bytes=GIB, max_clients=1, variables={name: "1GB"}
+        PostgresqlServer(server, "x").settings(
+            dirs, level="safest", memory_bytes=GIB, max_clients=1, variables={name: "1GB"}
         )
 
 
@@ -194,12 +201,12 @@ def test_on_zfs_postgresql_does_not_write_over_old_wal(
 ) -> None:
     def settings() -> Settings:
         server = PostgresqlInstallation(Path("/x"), version, "x")
-        return postgresql.settings(
-            server, dirs, level="safest", memory_bytes=GIB, max_clients=1, variables={}
+        return PostgresqlServer(server, "x").settings(
+            dirs, level="safest", memory_bytes=GIB, max_clients=1, variables={}
         )
 
     assert "wal_recycle" not in settings().common
-    monkeypatch.setattr(postgresql, "is_on_zfs", lambda folder: folder == dirs.redo)
+    monkeypatch.setattr(postgresql_server, "is_on_zfs", lambda folder: folder == dirs.redo)
     assert ("wal_recycle" in settings().common) == asked
     assert bool(settings().notes) == asked
 
@@ -215,8 +222,7 @@ def test_a_client_that_connects_anew_finds_room_before_its_last_session_has_gone
     mariadb = installation("MariaDB", (10, 11, 19), MARIADB | {"max_connections": "151"})
     for_eight = [
         mysql_settings(mariadb, dirs),
-        postgresql.settings(
-            PostgresqlInstallation(Path("/x"), (15, 1), "15.1"),
+        PostgresqlServer(PostgresqlInstallation(Path("/x"), (15, 1), "15.1"), "x").settings(
             dirs,
             level="safest",
             memory_bytes=GIB,
@@ -247,7 +253,7 @@ def test_sqlite_refuses_a_log_elsewhere(tmp_path: Path) -> None:
         pytest.skip("this machine has no second file system at /dev/shm")
     dirs = make_dirs(tmp_path)
     elsewhere = Dirs(dirs.data, memory, dirs.binlog, dirs.tmp, dirs.run, dirs.log)
-    with pytest.raises(ServerError, match=r"beside the database.*give both roles one storage"):
+    with pytest.raises(ServerError, match=r"beside the database.*Give both roles one storage"):
         SqliteServer("sqlite", "unknown").check(elsewhere)
 
 
@@ -257,9 +263,7 @@ def test_a_folder_that_bars_the_way_is_named(tmp_path: Path) -> None:
     for parent in [tmp_path, *tmp_path.parents][:-2]:
         parent.chmod(parent.stat().st_mode | 0o001)  # pytest closes its own folders, further up
     closed.chmod(0o700)
-    with pytest.raises(
-        ServerError, match=rf"user nobody.*: {closed} does not let it through.*chmod o\+x {closed}"
-    ):
+    with pytest.raises(ServerError, match=rf"user nobody.*: {closed} is closed\..*chmod o\+x {closed}"):
         check_reach("nobody", dirs)
 
 
@@ -291,7 +295,7 @@ def test_postgresql_times_its_input_and_output_where_the_clock_is_quick(
         source.write_text(f"{clock}\n")
     monkeypatch.setattr(postgresql, "has_quick_clock", lambda: has_quick_clock(source))
     server = PostgresqlInstallation(Path("/x"), version, "x")
-    settings = postgresql.settings(
-        server, dirs, level="safest", memory_bytes=GIB, max_clients=8, variables={}
+    settings = PostgresqlServer(server, "x").settings(
+        dirs, level="safest", memory_bytes=GIB, max_clients=8, variables={}
     )
     assert {name: value for name, value in settings.common.items() if name.startswith("track_")} == timed

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.families.mysql import MYSQL
+from diskproof.families.postgresql import POSTGRESQL
 from diskproof.results.record import Role
-from diskproof.server.mysql.roles import role_of as mysql_role
-from diskproof.server.postgresql.cluster import role_of as postgresql_role
 from support.servers import make_dirs
 
 
@@ -34,7 +34,7 @@ from support.servers import make_dirs
     ],
 )
 def test_mysql(path: str, role: Role | None, tmp_path: Path) -> None:
-    assert mysql_role(str(tmp_path / path), make_dirs(tmp_path)) == role
+    assert make_dirs(tmp_path).role_of(str(tmp_path / path), MYSQL) == role
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_mysql(path: str, role: Role | None, tmp_path: Path) -> None:
     ],
 )
 def test_postgresql(path: str, role: Role | None, tmp_path: Path) -> None:
-    assert postgresql_role(str(tmp_path / path), make_dirs(tmp_path)) == role
+    assert make_dirs(tmp_path).role_of(str(tmp_path / path), POSTGRESQL) == role

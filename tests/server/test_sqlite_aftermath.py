@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.families.sqlite import SQLITE
 from diskproof.server import lifecycle, sqlite
 from diskproof.server.base import ServerFailedError, ServerTooSlowError
-from diskproof.server.lifecycle import ServerLog, wait_until
+from diskproof.server.lifecycle import wait_until
+from diskproof.server.log import ServerLog
 from diskproof.server.sqlite import SqliteServer
 from diskproof.system.processes import Starter
 from support.servers import Images, connect, make_dirs, start
@@ -71,8 +73,8 @@ def test_a_damaged_database_says_so(root: Path, starter: Starter, images: Images
     (found,) = start(KIND, dirs, starter).damage()
     assert "missing from index by_c" in found
 
-    page = 3 * sqlite.PAGE_BYTES
-    file.write_bytes(whole[:page] + b"\xa5" * sqlite.PAGE_BYTES + whole[page + sqlite.PAGE_BYTES :])
+    page = 3 * SQLITE.page_bytes
+    file.write_bytes(whole[:page] + b"\xa5" * SQLITE.page_bytes + whole[page + SQLITE.page_bytes :])
     assert start(KIND, make_dirs(root), starter).damage()
 
     file.write_bytes(b"\xa5" * 100 + whole[100:])
@@ -85,7 +87,7 @@ def test_an_orphan_of_a_foreign_key_is_damage(root: Path, starter: Starter, imag
     with connect(running) as client:
         client.run("CREATE TABLE child (parent INTEGER REFERENCES sbtest1 (id))")
         client.run("INSERT INTO child VALUES (-5)")
-    assert running.damage() == ["child: row 1 refers to a row of sbtest1 that is not there"]
+    assert running.damage() == ["child: row 1 refers to a row of sbtest1 that is missing"]
 
 
 def test_a_question_has_a_limit(
@@ -107,9 +109,9 @@ def test_a_question_that_takes_too_long_is_told_from_one_that_fails(
     running = start(KIND, images.restore(KIND, root), starter)
     assert isinstance(running, sqlite.SqliteRunning)
     with pytest.raises(ServerTooSlowError):
-        running.ask(ENDLESS, 0.05)
+        running.ask(0.05, ENDLESS)
     with pytest.raises(ServerFailedError) as failed:
-        running.ask("SELECT nothing", 5.0)
+        running.ask(5.0, "SELECT nothing")
     assert not isinstance(failed.value, ServerTooSlowError)
 
 
@@ -134,7 +136,7 @@ def test_a_start_that_takes_too_long_is_told_from_one_that_fails(program: list[s
     ("silent", "failure", "said"),
     [
         (False, told_of_damage, "took no connection within"),
-        (True, told_of_damage, "told of damage, then nothing for 60 s"),
+        (True, told_of_damage, "reported damage, then nothing for 60 s"),
         (True, ServerFailedError, "took no connection within"),
     ],
     ids=["speaks", "is stuck", "is slow and sound"],

@@ -7,7 +7,7 @@ import pytest
 
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import Settings
-from diskproof.server.lifecycle import ServerLog, why_not_started
+from diskproof.server.log import ServerLog, why_not_started
 
 FACTS = ServerFacts(name="db", family="mysql", flavour="MariaDB", version="10.11.6")
 

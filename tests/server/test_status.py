@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.families.mysql import MYSQL
 from diskproof.server.base import ServerFailedError, ServerKind
-from diskproof.server.mysql.status import status
 from diskproof.system.processes import Starter
 from support.servers import Images, connect, start
 
@@ -61,7 +61,9 @@ def test_levels_are_no_counters(
 
 
 def test_words_are_neither() -> None:
-    found = status([("Threads_running", "2"), ("Queries", "7"), ("Compression", "OFF"), ("Last", "2.5.1")])
+    found = MYSQL.status(
+        [("Threads_running", "2"), ("Queries", "7"), ("Compression", "OFF"), ("Last", "2.5.1")]
+    )
     assert found.gauges == {"Threads_running": 2}
     assert found.counters == {"Queries": 7}
 
@@ -85,7 +87,7 @@ def test_a_server_that_hangs_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dirs = images.restore(process_kind, root)
-    monkeypatch.setattr(f"diskproof.server.{process_kind.facts.family}.running.ANSWER_LIMIT_S", 1.0)
+    monkeypatch.setattr("diskproof.server.process.ANSWER_LIMIT_S", 1.0)
     running = start(process_kind, dirs, starter)
     try:
         for pid in running.pids:

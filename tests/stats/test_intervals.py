@@ -88,7 +88,7 @@ def test_one_observation_has_no_interval() -> None:
     assert geometric_mean_interval([7.0]).uncertainty is None
 
 
-def test_figures_without_any_scatter_are_told_apart_only_if_they_differ() -> None:
+def test_figures_without_scatter_differ_only_if_they_do() -> None:
     assert paired_ratio([2.0, 2.0], [1.0, 1.0]).p == 0
     assert paired_ratio([1.0, 1.0], [1.0, 1.0]).p == 1
     assert independent_ratio([1.0, 1.0], [1.0, 1.0]).p == 1

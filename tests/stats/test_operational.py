@@ -47,7 +47,7 @@ def test_bounds_enclose_the_exact_solution(centres: list[Centre], clients: int, 
     assert all(utilisation(throughput, one) <= 1 + 1e-9 for one in centres)
 
 
-def test_many_clients_meet_the_saturation_and_one_is_in_nobody_s_way() -> None:
+def test_many_clients_meet_the_saturation_and_one_never_waits() -> None:
     centres = NETWORKS[2]
     alone, _ = mean_value_analysis(centres, 1, 0.0)
     assert alone == pytest.approx(1 / 0.0105)

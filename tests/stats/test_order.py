@@ -18,7 +18,7 @@ def test_drift_from_block_to_block_is_found_and_sized() -> None:
     assert trend.change == pytest.approx(math.expm1(0.03 * 7), abs=0.04)
 
 
-def test_both_hold_their_level_when_there_is_nothing() -> None:
+def test_both_keep_their_level_without_any_trend() -> None:
     runs = 400
     at_position = sum(_found(position_effect(_run(seed))).p < 0.05 for seed in range(runs))
     over_blocks = sum(_found(block_drift(_run(seed, blocks=6))).p < 0.05 for seed in range(runs))
@@ -32,7 +32,7 @@ def test_a_noisy_cell_does_not_make_a_position_effect() -> None:
     assert 0.02 < found / runs < 0.09
 
 
-def test_too_little_to_tell_says_nothing() -> None:
+def test_too_few_observations_give_no_trend() -> None:
     assert position_effect(_run(seed=1, blocks=1)) is None
     assert position_effect([_only(block) for block in range(1, 9)]) is None
     assert block_drift(_run(seed=1, blocks=4)) is None

@@ -1,4 +1,4 @@
-"""Shares with exact intervals, against published tables and against what they promise: to cover the truth."""
+"""Shares with exact intervals, against published tables and by how often they cover the truth."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_the_interval_is_the_one_of_the_tables() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 20, 50, 1000])
-def test_of_no_case_the_upper_bound_is_exact_and_the_rule_of_three_a_little_above(n: int) -> None:
+def test_the_bound_for_no_case_is_exact_and_a_little_below_the_rule_of_three(n: int) -> None:
     none, each = share(0, n), share(n, n)
     assert none.low == 0
     assert (1 - none.high) ** n == pytest.approx(0.05)
@@ -46,7 +46,7 @@ def missed(n: int, *kinds: str) -> float:
 
 
 @pytest.mark.parametrize("n", [2, 5, 10, 30, 100])
-def test_each_kind_by_itself_is_wrong_in_at_most_its_doubt_of_campaigns_and_both_in_at_most_the_sum(
+def test_each_kind_is_wrong_at_most_as_often_as_it_says_and_both_in_the_sum(
     n: int,
 ) -> None:
     assert missed(n, "at most") <= 0.05
@@ -55,7 +55,7 @@ def test_each_kind_by_itself_is_wrong_in_at_most_its_doubt_of_campaigns_and_both
     assert missed(n, "at most", "at least", "interval") <= 0.075
 
 
-def test_what_is_said_is_not_an_interval_of_95_percent_whatever_was_seen() -> None:
+def test_interval_and_bound_together_have_less_than_95_percent() -> None:
     assert 0.05 < missed(10, "at most", "at least", "interval") <= 0.075
 
 
@@ -77,6 +77,6 @@ def test_a_share_that_no_trials_can_show_is_refused(wanted: float) -> None:
         trials_to_see(wanted)
 
 
-def test_two_shares_are_held_against_each_other_by_fishers_exact_test() -> None:
+def test_two_shares_are_compared_by_fishers_exact_test() -> None:
     assert same_share_p(3, 4, 1, 4) == pytest.approx(0.4857, abs=1e-4)  # the lady tasting tea, two-sided
     assert same_share_p(0, 50, 10, 50) < 0.01 < same_share_p(0, 5, 1, 5)

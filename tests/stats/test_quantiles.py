@@ -1,6 +1,6 @@
 import pytest
 
-from diskproof.stats.quantiles import known_percentiles, observations_for, tail_is_known
+from diskproof.stats.quantiles import known_percentiles, observations_for
 
 
 @pytest.mark.parametrize(
@@ -8,8 +8,8 @@ from diskproof.stats.quantiles import known_percentiles, observations_for, tail_
 )
 def test_ten_observations_must_lie_in_the_tail(percentile: float, needed: int) -> None:
     assert observations_for(percentile) == needed
-    assert tail_is_known(needed, percentile)
-    assert not tail_is_known(needed - 1, percentile)
+    assert known_percentiles(needed, [str(percentile)]) == [str(percentile)]
+    assert known_percentiles(needed - 1, [str(percentile)]) == []
 
 
 def test_only_percentiles_that_are_known_are_kept_in_their_order() -> None:

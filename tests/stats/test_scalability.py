@@ -23,7 +23,6 @@ def test_exact_points_give_the_parameters(per_client: float, contention: float, 
     assert fit.contention.estimate == pytest.approx(contention, abs=1e-6)
     assert fit.coherency.estimate == pytest.approx(coherency, abs=1e-7)
     assert fit.residual == pytest.approx(0, abs=1e-9)
-    assert fit.throughput(16) == pytest.approx(points[4])
 
 
 def test_noisy_points_hold_the_parameters_in_their_intervals() -> None:
@@ -46,7 +45,8 @@ def test_the_peak_is_where_the_curve_turns() -> None:
     peak = fit.peak_clients
     assert peak == pytest.approx((0.98 / 0.0005) ** 0.5)
     assert peak is not None
-    assert fit.throughput(peak) > max(fit.throughput(peak * 0.9), fit.throughput(peak * 1.1))
+    fitted = [one.estimate for one in (fit.per_client, fit.contention, fit.coherency)]
+    assert law(peak, *fitted) > max(law(peak * 0.9, *fitted), law(peak * 1.1, *fitted))
     assert fit_scalability(COUNTS, [law(count, 100, 0.3, 0.0) for count in COUNTS]).peak_clients is None
 
 

@@ -49,7 +49,7 @@ def test_batches_grow_with_the_correlation() -> None:
 
 
 @pytest.mark.parametrize(("coefficient", "least"), [(0.0, 0.92), (0.5, 0.85), (0.8, 0.8)])
-def test_batch_means_cover_the_truth_where_plain_intervals_do_not(coefficient: float, least: float) -> None:
+def test_batch_means_cover_the_truth_if_plain_intervals_do_not(coefficient: float, least: float) -> None:
     random = np.random.default_rng(7)
     runs, covered = 1500, 0
     for _ in range(runs):

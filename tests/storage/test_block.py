@@ -53,7 +53,7 @@ def test_an_empty_device_is_formatted_used_and_given_back(device: Path, journal:
     assert not is_mounted(Path(place.mount_point))
 
 
-def test_what_a_run_of_ours_left_is_formatted_again(device: Path, journal: Journal) -> None:
+def test_a_device_of_an_earlier_run_is_formatted_again(device: Path, journal: Journal) -> None:
     choice = storage(block=str(device), format=str(device))
     for _ in range(2):
         check_layout("disk", choice, needs(MIB))
@@ -68,7 +68,7 @@ def test_a_device_is_named_twice_alike() -> None:
         storage(block="/dev/sdb1")
     with pytest.raises(ValueError, match="name it twice"):
         storage(block="/dev/sdb1", format="/dev/sdc1")
-    with pytest.raises(ValueError, match="`format` is no key of a place that is `directory`"):
+    with pytest.raises(ValueError, match="`format` does not belong to a place that is `directory`"):
         storage(directory="/mnt", format="/dev/sdc1")
 
 
@@ -121,7 +121,7 @@ def write_partition_table(device: Path) -> None:
         (write_partition_table, "dos"),
     ],
 )
-def test_what_others_wrote_on_it_is_seen(device: Path, make: Callable[[Path], None], found: str) -> None:
+def test_contents_of_others_are_found(device: Path, make: Callable[[Path], None], found: str) -> None:
     make(device)
     assert found in refused(device)
 
@@ -164,7 +164,7 @@ def test_a_read_only_device_is_refused(device: Path) -> None:
         run("blockdev", "--setrw", device)  # a loop device stays so when its file is gone
 
 
-def test_what_is_no_block_device_is_refused(tmp_path: Path) -> None:
+def test_only_block_devices_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "is not a block device" in refused(tmp_path / "file")
     assert "there is no" in refused(tmp_path / "nothing")

@@ -41,7 +41,7 @@ def pool(name: str, **parts: str | Path) -> str:
     return f"[storages.{name}.zpool]\n{listed}"
 
 
-def test_two_pools_on_one_disk_are_refused_wherever_the_disk_is() -> None:
+def test_two_pools_on_one_disk_are_refused() -> None:
     two = pool("alone", data="/dev/nowhere") + pool("cached", data="/dev/nowhere", cache="/dev/elsewhere")
     with pytest.raises(StorageError, match=r"nowhere of storage `alone` and .*nowhere of storage `cached`"):
         check(two)
@@ -61,7 +61,7 @@ def test_roles_of_one_storage_must_not_want_one_disk_either() -> None:
         check(f"[storages.s]\ndata = {named}\nredo = {{ zpool = {{ data = [{named}] }} }}\n")
 
 
-def test_a_pool_has_a_disk_once_whatever_it_is_called(tmp_path: Path) -> None:
+def test_a_pool_has_a_disk_once_by_any_name(tmp_path: Path) -> None:
     file, other = tmp_path / "disk", tmp_path / "link"
     other.symlink_to(file)
     parts = [f'[{{ file = "{path}", size = "64 MiB" }}]' for path in (file, other)]

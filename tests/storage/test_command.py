@@ -26,7 +26,7 @@ def command(folder: Path, set_up: str, tear_down: str | None = None) -> dict[str
     return {key: value for key, value in keys.items() if value is not None}
 
 
-def test_what_is_set_up_is_used_and_torn_down(tmp_path: Path, journal: Journal) -> None:
+def test_a_set_up_storage_is_used_and_torn_down(tmp_path: Path, journal: Journal) -> None:
     place = tmp_path / "array"
     choice = storage(command=command(place, f"mkdir '{place}/lost+found'", f"rmdir '{place}/lost+found'"))
     check_layout("own", choice, needs(MIB))
@@ -74,7 +74,7 @@ def test_a_command_without_its_parts_is_refused() -> None:
         storage(command={"directory": "/mnt"})
     with pytest.raises(ValueError, match="directory"):
         storage(command={"set_up": "true"})
-    with pytest.raises(ValueError, match="once where its data lies"):
+    with pytest.raises(ValueError, match="exactly one place for its data"):
         storage(command=command(Path("/mnt"), "true"), directory="/mnt")
 
 
@@ -102,7 +102,7 @@ def test_a_set_up_that_does_not_end_is_ended_with_all_that_it_began(
     monkeypatch.setattr(kind, "COMMAND_LIMIT_S", 0.5)
     place, pids = tmp_path / "array", tmp_path / "pids"
     set_up = f"echo $$ > {pids}; sh -c 'echo $$ >> {pids}; exec sleep 100'; true"
-    with pytest.raises(StorageError, match=r"still at work after 0\.5 s"):
+    with pytest.raises(StorageError, match=r"did not end within 0\.5 s"):
         Layout("own", storage(command=command(place, set_up)), Places(journal))
     journal.finish()
     first, second = (int(line) for line in pids.read_text().split())

@@ -84,7 +84,7 @@ def test_each_is_asked_before_any_has_answered(tmp_path: Path, seed: int) -> Non
     assert len({one["seed"] for one in heard}) == 3, "each disk draws for itself"
 
 
-def test_who_refuses_or_is_gone_is_told(tmp_path: Path) -> None:
+def test_refusals_and_missing_disks_are_reported(tmp_path: Path) -> None:
     alone, heard = threading.Barrier(1), list[Facts]()
     with (
         answering(tmp_path / "one", {"ok": False, "error": "nothing is tracked"}, alone, heard) as one,

@@ -32,12 +32,12 @@ def storage(**fields: object) -> StorageChoice:
 
 def test_a_directory_that_holds_something_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letter").write_text("dear")
-    with pytest.raises(StorageError, match=r"`disk`: .* is not empty and not ours \(it holds `letter`\)"):
+    with pytest.raises(StorageError, match=r"`disk`: .* is not empty \(it holds `letter`\)"):
         check_layout("disk", storage(directory=str(tmp_path)), needs(MIB))
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
 
 
-def test_what_a_run_of_ours_left_is_no_stranger(tmp_path: Path) -> None:
+def test_the_folder_of_an_earlier_run_is_no_stranger(tmp_path: Path) -> None:
     (tmp_path / "diskproof-0badcafe").mkdir()
     check_layout("disk", storage(directory=str(tmp_path)), needs(MIB))
 
@@ -50,7 +50,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_written_is_refused() -> None:
     """/proc is not writable even for root."""
-    with pytest.raises(StorageError, match=r"/proc is not writable for you|not empty and not ours"):
+    with pytest.raises(StorageError, match=r"you may not write to /proc|not empty"):
         check_layout("disk", storage(directory="/proc"), needs(MIB))
 
 
@@ -65,19 +65,19 @@ def test_a_directory_without_permission_is_refused() -> None:
                 check_layout("disk", storage(directory=folder), needs(MIB))
                 os._exit(1)
             except StorageError as refusal:
-                os._exit(0 if "is not writable for you" in str(refusal) else 2)
+                os._exit(0 if "you may not write to" in str(refusal) else 2)
             except BaseException:  # noqa: BLE001 - nothing may leave the child
                 os._exit(3)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_too_little_disk_is_refused_with_both_figures(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"GiB free, and about 9095 TiB are needed"):
+    with pytest.raises(StorageError, match=r"GiB free, but data set and load need about 9095 TiB"):
         check_layout("disk", storage(directory=str(tmp_path)), needs(10**16))
 
 
 def test_too_little_memory_is_refused() -> None:
-    with pytest.raises(StorageError, match="needs about 2 GiB, but its tmpfs holds 1 GiB; raise `ram`"):
+    with pytest.raises(StorageError, match="needs about 2 GiB, but the tmpfs holds 1 GiB; raise `ram`"):
         check_layout("dram", storage(ram="1 GiB"), needs(2 * 2**30))
     with pytest.raises(StorageError, match="lower `ram`"):
         check_layout("dram", storage(ram="900 TiB"), needs(MIB))
@@ -210,7 +210,7 @@ def test_a_copy_is_whole_with_owners_holes_and_links(tmp_path: Path) -> None:
     assert (target / "holes").stat().st_blocks * 512 < MIB
 
 
-def test_a_full_disk_is_said(tmp_path: Path, journal: Journal) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path, journal: Journal) -> None:
     if os.geteuid() != 0:
         pytest.skip("filling a file system needs a small one: root and a tmpfs")
     target = Layout("dram", storage(ram="16 MiB"), Places(journal)).fresh()["data"]

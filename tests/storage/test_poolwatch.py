@@ -47,7 +47,7 @@ def test_reports_are_added_up_but_for_the_first() -> None:
     assert (told["loop3"].reads, told["loop3"].read_bytes) == (33, 1572864)
 
 
-def test_what_was_told_of_the_time_before_alone_is_nothing() -> None:
+def test_a_report_of_the_time_before_counts_nothing() -> None:
     assert uses(report(data="1 1 1 1", log="1 1 1 1", cache="1 1 1 1")) == {}
 
 

@@ -69,7 +69,7 @@ def cut(layout: Layout, keep: Keep = "nothing") -> None:
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
 @pytest.mark.usefixtures("no_dead_mounts")
-def test_what_was_not_synced_is_gone_and_what_was_is_there(journal: Journal, kind: FileSystem) -> None:
+def test_only_synced_bytes_survive(journal: Journal, kind: FileSystem) -> None:
     layout = layout_of(journal, filesystem=kind)
     data = restored(layout)
     write(data / "synced", b"synced" * 5000, synced=True)

@@ -198,7 +198,7 @@ def test_after_a_restart_of_the_machine_mounts_and_loops_are_somebody_elses(fold
         subprocess.run(["losetup", "--detach", device], check=True)
 
 
-def test_a_file_that_is_another_by_now_stays(folder: Path) -> None:
+def test_a_replaced_file_stays(folder: Path) -> None:
     journal = Journal.begin("test")
     for name in ("replaced", "written over", "ours"):
         os.close(journal.file(folder / name, MIB))
@@ -209,7 +209,7 @@ def test_a_file_that_is_another_by_now_stays(folder: Path) -> None:
     assert {path.read_text() for path in folder.iterdir() if path.is_file()} == {"precious"}
 
 
-def test_a_file_that_is_there_is_never_taken(folder: Path) -> None:
+def test_an_existing_file_is_never_taken(folder: Path) -> None:
     (folder / "disk").write_text("precious")
     journal = Journal.begin("test")
     with pytest.raises(FileExistsError):

@@ -77,7 +77,7 @@ def test_a_device_that_holds_something_by_now_is_not_wiped(tmp_path: Path, journ
     assert [found.label for found in signatures(device)] == ["letters"]
 
 
-def test_a_device_that_is_held_is_mounted_by_nobody(tmp_path: Path, journal: Journal) -> None:
+def test_a_held_device_cannot_be_mounted(tmp_path: Path, journal: Journal) -> None:
     device = loop_device(tmp_path, journal)
     run("mkfs.ext4", "-q", "-L", "diskproof", device)
     with held("disk", device, overwrite=False):

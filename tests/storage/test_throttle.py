@@ -83,14 +83,14 @@ def test_a_group_lets_its_processes_go_when_it_is_removed(tmp_path: Path, journa
 
 
 def test_throttles_that_mean_nothing_are_refused(tmp_path: Path, journal: Journal) -> None:
-    with pytest.raises(ValueError, match="names at least one of"):
+    with pytest.raises(ValueError, match="needs at least one of"):
         storage(directory=str(tmp_path), throttle={})
     with pytest.raises(ValueError, match="greater than or equal to 1"):
         storage(directory=str(tmp_path), throttle={"read_iops": 0})
-    with pytest.raises(ValueError, match="`throttle` is no key of a place that is `ram`"):
+    with pytest.raises(ValueError, match="`throttle` does not belong to a place that is `ram`"):
         storage(ram="64 MiB", throttle={"read_iops": 10})
     shm = storage(directory="/dev/shm/diskproof-test", throttle={"read_iops": 10})
-    with pytest.raises(StorageError, match="there is nothing to throttle"):
+    with pytest.raises(StorageError, match="cannot be throttled"):
         Layout("memory", shm, Places(journal))
 
 

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from diskproof import disk
+from diskproof.disk import TooFastError
 from diskproof.refusal import RefusalError
 from diskproof.results.record import Role
 from diskproof.results.trial import RestoredBy
-from diskproof.storage import filesystem, kinds, virtual, way
+from diskproof.storage import filesystem, kinds, path_cost, virtual
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
@@ -129,11 +130,11 @@ def test_disks_of_one_device_that_differ_in_anything_have_names_of_their_own(jou
     used = [disk.use() for disk in layout.disks()]
     assert [one.name for one in used] == [disk.facts.name for disk in layout.disks()]
     again = Layout("same", StorageChoice.model_validate(null), places)
-    assert [disk.facts.name for disk in again.disks()] == ["null"], "one and the same place"
+    assert [disk.facts.name for disk in again.disks()] == ["null"], "the same place"
     places.close()
 
 
-def test_barriers_that_a_study_turns_off_are_told_as_the_kernel_and_as_the_study_words_them(
+def test_disabled_barriers_are_recorded_as_asked_and_as_mounted(
     journal: Journal,
 ) -> None:
     places = Places(journal)
@@ -245,10 +246,10 @@ def test_time_is_taken_and_counted_as_told(journal: Journal) -> None:
     places.close()
 
 
-def test_the_way_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
-    measured = way.path_us(journal, below_floor=True)
-    assert 3 < measured <= way.LONGEST_US
-    assert way.path_us(journal, below_floor=True) == measured
+def test_the_path_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
+    measured = path_cost.path_us(journal, below_floor=True)
+    assert 3 < measured <= path_cost.LONGEST_US
+    assert path_cost.path_us(journal, below_floor=True) == measured
     assert left_of(journal.mark) == []
     attached = virtual.attach(virtual.Wanted("null", size_bytes=MIB, path_us=measured), journal)
     assert attached.facts.path_us == pytest.approx(measured, abs=0.1)
@@ -326,9 +327,9 @@ def test_a_disk_tells_the_kernel_whether_it_turns(journal: Journal, device: str,
     attached.detach()
 
 
-def test_a_device_faster_than_the_way_to_it_is_refused_unless_told_otherwise(journal: Journal) -> None:
+def test_a_device_faster_than_its_path_is_refused_by_default(journal: Journal) -> None:
     wanted = virtual.Wanted("fujitsu-mbc2073rc", size_bytes=64 * MIB, path_us=100_000.0)
-    with pytest.raises(RefusalError, match=r"this machine's way to a disk alone takes 100000\.0 us"):
+    with pytest.raises(TooFastError, match=r"path to a virtual disk alone takes 100000\.0 us.*--below-floor"):
         virtual.attach(wanted, journal)
     attached = virtual.attach(replace(wanted, below_floor=True), journal)
     assert str(attached.facts.label).startswith("below the floor")
@@ -344,7 +345,7 @@ def test_a_device_faster_than_the_way_to_it_is_refused_unless_told_otherwise(jou
         ({"virtual": "nil"}, MIB, r"storage `v`: there is no device `nil`.*one of: .*null"),
         ({"virtual": "./none.toml"}, MIB, r"storage `v`: \./none\.toml: No such file"),
         ({"size": "900 TiB"}, MIB, r"`null` holds .* not 900 TiB; lower `size`"),
-        ({}, 500 * MIB, r"needs about 500 MiB, and a file system on 400 MiB leaves less"),
+        ({}, 500 * MIB, r"needs about 500 MiB, but a file system on 400 MiB leaves less"),
         ({"filesystem": "xfs", "size": "64 MiB"}, MIB, r"xfs needs at least 300 MiB"),
     ],
 )
@@ -353,7 +354,7 @@ def test_a_disk_that_cannot_be_is_refused(fields: dict[str, Any], data: int, sai
         check_layout("v", storage(**fields), needs(data))
 
 
-def test_what_the_machine_lacks_is_said_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_means_are_reported_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     for room, name, value, said in (
         (virtual, "FUSE", Path("/dev/no-fuse"), "modprobe fuse"),
         (virtual, "LOOP_CONTROL", Path("/dev/no-loop"), "modprobe loop"),
@@ -378,14 +379,14 @@ def test_an_option_that_mount_does_not_know_is_its_own_words(journal: Journal) -
 
 
 def test_a_disk_that_is_larger_than_its_device_is_refused_by_the_program(journal: Journal) -> None:
-    with pytest.raises(RefusalError, match="are too many"):
+    with pytest.raises(RefusalError, match="is too many"):
         virtual.attach(virtual.Wanted("null", size_bytes=2**60), journal)
 
 
 # ---------------------------------------------------------------- any end
 
 
-def test_a_disk_whose_program_dies_is_said_to_be_gone_and_leaves_nothing(journal: Journal) -> None:
+def test_a_disk_whose_program_dies_is_gone_and_leaves_nothing(journal: Journal) -> None:
     places = Places(journal)
     layout = Layout("v", storage(), places)
     folder = layout.fresh()["data"]
@@ -485,10 +486,12 @@ def test_a_way_that_no_machine_at_rest_has_is_refused(
     found_us: float, floor_us: float, *, believed: bool
 ) -> None:
     if believed:
-        way.check_plausible(found_us, floor_us)
+        path_cost.check_plausible(found_us, floor_us)
     else:
-        with pytest.raises(disk.DiskError, match=rf"{found_us} us here.*taken off every latency; end what"):
-            way.check_plausible(found_us, floor_us)
+        with pytest.raises(
+            disk.DiskError, match=rf"took {found_us} us here.*subtracted from every latency; stop"
+        ):
+            path_cost.check_plausible(found_us, floor_us)
 
 
 @pytest.mark.parametrize(
@@ -508,37 +511,13 @@ def test_a_kernel_is_told_to_be_quiet_in_words_that_it_knows(
     assert filesystem.blank_options(kind, "noatime") == options
 
 
-@pytest.mark.parametrize(
-    ("device", "one_at_a_time"),
-    [
-        ("desktop-7200", True),
-        ("wd-my-passport-ultra", True),
-        ("kexin-240", True),  # flash, behind a bridge of one command at a time
-        ("raid10-desktop-7200", False),
-        ("samsung-970-pro", False),
-        ("ebs-gp3", False),
-        ("ssd-cache-over-disk", False),
-    ],
-)
-def test_a_disk_of_one_arm_or_one_command_is_told_from_those_that_serve_in_parallel(
-    device: str, one_at_a_time: bool
-) -> None:
-    assert virtual.serves_one_at_a_time(disk.show(device)["device"]) is one_at_a_time
-
-
-@pytest.mark.parametrize(
-    ("device", "turns_us"),
-    [
-        ("desktop-7200", [60e6 / 7200]),
-        ("wd-my-passport-ultra", [60e6 / 5400]),  # behind a bridge
-        ("raid10-desktop-7200", [60e6 / 7200]),  # four of one speed
-        ("ssd-cache-over-disk", [60e6 / 7200]),
-        ("samsung-970-pro", []),
-        ("ebs-gp3", []),
-    ],
-)
-def test_what_a_turn_takes_is_told_of_all_that_turns(device: str, turns_us: list[float]) -> None:
-    assert virtual.turns_us(disk.show(device)["device"]) == pytest.approx(turns_us)
+def test_a_disks_properties_are_on_record(journal: Journal) -> None:
+    wanted = virtual.Wanted("kexin-240", size_bytes=MIB, path_us=1.0)  # flash behind a bulk-only bridge
+    attached = virtual.attach(wanted, journal)
+    facts = attached.facts
+    attached.detach()
+    assert (facts.model, facts.one_at_a_time, facts.turns_us) == ("bridge", True, [])
+    assert (facts.fua, facts.survives_without_power) == (False, True)
 
 
 def test_a_disk_is_slowed_by_as_much_as_was_asked_and_no_longer(journal: Journal, tmp_path: Path) -> None:
@@ -579,8 +558,8 @@ def read_at(block: Path, offset: int) -> None:
         file.readinto(mmap.mmap(-1, 4096))
 
 
-def test_who_may_not_use_fuse_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_users_without_fuse_are_refused_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)
     said = virtual.missing_means(block=False)
     assert said is not None
-    assert "run as root, or have root do `chmod a+rw /dev/fuse`" in said
+    assert "run as root, or have root run `chmod a+rw /dev/fuse`" in said

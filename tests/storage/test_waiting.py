@@ -14,7 +14,7 @@ import pytest
 from diskproof.results.usage import DeviceUsage, Waiting
 from diskproof.storage import virtual
 from diskproof.storage.waiting import LEAST_REQUESTS, compare, watched
-from diskproof.system.counters import device_counters, usage_between
+from diskproof.system.counters import between, device_counters
 from diskproof.system.journal import Journal
 from support.virtual import VOLUME, VOLUME_US, needs_virtual_disks
 
@@ -79,7 +79,7 @@ def test_kinds_count_as_often_as_the_kernel_sent_them() -> None:
     assert not waiting.late
 
 
-def test_writes_are_left_out_where_they_hold_the_waits_for_flushes() -> None:
+def test_writes_that_include_flushes_are_left_out() -> None:
     waiting = found(told(write=(100, 100.0), flush=(100, 5000.0)), loop(write=(200, 1.2), flush=(100, 0.5)))
     assert waiting.kinds == ["flush"]
     assert not waiting.late
@@ -131,7 +131,7 @@ def test_no_answer_can_come_sooner_than_the_way_takes() -> None:
     ],
     ids=["no loop", "takes no time", "nothing timed", "too few", "an old record", "no account of flushes"],
 )
-def test_nothing_is_said_where_nothing_can_be_compared(
+def test_without_comparable_requests_there_is_no_result(
     statistics: dict[str, Any], loops: list[DeviceUsage]
 ) -> None:
     assert compare(statistics, loops, 60.0) is None
@@ -181,7 +181,7 @@ def test_both_accounts_of_a_real_disk_are_of_the_same_requests(volume: virtual.V
     after = device_counters(volume.block_name)
     assert before
     assert after
-    use = volume.use({volume.block_name: usage_between(before, after)})
+    use = volume.use({volume.block_name: between(before, after)})
     assert use.waiting is not None
     assert use.waiting.kinds == ["read", "write"]
     assert use.waiting.requests == use.read.requests + use.write.requests == 2 * LEAST_REQUESTS
@@ -204,7 +204,7 @@ def test_a_large_request_reaches_the_disk_whole(volume: virtual.VirtualDisk) -> 
     after = device_counters(volume.block_name)
     assert before
     assert after
-    assert volume.use().read.requests == usage_between(before, after).reads >= 32
+    assert volume.use().read.requests == between(before, after).reads >= 32
 
 
 @needs_virtual_disks

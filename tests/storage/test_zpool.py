@@ -107,7 +107,7 @@ def test_a_pool_of_virtual_disks_is_put_back_by_their_snapshots(journal: Journal
 
 
 @needs_virtual_disks
-def test_disks_of_a_pool_that_differ_in_their_size_alone_are_told_apart(journal: Journal) -> None:
+def test_disks_of_a_pool_that_differ_only_in_size_are_two(journal: Journal) -> None:
     null = {"virtual": "null", "below_floor": True}
     pool = {"data": [{**null, "size": "256 MiB"}, {**null, "size": "128 MiB"}]}
     chosen = storage(zpool=pool)
@@ -180,18 +180,18 @@ def test_records_suit_the_servers_pages(
     layout = Layout("pool", storage(zpool={"data": [file_disk(tmp_path / "disk")]}), Places(journal))
     layout.suit(page_bytes)
     layout.fresh()
-    assert [said in note for note in layout.notes()] == [True]
+    assert [said in note.text for note in layout.notes()] == [True]
     (found,) = command_lines("zfs", "get", "-H", "-o", "value", "recordsize", pool_of(layout) + "/roles-2")
     assert found == record
 
 
-def test_a_stated_record_is_kept_and_its_price_said(tmp_path: Path, journal: Journal) -> None:
+def test_a_given_record_size_is_kept_and_its_cost_noted(tmp_path: Path, journal: Journal) -> None:
     pool = {"data": [file_disk(tmp_path / "disk")], "record_size": "128 KiB", "compression": "lzjb"}
     layout = Layout("pool", storage(zpool=pool), Places(journal))
     layout.suit(16 * 1024)
     layout.fresh()
     (note,) = layout.notes()
-    assert "to write one of them ZFS reads and writes a whole record" in note
+    assert "to write a page ZFS reads and writes a whole record" in note.text
     values = command_lines(
         "zfs", "get", "-H", "-o", "value", "recordsize,compression", pool_of(layout) + "/roles-2"
     )
@@ -251,9 +251,9 @@ def test_a_daemon_that_would_import_pools_of_others_is_not_started(
     cache.touch()
     monkeypatch.setattr(zfs, "CACHE_FILE", cache)
     choice = storage(zpool={"data": [file_disk(tmp_path / "disk")]})
-    with pytest.raises(StorageError, match=r"zpool.cache names pools .* start zfs-fuse yourself"):
+    with pytest.raises(StorageError, match=r"zpool.cache lists pools .* start zfs-fuse yourself"):
         check_layout("pool", choice, needs(MIB))
-    with pytest.raises(StorageError, match=r"zpool.cache names pools"):
+    with pytest.raises(StorageError, match=r"zpool.cache lists pools"):
         Layout("pool", choice, Places(journal))
     assert not zfs.daemon_answers()
     assert not (tmp_path / "disk").exists()
@@ -299,10 +299,10 @@ def test_bad_pools_are_refused_before_anything_is_made(tmp_path: Path) -> None:
         return str(error.value)
 
     (tmp_path / "letter").write_text("dear")
-    assert "is there already" in refused(data=[file_disk(tmp_path / "letter")])
+    assert "exists already" in refused(data=[file_disk(tmp_path / "letter")])
     assert "hold 256 MiB together" in refused(data=[disk], need_bytes=300 * MIB)
     assert "names one disk twice" in refused(data=[disk, disk])
-    assert "is named as `log` or `cache` too" in refused(data=[disk], log=[disk])
+    assert "is also named as `log` or `cache`" in refused(data=[disk], log=[disk])
     assert "needs 2 disks" in refused(data=[disk], redundancy="mirror")
     assert "power of two" in refused(data=[disk], record_size="20 KiB")
     assert "leaves too little for the cache" in refused(
@@ -310,7 +310,7 @@ def test_bad_pools_are_refused_before_anything_is_made(tmp_path: Path) -> None:
     )
     assert "a disk is" in refused(data=[{"size": "1 GiB"}])
     assert "needs a `size`" in refused(data=[{"file": str(tmp_path / "x")}])
-    assert "`format` is no key" in refused(data=[{**disk, "format": "/dev/sdb"}])
+    assert "`format` does not belong" in refused(data=[{**disk, "format": "/dev/sdb"}])
     assert "name it twice" in refused(data=[{"block": "/dev/sdb"}])
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
 

@@ -101,7 +101,7 @@ def test_a_pass_through_the_page_cache_has_no_warm_up() -> None:
         ('mode = "rndrd"\n[servers.db]\nfamily = "sqlite"', "leave the servers out"),
         (
             'mode = "rndrd"\n[workloads.other]\nrows = 5',
-            "`workloads.other`: it is a database's load, and `servers` is missing",
+            "`workloads.other`: this load needs a server, and `servers` is missing",
         ),
     ],
 )

@@ -113,7 +113,7 @@ def test_a_role_may_have_a_place_of_its_own_beside_a_placement() -> None:
         ({"placement": "ssd-as-storage"}, "leave `disk` out"),
         ({"placement": "log-on-ssd", "ssd": None}, "needs `ssd`"),
         ({"placement": "log-on-ssd", "disk": None}, "needs `disk`"),
-        ({"placement": "log-on-ssd", "ssd": DISK}, "one and the same place"),
+        ({"placement": "log-on-ssd", "ssd": DISK}, "the same place"),
         ({"placement": "log-on-ssd", "pool": {"compression": "lz4"}}, "`pool` has no meaning"),
         (
             {"placement": "ssd-as-cache", "disk": {"directory": "/srv"}},

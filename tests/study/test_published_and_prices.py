@@ -50,33 +50,33 @@ def test_figures_and_their_ratios_are_planned() -> None:
     [
         (table('["storage", "seconds"]', '[["dram"]]'), "row 1 has 1 entries for 2 columns"),
         (table('["storage", "seconds"]', '[["dram", 1], ["disk", 1, 2]]'), "row 2 has 3 entries for 2"),
-        (table('["storag", "seconds"]', '[["dram", 1]]'), "column `storag` is none of server, storage"),
-        (table('["storage", "storage", "seconds"]', '[["dram", "dram", 1]]'), "a column stands here twice"),
+        (table('["storag", "seconds"]', '[["dram", 1]]'), "unknown column `storag`: give server, storage"),
+        (table('["storage", "storage", "seconds"]', '[["dram", "dram", 1]]'), "a column is here twice"),
         (table('["storage"]', '[["dram"]]'), "no column is a measure"),
         (
             table('["storage", "seconds"]', '[["tape", 1]]'),
             "storage `tape` is not in this study, which has dram",
         ),
-        (table('["storage", "seconds"]', '[["dram", 1], ["dram", 2]]'), "rows 1 and 2 are of the same"),
+        (table('["storage", "seconds"]', '[["dram", 1], ["dram", 2]]'), "rows 1 and 2 have the same"),
         (table('["storage", "seconds"]', '[["dram", nan]]'), "row 1: seconds is nan, not a number above 0"),
         (table('["storage", "seconds"]', '[["dram", inf]]'), "row 1: seconds is inf, not a number above 0"),
         (table('["storage", "seconds"]', '[["dram", -1]]'), "row 1: seconds is -1, not a number above 0"),
         (table('["storage", "seconds"]', '[["dram", 0]]'), "row 1: seconds is 0, not a number above 0"),
         (table('["storage", "seconds"]', '[["dram", "1,5"]]'), "row 1: seconds is '1,5', not a number"),
-        (table('["clients", "seconds"]', "[[1.5, 1]]"), "row 1: clients is 1.5, which is no level"),
-        (table('["clients", "seconds"]', '[["many", 1]]'), "clients `many` is not a number from 1"),
-        (table('["clients", "seconds"]', "[[-3, 1]]"), "clients `-3` is not a number from 1"),
+        (table('["clients", "seconds"]', "[[1.5, 1]]"), "row 1: clients is 1.5, which is not a level"),
+        (table('["clients", "seconds"]', '[["many", 1]]'), "clients `many` is not a whole number from 1"),
+        (table('["clients", "seconds"]', "[[-3, 1]]"), "clients `-3` is not a whole number from 1"),
         (
             table('["memory", "seconds"]', '[["much", 1]]'),
-            "memory `much` is no size such as `2 GiB`",
+            "memory `much` is not a size such as `2 GiB`",
         ),
         (
             table('["storage", "seconds"]', '[["dram", 1]]', 'at = { storage = "disk" }'),
-            "`storage` stands both in `at` and among the columns",
+            "`storage` is both in `at` and a column",
         ),
         (
             table('["storage", "seconds"]', '[["dram", 1]]', 'compare = ["storage", "tuning"]'),
-            "`compare`: no column is `tuning`, so that no two rows differ in it",
+            "`compare`: `tuning` is not a column, so no two rows differ in it",
         ),
         (
             table('["storage", "seconds"]', '[["dram", 1]]', 'at = { tuning = "slow" }'),
@@ -127,7 +127,7 @@ def test_a_table_without_a_title_is_named_by_its_number_from_1() -> None:
         ("ratio = nan", "`published.ratios.ratio` of “Twice”: give a number that is finite"),
         ("ratio = inf", "`published.ratios.ratio` of “Twice”: give a number that is finite"),
         ("ratio = -2", "`published.ratios.ratio` of “Twice”: give more than 0"),
-        ('ratio = 2\nat = { storage = "dram" }', "`storage` is what it compares, and stands in `at` too"),
+        ('ratio = 2\nat = { storage = "dram" }', "`storage` is compared, so it cannot be in `at`"),
     ],
 )
 def test_a_wrong_ratio_is_refused(keys: str, said: str) -> None:
@@ -175,7 +175,7 @@ def test_a_number_of_clients_is_a_level_as_a_number_too() -> None:
         (
             "amount = 160",
             'amount = 160\nper = "month"\nyears = 3',
-            "`prices.disk`: `years` is of a device that was bought; leave it out",
+            "`prices.disk`: `years` belongs to a bought device: leave it out",
         ),
         ('source = "assumed: round"', "", "`prices.disk.source` is missing"),
     ],
@@ -187,9 +187,7 @@ def test_a_wrong_price_is_refused(old: str, new: str, said: str) -> None:
 
 def test_two_currencies_are_refused() -> None:
     other = DEVICE.replace("prices.disk", "prices.ssd").replace("USD", "EUR")
-    assert "`prices`: they are in EUR and USD: give them all in one currency" in complaint(
-        QUICKSTART + DEVICE + other
-    )
+    assert "`prices`: they are in EUR and USD: use one currency" in complaint(QUICKSTART + DEVICE + other)
 
 
 @pytest.mark.parametrize(("prices", "has"), [("", "nothing"), (DEVICE, "disk")])

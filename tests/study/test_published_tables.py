@@ -51,7 +51,7 @@ def test_a_size_of_memory_may_be_written_in_several_ways(memory: str) -> None:
 
 @pytest.mark.parametrize("memory", ["much", "2 apples", ""])
 def test_what_is_no_size_is_refused(memory: str) -> None:
-    assert "is no size such as `2 GiB`" in complaint(TABLE.format(memory=memory))
+    assert "is not a size such as `2 GiB`" in complaint(TABLE.format(memory=memory))
 
 
 def test_ratios_are_of_speeds_against_the_level_that_the_study_names_first() -> None:
@@ -73,7 +73,7 @@ ratio = 1.5
 """
     [ratio] = published(claim).ratios
     assert (ratio.level, ratio.baseline) == ("4 GiB", "2 GiB")
-    assert "is no size" in complaint(claim.replace("4096 MiB", "plenty"))
+    assert "is not a size" in complaint(claim.replace("4096 MiB", "plenty"))
 
 
 def test_levels_that_the_study_does_not_have_are_refused() -> None:
@@ -87,7 +87,7 @@ def test_two_tables_of_one_title_are_refused() -> None:
     said = complaint(both)
     line = (STUDY + both)[: (STUDY + both).rindex("title = ")].count("\n") + 1
     assert f"study.toml:{line}: " in said
-    assert "another table is called `Table 1` too: say in the title what this one is of" in said
+    assert "another table is also called `Table 1`: give each its own title" in said
 
 
 FILES = """

@@ -91,7 +91,7 @@ def test_the_files_own_choice_is_taken_where_none_is_asked_for(tmp_path: Path) -
         ('storages.dram.bought = ["x"]', "`scales.short.storages.dram.bought`: `x` is not in [prices]"),
         (
             'storages.dram.directory = "/mnt"',
-            "`scales.short.storages.dram`: a storage says once where its data lies",
+            "`scales.short.storages.dram`: a storage needs exactly one place for its data",
         ),
     ],
 )
@@ -108,7 +108,10 @@ def test_a_mistake_in_a_scale_is_named_at_its_line(keys: str, said: str) -> None
         ("scales = 5\n" + QUICKSTART, "s.toml:1: `scales`: give a table, not 5"),
         ("scales = { short = 5 }\n" + QUICKSTART, "s.toml:1: `scales.short`: give a table, not 5"),
         (QUICKSTART + "[scales.short]\n", "`scales.short.shrinks` is missing"),
-        (QUICKSTART + SHORT.replace("scales.short", 'scales."a b"'), "`scales.a b`: a name has letters"),
+        (
+            QUICKSTART + SHORT.replace("scales.short", 'scales."a b"'),
+            "`scales.a b`: a name has at most 40 letters",
+        ),
         (
             'scale = "short"\n' + QUICKSTART,
             "s.toml:1: `scale`: `short` is not in [scales], which has nothing",
@@ -135,8 +138,8 @@ def test_what_a_scale_breaks_elsewhere_is_laid_at_its_door() -> None:
         ('storages = ["tape"]', "`workloads.complex.storages`: this study has dram, disk, not `tape`"),
         ('servers = ["oracle"]', "`workloads.complex.servers`: this study has mariadb, not `oracle`"),
         ('tunings = ["unsafe"]', "`workloads.complex.tunings`: this study has safest, fast, not `unsafe`"),
-        ('storages = ["dram", "dram"]', "`workloads.complex.storages`: `dram` stands here twice"),
-        ("clients = [4, 4]", "`workloads.complex.clients`: `4` stands here twice"),
+        ('storages = ["dram", "dram"]', "`workloads.complex.storages`: `dram` is here twice"),
+        ("clients = [4, 4]", "`workloads.complex.clients`: `4` is here twice"),
         ("clients = []", "`workloads.complex.clients`: it is empty: give at least 1"),
         ("clients = [0]", "`workloads.complex.clients number 1`: give 1 or more"),
         ("measure_s = nan", "`workloads.complex.measure_s`"),

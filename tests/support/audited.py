@@ -1,6 +1,6 @@
 """One trial of a plan, and what the checks find in it where some of its fields differ from a sound one's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from diskproof.audit.check import Evidence
@@ -8,6 +8,7 @@ from diskproof.audit.registry import audit_trial
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Finding, Trial
+from diskproof.wording import Message
 from support.trials import (
     make_machine,
     make_plan,
@@ -43,3 +44,8 @@ def audit(
     trial = make_trial(plan, planned, rate, **(trial_changes or {}))
     findings = audit_trial(Evidence(trial, cell, plan, machine, series))
     return {finding.check: finding for finding in findings}
+
+
+def texts(messages: Iterable[Message]) -> list[str]:
+    """Return the words of messages."""
+    return [one.text for one in messages]

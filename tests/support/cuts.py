@@ -22,6 +22,7 @@ from diskproof.results.crash_plan import (
 from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome, Recovery
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Setting
+from diskproof.wording import Message, as_message
 from support.trials import MIB, change
 
 POLICIES: tuple[Keep, ...] = ("nothing", "all", "subset", "prefix")
@@ -196,18 +197,20 @@ def make_ledger(
 
 def silent(cut: CutTrial, why: str = "no transaction was acknowledged in the last second") -> CutTrial:
     """Return the cut as one that proves nothing."""
-    return change(cut, silent_because=why)
+    return change(cut, silent_because=as_message(why))
 
 
-def unfinished(cut: CutTrial, why: str = "the disk did not answer: timed out after 10 s") -> CutTrial:
+def unfinished(
+    cut: CutTrial, why: str | Message = "the disk did not answer: timed out after 10 s"
+) -> CutTrial:
     """Return the cut as one that broke off."""
-    finding = Finding(check="cut", severity="invalid", message=why)
+    finding = Finding(check="cut", severity="invalid", message=as_message(why))
     return change(cut, finished=False, ledger=None, recovery=None, acknowledged=None, findings=[finding])
 
 
 def refused(cut: CutTrial, why: str = "the server did not start: redo log is corrupt") -> CutTrial:
     """Return the cut as one after which there was no database any more."""
-    recovery = Recovery(mount_s=0.02, server_s=None, refused=why)
+    recovery = Recovery(mount_s=0.02, server_s=None, refused=as_message(why))
     return change(cut, ledger=None, recovery=recovery, evidence=f"cuts/{cut.id}")
 
 

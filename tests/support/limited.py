@@ -8,7 +8,7 @@ from typing import Any
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.answer import answer_limits
-from diskproof.analysis.limits.shapes import CellLimit
+from diskproof.analysis.limits.records import CellLimit
 from diskproof.results.load import LoadResult, Rate, StatementType
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan

@@ -1,4 +1,4 @@
-"""What holds the cells of a made-up run back: one limit of each kind of telling, with all that belongs to it.
+"""What holds the cells of a made-up run back: a named limit of each kind, and one that is not established.
 
 The disk's safest cells wait for the log, memory's for the CPU; of the disk's fast cells nothing is
 established.
@@ -6,7 +6,7 @@ established.
 
 from collections.abc import Sequence
 
-from diskproof.analysis.limits.shapes import (
+from diskproof.analysis.limits.records import (
     CellLimit,
     Demand,
     Limits,
@@ -22,6 +22,7 @@ from diskproof.analysis.limits.shapes import (
 from diskproof.results.limit import Intervention
 from diskproof.results.plan import Cell, Plan
 from diskproof.stats.intervals import Interval
+from diskproof.wording import say, us
 from support.trials import is_ram, typical_rate
 
 CPU_US = 1500.0
@@ -72,8 +73,7 @@ def make_proof(cell: CellLimit) -> ProofAnswer:
         basis="a commit waits for 6.5 of 8.2 ms, and would wait for 13 ms",
         measured=Interval(estimate=0.57, low=0.54, high=0.6, n=4),
         outcome="as predicted",
-        sentence="with flushes twice as slow it reached 0.57 of its throughput (0.54 to 0.60); 0.50 to 0.62 "
-        "was predicted",
+        pairs=4,
     )
 
 
@@ -84,9 +84,11 @@ def _log_flush(cell: Cell, latency_us: float) -> CellLimit:
         cell=cell,
         limit="log flush",
         where=f"{cell.storage} (redo)",
-        sentence=f"bound by the redo log's flush: each commit waits {flush_us / 1000:.1f} ms for the disk, "
-        "79% of a transaction; the CPU is 12% busy. "
-        "A disk with a 1 ms flush would give about 3 times as much.",
+        bound_by="the redo log's flush",
+        evidence=[
+            say("each commit waits {time} for the disk, 79% of a transaction", time=us(flush_us)),
+            say("the CPUs are 12% busy"),
+        ],
         signals=[
             Signal(limit="log flush", instrument="clients", supports=True, says=said),
             Signal(limit="log flush", instrument="clients", supports=True, says="only writes wait"),
@@ -140,7 +142,8 @@ def _cpu(cell: Cell, latency_us: float) -> CellLimit:
         cell=cell,
         limit="CPU",
         where="server",
-        sentence="bound by the CPU: 2 CPUs are 96% busy, the server with 71% of that.",
+        bound_by="the CPUs",
+        evidence=["the 2 CPUs are 96% busy (of that the server 71%)"],
         signals=[
             Signal(limit="CPU", instrument="kernel", supports=True, says="2 CPUs are 96% busy"),
             Signal(limit="CPU", instrument="threads", supports=True, says="3.1 threads compute in the mean"),
@@ -160,8 +163,8 @@ def _open(cell: Cell, latency_us: float) -> CellLimit:
     return CellLimit(
         cell=cell,
         limit=None,
-        sentence="not established: the CPUs are 64% busy, and no second signal speaks for them; the threads "
-        "could not be looked at.",
+        missing="the CPUs are 64% busy, and no second signal speaks for them; the threads could not be "
+        "looked at",
         signals=[Signal(limit="CPU", instrument="kernel", supports=True, says="2 CPUs are 64% busy")],
         split=Split(latency_us=latency_us, parts=[]),
     )
@@ -186,5 +189,5 @@ def _sweep(cells: Sequence[Cell]) -> Sweep:
         bound_per_s=bound_per_s,
         knee_clients=bound_per_s * smallest_us / 1e6,
         scaling=law if len(cells) > 3 else None,
-        sentence=f"beyond {bound_per_s * smallest_us / 1e6:.1f} clients more of them wait for each other.",
+        bound_by="CPU",
     )

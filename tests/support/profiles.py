@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from diskproof.profile.measure import Order, profile
+from diskproof.profile.measure import profile
 from diskproof.profile.place import Wanted
 from diskproof.profile.plan import QUICK
 from diskproof.results.profile import Probe, Profile, ProfileCell
@@ -42,4 +42,4 @@ class Ear:
 def make_profile(place: Path, *only: str, ear: Ear | None = None, write: Path | None = None) -> Profile:
     """Measure a place, briefly; the state directory is the environment's."""
     wanted = Wanted(str(place), SIZE_BYTES, str(write) if write else None)
-    return profile(Order(wanted, EFFORT, only), ear or Ear())
+    return profile(wanted, EFFORT, only, ear or Ear())

@@ -14,8 +14,8 @@ import psycopg
 import pymysql
 import pytest
 
+from diskproof.families.facts import Level
 from diskproof.server.base import Dirs, Running, ServerKind
-from diskproof.study.model import Level
 from diskproof.system.processes import Starter
 
 needs_mariadb = pytest.mark.skipif(

@@ -16,9 +16,10 @@ import numpy as np
 from diskproof.results.load import ClientAccount, Latency, LoadResult, StatementType
 from diskproof.results.machine import BlockDevice, Machine, Place, ServerFacts
 from diskproof.results.plan import Cell, Plan, PlannedTrial
-from diskproof.results.record import ROLES, Record, format_bytes
+from diskproof.results.record import ROLES, Record
 from diskproof.results.trial import DataFacts, OpenFile, Setting, Timings, Trial
 from diskproof.results.usage import DeviceUsage, Usage
+from diskproof.wording import numbers
 
 MIB = 2**20
 NORMAL = NormalDist()
@@ -66,7 +67,7 @@ def make_plan(
     """Return a plan over all combinations, in a seeded random order; a storage `dram` or `ram…` is memory."""
     cells = [
         Cell(
-            id=f"{server}/{storage}/{tuning}/{workload}/{format_bytes(memory).replace(' ', '')}/{count}c",
+            id=f"{server}/{storage}/{tuning}/{workload}/{numbers.size(memory).replace(' ', '')}/{count}c",
             server=server,
             storage=storage,
             tuning=tuning,

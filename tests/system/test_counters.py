@@ -40,7 +40,7 @@ def test_host_cpu_time_covers_ours() -> None:
     assert after.context_switches >= before.context_switches
 
 
-def test_the_machine_tells_the_cpus_of_the_run_from_those_of_the_host() -> None:
+def test_the_cpus_of_the_run_and_of_the_host_are_recorded() -> None:
     """As in a container with a cpuset: the affinity shrinks, /proc/stat does not."""
     usable = os.sched_getaffinity(0)
     lines = Path("/proc/stat").read_text().splitlines()
@@ -242,7 +242,7 @@ def test_a_volume_is_counted_at_the_disks_below_it(tmp_path: Path) -> None:
     assert disk.fua
 
 
-def test_a_disk_that_has_counted_no_flush_is_told_apart(tmp_path: Path) -> None:
+def test_a_disk_without_counted_flushes_is_marked(tmp_path: Path) -> None:
     plug_in(tmp_path, "sda", flushes=9)
     plug_in(tmp_path, "nvme0n1")
     plug_in(tmp_path, "md0", below=("sda", "nvme0n1"))

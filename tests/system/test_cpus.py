@@ -105,7 +105,7 @@ def usable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cores: dict[int, str
         ({3: "3", 7: "7"}, 1, (7,), (3,), ()),
     ],
 )
-def test_cores_are_set_aside_for_one_thread_each_where_they_suffice_and_the_first_stays_with_the_interrupts(
+def test_enough_cores_are_reserved_with_one_thread_each(
     cores: dict[int, str],
     count: int,
     held: tuple[int, ...],
@@ -140,16 +140,16 @@ def test_half_of_some_cpus_is_half_of_their_cores(
     assert half(of) == kept
 
 
-def test_a_kernel_that_tells_no_cores_is_taken_by_its_numbers(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_core_numbers_cpus_count_by_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     usable(monkeypatch, tmp_path, {0: "0", 1: "1"})
     (tmp_path / "cpu1").unlink()
     assert divide(1).held == (1,)
 
 
 def test_more_cpus_than_there_are_is_refused() -> None:
-    with pytest.raises(RefusalError, match=rf"`design.cpus` is {len(USABLE) + 1}, .* `cpus = {len(USABLE)}`"):
+    with pytest.raises(
+        RefusalError, match=rf"`design.cpus` is {len(USABLE) + 1}, .* `cpus` to {len(USABLE)} or less"
+    ):
         divide(len(USABLE) + 1)
 
 

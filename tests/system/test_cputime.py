@@ -22,7 +22,7 @@ def burn(seconds: float) -> None:
         pass
 
 
-def test_what_was_used_before_the_first_look_does_not_count() -> None:
+def test_use_before_the_first_look_does_not_count() -> None:
     burn(0.1)
     account = CpuAccount(lambda: [os.getpid()])
     first = account.look()
@@ -75,7 +75,7 @@ def test_a_thread_number_given_out_anew_begins_at_nothing(monkeypatch: pytest.Mo
     assert look.waited_s == pytest.approx(85e-9)
 
 
-def test_reading_what_thousands_of_threads_waited_is_done_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waits_of_thousands_of_threads_are_read_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each reading costs 20 ms of CPU here: at 1% of a CPU not before two seconds are over."""
     read = 0
 
@@ -99,7 +99,7 @@ def test_reading_what_thousands_of_threads_waited_is_done_less_often(monkeypatch
     assert last.waited_s == pytest.approx(1e-6)
 
 
-def test_without_an_account_of_waiting_nothing_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_schedstat_there_is_no_waiting_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cputime, "_kernel_keeps_account", lambda: False)
     account = CpuAccount(lambda: [os.getpid()])
     account.look()
@@ -137,5 +137,5 @@ def test_a_kernel_without_an_account_of_stalls_says_nothing(tmp_path: Path) -> N
     assert stalls_between(None, stalls()) is None
 
 
-def test_this_kernel_tells_of_stalls_where_it_has_the_account() -> None:
+def test_stalls_are_read_if_the_kernel_counts_them() -> None:
     assert (stalls() is None) == (not Path("/proc/pressure/cpu").exists())

@@ -71,7 +71,7 @@ def test_children_of_children_are_ended_too() -> None:
     assert not any(child.is_running() for child in found)
 
 
-def test_a_second_run_is_refused_and_told_of_the_first() -> None:
+def test_a_second_run_is_refused_and_the_first_is_named() -> None:
     journal = Journal.begin("study alpha")
     with pytest.raises(AnotherRunError, match=f"process {os.getpid()}, study alpha"):
         Journal.begin("study beta")
@@ -140,7 +140,7 @@ def test_the_direct_child_dies_with_the_run_itself(tmp_path: Path) -> None:
     clean()
 
 
-def test_what_is_not_ours_stays(tmp_path: Path) -> None:
+def test_directories_of_others_stay(tmp_path: Path) -> None:
     """A journal that names a directory without our mark in it removes nothing."""
     precious = tmp_path / "precious"
     precious.mkdir()
@@ -206,7 +206,7 @@ def kernels(folder: Path, first: bytes) -> Path:
     return path
 
 
-def test_what_the_kernel_held_is_left_alone_where_its_start_is_lost(tmp_path: Path) -> None:
+def test_mounts_stay_if_the_kernels_start_is_unknown(tmp_path: Path) -> None:
     """It may be of an earlier start of the machine, and another's by now: but nobody forgets it."""
     path = kernels(tmp_path, b'{"run": "test", "boot": "\xff')
     mount, loop, first = (item.what for item in clean())
@@ -216,7 +216,7 @@ def test_what_the_kernel_held_is_left_alone_where_its_start_is_lost(tmp_path: Pa
     assert path.exists()
 
 
-def test_what_another_start_of_the_kernel_held_is_gone(tmp_path: Path) -> None:
+def test_mounts_of_an_earlier_start_need_no_undo(tmp_path: Path) -> None:
     path = kernels(tmp_path, b'{"run": "test", "boot": "another"}')
     assert clean() == []
     assert not path.exists()
@@ -226,7 +226,7 @@ def full_disk(*_: object) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_what_cannot_be_written_down_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_made_without_a_journal_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal.begin("test")
     journal.directory(tmp_path / "work")
     with monkeypatch.context() as disk:
@@ -258,7 +258,7 @@ def begin_without_environment(folder: Path) -> psutil.Popen:
     return process
 
 
-def test_processes_that_lost_their_mark_are_known_by_where_they_work(tmp_path: Path) -> None:
+def test_processes_without_a_mark_are_known_by_their_folder(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     journal = Journal.begin("test")

@@ -175,7 +175,7 @@ start(latch.poll)"""
 
 @needs_sight
 @pytest.mark.parametrize("nap", ["select.select([], [], [], 60)", "select.poll().poll(60_000)"])
-def test_who_waits_for_no_descriptor_sleeps_by_the_clock_and_serves_nobody(nap: str) -> None:
+def test_a_wait_without_descriptors_is_a_sleep(nap: str) -> None:
     """As PostgreSQL's checkpointer between two writes: it would count as a client's from then on."""
     work = f"""
 def sleep():
@@ -197,7 +197,7 @@ start(sleep)"""
 
 
 @needs_sight
-def test_who_serves_a_client_is_told_with_what_it_is_at() -> None:
+def test_threads_that_serve_clients_are_known() -> None:
     burn = "[None for _ in iter(int, 1)]"
     work = f"""
 def serve():
@@ -215,7 +215,7 @@ start(lambda: {burn})"""
 
 
 @needs_sight
-def test_of_an_embedded_database_the_workers_alone_count_and_the_clock_is_a_lock() -> None:
+def test_an_embedded_database_counts_only_workers() -> None:
     work = """
 start(lambda: time.sleep(60), "worker 0")
 start(lambda: lock.acquire(timeout=60), "worker 1")
@@ -263,7 +263,7 @@ def test_with_many_threads_descriptors_are_not_kept(monkeypatch: pytest.MonkeyPa
         threads.close()
 
 
-def test_where_the_kernel_does_not_let_us_look_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_access_there_is_no_activity(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise PermissionError
 

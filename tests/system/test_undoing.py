@@ -133,7 +133,7 @@ def test_a_tear_down_that_fails_shows_what_it_said_and_stays_in_the_journal(jour
     assert journal.path.exists()
 
 
-def test_what_was_undone_is_not_undone_again(journal: Journal, tmp_path: Path) -> None:
+def test_nothing_is_undone_twice(journal: Journal, tmp_path: Path) -> None:
     """A command that takes an array apart fails where there is none any more."""
     (tmp_path / "array").write_text("")
     journal.tear_down(f"test -e '{tmp_path}/ready'")

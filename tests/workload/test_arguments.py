@@ -79,7 +79,7 @@ def test_the_load_generator_understands_what_the_lab_types(folder: Path, kind: s
     assert ready["statements"]
 
 
-def test_what_the_load_generator_refuses_is_said_in_its_words(folder: Path) -> None:
+def test_refusals_of_the_load_generator_are_passed_on(folder: Path) -> None:
     (folder / "hot.sql").write_text("SELECT :nobody_set_this;\n")
     with pytest.raises(load.LoadFailedError, match=r"hot\.sql:1: nothing has set nobody_set_this"):
         load.rehearse("script", run_arguments(workload(folder, "script"), PHASES, 1, 1))
@@ -102,7 +102,7 @@ def test_a_file_is_what_it_was_when_the_study_was_read(folder: Path) -> None:
     assert chosen.data_identity == before != workload(folder, "script").data_identity
 
 
-def test_a_weight_is_told_from_a_name_with_an_at_sign(folder: Path) -> None:
+def test_a_weight_differs_from_a_name_with_an_at_sign(folder: Path) -> None:
     (folder / "a@b.sql").write_text("SELECT 1;\n")
     text = f'{HEAD}kind = "script"\nfiles = ["a@b.sql", "hot.sql@9"]\n'
     files = parse_study(text, str(folder / "study.toml")).workloads["w"].options("run")["file"]

@@ -1,4 +1,4 @@
-//! What is under way, found again by its tag in constant time.
+//! Requests in progress, found by tag in constant time.
 
 use crate::request::Tag;
 

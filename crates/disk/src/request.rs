@@ -1,4 +1,4 @@
-//! What a disk is asked for.
+//! Requests to a disk.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub fn transfer_nanos(bytes: u64, mb_per_s: f64) -> Nanos {
     (bytes as f64 * 1e3 / mb_per_s).round() as Nanos
 }
 
-/// A request's own number, given by whoever submits it and never used twice.
+/// A request's own number, given by the caller and never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub u64);
 

@@ -1,10 +1,10 @@
 //! diskproof-load: a load generator for databases.
 //!
-//! `cli` reads the arguments and puts the parts together: a `driver` that knows a database, a
-//! `workload` that draws transactions, the `engine` that lets clients run them, `measure` that
-//! keeps the accounts, and `report` that says what came of it.
+//! `cli` reads the arguments and assembles the parts: a `driver` for a database, a `workload` that
+//! draws transactions, the `engine` that lets clients run them, `measure` that keeps the counts,
+//! and `report` that prints the results.
 
-// These panic where nobody listens any more; `cli`'s `tell!` does not.
+// These panic if nobody reads the output any more; `cli`'s `tell!` does not.
 #![cfg_attr(not(test), warn(clippy::print_stderr, clippy::print_stdout))]
 
 pub mod cli;

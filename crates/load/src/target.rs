@@ -31,7 +31,7 @@ pub struct Server {
     pub options: BTreeMap<String, String>,
 }
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
     /// For PostgreSQL also the directory that holds `.s.PGSQL.<port>`.
@@ -66,23 +66,23 @@ const FORMS: &str = "mysql://USER@HOST/DB, mysql://USER@localhost/DB?socket=PATH
 pub enum TargetError {
     #[error("{url:?} is not a database URL ({reason}); write {FORMS}")]
     Malformed { url: String, reason: String },
-    #[error("the scheme {scheme:?} names no database that is known here; write {FORMS}")]
+    #[error("the scheme {scheme:?} is not a supported database; write {FORMS}")]
     UnknownScheme { scheme: String },
     #[error(
-        "a password in the URL would be seen by every user of this machine; \
-         put it in the environment variable DISKPROOF_PASSWORD or in a file given by --password-file"
+        "every user of this machine could see a password in the URL; put it into the environment \
+         variable DISKPROOF_PASSWORD or into a file given by --password-file"
     )]
     Password,
     #[error("a file has no host, but the URL names {host:?}; write sqlite:PATH or sqlite:///PATH")]
     HostOfFile { host: String },
-    #[error("the URL's # would begin a fragment, which no server has; write %23 where # is meant")]
+    #[error("a # in the URL would begin a fragment, which no server has; write %23 for #")]
     Fragment,
-    #[error("the URL names no {what}; write {example}")]
+    #[error("the URL has no {what}; write {example}")]
     Missing {
         what: &'static str,
         example: &'static str,
     },
-    #[error("the URL's parameter {name:?} is not known to this driver; known are: {known}")]
+    #[error("the URL's parameter {name:?} is unknown; this driver has: {known}")]
     UnknownOption { name: String, known: String },
     #[error("the URL's parameter {name}={value} {reason}")]
     Option {
@@ -236,8 +236,9 @@ fn refuse_except(options: &BTreeMap<String, String>, known: &[&str]) -> Result<(
     }
 }
 
-/// The URL as it may be shown, though it cannot be read: a password that breaks a URL (by a `/` or a
-/// `#` of its own) stands somewhere before the last `@`. The user's name stays where it is surely one.
+/// The URL for a message, without its password, even if it cannot be parsed: a password that breaks
+/// a URL (by a `/` or a `#` of its own) stands before the last `@`. The user's name is kept if it
+/// is certain.
 pub(crate) fn without_password(text: &str) -> String {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) if is_name(scheme) => (&text[..scheme.len() + "://".len()], rest),

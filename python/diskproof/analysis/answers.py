@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.analysis.limits.shapes import Limits
+from diskproof.analysis.limits.records import Limits
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.analysis.published.shapes import Beside
 from diskproof.analysis.safety.shapes import CutComparison, Safety
@@ -15,6 +15,7 @@ from diskproof.results.plan import Cell, Metric, Plan
 from diskproof.results.record import Record
 from diskproof.results.trial import DataFacts, Finding, Setting
 from diskproof.stats.intervals import Interval
+from diskproof.wording import Message
 
 __all__ = [
     "Analysis",
@@ -38,8 +39,8 @@ class Cost(Record):
     """What one transaction takes of the machine, as the median over the cell's valid trials.
 
     None: not observed. What speed costs to buy is another matter: `prices`.
-    Reads, writes and flushes are those of the block devices below the storage; where the kernel shows
-    none (tmpfs, ZFS), the KiB are those that the server's processes sent to storage and the counts None.
+    Reads, writes and flushes are those of the block devices below the storage. If the kernel shows none
+    (tmpfs, ZFS), the KiB are those that the server's processes sent to storage, and the counts are None.
     """
 
     server_cpu_us: float | None = None
@@ -98,7 +99,10 @@ Outcome = Literal["faster", "slower", "the same", "inconclusive", "not comparabl
 
 
 class Verdict(Record):
-    """One level of one factor against another, everything else held equal."""
+    """One level of one factor against another, everything else held equal.
+
+    ``report.compose.verdict_words`` makes a sentence of it.
+    """
 
     factor: Factor
     level: str
@@ -112,14 +116,20 @@ class Verdict(Record):
     p_adjusted: float | None
     """Two-sided p of ratio = 1, after Holm over all verdicts of the run."""
     outcome: Outcome
-    sentence: str
-    """The whole verdict in words a person would say, figures and interval included."""
-    reasons: list[str] = Field(default_factory=list)
+    metric: Metric
+    """What was compared: throughput, mean latency or seconds."""
+    same_within: float
+    """The study's band: two levels are the same if the whole interval lies within it."""
+    common_operations: int | None = None
+    """How many operations of a job were compared, if one side skipped some; None: all of them."""
+    extrapolated: bool = False
+    """Whether some of the seconds that were compared are extrapolated."""
+    reasons: list[Message] = Field(default_factory=list)
     """Why it is inconclusive or not comparable, each with what would help."""
 
 
 class RunFinding(Record):
-    """A finding together with where it arose; equal findings of several trials are one."""
+    """A finding with its trials and cells; equal findings of several trials are one."""
 
     finding: Finding
     trials: list[str]
@@ -133,7 +143,7 @@ class OperationFigure(Record):
     planned: int
     """Statements, or what else is counted; jobs of another scale have other numbers."""
     seconds: Interval | None
-    """Geometric mean over the valid trials, extrapolated ones included; None where it was not run."""
+    """Geometric mean over the valid trials, extrapolated ones included; None if it was not run."""
     extrapolated: bool = False
     """In one trial at least."""
     skipped: str | None = None
@@ -148,8 +158,8 @@ class OperationAnswer(Record):
     cells: dict[str, OperationFigure]
     """By the id of each cell that knows it."""
     ratio: Interval | None = None
-    """Speed of the second cell over the first, paired by block, where exactly two cells are jobs of
-    operations and both ran it."""
+    """Speed of the second cell over the first, paired by block, if exactly two cells are jobs of operations
+    and both ran it."""
 
 
 class Efficiency(Record):
@@ -171,7 +181,7 @@ class LevelDifference(Record):
     server: str
     variable: str
     values: dict[str, str]
-    """By tuning level; ``not set`` where the level leaves the variable to the server."""
+    """By tuning level; ``not set`` if the level leaves the variable to the server."""
     declared: bool
     """False: no level asked for this difference."""
 
@@ -182,7 +192,7 @@ class Analysis(Record):
     plan: Plan
     machine: Machine | None
     complete: bool
-    """True where every planned trial was run, and every planned cut made."""
+    """Whether every planned trial was run, and every planned cut made."""
     trials_run: int
     trials_valid: int
     varying: list[Factor]
@@ -198,11 +208,11 @@ class Analysis(Record):
     efficiency: list[Efficiency] = Field(default_factory=list)
     """Of the cells whose storage's raw peak was measured as well."""
     prices: Prices | None = None
-    """What the storages and their speed cost to buy; None where the study gives no prices."""
+    """What the storages and their speed cost to buy; None if the study gives no prices."""
     safety: Safety | None = None
-    """What the cuts say; None where the study asks for none."""
+    """What the cuts say; None if the study asks for none."""
     limits: Limits | None = None
-    """What holds the cells back; None where nothing was counted while they were measured."""
+    """What holds the cells back; None if nothing was counted while they were measured."""
 
 
 class FactDifference(Record):
@@ -210,8 +220,8 @@ class FactDifference(Record):
 
     fact: str
     """As a person names it: ``kernel``, ``version of mariadb``."""
-    a: str
-    b: str
+    a: Message
+    b: Message
 
 
 class CellComparison(Record):
@@ -230,8 +240,8 @@ class CellComparison(Record):
     """Two-sided p of ratio = 1, after Holm over all cells compared."""
     outcome: Outcome
     """``faster``: the second run is."""
-    sentence: str
-    reasons: list[str] = Field(default_factory=list)
+    metric: Metric
+    reasons: list[Message] = Field(default_factory=list)
     """Why it is inconclusive or not comparable, and what else differs in this cell."""
 
 
@@ -241,6 +251,10 @@ class Comparison(Record):
     a: str
     """Name of the first run, the baseline."""
     b: str
+    same_within: float
+    """The band of the first run's study."""
+    varying: list[Factor]
+    """The factors with more than one level in the first run."""
     cells: list[CellComparison]
     only_a: list[str]
     """Ids of the cells that only the first run has."""

@@ -17,9 +17,9 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
     valid = gathered.valid(cell)
     metric = gathered.plan.metric(cell)
     figures = [one.load.figure(metric) or 0.0 for one in valid]
-    # Of a job of many operations, one distribution of all latencies says nothing.
-    told = [one.load for one in valid if one.load.iterations or not one.load.operations]
-    latencies = [load.latency_us for load in told if load.latency_us is not None]
+    # One distribution of the latencies of many different operations says nothing.
+    alike = [one.load for one in valid if one.load.iterations or not one.load.operations]
+    latencies = [load.latency_us for load in alike if load.latency_us is not None]
     transactions = sum(one.load.transactions or 0 for one in valid)
     met = sum(error.count for one in valid for error in one.load.errors)
     return CellAnswer(
@@ -47,17 +47,17 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
 
 
 def _sizes(one: Audited) -> dict[str, int]:
-    """Return what tells a trial from the same cell at another scale, as far as it was recorded.
+    """Return the sizes that distinguish a trial from the same cell at another scale, as far as recorded.
 
-    The bytes of a database are not among it: another version of a server lays the same rows out anew.
+    The bytes of a database are not among them: another version of a server stores the same rows differently.
     """
     data, load = one.trial.data, one.load
     sizes: dict[str, int] = {}
     if data and data.rows is not None:
         sizes["rows"] = data.rows
     if load.file_requests:
-        told = {"files": load.file_requests.files, "bytes a request": load.file_requests.block_bytes}
-        sizes |= {name: count for name, count in told.items() if count is not None}
+        known = {"files": load.file_requests.files, "bytes a request": load.file_requests.block_bytes}
+        sizes |= {name: count for name, count in known.items() if count is not None}
         sizes |= {"bytes of files": data.data_bytes} if data else {}
     if load.iterations:
         return {**sizes, "queries a client": load.iterations.queries_per_client}
@@ -70,7 +70,7 @@ def _iterations(trials: Sequence[Iterations]) -> Iterations | None:
         return None
     counts = [one.count for one in trials if one.count is not None]
     count = sum(counts) if len(counts) == len(trials) else None
-    # An imported result does not tell how many they were: each trial's mean counts alike.
+    # An imported result does not say how many they were: each trial's mean counts alike.
     weighted = [one.mean_s * (one.count if count and one.count else 1) for one in trials]
     return Iterations(
         count=count,
@@ -92,7 +92,7 @@ def _percentiles(latencies: Sequence[Latency]) -> dict[str, Interval]:
 
 
 def _interval(values: Sequence[float]) -> Interval | None:
-    """Return a geometric mean; None where there is nothing to average, or a 0 that has no logarithm."""
+    """Return a geometric mean; None if there is nothing to average, or a 0 that has no logarithm."""
     return geometric_mean_interval(values) if values and min(values) > 0 else None
 
 
@@ -139,7 +139,7 @@ def _written_bytes(usage: Usage) -> float | None:
 
 
 def _devices(usage: Usage, amount: Callable[[DeviceUsage], float | None]) -> float | None:
-    """Return the sum over the storage's devices; None where there is none or one does not tell."""
+    """Return the sum over the storage's devices; None if there is none, or one is not known."""
     amounts = [amount(device) for device in usage.devices.values()]
     known = [one for one in amounts if one is not None]
     return sum(known) if known and len(known) == len(amounts) else None

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from diskproof.analysis import words
 from diskproof.analysis.answers import (
     Analysis,
     CellAnswer,
@@ -13,17 +12,18 @@ from diskproof.analysis.answers import (
     Outcome,
 )
 from diskproof.analysis.safety.compare import compare_cuts
-from diskproof.analysis.verdicts import decide, fewest_valid, say
+from diskproof.analysis.verdicts import decide, fewest_valid
 from diskproof.audit.registry import bars_comparison
 from diskproof.refusal import RefusalError
-from diskproof.results.machine import Machine, ServerFacts
+from diskproof.results.machine import Machine, Place
 from diskproof.results.plan import Phases, Plan
-from diskproof.results.record import format_bytes
 from diskproof.stats.intervals import RatioTest, independent_ratio
 from diskproof.stats.multiple import holm
+from diskproof.wording import Message, Quantity, as_message, bytes_, say, seconds
+from diskproof.wording.numbers import listed
 
 MOST_SIZES = 3
-"""Sizes that are told where they differ; a job has dozens of operations."""
+"""Sizes that a reason names; a job has dozens of operations."""
 
 PHASES: dict[str, Callable[[Phases], float]] = {
     "warm-up": lambda phases: phases.warm_up_s,
@@ -32,8 +32,8 @@ PHASES: dict[str, Callable[[Phases], float]] = {
 
 
 _NAMES = (
-    "; names of files tell what a cell is (`server=mysql-8.0,storage=ssd.txt`): give those that are to be "
-    "compared the same, and audit them with `--out` again"
+    "; the names of files say what a cell is (`server=mysql-8.0,storage=ssd.txt`): give files that are to be "
+    "compared the same names, and audit them with `--out` again"
 )
 
 
@@ -49,7 +49,7 @@ class Pair:
     b: CellAnswer
     test: RatioTest | None
     """None: the two cannot be compared, for `reasons`."""
-    reasons: list[str]
+    reasons: list[Message]
 
 
 def compare(
@@ -58,8 +58,9 @@ def compare(
     """Hold the second run against the first, cell by cell (matched by id).
 
     The runs were made apart, so their trials are not paired: Welch's interval on the logarithms, and
-    Holm over all cells. The first run's ``same_within`` decides what is the same. ComparisonError
-    where no cell is in both.
+    Holm over all cells. The first run's ``same_within`` decides what is the same.
+
+    Raises ComparisonError if no cell is in both.
     """
     of_a = {answer.cell.id: answer for answer in a.cells}
     of_b = {answer.cell.id: answer for answer in b.cells}
@@ -69,7 +70,7 @@ def compare(
         hint = _NAMES if a.plan.imported or b.plan.imported else ""
         raise ComparisonError(
             "the two runs have no cell in common: the first has "
-            f"{words.listed(_ids(a), 3)}; the second {words.listed(_ids(b), 3)}{hint}"
+            f"{listed(_ids(a), 3)}; the second {listed(_ids(b), 3)}{hint}"
         )
     pairs = [_pair(a, b, of_a[cell_id], of_b[cell_id]) for cell_id in common]
     adjusted = iter(
@@ -78,9 +79,9 @@ def compare(
     return Comparison(
         a=names[0],
         b=names[1],
-        cells=[
-            _compare_cell(a, names, pair, next(adjusted) if pair.test is not None else None) for pair in pairs
-        ],
+        same_within=a.plan.same_within,
+        varying=a.varying,
+        cells=[_compare_cell(a, pair, next(adjusted) if pair.test is not None else None) for pair in pairs],
         only_a=[cell_id for cell_id in of_a if cell_id not in of_b],
         only_b=[cell_id for cell_id in of_b if cell_id not in of_a],
         cuts=cuts,
@@ -96,65 +97,70 @@ def _ids(analysis: Analysis) -> list[str]:
 
 def _pair(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Pair:
     """Test one cell in both runs, or say why that cannot be done."""
-    reasons = list(_other_sizes(a, b, one, two))
-    reasons += [
-        f"only {answer.valid} valid {'trial' if answer.valid == 1 else 'trials'} of {planned} planned "
-        f"in the {which} run; {fewest_valid(planned)} are the least"
-        for which, answer, planned in (
-            ("first", one, len(a.plan.blocks())),
-            ("second", two, len(b.plan.blocks())),
-        )
-        if answer.valid < fewest_valid(planned)
-    ]
-    reasons += [
-        f"in the {which} run: {found.finding.message}"
-        for which, analysis in (("first", a), ("second", b))
-        for found in analysis.findings
-        if bars_comparison(found.finding) and found.trials and one.cell.id in found.cells
-    ]
-    if one.metric != two.metric:
-        reasons.append("the two runs measured it in different ways")
-    if set(one.operations_run) != set(two.operations_run):
-        reasons.append("the two runs did not run the same operations")
+    reasons = list(_why_not_comparable(a, b, one, two))
     if reasons:
         return Pair(one, two, None, reasons)
     test = independent_ratio(list(two.block_speeds.values()), list(one.block_speeds.values()))
     return Pair(one, two, test, list(_setting_differences(one, two)))
 
 
-def _other_sizes(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Iterator[str]:
+def _why_not_comparable(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Iterator[Message]:
+    yield from _other_sizes(a, b, one, two)
+    for which, run, answer in (("first", a, one), ("second", b, two)):
+        planned = len(run.plan.blocks())
+        if answer.valid < fewest_valid(planned):
+            yield say(
+                "{valid} of {planned} planned trials in the {which} run {valid:is|are} valid; "
+                "at least {needed} are needed",
+                valid=answer.valid,
+                planned=planned,
+                which=which,
+                needed=fewest_valid(planned),
+            )
+    for which, run in (("first", a), ("second", b)):
+        for found in run.findings:
+            if bars_comparison(found.finding) and found.trials and one.cell.id in found.cells:
+                yield say("in the {which} run: {message}", which=which, message=found.finding.message)
+    if one.metric != two.metric:
+        yield say("the two runs measured it in different ways")
+    if set(one.operations_run) != set(two.operations_run):
+        yield say("the two runs did not run the same operations")
+
+
+def _other_sizes(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Iterator[Message]:
     """Say that a cell's data or work is of another size in the second run, by its scale or as recorded."""
-    first, second = (_scale(analysis) for analysis in (a, b))
+    first, second = _scale(a), _scale(b)
     if first != second:
-        yield f"the runs are of different scales: {first} and {second}"
+        yield say("the runs have different scales: {first} and {second}", first=first, second=second)
     others = [
-        f"{one.sizes[what]} {what} in the first run, {two.sizes[what]} in the second"
+        say(
+            "{first:,.0f} {what} in the first run, {second:,.0f} in the second",
+            first=one.sizes[what],
+            what=what,
+            second=two.sizes[what],
+        )
         for what in one.sizes
         if what in two.sizes and one.sizes[what] != two.sizes[what]
     ]
     if others:
-        yield f"the size differs: {words.listed(others, MOST_SIZES)}"
+        more = len(others) - MOST_SIZES
+        rest = [say("{more} more", more=more)] if more > 0 else []
+        yield say("the size differs: {others:/; }", others=[*others[:MOST_SIZES], *rest])
 
 
-def _scale(analysis: Analysis) -> str:
+def _scale(analysis: Analysis) -> Message:
     scale = analysis.plan.scale
-    return f"`{scale.name}`" if scale else "the study as it stands"
+    return say("`{scale}`", scale=scale.name) if scale else say("the study as it stands")
 
 
-def _compare_cell(
-    a: Analysis, names: tuple[str, str], pair: Pair, p_adjusted: float | None
-) -> CellComparison:
+def _compare_cell(a: Analysis, pair: Pair, p_adjusted: float | None) -> CellComparison:
     outcome: Outcome = "not comparable"
-    said, reasons = words.not_comparable(names[1], names[0]), pair.reasons
+    reasons = pair.reasons
     ratio = pair.test.interval if pair.test else None
-    if ratio is None:
-        said = f"{said}: {reasons[0]}"
-    else:
+    if ratio is not None:
         outcome = decide(ratio, p_adjusted, a.plan.same_within)
-        said = say(outcome, names[1], names[0], ratio, a.plan.same_within) + words.by(pair.a.metric)
-        said += words.estimated(pair.a.extrapolated or pair.b.extrapolated)
     if outcome == "inconclusive":
-        reasons = ["more `blocks` in both runs would narrow the interval", *reasons]
+        reasons = [say("more `blocks` in both runs would narrow the interval"), *reasons]
     return CellComparison(
         cell=pair.a.cell,
         a=pair.a.figure,
@@ -164,12 +170,12 @@ def _compare_cell(
         b_extrapolated=pair.b.extrapolated,
         p_adjusted=p_adjusted,
         outcome=outcome,
-        sentence=f"{words.cell_words(pair.a.cell, a.varying)}: {said}",
+        metric=pair.a.metric,
         reasons=reasons,
     )
 
 
-def _setting_differences(one: CellAnswer, two: CellAnswer) -> Iterator[str]:
+def _setting_differences(one: CellAnswer, two: CellAnswer) -> Iterator[Message]:
     """Name the variables whose values differ; paths differ by nature."""
     first, second = (
         {setting.name: setting.observed for setting in answer.settings if "/" not in setting.requested}
@@ -177,7 +183,8 @@ def _setting_differences(one: CellAnswer, two: CellAnswer) -> Iterator[str]:
     )
     for name in dict.fromkeys([*first, *second]):
         if first.get(name) != second.get(name):
-            yield f"`{name}` was {first.get(name, 'not set')}, then {second.get(name, 'not set')}"
+            before, after = (values.get(name) or "not set" for values in (first, second))
+            yield say("`{name}` was {before}, then {after}", name=name, before=before, after=after)
 
 
 # ---------------------------------------------------------------- what else changed
@@ -188,13 +195,16 @@ def _differences(a: Analysis, b: Analysis) -> Iterator[FactDifference]:
     for fact in dict.fromkeys([*facts_a, *facts_b]):
         first, second = facts_a.get(fact, "unknown"), facts_b.get(fact, "unknown")
         if first != second:
-            yield FactDifference(fact=fact, a=first, b=second)
+            yield FactDifference(fact=fact, a=as_message(first), b=as_message(second))
 
 
-def _facts(analysis: Analysis) -> dict[str, str]:
+Facts = dict[str, Message | str]
+
+
+def _facts(analysis: Analysis) -> Facts:
     """Return everything that may explain a difference besides the factors, by name."""
     plan, machine = analysis.plan, analysis.machine
-    facts = {
+    facts: Facts = {
         "scale": _scale(analysis),
         **_phase_facts(plan),
         "CPUs of server and load": "all" if plan.cpus is None else str(plan.cpus),
@@ -206,7 +216,7 @@ def _facts(analysis: Analysis) -> dict[str, str]:
         "CPU": machine.cpu_model,
         "number of CPUs": _cpus(machine),
         "CPU governor": machine.governor or "unknown",
-        "memory": format_bytes(machine.memory_bytes),
+        "memory": say("{memory}", memory=_size(machine.memory_bytes)),
         "virtualisation": machine.virtualised or "none",
         "kernel": machine.kernel,
         "distribution": machine.distribution,
@@ -215,27 +225,34 @@ def _facts(analysis: Analysis) -> dict[str, str]:
         "fio": machine.fio_version or "not used",
     }
     for server in machine.servers:
-        facts[f"version of {server.name}"] = _version(server)
+        facts[f"version of {server.name}"] = f"{server.flavour} {server.version}"
     return facts | _place_facts(machine)
 
 
-def _phase_facts(plan: Plan) -> dict[str, str]:
-    """Return how long was warmed up and measured, by workload where they differ.
+def _size(size_bytes: int) -> Quantity:
+    """Return a size to a few thousandths: the memory that a kernel reports moves by less."""
+    step = 1 << max(size_bytes.bit_length() - 9, 0)
+    return bytes_(round(size_bytes / step) * step)
 
-    Of jobs nothing, and of imported results neither: what they tell is no phase that was set.
+
+def _phase_facts(plan: Plan) -> Facts:
+    """Return how long was warmed up and measured, by workload if they differ.
+
+    Jobs have no phases, and those of imported results were not set.
     """
     workloads = plan.workloads_by_phases()
     return {
-        fact: _by_workload([(seconds(phases), names) for phases, names in workloads.items()])
-        for fact, seconds in PHASES.items()
+        fact: _by_workload([(length_s(phases), names) for phases, names in workloads.items()])
+        for fact, length_s in PHASES.items()
         if workloads and not plan.imported
     }
 
 
-def _by_workload(told: list[tuple[float, list[str]]]) -> str:
-    if len({seconds for seconds, _ in told}) == 1:
-        return f"{told[0][0]:g} s"
-    return words.listed([f"{seconds:g} s ({words.listed(names)})" for seconds, names in told])
+def _by_workload(phases: list[tuple[float, list[str]]]) -> Message:
+    if len({length_s for length_s, _ in phases}) == 1:
+        return say("{time}", time=seconds(phases[0][0]))
+    each = [say("{time} ({names})", time=seconds(length_s), names=names) for length_s, names in phases]
+    return say("{each}", each=each)
 
 
 def _cpus(machine: Machine) -> str:
@@ -244,22 +261,33 @@ def _cpus(machine: Machine) -> str:
     return f"{machine.cpus} of {machine.host_cpus}"
 
 
-def _version(server: ServerFacts) -> str:
-    return f"{server.flavour} {server.version}"
-
-
-def _place_facts(machine: Machine) -> dict[str, str]:
-    """Return what each storage lies on; a role is named only where it differs from the data's place."""
-    facts: dict[str, str] = {}
+def _place_facts(machine: Machine) -> Facts:
+    """Return what each storage lies on; a role is named only if it differs from the data's place."""
+    facts: Facts = {}
     for place in machine.places:
-        device = place.device
-        lies_on = place.filesystem
-        if device:
-            size = f", {format_bytes(device.size_bytes)}" if device.size_bytes else ""
-            lies_on += f" on {device.model or device.name}{size}"
-        elif place.virtual:
-            lies_on += f" on virtual: {place.virtual.title}, {format_bytes(place.virtual.size_bytes)}"
+        lies_on = _lies_on(place)
         key = f"{place.role} of {place.storage}"
         if place.role == "data" or facts.get(f"data of {place.storage}") != lies_on:
             facts[key] = lies_on
     return facts
+
+
+def _lies_on(place: Place) -> Message | str:
+    filesystem, device, virtual = place.filesystem, place.device, place.virtual
+    if device and device.size_bytes:
+        return say(
+            "{filesystem} on {device}, {size}",
+            filesystem=filesystem,
+            device=device.model or device.name,
+            size=_size(device.size_bytes),
+        )
+    if device:
+        return f"{filesystem} on {device.model or device.name}"
+    if virtual:
+        return say(
+            "{filesystem} on virtual: {disk}, {size}",
+            filesystem=filesystem,
+            disk=virtual.title,
+            size=_size(virtual.size_bytes),
+        )
+    return filesystem

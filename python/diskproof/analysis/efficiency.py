@@ -47,7 +47,7 @@ def _of_storage(gathered: Gathered, storage: str, peak: Cell) -> Iterator[Effici
 
 
 def _peak(gathered: Gathered, storage: str) -> Cell | None:
-    """Return the cell with the fastest sequential pass on a storage; None where none was measured."""
+    """Return the cell with the fastest sequential pass on a storage; None if none was measured."""
     passes = {
         cell.id: (geometric_mean_interval(list(rates.values())).estimate, cell)
         for cell in gathered.plan.cells
@@ -69,7 +69,7 @@ def _by_block(gathered: Gathered, cell: Cell) -> dict[int, float]:
 
 
 def _moved(one: Audited) -> float | None:
-    """Return the megabytes a second that reached the disks; None where there are none, or none moved."""
+    """Return the megabytes a second that reached the disks; None if there are none, or none moved."""
     usage = one.trial.usage
     if usage is None or not usage.devices or not usage.seconds:
         return None

@@ -1,118 +1,123 @@
-"""What was recorded about a cell, as the reasons for a difference and the limits ask for it."""
+"""What was measured of a cell, for the reasons of differences and for the limits alike, as one record."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from diskproof.analysis.gather import Audited, Gathered
+from diskproof.analysis.limits.thresholds import FULL_SHARE, IDLE_SHARE
 from diskproof.results.machine import BlockDevice, Machine, Place, VirtualFacts
 from diskproof.results.plan import Cell
 from diskproof.results.usage import DeviceUsage, Usage
 
-FULL_SHARE = 0.85
-"""From this share of its time on, a resource is called the limit: at 85 % a request already waits for
-some six times as long as it is served (M/M/1: share / (1 - share); Kleinrock, Queueing Systems, 1975)."""
-
-IDLE_SHARE = 0.3
-"""Up to this share of its time a disk is called idle: without it, a load were at most 1.43 times as fast."""
-
 
 @dataclass(frozen=True)
 class Side:
-    """One cell by itself or as a side of a comparison: medians over its valid trials, None: not observed."""
+    """One cell, alone or as a side of a comparison: medians over its valid trials. None: not observed."""
 
     cell: Cell
     trials: Sequence[Audited]
-    """Those that are valid."""
+    """The valid ones."""
+    extrapolated: bool
+    engine: str | None
+    """Storage engine of the tables, if the server has several."""
+    data_bytes: int | None
+    """Size of the data set; None for a job, which makes its own."""
+    reads_anything: bool
+    writes_anything: bool
+
     cpus: int | None
     """CPUs that the server and its load could use."""
-    host_cpus: int | None
-    """CPUs that the machine's counters cover."""
-    held_cpus: int
-    """Of those the ones that the server and its load were held to; 0: to none."""
+    cpus_busy: float | None
+    """How many CPUs the server and the load generator worked on, on average."""
+    machine_share: float | None
+    """Busy share of the machine's CPUs, or of those that server and load were held to, by anybody.
+
+    Not known for bare files: there the counted time includes the start and end of fio.
+    """
+    counted_cpus: int | None
+    """The number of CPUs that `machine_share` covers."""
     disks_apart: bool
-    """Whether virtual disks kept to other CPUs than those."""
+    """Whether virtual disks used other CPUs."""
+
+    one_at_a_time: frozenset[str]
+    """Disks that serve one request at a time: busy all the time, they can do no more."""
     counts_flushes: bool
     """Whether the kernel counts flushes on the disks below."""
-    one_at_a_time: frozenset[str]
-    """Those disks that serve one request at a time: busy all the time, they can do no more."""
-    extrapolated: bool
+    arm_share_at_least: float | None
+    """Share of the time in which the busiest disk that serves one request at a time had one.
+
+    At least: the kernel counts flushes apart from other requests, and both may overlap. The busy time of a
+    disk that serves several requests at a time does not say how much more it could do.
+    """
+    disk_share_at_most: float | None
+    """Share of the time in which the busiest disk had something to do, at most."""
+    reads: float | None
+    """Reads that reached the disks, a transaction."""
+    flushes: float | None
+    """Flushes that reached the disks, a transaction; None if the kernel counts none."""
 
     @staticmethod
     def of(gathered: Gathered, cell: Cell, parts: frozenset[str] | None) -> "Side":
         """Return a cell as a side of a comparison; `parts` are the operations that it is about."""
         machine, trials = gathered.machine, gathered.valid(cell)
-        cpus = gathered.plan.cpus or (machine.cpus if machine else None)
         places = [place for place in (machine.places if machine else []) if place.storage == cell.storage]
-        devices = [place.device for place in places if place.device]
-        # A run that was resumed has other loop devices than the machine's first facts.
+        # A resumed run has other loop devices than the machine's first facts.
         lately = [place for one in trials for place in one.trial.places if place.storage == cell.storage]
+        serial = _one_at_a_time(lately or places, machine)
+        counts_flushes = all(place.device.counts_flushes is not False for place in places if place.device)
+        data = [one.trial.data for one in trials if one.trial.data]
+        makes_data = any(one.load.operations or one.load.iterations for one in trials)
+        host_cpus = (machine.host_cpus or machine.cpus) if machine else None
+        held = len(machine.held_cpus) if machine else 0
+        if not any(one.trial.usage and one.trial.usage.held_cpu_busy_s is not None for one in trials):
+            held = 0
+
+        def of_usage(figure: Callable[[Usage], float | None]) -> float | None:
+            return middle(figure(one.trial.usage) for one in trials if one.trial.usage)
+
+        def arms(usage: Usage) -> list[float]:
+            used = [device for name, device in usage.devices.items() if name in serial]
+            return [max(device.busy_s, device.flush_s or 0) for device in used]
+
         return Side(
             cell=cell,
             trials=trials,
-            cpus=cpus,
-            host_cpus=(machine.host_cpus or machine.cpus) if machine else None,
-            held_cpus=len(machine.held_cpus) if machine else 0,
-            disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
-            counts_flushes=all(device.counts_flushes is not False for device in devices),
-            one_at_a_time=_one_at_a_time(lately or places, machine),
             extrapolated=any(one.load.rests_on_estimates(parts) for one in trials),
+            engine=next((one.engine or one.job_engine for one in data), None),
+            data_bytes=None if makes_data else next((one.data_bytes for one in data), None),
+            reads_anything=any(one.load.reads for one in trials),
+            writes_anything=any(one.load.writes for one in trials),
+            cpus=gathered.plan.cpus or (machine.cpus if machine else None),
+            cpus_busy=middle(_cpus_busy(one) for one in trials),
+            machine_share=of_usage(lambda usage: _busy(usage, host_cpus, held)) if cell.has_server else None,
+            counted_cpus=held or host_cpus,
+            disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
+            one_at_a_time=serial,
+            counts_flushes=counts_flushes,
+            arm_share_at_least=of_usage(lambda usage: _largest(arms(usage), usage)),
+            disk_share_at_most=of_usage(
+                lambda usage: _largest(
+                    [one.busy_s + (one.flush_s or 0) for one in usage.devices.values()], usage
+                )
+            ),
+            reads=middle(_a_transaction(one, lambda device: device.reads) for one in trials),
+            flushes=middle(_a_transaction(one, lambda device: device.flushes) for one in trials)
+            if counts_flushes
+            else None,
         )
 
     @property
-    def cpus_busy(self) -> float | None:
-        """How many CPUs the server and the load generator worked on, on average."""
-
-        def busy(one: Audited) -> float | None:
-            usage, client = one.trial.usage, one.load.client
-            if usage is None or client is None or not usage.seconds:
-                return None
-            # An embedded database works inside the load generator: its time is there.
-            return ((usage.server_cpu_s or 0) + client.cpu_s) / usage.seconds
-
-        return self._median(busy)
-
-    @property
     def cpu_share(self) -> float | None:
-        """That, as a share of the CPUs that they could use."""
-        busy = self.cpus_busy
-        return busy / self.cpus if busy is not None and self.cpus else None
-
-    @property
-    def machine_share(self) -> float | None:
-        """Share of the time in which the CPUs were busy, whoever kept them so.
-
-        Those of the machine, or those that the server and its load were held to. Not known of a load on bare
-        files: there the time is counted while fio starts and ends, too.
-        """
-        if not self.cell.has_server:
-            return None
-
-        def share(usage: Usage) -> float | None:
-            busy_s, cpus = usage.host_cpu_busy_s, self.host_cpus
-            if usage.held_cpu_busy_s is not None and self.held_cpus:
-                busy_s, cpus = usage.held_cpu_busy_s, self.held_cpus
-            if busy_s is None or not usage.seconds or not cpus:
-                return None
-            # The kernel counts in ticks: a full machine may seem to be a little more than that.
-            return min(busy_s / usage.seconds / cpus, 1.0)
-
-        return self._of_usage(share)
-
-    @property
-    def counted_cpus(self) -> int | None:
-        """The number of CPUs that `machine_share` is of."""
-        usages = [one.trial.usage for one in self.trials if one.trial.usage]
-        if self.held_cpus and any(usage.held_cpu_busy_s is not None for usage in usages):
-            return self.held_cpus
-        return self.host_cpus
+        """The busy CPUs, as a share of the CPUs that they could use."""
+        return self.cpus_busy / self.cpus if self.cpus_busy is not None and self.cpus else None
 
     @property
     def cpu_bound(self) -> bool:
-        """Whether CPUs were what the side waited for.
+        """Whether CPUs held the side back.
 
-        Clients that are fewer than the CPUs cannot fill them. A server's own threads may work meanwhile, so
-        that as many busy CPUs as clients prove it only where no disk was what the clients waited for.
+        Fewer clients than CPUs cannot fill them, and a server's own threads may work meanwhile. Then as many
+        busy CPUs as clients prove it only if no disk held the clients back.
         """
         busy, clients, disk = self.cpus_busy, self.cell.clients, self.disk_share_at_most
         if busy is None or not self.cpus:
@@ -124,105 +129,58 @@ class Side:
 
     @property
     def disk_bound(self) -> bool:
-        """Whether a disk that serves one request at a time was what the side waited for, and no CPU."""
+        """Whether a disk that serves one request at a time held the side back, and no CPU."""
         disk, cpu = self.arm_share_at_least, self.cpu_share
         return disk is not None and disk >= FULL_SHARE and cpu is not None and cpu < FULL_SHARE
 
-    @property
-    def arm_share_at_least(self) -> float | None:
-        """Share of the time in which the busiest disk of those that serve one request at a time had one.
 
-        At the least: the kernel counts flushes apart from other requests, and both may overlap. Of a disk
-        that serves several requests at a time, its busy time does not tell how much more it could do.
-        """
+def _cpus_busy(one: Audited) -> float | None:
+    usage, client = one.trial.usage, one.load.client
+    if usage is None or client is None or not usage.seconds:
+        return None
+    # An embedded database works inside the load generator: its time is there.
+    return ((usage.server_cpu_s or 0) + client.cpu_s) / usage.seconds
 
-        def arms(usage: Usage) -> list[DeviceUsage]:
-            return [used for name, used in usage.devices.items() if name in self.one_at_a_time]
 
-        return self._disk_share(arms, lambda disk: max(disk.busy_s, disk.flush_s or 0))
+def _busy(usage: Usage, host_cpus: int | None, held_cpus: int) -> float | None:
+    busy_s, cpus = usage.host_cpu_busy_s, host_cpus
+    if usage.held_cpu_busy_s is not None and held_cpus:
+        busy_s, cpus = usage.held_cpu_busy_s, held_cpus
+    # The kernel counts in ticks: a full machine may seem a little fuller than that.
+    return min(busy_s / usage.seconds / cpus, 1.0) if busy_s is not None and usage.seconds and cpus else None
 
-    @property
-    def disk_share_at_most(self) -> float | None:
-        """Share of the time in which the busiest disk below had something to do, at the most."""
-        return self._disk_share(
-            lambda usage: list(usage.devices.values()), lambda disk: disk.busy_s + (disk.flush_s or 0)
-        )
 
-    @property
-    def reads(self) -> float | None:
-        """Reads that reached the disks, a transaction."""
-        return self._a_transaction(lambda usage: [one.reads for one in usage.devices.values()])
+def _largest(busy_s: Sequence[float], usage: Usage) -> float | None:
+    return min(max(busy_s) / usage.seconds, 1.0) if busy_s and usage.seconds else None
 
-    @property
-    def flushes(self) -> float | None:
-        """Flushes that reached the disks, a transaction; None where the kernel counts none."""
-        if not self.counts_flushes:
-            return None
-        return self._a_transaction(lambda usage: [one.flushes for one in usage.devices.values()])
 
-    @property
-    def reads_anything(self) -> bool:
-        """Whether the load reads."""
-        return any(one.load.reads for one in self.trials)
+def _a_transaction(one: Audited, count: Callable[[DeviceUsage], int | None]) -> float | None:
+    found = [count(device) for device in one.trial.usage.devices.values()] if one.trial.usage else []
+    known = [number for number in found if number is not None]
+    if not known or len(known) < len(found) or not one.load.transactions:
+        return None
+    return sum(known) / one.load.transactions
 
-    @property
-    def writes_anything(self) -> bool:
-        """Whether the load writes."""
-        return any(one.load.writes for one in self.trials)
 
-    @property
-    def data_bytes(self) -> int | None:
-        """Size of the data set; None of a job, which makes its own."""
-        if any(one.load.operations or one.load.iterations for one in self.trials):
-            return None
-        return next((one.trial.data.data_bytes for one in self.trials if one.trial.data), None)
-
-    @property
-    def engine(self) -> str | None:
-        """Storage engine of the tables, where the server has several."""
-        return next((data.engine or data.job_engine for one in self.trials if (data := one.trial.data)), None)
-
-    def _a_transaction(self, counts: Callable[[Usage], list[int] | list[int | None]]) -> float | None:
-        def share(one: Audited) -> float | None:
-            found = counts(one.trial.usage) if one.trial.usage else []
-            known = [count for count in found if count is not None]
-            if not known or len(known) < len(found) or not one.load.transactions:
-                return None
-            return sum(known) / one.load.transactions
-
-        return self._median(share)
-
-    def _disk_share(
-        self, disks: Callable[[Usage], list[DeviceUsage]], busy_s: Callable[[DeviceUsage], float]
-    ) -> float | None:
-        def share(usage: Usage) -> float | None:
-            found = disks(usage)
-            return min(max(map(busy_s, found)) / usage.seconds, 1.0) if found and usage.seconds else None
-
-        return self._of_usage(share)
-
-    def _of_usage(self, figure: Callable[[Usage], float | None]) -> float | None:
-        return self._median(lambda one: figure(one.trial.usage) if one.trial.usage else None)
-
-    def _median(self, figure: Callable[[Audited], float | None]) -> float | None:
-        known = [value for one in self.trials if (value := figure(one)) is not None]
-        return median(known) if known else None
+def middle(values: Iterable[float | None]) -> float | None:
+    """Return the median of the known values; None if there are none."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def _one_at_a_time(places: Sequence[Place], machine: Machine | None) -> frozenset[str]:
-    """Return the disks, by their kernel names, that serve one request at a time.
+    """Return the kernel names of the disks that serve one request at a time.
 
     Hypervisors call most of their disks spinning; such a disk has no model of its own.
     """
 
-    def one(device: BlockDevice, virtual: VirtualFacts | None) -> bool:
+    def serial(device: BlockDevice, virtual: VirtualFacts | None) -> bool:
         if virtual is not None:
             return virtual.one_at_a_time
         real = device.model is not None and not (machine and machine.virtualised)
         return real and bool(device.rotational) and len(device.leaves) <= 1
 
     disks = [(place.device, place.virtual) for place in places if place.device]
-    disks += [
-        (member.device, member.virtual) for place in places if place.pool for member in place.pool.members
-    ]
-    return frozenset(name for device, virtual in disks if one(device, virtual) for name in device.counted)
+    members = [member for place in places if place.pool for member in place.pool.members]
+    disks += [(member.device, member.virtual) for member in members]
+    return frozenset(name for device, virtual in disks if serial(device, virtual) for name in device.counted)

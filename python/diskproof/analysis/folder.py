@@ -1,4 +1,4 @@
-"""From a run folder to its analysis: the one place where the two meet."""
+"""From a run folder to its analysis: the only reader of run folders here."""
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
@@ -11,6 +11,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.limit import ProofPair
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Trial
+from diskproof.wording import Message
 
 
 def analyse_folder(folder: RunFolder) -> Analysis:
@@ -27,8 +28,8 @@ def analyse_folder(folder: RunFolder) -> Analysis:
     )
 
 
-def why_pair_fails(folder: RunFolder, pair: ProofPair) -> list[str]:
-    """Say why a recorded pair of a proof does not count; empty where it does."""
+def why_pair_fails(folder: RunFolder, pair: ProofPair) -> list[Message]:
+    """Say why a recorded pair of a proof does not count; empty if it does."""
     plan = folder.plan()
     series = {trial.id: _throughputs(folder, plan, trial) for trial in (pair.as_it_was, pair.changed)}
     return why_fails(pair, plan, folder.machine(), series)
@@ -42,7 +43,7 @@ def audit_folder(folder: RunFolder) -> SubjectAnswer:
 
 
 def invalidating(folder: RunFolder, trial: Trial) -> list[Finding]:
-    """Return the findings that make a recorded trial invalid; empty where its figures count."""
+    """Return the findings that make a recorded trial invalid; empty if its figures count."""
     found = list(trial.findings)
     if trial.finished:
         plan = folder.plan()

@@ -1,9 +1,8 @@
 """Trials sorted by cell, each with what the audit says of it: what every answer starts from."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis import alike
 from diskproof.analysis.answers import RunFinding
 from diskproof.audit.check import Evidence, Run
 from diskproof.audit.registry import (
@@ -18,10 +17,9 @@ from diskproof.audit.registry import (
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
-from diskproof.results.trial import Finding, Severity, Trial
+from diskproof.results.trial import SEVERITIES, Finding, Severity, Trial
 from diskproof.stats.intervals import geometric_mean_interval
-
-SEVERITIES: tuple[Severity, ...] = ("invalid", "warning", "note")
+from diskproof.wording import Message, say, together, without_figures
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class Gathered:
         return sorted((one for one in self.of(cell) if one.valid), key=lambda one: one.trial.block)
 
     def parts(self, cell: Cell) -> frozenset[str]:
-        """Return the operations that every valid trial of a job has run; none where it has no such parts."""
+        """Return the operations that every valid trial of a job ran; empty for other loads."""
         ran = [one.load.parts for one in self.valid(cell)]
         return frozenset.intersection(*ran) if ran else frozenset()
 
@@ -94,45 +92,50 @@ class Gathered:
         """Tell whether the seconds of a job are extrapolated in a valid trial of these cells."""
         return any(one.load.rests_on_estimates(parts) for cell in cells for one in self.valid(cell))
 
-    def bars(self, cell: Cell, other: Cell) -> list[str]:
-        """Return why two cells must not be compared though both have valid trials; empty where they may."""
+    def bars(self, cell: Cell, other: Cell) -> list[Message]:
+        """Return why two cells must not be compared though both have valid trials."""
         reasons = [reason for side in (cell, other) for reason in self.bars_of(side)]
         pair = {cell.id, other.id}
         reasons += [
-            f"{finding.message}; {finding.remedy}"
+            say("{message}; {remedy}", message=finding.message, remedy=finding.remedy)
             for finding, cells in self._of_run
             if bars_comparison(finding) and set(cells) == pair
         ]
         return reasons
 
-    def bars_of(self, cell: Cell) -> list[str]:
+    def bars_of(self, cell: Cell) -> list[Message]:
         """Return a reason for each check that bars the cell from any comparison: one trial is enough.
 
-        Trials that failed a gate bar it where their being left out has a part in its figure.
+        Trials that failed a gate bar the cell if leaving them out moves its figure.
         """
-        tells = self._is_told_by_the_choice(cell)
+        moves = self._leaving_out_moves(cell)
         found: dict[tuple[str, Severity], dict[str, Finding]] = {}
         for one in self.of(cell):
             for finding in one.findings:
-                # What an invalid trial is only warned of, no figure in use suffers from.
-                if bars_comparison(finding) and (one.valid or (finding.severity == "invalid" and tells)):
-                    # A check may find several things in one trial: the first tells of it.
+                # A warning about an invalid trial concerns no figure that is used.
+                if bars_comparison(finding) and (one.valid or (finding.severity == "invalid" and moves)):
+                    # A check may find several things in one trial: the first stands for it.
                     by_trial = found.setdefault((finding.check, finding.severity), {})
                     by_trial.setdefault(one.trial.id, finding)
         return [
-            f"{cell.id}: {first.message}"
+            say("{cell}: {message}", cell=cell.id, message=first.message)
             if severity == "warning"
-            else f"{cell.id}: {_failed(check, len(by_trial), len(self.of(cell)))}: {first.message}"
+            else say(
+                "{cell}: {failed}: {message}",
+                cell=cell.id,
+                failed=_failed(check, len(by_trial), len(self.of(cell))),
+                message=first.message,
+            )
             for (check, severity), by_trial in found.items()
             for first in [next(iter(by_trial.values()))]
         ]
 
-    def _is_told_by_the_choice(self, cell: Cell) -> bool:
-        """Tell whether the trials that were left out would have moved the cell's figure out of its interval.
+    def _leaving_out_moves(self, cell: Cell) -> bool:
+        """Tell whether the invalid trials would have moved the cell's figure out of its interval.
 
-        A gate that a trial's own speed decides leaves a biased choice. How much that matters is seen by
-        taking the others in again (a sensitivity analysis): where the mean of all stays within the interval
-        of those that count, the bias is smaller than what chance is granted already.
+        A gate that depends on a trial's own speed leaves a biased choice. A sensitivity analysis says how
+        much that matters: if the mean of all trials stays within the interval of the valid ones, the bias is
+        smaller than what the interval already grants to chance.
         """
         metric = self.plan.metric(cell)
         counted = list(self.speeds(cell).values())
@@ -144,13 +147,8 @@ class Gathered:
         return not interval.low <= geometric_mean_interval(every).estimate <= interval.high
 
     def findings(self) -> list[RunFinding]:
-        """Return all findings, the gravest first; those that differ only in their figures are one.
-
-        Their remedies are told together too: where they differ in more than figures, each is its own finding.
-
-        Where one figure differs it is told as a range; else the first trial's message is said to be that.
-        """
-        kinds: dict[tuple[str, str, tuple[str, str]], list[RunFinding]] = {}
+        """Return all findings, the gravest first; those that differ only in figures are one (`together`)."""
+        kinds: dict[Hashable, list[RunFinding]] = {}
         for one in sorted(self.all(), key=lambda one: (one.trial.block, one.trial.position)):
             for finding in one.findings:
                 _add(kinds, RunFinding(finding=finding, trials=[one.trial.id], cells=[one.trial.cell]))
@@ -159,13 +157,19 @@ class Gathered:
         return sorted((_together(found) for found in kinds.values()), key=lambda one: _rank(one.finding))
 
 
-def _failed(check: str, failed: int, trials: int) -> str:
-    """Say that trials of a cell failed a gate, and what that makes of those that are left."""
+def _failed(check: str, failed: int, trials: int) -> Message:
     if failed == trials:
-        return f"{'all trials' if trials > 1 else 'its one trial'} failed `{check}`, none is left to compare"
-    return (
-        f"{failed} of {trials} trials failed `{check}`, which a trial's own speed decides, "
-        "so the others are a biased choice"
+        return say(
+            "{trials} of {trials} trials failed `{check}`, so none is left to compare",
+            trials=trials,
+            check=check,
+        )
+    return say(
+        "{failed} of {trials} trials failed `{check}`, which depends on a trial's own speed, so the "
+        "others are a biased choice",
+        failed=failed,
+        trials=trials,
+        check=check,
     )
 
 
@@ -174,17 +178,16 @@ def _merged(trial: Trial, audited: list[Finding]) -> list[Finding]:
     return [*trial.findings, *(finding for finding in audited if finding not in trial.findings)]
 
 
-def _add(kinds: dict[tuple[str, str, tuple[str, str]], list[RunFinding]], found: RunFinding) -> None:
+def _add(kinds: dict[Hashable, list[RunFinding]], found: RunFinding) -> None:
     finding = found.finding
-    key = (finding.check, finding.severity, alike.kind(finding.message, finding.remedy))
+    key = (finding.check, finding.severity, without_figures(finding.message), without_figures(finding.remedy))
     kinds.setdefault(key, []).append(found)
 
 
 def _together(found: Sequence[RunFinding]) -> RunFinding:
-    """Return the finding that findings of a kind make together."""
     first = found[0].finding
-    message = alike.told([one.finding.message for one in found])
-    remedy = alike.told([one.finding.remedy for one in found])
+    message = together([one.finding.message for one in found])
+    remedy = together([one.finding.remedy for one in found])
     return RunFinding(
         finding=first.model_copy(update={"message": message, "remedy": remedy}),
         trials=[trial for one in found for trial in one.trials],

@@ -1,4 +1,4 @@
-"""The operations of jobs: what each took in every cell, and the ratio where there are two."""
+"""The operations of jobs: what each took in every cell, and the ratio if there are two cells."""
 
 from collections.abc import Sequence
 

@@ -1,17 +1,22 @@
-"""What a check is, and what it looks at."""
+"""A check, the subjects that it looks at, and its possible answers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
+from diskproof.families import of
 from diskproof.results.article import Article
 from diskproof.results.imported import Beside, ImportedResult, Settings
-from diskproof.results.load import LoadResult
+from diskproof.results.load import FileRequests, LoadResult
 from diskproof.results.machine import Machine, Place, ServerFacts
 from diskproof.results.plan import Cell, Metric, Plan
 from diskproof.results.record import NotRecordedError, Role
 from diskproof.results.trial import Finding, Severity, Trial
+from diskproof.wording import NOTHING, Item, Message, as_message, say
+
+Filling = Item | float | Sequence[Item | float]
+"""What fills a gap of a form."""
 
 
 @dataclass(frozen=True)
@@ -23,25 +28,25 @@ class Evidence:
     plan: Plan
     machine: Machine | None = None
     throughputs_per_s: Sequence[float] = ()
-    """Transactions per second of each interval of the measured phase; empty where none were kept."""
+    """Transactions per second of each interval of the measured phase; empty if none were kept."""
     result: ImportedResult | None = None
-    """What another tool's output told besides, where it was read from there."""
+    """What another tool's output says besides, if it was read from there."""
     beside: Beside | None = None
-    """What was given of its server beside such a result, where it is established that it is its server's."""
+    """The settings and counters given beside such a result, if they are its server's."""
 
     @property
     def imported(self) -> bool:
-        """Whether another tool measured it: then nothing but its output is known of it."""
+        """Whether another tool measured it: only its output is known then."""
         return self.plan.imported or self.trial.imported is not None
 
     @property
     def interval_s(self) -> float | None:
-        """Seconds of each interval, where the output itself tells them."""
+        """Seconds of each interval, if the output says them."""
         return self.result.interval_s if self.result else None
 
     @property
     def load(self) -> LoadResult:
-        """What the load generator measured; a trial without it is not asked further."""
+        """What the load generator measured; trials without it are not checked."""
         assert self.trial.load is not None
         return self.trial.load
 
@@ -51,34 +56,48 @@ class Evidence:
         return self.plan.metric(self.cell)
 
     def place(self, role: Role) -> Place | None:
-        """Return where a role of the trial's storage lay; None where nothing tells it."""
+        """Return where a role of the trial's storage lay; None if unknown."""
         places = self.trial.places or (self.machine.places if self.machine else [])
         return next((at for at in places if (at.storage, at.role) == (self.cell.storage, role)), None)
 
     @property
     def server(self) -> ServerFacts | None:
-        """The server under test; None where the machine's facts are missing."""
+        """The server under test; None if the machine's facts are missing."""
         servers = self.machine.servers if self.machine else []
         return next((one for one in servers if one.name == self.cell.server), None)
 
     @property
     def embedded(self) -> bool:
         """Whether the database runs inside the load generator."""
-        return self.server is not None and self.server.family == "sqlite"
-
-    @property
-    def untold_settings(self) -> str:
-        """What is missing where no settings are known to be this server's."""
-        return (self.beside.why_not if self.beside else "") or "the server's settings"
+        return self.server is not None and of(self.server.family).embedded
 
     @property
     def one_pass(self) -> bool:
-        """Whether the load ends by itself when its files have been gone through once."""
+        """Whether the load ends when it has gone through its files once."""
         return self.load.file_requests is not None and self.load.file_requests.one_pass
 
     @property
+    def steady_load(self) -> LoadResult:
+        """The load; NothingToCheckError if it ends by itself, as a job or one pass over files does."""
+        if self.metric == "seconds" or self.one_pass:
+            raise NothingToCheckError("a load that ends by itself is not a steady one")
+        return self.load
+
+    @property
+    def bare_files(self) -> FileRequests:
+        """What a load on bare files asked for; NothingToCheckError of any other load."""
+        if self.load.file_requests is None:
+            raise NothingToCheckError("no load on bare files")
+        return self.load.file_requests
+
+    def needs_server(self, why: str = "no server") -> None:
+        """Raise NothingToCheckError if there is no server."""
+        if not self.cell.has_server:
+            raise NothingToCheckError(why)
+
+    @property
     def work(self) -> str:
-        """What is counted: transactions, or the requests of a load on bare files."""
+        """What is counted: transactions, or requests of a load on bare files."""
         return "requests" if self.metric == "requests_per_s" else "transactions"
 
 
@@ -90,9 +109,9 @@ class Run:
     machine: Machine | None
     valid: Sequence[Trial]
     results: Mapping[str, ImportedResult] = field(default_factory=dict)
-    """By trial, what the output of another tool told besides, where a trial was read from there."""
+    """By trial, what another tool's output says besides, if a trial was read from there."""
     beside: Mapping[str, Beside] = field(default_factory=dict)
-    """By trial, what was given of its server beside such a result."""
+    """By trial, the settings and counters given beside such a result."""
 
     @cached_property
     def _by_cell(self) -> dict[str, list[Trial]]:
@@ -108,53 +127,83 @@ class Run:
 
 @dataclass(frozen=True)
 class Configuration:
-    """Settings of a server as somebody asked for them, and what is known around them."""
+    """The requested settings of a server, with what is known around them."""
 
     settings: Settings
     observed: Settings | None = None
-    """What the server answered, where it was asked."""
+    """What the server answered, if it was asked."""
     level: str = ""
     """The name that the settings go by: a tuning level, or the file that they stand in."""
     beside: tuple["Configuration", ...] = ()
     """The other levels of the same experiment."""
     differs_in: tuple[str, ...] | None = None
-    """The options that the levels are said to differ in; None where nobody says."""
+    """The options that the levels are said to differ in; None if unknown."""
     server: str | None = None
-    """Family and version, where something else than the settings tells: ``Percona Server 5.7.27-30``."""
+    """Family and version, if something else than the settings says so: ``Percona Server 5.7.27-30``."""
     memory_bytes: int | None = None
-    """The machine's, where it is told."""
+    """The machine's, if known."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a check found. Its remedy is the check's own unless it knows a better one."""
+    """What a check found. Its remedy is the check's own unless it has a better one."""
 
     severity: Severity
-    message: str
-    remedy: str | None = None
-    cells: tuple[str, ...] = ()
-    """Ids of the cells concerned; of a run's check only, and empty where it is the whole run."""
+    message: Message
+    remedy: Message | str | None = None
+    cells: Sequence[str] = ()
+    """Ids of the cells concerned; of a run's check only, and empty if it is the whole run."""
+
+
+def invalid(
+    form: str, /, remedy: Message | str | None = None, cells: Sequence[str] = (), **values: Filling
+) -> Problem:
+    """Return a problem that makes the figures worthless."""
+    return Problem("invalid", say(form, **values), remedy, cells)
+
+
+def warning(
+    form: str, /, remedy: Message | str | None = None, cells: Sequence[str] = (), **values: Filling
+) -> Problem:
+    """Return a problem that limits what the figures can support."""
+    return Problem("warning", say(form, **values), remedy, cells)
+
+
+def note(
+    form: str, /, remedy: Message | str | None = None, cells: Sequence[str] = (), **values: Filling
+) -> Problem:
+    """Return something that a reader of the figures must know."""
+    return Problem("note", say(form, **values), remedy, cells)
 
 
 @dataclass(frozen=True)
 class Untold:
     """Why a check cannot tell: something that it looks at was not recorded."""
 
-    missing: str
+    missing: Message
     """What was not recorded: ``the number of clients``."""
+
+    def __init__(self, missing: Message | str, /, **values: Filling) -> None:
+        """Take a noun phrase, a form with its values, or a message."""
+        said = missing if isinstance(missing, Message) else say(missing, **values)
+        object.__setattr__(self, "missing", said)
 
 
 @dataclass(frozen=True)
 class Apart:
     """Why a check has nothing to look at in this subject: it neither passes nor fails."""
 
-    why: str
+    why: Message | str
+
+
+class NothingToCheckError(Exception):
+    """Ends a check that has nothing to look at in this subject; its text says why."""
 
 
 Subject = TypeVar("Subject", Evidence, Run, Configuration, Article)
 
 Said = Problem | Untold | Apart
-"""What a check yields of a subject; nothing at all: it passed."""
+"""What a check yields of a subject. If it yields nothing, it passed."""
 
 State = Literal["passed", "failed", "cannot be told", "does not apply"]
 
@@ -166,10 +215,10 @@ class Outcome:
     check: str
     state: State
     problems: tuple[Problem, ...] = ()
-    """What failed, and what is merely noted."""
-    missing: tuple[str, ...] = ()
-    """What was not recorded, where it cannot be told."""
-    why_apart: str = ""
+    """Failures and notes."""
+    missing: tuple[Message, ...] = ()
+    """What was not recorded."""
+    why_apart: Message = NOTHING
 
 
 @dataclass(frozen=True)
@@ -185,24 +234,24 @@ class Check(Generic[Subject]):
     """Who says so."""
     find: Callable[[Subject], Iterator[Said]]
     elsewhere: str = ""
-    """What to do about another tool's result, where `remedy` speaks of study files."""
+    """What to do about another tool's result, if `remedy` names keys of study files."""
     bars_from: Severity | None = None
     """The mildest finding that makes a cell incomparable.
 
-    ``warning``: though the trial's own figures stand. ``invalid``: for gates that a trial's own speed
-    decides. They fail at one end of the scatter, so the trials of the cell that passed are a biased choice.
+    ``warning``: the trial's own figures stand, but not a comparison. ``invalid``: for checks that a trial's
+    own speed decides. Those fail at one end of the scatter, so the trials that passed are a biased choice.
     """
 
-    def remedy_of(self, problem: Problem, *, imported: bool) -> str:
+    def remedy_of(self, problem: Problem, *, imported: bool) -> Message:
         """Return what to do: of another tool's result never in the words of a study file."""
         if imported and self.elsewhere:
-            return self.elsewhere
-        return self.remedy if problem.remedy is None else problem.remedy
+            return as_message(self.elsewhere)
+        return as_message(self.remedy if problem.remedy is None else problem.remedy)
 
-    def findings(self, subject: Subject) -> list[tuple[Finding, tuple[str, ...]]]:
+    def findings(self, subject: Subject) -> list[tuple[Finding, Sequence[str]]]:
         """Return what the check finds, each with the cells it names.
 
-        What cannot be told is no finding.
+        A missing record is no finding.
         """
         return [
             (
@@ -219,11 +268,11 @@ class Check(Generic[Subject]):
         ]
 
     def outcome(self, subject: Subject) -> Outcome:
-        """Return whether the check passed; a note alone is no failure, a failure outweighs what is untold."""
+        """Return whether the check passed. A note is no failure; a failure outweighs a missing figure."""
         said = list(self._said(subject))
         problems = tuple(one for one in said if isinstance(one, Problem))
         missing = tuple(dict.fromkeys(one.missing for one in said if isinstance(one, Untold)))
-        apart = next((one.why for one in said if isinstance(one, Apart)), "")
+        apart = next((as_message(one.why) for one in said if isinstance(one, Apart)), NOTHING)
         state: State = "passed"
         if any(problem.severity != "note" for problem in problems):
             state = "failed"
@@ -234,15 +283,17 @@ class Check(Generic[Subject]):
         return Outcome(self.name, state, problems, missing, apart)
 
     def _said(self, subject: Subject) -> Iterator[Said]:
-        """Yield what the check says, up to the figure that it needs and that was not recorded."""
+        """Yield what the check says, until it needs a figure that was not recorded."""
         try:
             yield from self.find(subject)
         except NotRecordedError as error:
             yield Untold(error.what)
+        except NothingToCheckError as error:
+            yield Apart(str(error))
 
 
 def _is_imported(subject: object) -> bool:
-    """Whether another tool measured it: nobody can run its study again."""
+    """Whether another tool measured it: it has no study to run again."""
     if isinstance(subject, Evidence):
         return subject.imported
     return isinstance(subject, Run) and subject.plan.imported

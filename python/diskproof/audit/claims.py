@@ -1,21 +1,20 @@
-"""Checks of what an article says of its figures: whether the arithmetic holds, and the order."""
+"""Checks of what an article says of its figures: percentages, ratios, orders and causes."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from diskproof.audit.check import Apart, Problem, Said, Untold, check
-from diskproof.audit.rounding import half_a_digit
-from diskproof.audit.wording import at
+from diskproof.audit.check import NothingToCheckError, Problem, Said, Untold, check, warning
 from diskproof.results.article import Article, Claim
 from diskproof.results.published import RATES, PublishedMeasure
 from diskproof.results.trial import Severity
+from diskproof.wording import NOTHING, Message, printed, say
 
 EXACT = 0.02
 """Share by which a stated figure may miss the printed ones: both are rounded."""
 
 ROUGH = 0.15
-"""Share by which a figure that was said to be rough ("about", "almost") may miss them."""
+"""Share by which a figure with "about" or "almost" may miss them."""
 
 TIE = 1.21
 """Up to this ratio, two figures without a spread show no order: each may be off by a tenth.
@@ -43,15 +42,32 @@ UNITS: dict[PublishedMeasure, str] = {
 }
 
 
+def at(place: str) -> str:
+    """Return the place in an article as the beginning of a message; nothing if the article names none."""
+    return f"{place}: " if place else ""
+
+
+def half_a_digit(figure: float) -> float:
+    """Return half a unit in the last digit of a printed figure; zeros at its end are not counted."""
+    _, _, decimals = f"{figure:.12f}".rstrip("0").partition(".")
+    return float(0.5 * 10.0 ** -len(decimals))
+
+
+def examples(found: Sequence[Message]) -> Message:
+    """Return messages one after the other, those beyond the first eight counted."""
+    more = [say("and {number} more", number=len(found) - MOST_SHOWN)] if len(found) > MOST_SHOWN else []
+    return say("{found:/; }", found=[*found[:MOST_SHOWN], *more])
+
+
 @dataclass(frozen=True)
 class Pair:
     """A claim with the two printed figures that it is about."""
 
     claim: Claim
     a: float
-    """Of the result that it is about."""
+    """The figure of the result that it is about."""
     b: float
-    """Of the one that it is compared with."""
+    """The figure of the one that it is compared with."""
 
     @property
     def rate(self) -> bool:
@@ -64,10 +80,24 @@ class Pair:
         return self.a / self.b if self.rate else self.b / self.a
 
     @property
-    def figures(self) -> str:
+    def figures(self) -> Message:
         """Both figures, with their names."""
-        return (
-            f"{self.claim.of}: {self.a:,.10g}; {self.claim.than}: {self.b:,.10g} {UNITS[self.claim.measure]}"
+        return say(
+            "{of}: {a}; {than}: {b} {unit}",
+            of=self.claim.of,
+            a=printed(self.a),
+            than=self.claim.than or "",
+            b=printed(self.b),
+            unit=UNITS[self.claim.measure],
+        )
+
+    @property
+    def ratio(self) -> Message:
+        """The arithmetic of how many times as fast a is as b."""
+        over, under = (self.a, self.b) if self.rate else (self.b, self.a)
+        digits = "{ratio:.4g}" if 0.9 < over / under < 1.1 else "{ratio:.3g}"
+        return say(
+            f"{{over}} / {{under}} = {digits}", over=printed(over), under=printed(under), ratio=over / under
         )
 
 
@@ -86,8 +116,19 @@ class Statement:
         return f"{at(self.claim.place)}“{self.claim.says}”"
 
     def holds_for_most(self, against: int) -> bool:
-        """Tell whether it was said of most of its pairs, and only so many of them speak against it."""
+        """Tell whether it is about most of its pairs, and only so many contradict it."""
         return self.claim.most and against * 2 < len(self.pairs)
+
+    def gravity(self, against: int) -> Severity:
+        """Return how grave it is that so many pairs contradict it: an error from half of them on."""
+        softened = self.claim.about or self.claim.implied
+        return "invalid" if against * 2 >= len(self.pairs) and not softened else "warning"
+
+    def of_all(self, against: int, single: str = "") -> Message:
+        """Return how many of the pairs that is, if there are several."""
+        if len(self.pairs) == 1:
+            return say(single)
+        return say(" in {n} of {all} pairs", n=against, all=len(self.pairs))
 
 
 def statements(article: Article, kinds: Sequence[str]) -> list[Statement]:
@@ -110,13 +151,18 @@ def _pair(article: Article, claim: Claim) -> Pair | None:
     return Pair(claim, a, b) if a and b else None
 
 
-def _to_judge(article: Article, kinds: Sequence[str], what: str) -> Iterator[Statement | Said]:
-    """Yield the statements that have figures, and say of the others why they cannot be judged."""
+def _judged(
+    article: Article, kinds: Sequence[str], why_none: str, judge: Callable[[Statement], Iterator[Said]]
+) -> Iterator[Said]:
+    """Judge the statements that have figures, and say of the others why they cannot be judged."""
     found = statements(article, kinds)
     if not found:
-        yield Apart(f"an article that {what}")
+        raise NothingToCheckError(why_none)
     for one in found:
-        yield one if one.pairs else Untold(f"the figures behind {one.says}")
+        if one.pairs:
+            yield from judge(one)
+        else:
+            yield Untold("the figures behind {claim}", claim=one.says)
 
 
 # ---------------------------------------------------------------- percent against ratio
@@ -124,11 +170,16 @@ def _to_judge(article: Article, kinds: Sequence[str], what: str) -> Iterator[Sta
 
 @dataclass(frozen=True)
 class _Reading:
-    """One thing that a stated figure may mean, of one pair."""
+    """One thing that a stated percentage may mean, of one pair."""
 
     value: float
     formula: str
     meaning: str
+
+    def shown(self, pair: Pair) -> Message:
+        """Return its arithmetic and its meaning."""
+        form = f"{self.formula} = {{value:,.1f}}% {{meaning}}"
+        return say(form, a=printed(pair.a), b=printed(pair.b), value=self.value, meaning=self.meaning)
 
 
 def _readings(pair: Pair) -> tuple[list[_Reading], list[_Reading]]:
@@ -137,12 +188,12 @@ def _readings(pair: Pair) -> tuple[list[_Reading], list[_Reading]]:
     Of times, "slower" and "faster" are read both ways: as more or less time, and as more or less speed.
     """
     a, b, kind = pair.a, pair.b, pair.claim.kind
-    share = _Reading(a / b * 100, f"{a:,.10g} / {b:,.10g}", "the one as a share of the other")
-    turned = _Reading(b / a * 100, f"{b:,.10g} / {a:,.10g}", "the other as a share of the one")
-    more = _Reading((a / b - 1) * 100, f"{a:,.10g} / {b:,.10g} - 1", "longer" if not pair.rate else "more")
-    less = _Reading((1 - a / b) * 100, f"1 - {a:,.10g} / {b:,.10g}", "less time" if not pair.rate else "less")
-    speed_less = _Reading((1 - b / a) * 100, f"1 - {b:,.10g} / {a:,.10g}", "less speed")
-    speed_more = _Reading((b / a - 1) * 100, f"{b:,.10g} / {a:,.10g} - 1", "more speed")
+    share = _Reading(a / b * 100, "{a} / {b}", "of the other")
+    turned = _Reading(b / a * 100, "{b} / {a}", "(the other as a share of it)")
+    more = _Reading((a / b - 1) * 100, "{a} / {b} - 1", "more" if pair.rate else "longer")
+    less = _Reading((1 - a / b) * 100, "1 - {a} / {b}", "less" if pair.rate else "less time")
+    speed_less = _Reading((1 - b / a) * 100, "1 - {b} / {a}", "less speed")
+    speed_more = _Reading((b / a - 1) * 100, "{b} / {a} - 1", "more speed")
     match kind:
         case "percent of":
             return [share], [less, more]
@@ -160,18 +211,14 @@ def _near(value: float, stated: float, within: float) -> bool:
 
 @check(
     "percent-or-ratio",
-    reason="A ratio is no difference: 29 of 232 is 12.5 %, and 87.5 % slower. A reader who is told the one "
-    "as the other takes a factor of eight for an eighth.",
-    remedy="say 1 - a/b where a difference is meant, or the ratio as “times as fast”",
+    reason="A ratio is no difference: 29 is 12.5% of 232, and 87.5% less. A reader who takes one for the "
+    "other is wrong by a large factor.",
+    remedy="give 1 - a/b for a difference, or call the ratio “times as fast”",
     source="METHODOLOGY.md, Speed: “x % slower” means 1 - a/b; a/b itself is a ratio",
 )
 def percent(article: Article) -> Iterator[Said]:
     """Find percentages that the printed figures do not give."""
-    for one in _to_judge(article, PERCENT, "states no percentages"):
-        if isinstance(one, Statement):
-            yield from _percent(one)
-        else:
-            yield one
+    yield from _judged(article, PERCENT, "an article that states no percentages", _percent)
 
 
 def _percent(statement: Statement) -> Iterator[Said]:
@@ -181,28 +228,39 @@ def _percent(statement: Statement) -> Iterator[Said]:
     missed = [pair for pair in pairs if pair not in slips and not _holds(pair, stated)]
     if slips:
         pair, slip = next((pair, slip) for pair in slips if (slip := _slip(pair, stated, EXACT)))
-        others = f"; the same in {len(slips)} of {len(pairs)} pairs" if len(slips) > 1 else ""
-        letter = _true_to_the_letter(pair, stated)
+        others = say("; the same in {n} of {all} pairs", n=len(slips), all=len(pairs))
+        true = say(". “More than” is literally true, but far less than the figures show")
         yield Problem(
             "invalid",
-            f"{statement.says}: {slip.formula} = {slip.value:,.1f} %, which is {slip.meaning}; "
-            f"{_right(pair)} "
-            f"({pair.figures}){others}{letter}",
+            say(
+                "{says}: that is {slip}; right is {right} ({figures}){others}{true}",
+                says=statement.says,
+                slip=slip.shown(pair),
+                right=_right(pair),
+                figures=pair.figures,
+                others=others if len(slips) > 1 else NOTHING,
+                true=true if _enough(pair, stated) else NOTHING,
+            ),
         )
     if missed:
-        of_all = f" in {len(missed)} of {len(pairs)} pairs" if len(pairs) > 1 else ""
-        shown = _listed([f"{_right(pair)} ({pair.figures})" for pair in missed])
+        right = [say("{right} ({figures})", right=_right(pair), figures=pair.figures) for pair in missed]
         yield Problem(
-            _gravity(len(slips) + len(missed), statement),
-            f"{statement.says}: {stated:,.10g} % is told, but{of_all} {shown}",
+            statement.gravity(len(slips) + len(missed)),
+            say(
+                "{says}: the figures do not give {stated}%{pairs}: {right}",
+                says=statement.says,
+                stated=printed(stated),
+                pairs=statement.of_all(len(missed)),
+                right=examples(right),
+            ),
         )
 
 
 def _slips(statement: Statement, stated: float) -> list[Pair]:
     """Return the pairs whose figure is what a percentage is mistaken for.
 
-    One exact slip shows how a rough figure was worked out, and one exact pair that it was worked out rightly:
-    that 20 s are 49 % of 41 is chance where 21 s are 49 % less.
+    One exact slip shows how a rough figure was computed, and one exact pair that it was computed rightly:
+    that 20 s are 49% of 41 s is chance if 21 s are 49% less.
     """
     pairs, about = statement.pairs, statement.claim.about
     if about and any(_fits(pair, stated, EXACT) for pair in pairs):
@@ -217,18 +275,6 @@ def _slips(statement: Statement, stated: float) -> list[Pair]:
 
 def _holds(pair: Pair, stated: float) -> bool:
     return _fits(pair, stated, ROUGH if pair.claim.about else EXACT) or _enough(pair, stated)
-
-
-def _gravity(against: int, statement: Statement) -> Severity:
-    """Return how grave it is that a statement fails for some of its pairs: an error from half of them on."""
-    softened = statement.claim.about or statement.claim.implied
-    return "invalid" if against * 2 >= len(statement.pairs) and not softened else "warning"
-
-
-def _listed(pairs: Sequence[str]) -> str:
-    """Name pairs for which a statement does not hold."""
-    more = [f"and {len(pairs) - MOST_SHOWN} more"] if len(pairs) > MOST_SHOWN else []
-    return "; ".join([*pairs[:MOST_SHOWN], *more])
 
 
 def _fits(pair: Pair, stated: float, within: float) -> bool:
@@ -248,15 +294,9 @@ def _slip(pair: Pair, stated: float, within: float) -> _Reading | None:
     return next((one for one in wrong if _near(one.value, stated, within)), None)
 
 
-def _right(pair: Pair) -> str:
+def _right(pair: Pair) -> Message:
     right, _ = _readings(pair)
-    return " or ".join(f"{one.formula} = {one.value:,.1f} % {one.meaning}" for one in right)
-
-
-def _true_to_the_letter(pair: Pair, stated: float) -> str:
-    if not _enough(pair, stated):
-        return ""
-    return ". “More than” makes it true to the letter, and tells a reader far less than was found"
+    return say("{right:/ or }", right=[one.shown(pair) for one in right])
 
 
 # ---------------------------------------------------------------- amounts
@@ -264,19 +304,15 @@ def _true_to_the_letter(pair: Pair, stated: float) -> str:
 
 @check(
     "stated-amount",
-    reason="A reader remembers the one figure of the summary: it must be what the tables give, and hold for "
-    "all of them or say for which.",
-    remedy="tell the range of the ratios, or their geometric mean, and each in its table",
+    reason="A reader remembers the one figure of the summary. The tables must give it, for all of them or "
+    "for those that it names.",
+    remedy="give the range of the ratios, or their geometric mean, and each in its table",
     source="Fleming and Wallace, How Not to Lie with Statistics, CACM 29(3), 1986: ratios are averaged "
     "geometrically",
 )
 def amount(article: Article) -> Iterator[Said]:
     """Find “times as fast” and differences that the printed figures do not give, or only some of them."""
-    for one in _to_judge(article, AMOUNTS, "states no ratios and differences"):
-        if isinstance(one, Statement):
-            yield from _amount(one)
-        else:
-            yield one
+    yield from _judged(article, AMOUNTS, "an article that states no ratios and differences", _amount)
 
 
 def _amount(statement: Statement) -> Iterator[Said]:
@@ -288,36 +324,43 @@ def _amount(statement: Statement) -> Iterator[Said]:
     met = [_near(value, stated, within) or (claim.at_least and value >= stated) for value in got]
     if all(met):
         return
-    formulas = [_ratio(pair) if ratios else _difference(pair) for pair in pairs]
-    told = [f"{formula} ({pair.figures})" for formula, pair in zip(formulas, pairs, strict=True)]
-    missed = [text for text, fits in zip(told, met, strict=True) if not fits]
-    fitting = [text for text, fits in zip(told, met, strict=True) if fits]
+    shown = [
+        say("{sum} ({figures})", sum=pair.ratio if ratios else _difference(pair), figures=pair.figures)
+        for pair in pairs
+    ]
+    missed = [one for one, fits in zip(shown, met, strict=True) if not fits]
+    fitting = [one for one, fits in zip(shown, met, strict=True) if fits]
     if len(pairs) == 1:
-        said = f"{stated:,.10g} is told, {told[0]}"
+        found = say("the article says {stated}, the figures {shown}", stated=printed(stated), shown=shown[0])
     else:
-        mean = f", geometric mean {math.exp(math.fsum(map(math.log, got)) / len(got)):.3g}" if ratios else ""
-        fits = f"; it fits {_listed(fitting)}" if 0 < len(fitting) < len(missed) else ""
-        said = (
-            f"{stated:,.10g} is told of {len(got)} pairs, whose figures run from {min(got):.3g} to "
-            f"{max(got):.3g}{mean}{fits}; {len(missed)} {'is' if len(missed) == 1 else 'are'} not that: "
-            f"{_listed(missed)}"
+        mean = NOTHING
+        if ratios:
+            mean = say(", geometric mean {mean:.3g}", mean=math.exp(math.fsum(map(math.log, got)) / len(got)))
+        few = 0 < len(fitting) < len(missed)
+        found = say(
+            "the article says {stated} of {pairs} pairs; their figures run from {low:.3g} to "
+            "{high:.3g}{mean}{fits}; "
+            "{others} {others:is|are} not that: {missed}",
+            stated=printed(stated),
+            pairs=len(got),
+            low=min(got),
+            high=max(got),
+            mean=mean,
+            fits=say("; it fits {pairs}", pairs=examples(fitting)) if few else NOTHING,
+            others=len(missed),
+            missed=examples(missed),
         )
     yield Problem(
-        _gravity(len(missed), statement),
-        f"{statement.says}: {said}",
-        remedy=None if ratios else "subtract the figures as they are printed, and tell for which it holds",
+        statement.gravity(len(missed)),
+        say("{says}: {found}", says=statement.says, found=found),
+        remedy=None if ratios else "subtract the figures as printed, and say for which pairs it holds",
     )
 
 
-def _difference(pair: Pair) -> str:
-    return f"{pair.a:,.10g} - {pair.b:,.10g} = {pair.a - pair.b:.4g}"
-
-
-def _ratio(pair: Pair) -> str:
-    over, under = (pair.a, pair.b) if pair.rate else (pair.b, pair.a)
-    ratio = over / under
-    near_one = 0.9 < ratio < 1.1
-    return f"{over:,.10g} / {under:,.10g} = {ratio:{'.4g' if near_one else '.3g'}}"
+def _difference(pair: Pair) -> Message:
+    return say(
+        "{a} - {b} = {difference:.4g}", a=printed(pair.a), b=printed(pair.b), difference=pair.a - pair.b
+    )
 
 
 # ---------------------------------------------------------------- order
@@ -325,57 +368,69 @@ def _ratio(pair: Pair) -> str:
 
 @check(
     "stated-order",
-    reason="What is said to be faster, or the same, must be so in the figures beside it.",
+    reason="If an article says “faster” or “the same”, the figures beside it must show that.",
     remedy="name the cells for which it holds; read back whether the settings of the others took effect",
     source="the article's own figures; “the same” up to 1.21, since single figures may be off by a tenth "
     "(Percona, Mystery variance)",
 )
 def order(article: Article) -> Iterator[Said]:
-    """Find “faster” and “the same” where the printed figures say otherwise."""
-    for one in _to_judge(article, ("faster", "the same"), "states no order"):
-        if not isinstance(one, Statement):
-            yield one
-            continue
-        same = one.claim.kind == "the same"
-        against = [pair for pair in one.pairs if (_apart(pair) if same else pair.speed <= 1)]
-        if not against:
-            continue
-        shown = "; ".join(f"{pair.figures}, {_ratio(pair)} times as fast" for pair in against)
-        of_all = f"in {len(against)} of {len(one.pairs)} pairs" if len(one.pairs) > 1 else "here"
-        said = f"{one.says}: the figures say otherwise {of_all} ({shown})"
-        yield Problem("note" if one.holds_for_most(len(against)) else _gravity(len(against), one), said)
+    """Find “faster” and “the same” that the printed figures contradict."""
+    yield from _judged(article, ("faster", "the same"), "an article that states no order", _order)
 
 
-def _apart(pair: Pair) -> bool:
-    return not 1 / TIE <= pair.speed <= TIE
+def _order(one: Statement) -> Iterator[Said]:
+    same = one.claim.kind == "the same"
+    against = [pair for pair in one.pairs if (not 1 / TIE <= pair.speed <= TIE if same else pair.speed <= 1)]
+    if not against:
+        return
+    shown = [
+        say("{figures}, {ratio} times as fast", figures=pair.figures, ratio=pair.ratio) for pair in against
+    ]
+    yield Problem(
+        "note" if one.holds_for_most(len(against)) else one.gravity(len(against)),
+        say(
+            "{says}: the figures contradict it{pairs} ({shown:/; })",
+            says=one.says,
+            pairs=one.of_all(len(against)),
+            shown=shown,
+        ),
+    )
 
 
 @check(
     "order-without-spread",
-    reason="Where two figures are close and no spread is told, their order may be chance.",
-    remedy="repeat each cell, tell an interval of the ratio, and call what includes 1 inconclusive",
+    reason="If two figures are close and no spread is given, their order may be chance.",
+    remedy="repeat each cell, give an interval of the ratio, and call what includes 1 inconclusive",
     source="Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013; Percona, Mystery "
     "variance: 332.4 and 302.7 a second after another start of the same server",
 )
 def close_order(article: Article) -> Iterator[Said]:
-    """Find orders that rest on small differences without any measure of chance."""
-    if article.procedure.spread_told:
+    """Find orders that rest on small differences without a spread."""
+    if not article.procedure.spread_told:
+        yield from _judged(article, ("faster",), "an article that states no order", _close)
+
+
+def _close(one: Statement) -> Iterator[Said]:
+    close = [pair for pair in one.pairs if 1 < pair.speed <= TIE]
+    unshown = sum(pair.speed <= TIE for pair in one.pairs)
+    if not close or one.claim.implied or one.holds_for_most(unshown):
         return
-    for one in _to_judge(article, ("faster",), "states no order"):
-        if not isinstance(one, Statement):
-            yield one
-            continue
-        close = [pair for pair in one.pairs if 1 < pair.speed <= TIE]
-        unshown = sum(pair.speed <= TIE for pair in one.pairs)
-        if close and not one.claim.implied and not one.holds_for_most(unshown):
-            pair = min(close, key=lambda each: each.speed)
-            more = f", the closest of {len(close)} such pairs" if len(close) > 1 else ""
-            most = f"; so most is not shown: {unshown} of {len(one.pairs)} pairs are such or say otherwise"
-            yield Problem(
-                "warning",
-                f"{one.says}: {_ratio(pair)} ({pair.figures}){more}; no spread is told, and up to {TIE} two "
-                f"single figures show no order{most if one.claim.most else ''}",
-            )
+    pair = min(close, key=lambda each: each.speed)
+    most = say(
+        "; “most” is not shown: that is so in {n} of {all} pairs, or they contradict it",
+        n=unshown,
+        all=len(one.pairs),
+    )
+    yield warning(
+        "{says}: {ratio} ({figures}){more}; no spread is given, and up to {tie} two single figures show no "
+        "order{most}",
+        says=one.says,
+        ratio=pair.ratio,
+        figures=pair.figures,
+        more=say(", the closest of {n} such pairs", n=len(close)) if len(close) > 1 else NOTHING,
+        tie=TIE,
+        most=most if one.claim.most else NOTHING,
+    )
 
 
 # ---------------------------------------------------------------- causes
@@ -383,31 +438,33 @@ def close_order(article: Article) -> Iterator[Said]:
 
 @check(
     "named-limit",
-    reason="A slow cell does not tell what it waits for: processor, flushes, locks and clients all look like "
-    "it.",
+    reason="A slow cell does not show what it waits for: CPU, flushes, locks and clients all look the same.",
     remedy="record CPU time, device utilisation and the server's own waits while it runs",
     source="Gregg, Systems Performance, 2020, chapter 2 (active benchmarking: find the limit while it runs)",
 )
 def cause(article: Article) -> Iterator[Said]:
-    """Find limits that are named without anything recorded that would show them."""
+    """Find limits that are named without any record that shows them."""
     said: dict[tuple[str, str], list[Claim]] = {}
     for claim in article.claims:
         if claim.kind == "bound by":
             said.setdefault((claim.says, claim.place), []).append(claim)
     if not said:
-        yield Apart("an article that names no limit")
+        raise NothingToCheckError("an article that names no limit")
     for (says, place), claims in said.items():
         first = claims[0]
         if first.evidence:
             continue
         shown = [
-            f"{claim.of}: {figure:,.10g}"
+            say("{of}: {figure}", of=claim.of, figure=printed(figure))
             for claim in claims
             if (one := article.find(claim.of)) and (figure := one.figures.get(first.measure))
         ]
-        figures = f" ({'; '.join(shown)} {UNITS[first.measure]})" if shown else ""
-        yield Problem(
-            "warning",
-            f"{at(place)}“{says}”: nothing beside the figures{figures} was recorded that would show "
-            f"{first.cause} as the limit",
+        figures = say(" ({shown:/; } {unit})", shown=shown, unit=UNITS[first.measure]) if shown else NOTHING
+        yield warning(
+            "{at}“{says}”: only the figures{figures} were recorded, and nothing that shows {cause} as the "
+            "limit",
+            at=at(place),
+            says=says,
+            figures=figures,
+            cause=first.cause or "",
         )

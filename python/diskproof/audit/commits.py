@@ -1,51 +1,61 @@
-"""Whether commits that were counted last: by the settings that a result was measured with."""
+"""Whether the counted commits are durable, by the settings that a result was measured with."""
 
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
-from diskproof.audit.configuration import WHICH_SERVER
+from diskproof.audit.check import (
+    Evidence,
+    NothingToCheckError,
+    Said,
+    Untold,
+    check,
+    note,
+    warning,
+)
+from diskproof.audit.data_size import BUILTIN_WRITERS
 from diskproof.audit.durability import promises_safety
 from diskproof.audit.in_force import risks
-from diskproof.audit.told_data import BUILTIN_WRITERS
+from diskproof.families.options import WHICH_SERVER
 
 
 @check(
     "durable-commits",
-    reason="A commit that a power cut may take costs less than one that stays: a rate tells little without "
-    "which of the two was counted.",
-    remedy="for commits that stay: innodb_flush_log_at_trx_commit = 1, sync_binlog = 1 and "
-    "innodb_doublewrite = ON (PostgreSQL: fsync, synchronous_commit and full_page_writes on); else call the "
-    "level what it is",
+    reason="A commit that a power cut may take costs less than a durable one. A rate says little if the "
+    "reader does not know which was counted.",
+    remedy="for durable commits: innodb_flush_log_at_trx_commit = 1, sync_binlog = 1 and "
+    "innodb_doublewrite = ON (PostgreSQL: fsync, synchronous_commit and full_page_writes on); else rename "
+    "the level",
     source="MySQL Reference Manual, innodb_flush_log_at_trx_commit and sync_binlog; "
     "PostgreSQL documentation, WAL settings",
 )
 def durable_commits(evidence: Evidence) -> Iterator[Said]:
-    """Say which settings let a power cut take what was counted; a name that promises otherwise fails."""
-    if not evidence.cell.has_server:
-        yield Apart("no commits, but requests for files")
-        return
+    """Report settings that let a power cut take the counted commits; a name that promises otherwise fails."""
+    evidence.needs_server("no commits, but requests for files")
     if evidence.load.writes == 0:
-        yield Apart("nothing was written, so that nothing was committed")
-        return
+        raise NothingToCheckError("nothing was written, so nothing was committed")
     found = risks(evidence)
     if found.sure:
-        taken = "; ".join(found.said)
         if promise := _promise(evidence):
-            yield Problem("warning", f"{promise} promises that commits stay, but after a power cut {taken}")
+            yield warning(
+                "{name} promises durable commits, but after a power cut {losses:/; }",
+                name=promise,
+                losses=found.losses,
+            )
         else:
-            counted = "what it counts are no durable commits"
-            if not _is_known_to_write(evidence):
-                counted = f"if it writes, {counted}"
-            yield Problem("note", f"{counted}: after a power cut {taken}", "")
+            if_any = "" if _is_known_to_write(evidence) else "if it writes, "
+            yield note(
+                f"{if_any}the counted commits are not durable: after a power cut {{losses:/; }}",
+                "",
+                losses=found.losses,
+            )
     if found.untold:
-        yield Untold(" and ".join(f"`{name}`" for name in found.untold))
+        yield Untold("{names}", names=[f"`{name}`" for name in found.untold])
     elif found.unsure:
         yield Untold(WHICH_SERVER)
 
 
 def _is_known_to_write(evidence: Evidence) -> bool:
-    """Tell whether writes were counted, or pgbench ran a script of its own that writes."""
+    """Tell whether writes were counted, or pgbench ran one of its own scripts that write."""
     told, mix = evidence.trial.imported, (evidence.load.mix or "").casefold()
     by_pgbench = told is not None and told.format == "pgbench"
     return bool(evidence.load.writes) or (by_pgbench and mix.startswith(BUILTIN_WRITERS))

@@ -1,26 +1,24 @@
-"""Checks of what an article compares: all must be equal but what is under test, and controls agree."""
+"""Checks of an article's conditions: everything but the factor under test is equal, and controls agree."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
-from diskproof.audit.claims import TIE
-from diskproof.audit.wording import at
+from diskproof.audit.check import Configuration, NothingToCheckError, Said, Untold, check, warning
+from diskproof.audit.claims import TIE, at, examples
 from diskproof.results.article import Article, Conditions, Stated
 from diskproof.results.factor import Factor
 from diskproof.results.published import RATES, PublishedMeasure
+from diskproof.wording import Message, printed, say
 
 LIMITS = ("memory", "memory limit", "cpu", "cpus", "server version", "server", "engine", "operating system")
-"""Facts that must be equal where storages are compared, whatever else differs."""
+"""Facts that must be equal when storages are compared, whatever else differs."""
 
 DIRECTORY, MOUNTED = "data directory", "mounted at"
-"""The facts that tell where the data was asked for, and where the storage is."""
-
-MOST_SHOWN = 8
+"""The facts that say where the data should lie, and where the storage is."""
 
 
 def configurations(article: Article) -> list[Configuration]:
-    """Return an article's settings as they are to be checked: each level beside the others."""
+    """Return an article's settings for the checks: each level beside the others."""
     alone = [Configuration(one, level=one.source.format, server=one.version) for one in article.settings]
     return [replace(one, beside=tuple(other for other in alone if other is not one)) for one in alone]
 
@@ -33,7 +31,7 @@ def _by_factor(article: Article) -> dict[Factor, list[Conditions]]:
 
 
 def _different(levels: list[Conditions], *, limits: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each fact that differs between levels though it is not under test, with what each level has."""
+    """Yield each fact that differs between levels but is not under test, with each level's value."""
     names = dict.fromkeys(name for one in levels for name in one.facts)
     tested = {name for one in levels for name in one.under_test} | {DIRECTORY, MOUNTED}
     for name in names:
@@ -42,107 +40,130 @@ def _different(levels: list[Conditions], *, limits: bool) -> Iterator[tuple[str,
             yield name, told
 
 
-def _shown(told: list[tuple[str, str]]) -> str:
-    return "; ".join(f"{level}: {fact}" for level, fact in told)
+def _places(levels: list[Conditions]) -> str:
+    return at(", ".join(dict.fromkeys(one.place for one in levels if one.place)))
+
+
+def _shown(told: list[tuple[str, str]]) -> list[str]:
+    return [f"{level}: {fact}" for level, fact in told]
 
 
 @check(
     "confounded",
-    reason="Where two things differ at once, no difference is one's alone.",
-    remedy="the same machine for all, with the storage alone exchanged",
+    reason="If two things differ at once, neither explains a difference alone.",
+    remedy="the same machine for all, with only the storage exchanged",
     source="Montgomery, Design and Analysis of Experiments, chapter 1 (confounding)",
 )
 def confounded(article: Article) -> Iterator[Said]:
-    """Find facts that differ between levels besides the one that is compared."""
+    """Find facts that differ between levels besides the compared one."""
     if not article.conditions:
-        yield Untold("what an article's levels were measured with")
+        yield Untold("the machine and server of an article's levels")
     for factor, levels in _by_factor(article).items():
         for name, told in _different(levels, limits=False):
-            places = ", ".join(dict.fromkeys(one.place for one in levels if one.place))
-            yield Problem(
-                "warning", f"{at(places)}the levels of {factor} differ in {name} too ({_shown(told)})"
+            yield warning(
+                "{at}the levels of {factor} differ in {fact} too ({shown:/; })",
+                at=_places(levels),
+                factor=factor,
+                fact=name,
+                shown=_shown(told),
             )
         opened = {(name, *choices): one for one in levels for name, choices in one.open_facts.items()}
         for (name, *choices), one in opened.items():
-            yield Problem(
-                "warning",
-                f"{at(one.place)}{name} may be any of {', '.join(choices)}: which of them each level of "
-                f"{factor} had is not told",
+            yield warning(
+                "{at}{fact} may be any of {choices:/, }; the article does not say which each level of "
+                "{factor} had",
+                at=at(one.place),
+                fact=name,
+                choices=choices,
+                factor=factor,
             )
 
 
 @check(
     "unequal-limits",
-    reason="A storage that is compared with less memory or other processors is not what differs.",
+    reason="If memory or CPUs differ too, the storage does not explain a difference.",
     remedy="the same limits for all levels",
-    source="METHODOLOGY.md, Gates: confounding",
+    source="METHODOLOGY.md, Which trials count: confounding",
 )
 def limits(article: Article) -> Iterator[Said]:
-    """Find unequal memory, processors or versions between levels that are compared."""
+    """Find unequal memory, CPUs or versions between compared levels."""
     if not article.conditions:
-        yield Untold("the memory and processors of an article's levels")
+        yield Untold("the memory and CPUs of an article's levels")
     for factor, levels in _by_factor(article).items():
         for name, told in _different(levels, limits=True):
-            places = ", ".join(dict.fromkeys(one.place for one in levels if one.place))
-            yield Problem(
-                "warning", f"{at(places)}the levels of {factor} had unequal {name} ({_shown(told)})"
+            yield warning(
+                "{at}the levels of {factor} had unequal {fact} ({shown:/; })",
+                at=_places(levels),
+                factor=factor,
+                fact=name,
+                shown=_shown(told),
             )
         for name in LIMITS:
             having = [one.level for one in levels if name in one.facts]
             lacking = [one.level for one in levels if name not in one.facts and name not in one.open_facts]
             if having and lacking:
-                yield Untold(f"the {name} of {', '.join(lacking)} ({', '.join(having)}: told)")
+                yield Untold(
+                    "the {fact} of {lacking:/, } (known of {having:/, })",
+                    fact=name,
+                    lacking=lacking,
+                    having=having,
+                )
 
 
 @check(
     "told-placement",
-    reason="A server works where its data directory says, whatever was mounted beside it.",
+    reason="A server works in its data directory, whatever was mounted elsewhere.",
     remedy="read back the open files of the server, and the bytes that each device wrote",
     source="METHODOLOGY.md: the proof of placement",
 )
 def placement(article: Article) -> Iterator[Said]:
-    """Find a data directory that does not lie on the storage that is under test."""
+    """Find a data directory that does not lie on the storage under test."""
     told = [one for one in article.conditions if DIRECTORY in one.facts and MOUNTED in one.facts]
     if not told:
         yield Untold("where an article's data lay")
     for one in told:
         asked, mounted = one.facts[DIRECTORY], one.facts[MOUNTED].rstrip("/")
         if asked != mounted and not asked.startswith(f"{mounted}/"):
-            yield Problem(
-                "warning",
-                f"{at(one.place)}the data directory of {one.factor} `{one.level}` is {asked} as printed, "
-                f"which does not lie on {mounted}; either that is a misprint, or this level was not measured "
-                "on its storage",
+            yield warning(
+                "{at}the printed data directory of {factor} `{level}` is {asked}, which does not lie on "
+                "{mounted}: either that is a misprint, or this level was not measured on its storage",
+                at=at(one.place),
+                factor=one.factor,
+                level=one.level,
+                asked=asked,
+                mounted=mounted,
             )
 
 
 @check(
     "alike",
-    reason="Results that should be equal and are not show how far the experiment can be believed: what moved "
-    "them may have moved the others too.",
-    remedy="repeat the control until it agrees, or tell its difference as the experiment's own error",
+    reason="Results that should be equal but are not show the experiment's own error. Its cause may have "
+    "changed the other results too.",
+    remedy="repeat the control until it agrees, or report its difference as the experiment's own error",
     source="METHODOLOGY.md, Verdicts: a control; an A/A pair measures the false alarms",
 )
 def alike(article: Article) -> Iterator[Said]:
-    """Find controls, and equals by their making, that differ."""
+    """Find controls, and results that should be equal, that differ."""
     if not article.alike:
-        yield Apart("an article without controls")
+        raise NothingToCheckError("an article without controls")
     for one in article.alike:
         groups = [group for names in one.results if (group := _spread(article, names))]
-        differing = sorted((group for group in groups if group[0] > TIE), reverse=True)
+        differing = sorted((group for group in groups if group[0] > TIE), key=lambda one: -one[0])
         if not groups:
             yield Untold("the figures of controls")
         elif differing:
-            shown = "; ".join(text for _, text in differing[:MOST_SHOWN])
-            yield Problem(
-                "warning",
-                f"{at(one.place)}{one.why}; they differ in {len(differing)} of {len(groups)} tests by more "
-                f"than "
-                f"{TIE}: {shown}",
+            yield warning(
+                "{at}{why}; they differ in {differing} of {all} tests by more than {tie}: {shown}",
+                at=at(one.place),
+                why=one.why,
+                differing=len(differing),
+                all=len(groups),
+                tie=TIE,
+                shown=examples([shown for _, shown in differing]),
             )
 
 
-def _spread(article: Article, names: list[str]) -> tuple[float, str] | None:
+def _spread(article: Article, names: list[str]) -> tuple[float, Message] | None:
     """Return the largest ratio within a group, with its arithmetic."""
     told = [one for name in names if (one := article.find(name))]
     if not told:
@@ -153,7 +174,14 @@ def _spread(article: Article, names: list[str]) -> tuple[float, str] | None:
         return None
     high, low = max(figures, key=lambda at: figures[at]), min(figures, key=lambda at: figures[at])
     ratio = figures[high] / figures[low]
-    return ratio, f"{high} / {low}: {figures[high]:,.10g} / {figures[low]:,.10g} = {ratio:.3g}"
+    return ratio, say(
+        "{high} / {low}: {a} / {b} = {ratio:.3g}",
+        high=high,
+        low=low,
+        a=printed(figures[high]),
+        b=printed(figures[low]),
+        ratio=ratio,
+    )
 
 
 def _measure(one: Stated) -> PublishedMeasure | None:

@@ -1,36 +1,34 @@
-"""What holds on a server, out of an option file and what the server answered."""
+"""What holds on a server, by its option file and by what it answered."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from diskproof.audit.check import Configuration, Untold
-from diskproof.audit.option_facts import Server, Version, server_named
+from diskproof.audit.check import Configuration, NothingToCheckError, Untold
+from diskproof.families import of
+from diskproof.families.options import FAMILY_OF, WHICH_SERVER, Server, Version, server_named
+from diskproof.families.values import Values
 from diskproof.results.imported import Settings
-from diskproof.server.values import same
-
-WHICH_SERVER = (
-    "which server and version the settings are for (give what it answers to SHOW VARIABLES beside them)"
-)
-"""What is missing where the same option means other things on other servers."""
-
-ON = ("on", "1", "true", "yes")
-
-Values = Mapping[str, str | None]
 
 
 def server_of(configuration: Configuration) -> Server:
-    """Return the server of a configuration, by whatever tells it."""
+    """Return the server of a configuration, as far as anything names it."""
     observed = configuration.observed
-    told = configuration.server or configuration.settings.version or (observed.version if observed else None)
-    if told:
-        return server_named(told)
-    if configuration.settings.source.format in {"postgresql.conf", "pg_settings"}:
-        return Server("PostgreSQL", None)
-    return Server(None, None)
+    named = configuration.server or configuration.settings.version or (observed.version if observed else None)
+    if named:
+        return server_named(named)
+    form = configuration.settings.source.format
+    return Server(next((one for one in FAMILY_OF if form in of(FAMILY_OF[one]).settings_formats), None), None)
+
+
+def option_file(configuration: Configuration, what_an_answer_holds: str) -> Settings:
+    """Return settings that somebody asked for; NothingToCheckError of what a server answered."""
+    if configuration.settings.observed:
+        raise NothingToCheckError(f"a server's answer, which holds {what_an_answer_holds}")
+    return configuration.settings
 
 
 def with_its_series(configuration: Configuration) -> Configuration:
-    """Return a configuration with the options that its server's own series reads, where that is told."""
+    """Return a configuration with the options that its server's own series reads, if that is known."""
     version = server_of(configuration).version
     beside = tuple(with_its_series(replace(one, beside=())) for one in configuration.beside)
     if version is None or not configuration.settings.of_series:
@@ -43,7 +41,7 @@ def with_its_series(configuration: Configuration) -> Configuration:
         if one.line >= lines.get(one.name, 0):  # the last line holds, whichever group it stands in
             values[one.name], lines[one.name] = one.value, one.line
             loose = loose | {one.name} if one.loose else loose - {one.name}
-    told = settings.model_copy(
+    read = settings.model_copy(
         update={
             "values": values,
             "lines": lines,
@@ -52,7 +50,7 @@ def with_its_series(configuration: Configuration) -> Configuration:
             "of_series": [],
         }
     )
-    return replace(configuration, settings=told, beside=beside)
+    return replace(configuration, settings=read, beside=beside)
 
 
 def _is_of(series: str, version: Version) -> bool:
@@ -61,7 +59,7 @@ def _is_of(series: str, version: Version) -> bool:
 
 
 def untold_series(configuration: Configuration) -> Iterator[Untold]:
-    """Yield that nobody knows which groups are read, where some are of one series of servers alone."""
+    """Yield what is missing if some options are for one series of servers only."""
     if configuration.settings.of_series:
         yield Untold(WHICH_SERVER)
 
@@ -72,8 +70,12 @@ def effective(configuration: Configuration) -> Values:
     return {**plainly(configuration.settings.values), **observed}
 
 
+SKIPPED = {"log_bin", "innodb_doublewrite", "innodb_adaptive_hash_index", "performance_schema"}
+"""Variables that people turn off by ``skip-``; skip_name_resolve and others are variables themselves."""
+
+
 def plainly(values: Values) -> Values:
-    """Return options by the variable that they set: ``skip_innodb_doublewrite`` is a value of another."""
+    """Return options by the variable that they set: ``skip_innodb_doublewrite`` turns another one off."""
     found = dict(values)
     for name in values:
         for prefix in ("skip_", "disable_"):
@@ -83,25 +85,10 @@ def plainly(values: Values) -> Values:
     return found
 
 
-SKIPPED = {"log_bin", "innodb_doublewrite", "innodb_adaptive_hash_index", "performance_schema"}
-"""Variables that people turn off by ``skip-``; others, as skip_name_resolve, are variables by themselves."""
-
-
-def is_set(values: Values, name: str, *wanted: str) -> bool:
-    """Tell whether a variable is set, and to one of these values."""
-    value = values.get(name)
-    return value is not None and any(same(one, value) for one in wanted)
-
-
-def is_off(values: Values, name: str) -> bool:
-    """Tell whether a variable is set, and to off."""
-    return is_set(values, name, "OFF")
-
-
 WHOLE_FROM = 200
-"""Variables, a judgement: MySQL 5.1 answers 270; what is shorter was cut, or asked for with LIKE."""
+"""Variables, a judgement: MySQL 5.1 answers 270; a shorter answer was cut, or asked for with LIKE."""
 
 
 def is_whole(observed: Settings) -> bool:
-    """Tell whether a server's answer holds all its variables, so that what is not in it is not there."""
+    """Return whether a server's answer holds all its variables, so that what it lacks does not exist."""
     return len(observed.values) >= WHOLE_FROM

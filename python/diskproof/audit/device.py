@@ -1,21 +1,21 @@
-"""Checks of figures against what a device can do: cached reads, syncs that never waited."""
+"""Checks of figures against what a device can do: cached reads, syncs that never waited, buffered copies."""
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
-from diskproof.audit.files import NO_FILES
+from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, Untold, check, note, warning
 from diskproof.audit.storage import FASTEST_SPINDLE_RPM
-from diskproof.results.load import FileRequests, Latency
-from diskproof.results.record import recorded
+from diskproof.results.load import Latency
+from diskproof.results.record import NotRecordedError, recorded
+from diskproof.wording import NOTHING, Message, bytes_, ms, printed, say, seconds
 
 FASTEST_READ_US = 8.0
-"""No disk answers sooner than about this: 3D XPoint over PCIe takes 8 to 10 us, flash 50 and more."""
+"""No disk answers faster: 3D XPoint over PCIe takes 8 to 10 us, flash 50 and more."""
 
 SATA_READ_US = 45.0
 """A command, a page of flash and 4 KiB over a bus of 6 Gbit/s; a spinning disk's own cache is no faster."""
 
 MEMORY_MB_PER_S = 14_000.0
-"""Four lanes of PCIe 5.0 carry less than 16,000 MB/s, and no disk sold fills them wholly."""
+"""Four lanes of PCIe 5.0 carry less than 16,000 MB/s, and no disk sold fills them."""
 
 SPINNING_MB_PER_S = 300.0
 """The outer tracks of the fastest."""
@@ -23,130 +23,156 @@ SPINNING_MB_PER_S = 300.0
 
 @check(
     "cached-reads",
-    reason="A read that the system's page cache answers costs microseconds, whatever disk lies below: a mean "
-    "over such reads tells how much was cached, and not how fast the disk is.",
+    reason="A read from the system's page cache takes microseconds on any disk. A mean over such reads shows "
+    "how much was cached, not how fast the disk is.",
     remedy="`--file-extra-flags=direct` of sysbench, `--direct=1` of fio, or files several times as large as "
     "the memory, and caches dropped before",
     source="latency floors: Intel Optane P4800X 10 us, NAND flash 50 us (tR) and more, SATA 600 MB/s",
 )
 def cached_reads(evidence: Evidence) -> Iterator[Said]:
-    """Find reads of files that were sooner or faster than a disk's, and those that may have been cached."""
-    moved = evidence.load.file_requests
-    if moved is None:
-        yield NO_FILES
-        return
+    """Find reads of files that were faster than any disk, and those that may have been cached."""
+    moved = evidence.bare_files
     if moved.copied_bytes is None and moved.read_bytes == 0:
-        yield Apart("nothing was read")
-        return
+        raise NothingToCheckError("nothing was read")
     place = evidence.place("data")
     if place and (place.in_memory or place.pool):
-        yield Apart("memory answers by design: the files lay in it, or in a pool with a cache of its own")
-        return
+        raise NothingToCheckError("the files lay in memory, or in a pool with a cache of its own")
     yield from _too_fast(evidence)
     latency = _read_latency(evidence)
     floor_us, whose = _floor(evidence)
     if latency is not None and latency.min is not None and 0 < latency.min < floor_us:
-        yield _quick_minimum(evidence, latency, latency.min, floor_us, whose)
-    elif latency is not None and latency.min is None and (share := _share_below(latency, floor_us)):
-        yield Problem(
-            "warning",
-            f"{share:,.10g} % of the requests took {latency.percentiles[f'{share:g}'] / 1000:.3g} ms or "
-            f"less, "
-            f"and {whose} takes {floor_us / 1000:.3g} ms or more: memory answered them"
-            f"{_not_apart(evidence, latency)}",
+        below = _percent_below(latency, floor_us)
+        yield warning(
+            "the fastest request took {min}, but {disk} takes {floor} or more{below}: memory answered some "
+            "of them{mixed}. The mean of {mean} is of both",
+            min=ms(latency.min),
+            disk=whose,
+            floor=ms(floor_us),
+            below=say("; {percent}% took less than that", percent=printed(below)) if below else NOTHING,
+            mixed=_mixed(evidence, latency),
+            mean=ms(latency.mean),
+        )
+    elif latency is not None and latency.min is None and (below := _percent_below(latency, floor_us)):
+        yield warning(
+            "{percent}% of the requests took {most} or less, but {disk} takes {floor} or more: memory "
+            "answered them{mixed}",
+            percent=printed(below),
+            most=ms(latency.percentiles[f"{below:g}"]),
+            disk=whose,
+            floor=ms(floor_us),
+            mixed=_mixed(evidence, latency),
         )
     if moved.direct is None:
-        yield Untold("whether the page cache was passed by")
+        yield Untold("whether requests bypassed the page cache")
     elif not moved.direct and not place:
         yield Untold("the memory beside the size of the files")
 
 
-def _quick_minimum(
-    evidence: Evidence, latency: Latency, min_us: float, floor_us: float, whose: str
-) -> Problem:
-    share = _share_below(latency, floor_us)
-    many = f", and {share:,.10g} % took less than that" if share else ""
-    which = _not_apart(evidence, latency)
-    return Problem(
-        "warning",
-        f"the quickest request took {min_us / 1000:.3g} ms, and {whose} takes {floor_us / 1000:.3g} ms or "
-        f"more{many}: memory answered, at least in part{which}. The mean of {latency.mean / 1000:.4g} ms is "
-        "of both",
-    )
-
-
-def _share_below(latency: Latency, floor_us: float) -> float | None:
+def _percent_below(latency: Latency, floor_us: float) -> float | None:
     """Return the highest percentile below a floor; a tool may have rounded the minimum away."""
     return max(
         (float(name) for name, at_us in latency.percentiles.items() if 0 < at_us < floor_us), default=None
     )
 
 
-def _not_apart(evidence: Evidence, latency: Latency) -> str:
-    moved = evidence.load.file_requests
-    mixed = latency is evidence.load.latency_us and moved is not None and moved.written_bytes != 0
-    return "; reads and writes are not told apart" if mixed else ""
+def _mixed(evidence: Evidence, latency: Latency) -> Message:
+    mixed = latency is evidence.load.latency_us and evidence.bare_files.written_bytes != 0
+    return say("; reads and writes are not separate") if mixed else NOTHING
 
 
 def _read_latency(evidence: Evidence) -> Latency | None:
-    """Return the latency of reads where it is told apart, else that of all requests."""
+    """Return the latency of reads if it is separate, else that of all requests."""
     reads = [one.latency_us for one in evidence.load.statement_types if one.kind == "read"]
     return next((one for one in reads if one), evidence.load.latency_us)
 
 
 def _floor(evidence: Evidence) -> tuple[float, str]:
-    """Return the least latency of a disk such as lies below, and its name."""
+    """Return the least latency of a disk of the kind below, and its name."""
     place = evidence.place("data")
     if place and place.device and place.device.rotational:
         return SATA_READ_US, "a spinning disk"
-    if evidence.imported and _is_unbuffered(evidence.load.file_requests):
-        return FASTEST_READ_US, "the fastest disk"
-    return (SATA_READ_US, "flash behind SATA") if evidence.imported else (FASTEST_READ_US, "the fastest disk")
-
-
-def _is_unbuffered(moved: FileRequests | None) -> bool:
-    return bool(moved and moved.direct)
+    if evidence.imported and not evidence.bare_files.direct:
+        return SATA_READ_US, "flash behind SATA"
+    return FASTEST_READ_US, "the fastest disk"
 
 
 def _too_fast(evidence: Evidence) -> Iterator[Problem]:
-    """Hold the bytes that were moved in a second against what a bus can carry."""
+    """Compare the bytes moved in a second with what a bus can carry."""
     rate, place = evidence.load.megabytes_per_s, evidence.place("data")
     spins = bool(place and place.device and place.device.rotational and not place.virtual)
     most = SPINNING_MB_PER_S if spins else MEMORY_MB_PER_S
     if rate is not None and rate > most:
-        what = "a spinning disk" if spins else "any disk"
-        yield Problem(
-            "warning", f"{rate:,.0f} MB/s were moved, and {what} moves at most {most:,.0f}: memory did"
+        yield warning(
+            "{rate} MB/s were moved, but {disk} moves at most {most}: memory answered",
+            rate=rate,
+            disk="a spinning disk" if spins else "any disk",
+            most=most,
         )
 
 
 @check(
     "synced-writes",
-    reason="A write that waits for a spinning disk waits for its turn: faster ones were answered by a cache, "
-    "and a power cut may take them.",
+    reason="A write to a spinning disk waits for its rotation. A cache answered faster ones, and a power cut "
+    "may lose them.",
     remedy="switch the disk's write cache off or prove it safe, mount with barriers, and measure again",
     source="one write to the same place a rotation: rpm/60 a second and serial writer; 15,000 rpm: 250",
 )
 def synced_writes(evidence: Evidence) -> Iterator[Said]:
-    """Find more syncs a second and thread than a spinning disk can turn for; where such a disk is told."""
-    moved, load = evidence.load.file_requests, evidence.load
-    if moved is None:
-        yield NO_FILES
-        return
+    """Find more syncs a second and thread than a spinning disk has rotations, if the disk is known."""
+    moved, load = evidence.bare_files, evidence.load
     syncs = recorded(moved.syncs, "the number of syncs")
     if not syncs or not moved.written_bytes:
-        yield Apart("nothing was written and synced")
-        return
+        raise NothingToCheckError("nothing was written and synced")
     place = recorded(evidence.place("data"), "what kind of device it was")
     if place.device is None or not place.device.rotational or place.virtual or place.pool:
-        yield Apart("no spinning disk of its own below the files")
-        return
+        raise NothingToCheckError("no spinning disk of its own below the files")
     each_per_s = syncs / load.known_seconds / load.known_clients
-    # Of a round of syncs only the files that were written since the last one cost a turn.
+    # In a round of syncs, only the files written since the last round cost a rotation.
     bound_per_s = FASTEST_SPINDLE_RPM / 60 * max(moved.files or 1, 1)
     if each_per_s > bound_per_s:
-        yield Problem(
-            "warning",
-            f"{each_per_s:,.0f} syncs a second and thread, and a spinning disk of 15,000 rpm turns for at "
-            f"most {bound_per_s:,.0f}: a cache answered",
+        yield warning(
+            "{each} syncs a second and thread, but a spinning disk of 15,000 rpm makes at most {bound}: a "
+            "cache answered",
+            each=each_per_s,
+            bound=bound_per_s,
         )
+
+
+SHORTEST_S = 1.0
+"""A disk's cache takes tens of megabytes at once: a shorter copy may never have left it."""
+
+WAITS = frozenset({"fsync", "fdatasync", "direct", "sync", "dsync"})
+"""Values of `conv` and `oflag` that make dd wait for the disk, at the end or at each block."""
+
+
+@check(
+    "buffered-copy",
+    reason="dd ends when the system has its bytes in the page cache, where they stay for half a minute. "
+    "Without a flush, its time is that of memory.",
+    remedy="`conv=fsync`, or `oflag=direct`, with several times as much data as the machine has memory",
+    source="dd(1), coreutils: conv=fdatasync and fsync, oflag=direct, dsync and sync",
+)
+def buffered_copy(evidence: Evidence) -> Iterator[Said]:
+    """Find copies whose time ends before the disk has the bytes, or that are too short."""
+    told, moved = evidence.trial.imported, evidence.load.file_requests
+    if told is None or told.format != "dd" or moved is None:
+        raise NothingToCheckError("no copy by dd")
+    if moved.written_bytes is None and moved.read_bytes is not None:
+        raise NothingToCheckError("the disk was read")
+    if evidence.result is None or moved.written_bytes is None:  # a run folder does not keep dd's command
+        raise NotRecordedError("dd's command")
+    asked, size, took_s = evidence.result.asked, bytes_(moved.written_bytes), evidence.load.known_seconds
+    if not WAITS & set(f"{asked.get('conv', '')},{asked.get('oflag', '')}".split(",")):
+        yield warning(
+            "{size} were written to the page cache: the time ends before the disk has them (its command has "
+            "neither `conv=fsync` nor `oflag=direct` or `dsync`)",
+            size=size,
+        )
+    if took_s < SHORTEST_S:
+        yield warning(
+            "{time} is too short: a disk's own cache may have taken all {size}",
+            time=seconds(took_s),
+            size=size,
+        )
+    if asked.get("if") == "/dev/zero":
+        yield note("zeros were written: a disk or file system that compresses stores almost nothing of them")

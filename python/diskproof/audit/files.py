@@ -2,95 +2,107 @@
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
+from diskproof.audit.check import (
+    Evidence,
+    NothingToCheckError,
+    Problem,
+    Said,
+    check,
+    invalid,
+    note,
+    warning,
+)
 from diskproof.results.load import FileRequests, LoadResult
 from diskproof.results.machine import Place
-from diskproof.results.record import format_bytes, recorded
+from diskproof.results.record import NotRecordedError, recorded
+from diskproof.wording import bytes_, counted, say, seconds, share, us
 
 BUSY_TOLERANCE = 0.03
 
 LONG_REQUEST = 0.1
-"""Share of the phase from which one request leaves the account of the threads open."""
+"""Share of the phase. If one request takes more, the sum of latencies proves nothing."""
 
 OWN_US = 10.0
-"""fio and the system need a few microseconds between two requests; that much is no error of measurement."""
+"""fio and the system need a few microseconds between two requests; that is no error of measurement."""
 
 SATURATED = 0.8
-"""Share of the CPUs from which threads wait for one between their requests."""
+"""If this share of the CPUs is busy, threads wait for a CPU between their requests."""
 
 FEW_BETWEEN = 0.15
-"""Share of the threads that may be between two requests: the storage is then asked by fewer at a time than
-was meant, and serves these no otherwise."""
+"""Share of the threads that may be between two requests. The storage then serves fewer at a time than
+planned, and serves these as usual."""
 
 FEWEST_BYTES = 16 * 2**20
-"""Of less, what lies at the edges of the phase is too large a part."""
+"""Of less, the edges of the phase are too large a part."""
 
 ARRIVED_SHARE = 0.95
 
 ENOUGH_ROUNDS = 10
 
-WHOLE_PHASE = 0.95
-"""Share of its time that a phase lasts where nothing ended it early."""
+MORE_CPUS = "fewer `clients`, or a machine with more CPUs"
 
-NO_FILES = Apart("no load on bare files")
+WHOLE_PHASE = 0.95
+"""Share of its time that a phase lasts if nothing ended it early."""
 
 
 def busy_threads(evidence: Evidence) -> Iterator[Said]:
     """Find threads that were not always in a request, beyond what fio itself takes between two.
 
-    Syncs are waited for like reads and writes. The sync that ends a pass is no request, and not judged.
+    Threads wait for syncs as for reads and writes. The sync that ends a pass is no request, and not judged.
     """
-    load, moved = evidence.load, evidence.load.file_requests
-    if moved is None:
-        yield NO_FILES
-        return
+    load, moved = evidence.load, evidence.bare_files
     if moved.one_pass:
-        yield Apart("one pass over the files: threads end when theirs are done")
-        return
-    seconds, clients, statements = load.known_seconds, load.known_clients, load.known_statements
-    if seconds <= 0 or not statements:
-        yield Apart("no request was measured")
-        return
+        raise NothingToCheckError("one pass over the files: each thread ends when its files are done")
+    measured_s, clients, statements = load.known_seconds, load.known_clients, load.known_statements
+    if measured_s <= 0 or not statements:
+        raise NothingToCheckError("no request was measured")
     by_kind = [one.latency_us for one in load.statement_types if one.latency_us]
     if evidence.imported and not by_kind and moved.syncs != 0 and not _holds_syncs(load):
-        yield Untold("the latency of the syncs")  # threads waited for them too
-        return
+        raise NotRecordedError("the latency of the syncs")  # threads waited for them too
     waits = by_kind or [recorded(load.latency_us, "the mean latency")]
-    in_service = sum(wait.mean * wait.count for wait in waits) / 1e6 / seconds
-    longest = max(recorded(wait.max, "the longest latency") for wait in waits) / 1e6 / seconds
+    in_service = sum(wait.mean * wait.count for wait in waits) / 1e6 / measured_s
+    longest = max(recorded(wait.max, "the longest latency") for wait in waits) / 1e6 / measured_s
     tolerance = BUSY_TOLERANCE + min(longest, LONG_REQUEST)
     off = in_service / clients - 1
     if abs(off) <= tolerance:
         return
-    said = f"requests and syncs account for {in_service:.2f} of {clients} threads"
-    between_us = (clients - in_service) * seconds * 1e6 / statements
+    busy = say(
+        "requests and syncs account for {busy:.2f} of {threads}",
+        busy=in_service,
+        threads=counted(clients, "thread"),
+    )
+    between_us = (clients - in_service) * measured_s * 1e6 / statements
     if off < 0 and between_us <= OWN_US:
-        yield Problem(
-            "note",
-            f"{said}: {between_us:.1f} us between two requests of a thread were fio's own; so fast a storage "
-            "is measured together with what asks it",
+        yield note(
+            "{busy}: fio itself took {time:.1f} between two requests of a thread; so fast a storage is "
+            "measured together with fio",
             "",
+            busy=busy,
+            time=us(between_us),
         )
-    elif off < 0 and _cpu_share(evidence) >= SATURATED:
-        yield Problem(
-            "warning",
-            f"{said}: the others waited for a CPU, and hardly one was idle; the figure is the CPUs' as much "
-            "as the storage's",
-            "fewer `clients`, or a machine with more CPUs",
+    elif off < 0 and (cpus := _cpu_share(evidence)) >= SATURATED:
+        yield warning(
+            "{busy}: the others waited for a CPU, {cpus} of which were busy; the CPUs limit the figure as "
+            "much as the storage",
+            MORE_CPUS,
+            busy=busy,
+            cpus=share(cpus),
         )
     elif off < 0 and -off <= FEW_BETWEEN:
-        yield Problem(
-            "warning",
-            f"{said}: the others were between two requests, {between_us:.0f} us each time, which no latency "
-            f"holds. The storage was asked by {in_service:.1f} at a time; its requests a second stand",
-            "fewer `clients`, or a machine with more CPUs",
+        yield warning(
+            "{busy}: the others were between two requests, {time} each time, which no latency includes. The "
+            "storage served {mean:.1f} at a time; its requests a second are right",
+            MORE_CPUS,
+            busy=busy,
+            time=us(between_us),
+            mean=in_service,
         )
     else:
-        yield Problem("invalid", f"{said}, but all were to be in one all the time")
+        yield invalid("{busy}, but all should be in one all the time", busy=busy)
 
 
 def _holds_syncs(load: LoadResult) -> bool:
-    """Tell whether the latency is of syncs too, as sysbench's is since 1.0."""
+    """Tell whether the latency includes syncs, as sysbench's does since 1.0."""
     waited = load.latency_us.count if load.latency_us else None
     return waited == load.statements and (load.statements or 0) > (load.transactions or 0)
 
@@ -113,104 +125,95 @@ def _cpu_share(evidence: Evidence) -> float:
 
 @check(
     "arrived",
-    reason="A request that a cache answered tells nothing of the device behind it.",
+    reason="A request that a cache answered says nothing about the device behind it.",
     remedy="`direct = true` and a larger `total_size` in `[workloads.NAME]`; a ZFS pool has a cache of its "
-    "own, which its `arc_size` bounds",
+    "own, limited by `arc_size`",
     source="bytes that fio asked for against /proc/diskstats of the devices below the files",
 )
 def arrived(evidence: Evidence) -> Iterator[Said]:
-    """Find bytes that were asked for and never read from or written to a device.
+    """Find bytes that were asked for but never read from or written to a device.
 
-    Where requests pass the page cache by and no pool stands between, that can not rightly be.
+    That is an error if requests bypass the page cache and there is no pool.
     """
-    moved = evidence.load.file_requests
-    if moved is None:
-        yield NO_FILES
-        return
+    moved = evidence.bare_files
     place = recorded(evidence.place("data"), "where the files lay")
     if place.in_memory:
-        yield Apart("the files lay in memory")
-        return
+        raise NothingToCheckError("the files lay in memory")
     if "compress" in place.mount_options:
-        yield Apart("the file system compresses what it writes")
-        return
+        raise NothingToCheckError("the file system compresses what it writes")
     names = _devices(place)
     usage = evidence.trial.usage
     seen = [usage.devices[name] for name in names if name in usage.devices] if usage else []
     if not names or len(seen) < len(names):
-        yield Untold("what reached the devices below the files")
-        return
+        raise NotRecordedError("what reached the devices below the files")
     for what, asked, done in (
         ("read", moved.read_bytes, sum(device.read_bytes for device in seen)),
         ("written", moved.written_bytes, sum(device.written_bytes for device in seen)),
     ):
         asked_bytes = recorded(asked, f"how much was {what}")
         if asked_bytes >= FEWEST_BYTES and done < ARRIVED_SHARE * asked_bytes:
-            yield _absent(
-                moved, place, f"{format_bytes(asked_bytes)} were {what}, {format_bytes(done)} of them", names
-            )
+            yield _absent(moved, place, what, asked_bytes, done, names)
 
 
 @check(
     "rounds",
-    reason="Requests are quick and the syncs between them slow: a phase that ends amid a round has more of "
-    "the one than of the other.",
+    reason="Requests are fast and the syncs between them slow. A phase that ends within a round has too many "
+    "of one kind.",
     remedy="a longer `measure_s`, in `[workloads.NAME]` or in `[design]`",
-    source="arithmetic: half a round in ten is 5 % of the time",
+    source="arithmetic: half a round in ten is 5% of the time",
 )
 def rounds(evidence: Evidence) -> Iterator[Said]:
-    """Find phases of few rounds, each of so many requests and a sync of every file."""
-    moved = evidence.load.file_requests
-    if moved is None:
-        yield NO_FILES
-        return
+    """Find phases of few rounds. A round is a number of requests and a sync of every file."""
+    moved = evidence.bare_files
     if not recorded(moved.sync_every, "how often files were synced"):
-        yield Apart("no file was synced between requests")
-        return
+        raise NothingToCheckError("no file was synced between requests")
     done = recorded(moved.syncs, "the number of syncs") / recorded(moved.files, "the number of files")
     if done < 1:
-        yield Problem("warning", "the measured phase ended before every file had been synced once")
+        yield warning("the measured phase ended before every file had been synced once")
     elif done < ENOUGH_ROUNDS:
-        yield Problem("note", f"{done:.1f} rounds of requests and syncs were measured")
+        yield note("{done:.1f} rounds of requests and syncs were measured", done=done)
 
 
 @check(
     "whole-phase",
-    reason="What replays a log ends with it: the figures are of a shorter phase than was asked for.",
-    remedy="a `warm_up_s`, which tells how long a log is needed; where there is one, a shorter `measure_s` "
+    reason="A replay ends with its log: the figures are of a shorter phase than was asked for.",
+    remedy="a `warm_up_s`, which shows how long the log must be; if there is one, a shorter `measure_s` "
     "or a larger `sync_every`, in `[workloads.NAME]`",
-    source="a log is made for twice the pace of the warm-up, and for at most two million requests and syncs",
+    source="a log holds twice the rate of the warm-up, and at most two million requests and syncs",
 )
 def whole_phase(evidence: Evidence) -> Iterator[Said]:
-    """Find phases that were over early."""
-    load, moved = evidence.load, evidence.load.file_requests
-    if moved is None:
-        yield NO_FILES
-        return
+    """Find phases that ended early."""
+    moved = evidence.bare_files
     if moved.one_pass or evidence.imported:
-        yield Apart("no log of requests is replayed")
-        return
-    asked_s = evidence.plan.phases_of(evidence.cell).measure_s
-    if load.known_seconds < WHOLE_PHASE * asked_s:
-        yield Problem(
-            "warning",
-            f"{load.seconds:.3g} of {asked_s:,.10g} s were measured: then the requests that had been drawn "
-            f"for "
-            "them were used up",
+        raise NothingToCheckError("no log of requests is replayed")
+    asked_s, measured_s = evidence.plan.phases_of(evidence.cell).measure_s, evidence.load.known_seconds
+    if measured_s < WHOLE_PHASE * asked_s:
+        yield warning(
+            "{measured} of {asked} were measured: then the log of requests ended",
+            measured=seconds(measured_s),
+            asked=seconds(asked_s),
         )
 
 
-def _absent(moved: FileRequests, place: Place, said: str, names: list[str]) -> Problem:
-    at = " and ".join(names)
+def _absent(
+    moved: FileRequests, place: Place, what: str, asked_bytes: float, done_bytes: float, names: list[str]
+) -> Problem:
+    found = say(
+        "{asked} were {what}, {done} of them at {devices}",
+        asked=bytes_(asked_bytes),
+        what=what,
+        done=bytes_(done_bytes),
+        devices=names,
+    )
     if place.pool:
-        return Problem("warning", f"{said} at {at}: the pool's cache had the rest")
+        return warning("{found}: the pool's cache had the rest", found=found)
     if moved.direct:
-        return Problem(
-            "invalid",
-            f"{said} at {at}, though the page cache was passed by",
-            "see that the files have no holes and that nothing between them and the device caches",
+        return invalid(
+            "{found}, though requests bypass the page cache",
+            "check that the files have no holes and that nothing between them and the device caches",
+            found=found,
         )
-    return Problem("note", f"{said} at {at}: the page cache had the rest")
+    return note("{found}: the page cache had the rest", found=found)
 
 
 def _devices(place: Place) -> list[str]:

@@ -1,4 +1,4 @@
-"""Another tool's result as evidence: what its output told, and nothing besides."""
+"""Another tool's result as evidence: its output, and nothing else."""
 
 from diskproof.audit.check import Evidence
 from diskproof.importers.assemble import assemble

@@ -1,4 +1,4 @@
-"""What the tuning levels of a server really set, as the running servers answered."""
+"""The variables that a server's tuning levels set, as the running servers answered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ class Observed:
     values: dict[str, str]
     """Only the levels in whose trials the variable was read back."""
     declared: bool
-    """True where a tuning level asked for the variable."""
+    """Whether a tuning level asked for the variable."""
 
     def value(self, tuning: str) -> str:
-        """Return the value at a level; ``not set`` where the level leaves it to the server."""
+        """Return the value at a level; ``not set`` if the level leaves it to the server."""
         return self.values.get(tuning, NOT_SET)
 
 
 def observed_by_level(plan: Plan, trials: Sequence[Trial], server: str) -> list[Observed]:
     """Return every variable of a server as its trials read it back, in the order of first appearance.
 
-    Variables that vary for another reason than the level (memory, clients) have all their values
-    joined; only trials that have their like at every other level are looked at, so that equal levels
-    show equal values. Paths are left out: they differ by trial.
+    A variable that varies for another reason than the level (memory, clients) has all its values joined.
+    Only trials with a counterpart at every other level are used, so that equal levels show equal values.
+    Paths are left out: they differ by trial.
     """
     found: dict[str, dict[str, set[str]]] = {}
     declared = set()

@@ -1,71 +1,73 @@
-"""Checks of ZFS pools: that the disks which a placement is about had a part in what was measured."""
+"""Checks of ZFS pools: that the log and cache disks were used while the trial was measured."""
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Apart, Evidence, Problem, Said, Untold, check
+from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, note, warning
 from diskproof.results.machine import PoolFacts, PoolMember, PoolPart
-from diskproof.results.record import ROLES, format_bytes
+from diskproof.results.record import ROLES, NotRecordedError
+from diskproof.wording import bytes_
 
 FEWEST_BYTES = 16 * 2**20
-"""A transaction group of some megabytes falls into the one count and out of the other."""
+"""A transaction group of some megabytes may be in one count and not in the other."""
 
 AGREEMENT = 0.5
-"""The pool reports whole seconds, of which the first and the last may lie outside of the phase."""
+"""The pool reports whole seconds; the first and the last may lie outside of the phase."""
 
 UNUSED: dict[PoolPart, str] = {"log": "written to", "cache": "read from"}
 """What a part of a pool is there for."""
 
-NO_POOL = Apart("no ZFS pool of ours")
-
 UNUSED_REMEDY: dict[PoolPart, str] = {
-    "log": "take a tuning whose commits wait for a flush (`safest`), leave `logbias` at latency, or leave "
-    "`log` out: without synchronous writes it has nothing to do",
-    "cache": "more `warm_up_s`, and more data than the ARC holds (`rows`, `arc_size`): the cache is filled "
-    "slowly, with what leaves the ARC; or leave `cache` out",
+    "log": "a tuning whose commits wait for a flush (`safest`), `logbias` at latency, or no "
+    "`log`: without synchronous writes it has nothing to do",
+    "cache": "a longer `warm_up_s` and more data than the ARC holds (`rows`, `arc_size`), because the cache "
+    "fills slowly with what leaves the ARC; or no `cache`",
 }
 
 
 @check(
     "pool-devices",
-    reason="A log that was not written to, or a cache that was not read from, has no part in the figures, "
+    reason="A log that is not written to, or a cache that is not read from, has no effect on the figures, "
     "whatever the placement is called.",
-    remedy="see that the server waits for its flushes (for the log), and that the data do not fit in the ARC "
-    "(for the cache)",
-    source="/proc/diskstats of each disk of the pool over the measured phase; what the pool says itself "
-    "(`zpool iostat -v`) is kept in the trial's folder",
+    remedy="check that the server waits for its flushes (log), and that the data do not fit in the ARC "
+    "(cache)",
+    source="/proc/diskstats of each disk of the pool over the measured phase; the pool's own figures "
+    "(`zpool iostat -v`) are kept in the trial's folder",
 )
 def pool_devices(evidence: Evidence) -> Iterator[Said]:
     """Find log and cache devices of a pool that were not used while the trial was measured."""
     pools = _pools(evidence)
     if not any(pool.of(part) for pool in pools for part in UNUSED):
-        yield Apart("no ZFS pool of ours with a log or a cache" if pools else NO_POOL.why)
+        raise NothingToCheckError(f"no ZFS pool of ours{' with a log or a cache' if pools else ''}")
     for pool in pools:
         for part, what in UNUSED.items():
             members = pool.of(part)
             if any(_used(evidence, member) is None for member in members):
-                yield Untold(f"what the disks of the pool's {part} did")
+                yield Untold("what the disks of the pool's {part} did", part=part)
             if members and all(_used(evidence, member) is False for member in members):
-                disks = " and ".join(f"{member.disk} ({member.device.name})" for member in members)
-                yield Problem(
-                    "warning",
-                    f"the {part} of the pool, {disks}, was not {what} once while the trial was measured",
+                yield warning(
+                    "the {part} of the pool, {disks}, was not {what} once while the trial was measured",
                     UNUSED_REMEDY[part],
+                    part=part,
+                    disks=[f"{member.disk} ({member.device.name})" for member in members],
+                    what=what,
                 )
 
 
 @check(
     "pool-counters",
-    reason="What the kernel counts at a disk and what the pool counts at it must agree, or one of them "
-    "looked at another disk.",
+    reason="The kernel and the pool must count the same at a disk. If they do not, one of them counted "
+    "another disk.",
     remedy="see `zpool status` and `losetup --list` while a trial runs: each disk of the pool is a device of "
     "its own",
-    source="/proc/diskstats against `zpool iostat -v`, which tells rates to three digits",
+    source="/proc/diskstats against `zpool iostat -v`, which prints rates with three digits",
 )
 def pool_counters(evidence: Evidence) -> Iterator[Said]:
-    """Find disks of a pool at which the kernel and the pool counted far from alike."""
+    """Find disks of a pool at which the kernel and the pool counted far apart."""
     usage = evidence.trial.usage
     if not evidence.trial.pools:
-        yield Untold("what the pool itself counted") if _pools(evidence) else NO_POOL
+        if _pools(evidence):
+            raise NotRecordedError("what the pool itself counted")
+        raise NothingToCheckError("no ZFS pool of ours")
     for told in evidence.trial.pools:
         seen = usage.devices.get(told.device) if usage else None
         if seen is None:
@@ -76,10 +78,13 @@ def pool_counters(evidence: Evidence) -> Iterator[Said]:
             ("written to", seen.written_bytes, told.written_bytes),
         ):
             if max(here, there) > FEWEST_BYTES and min(here, there) < AGREEMENT * max(here, there):
-                yield Problem(
-                    "note",
-                    f"by the kernel {format_bytes(here)} were {what} {told.device}, the pool's {told.part}, "
-                    f"and by the pool {format_bytes(there)}",
+                yield note(
+                    "the kernel counted {here} {what} {device}, the pool's {part}, and the pool {there}",
+                    here=bytes_(here),
+                    what=what,
+                    device=told.device,
+                    part=told.part,
+                    there=bytes_(there),
                 )
 
 
@@ -90,7 +95,7 @@ def _pools(evidence: Evidence) -> list[PoolFacts]:
 
 
 def _used(evidence: Evidence, member: PoolMember) -> bool | None:
-    """Tell whether a log was written or a cache read; None where the kernel's counters are missing."""
+    """Tell whether a log was written or a cache read; None if the kernel's counters are missing."""
     usage = evidence.trial.usage
     seen = usage.devices.get(member.device.name) if usage else None
     if seen is None:

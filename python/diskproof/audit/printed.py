@@ -3,25 +3,29 @@
 import math
 from collections.abc import Iterator
 
-from diskproof.audit.check import Apart, Problem, Said, Untold, check
+from diskproof.audit.check import NothingToCheckError, Problem, Said, Untold, check, invalid, warning
+from diskproof.audit.claims import at
 from diskproof.audit.load import LITTLE_TOLERANCE, SHORTEST_JOB_S
 from diskproof.audit.shares import REASON, REMEDY, SOURCE, uneven
-from diskproof.audit.wording import at
 from diskproof.results.article import Article, Stated
 from diskproof.results.published import PublishedMeasure
+from diskproof.results.record import NotRecordedError
+from diskproof.wording import NOTHING, Message, counted, printed, say, share
 
 AGREE = 0.01
-"""Share by which two printed figures of one thing may differ: they are rounded, and timed a little apart."""
+"""Share by which two printed figures of one thing may differ: they are rounded, and not timed at once."""
 
 TAIL = 0.05
 """Share of the latencies above the 95th percentile."""
 
+UNKNOWN_RUNS = "; the article does not say of how many runs the figures are the mean"
+
 SCATTER = 1.1
-"""From this ratio a single run is far from the mean of the others."""
+"""Above this ratio a single run is far from the mean of the others."""
 
 
 def _having(article: Article, *measures: PublishedMeasure) -> list[tuple[Stated, list[float]]]:
-    """Return the results of which all of some measures are printed, with these figures."""
+    """Return the results that have all of some measures, with these figures."""
     return [
         (one, [one.figures[measure] for measure in measures])
         for one in article.cells
@@ -31,67 +35,76 @@ def _having(article: Article, *measures: PublishedMeasure) -> list[tuple[Stated,
 
 @check(
     "printed-littles-law",
-    reason="Clients that are always busy make clients = throughput x mean latency; where that fails, one of "
-    "the three printed figures is wrong, clients rest, or the figures are not of one run.",
-    remedy="print the tool's whole report of each run, and look for errors and waits that no latency counts",
+    reason="If clients are always busy, clients = throughput x mean latency. If that fails, a printed figure "
+    "is wrong, clients rest, or the figures are not of one run.",
+    remedy="print the tool's whole report of each run, and look for errors and waits that no latency "
+    "includes",
     source="Little, Operations Research 9(3), 1961; of means over runs: Kantorovich's inequality",
 )
 def littles_law(article: Article) -> Iterator[Said]:
-    """Find rows whose rate and mean latency do not account for their clients, within 3 %."""
+    """Find rows whose rate and mean latency do not account for their clients, within 3%."""
     rated = [
         (one, rate, mean) for one, (mean,) in _having(article, "latency_mean_ms") if (rate := _rate(one))
     ]
     if not rated:
-        yield Apart("an article without rates and mean latencies of the same cells")
+        raise NothingToCheckError("an article without rates and mean latencies of the same cells")
     for one, rate, mean in rated:
         if one.clients is None:
-            yield Untold(f"the clients of {one.name}")
+            yield Untold("the clients of {name}", name=one.name)
         elif abs(rate * mean / 1000 / one.clients - 1) > LITTLE_TOLERANCE:
             yield _unaccounted(article, one, one.clients, rate, mean)
 
 
 def _unaccounted(article: Article, one: Stated, clients: int, rate: float, mean_ms: float) -> Problem:
-    """Return what follows of a row whose busy clients are not all, or more than all."""
+    """Return what follows if a row's busy clients are fewer, or more, than its clients."""
     busy = rate * mean_ms / 1000
-    share = busy / clients
-    product = f"{rate:,.10g} a second x {mean_ms:,.10g} ms = {busy:.3g}"
-    told = f"{at(one.place)}{one.name}: {product}, with {_clients(clients)}"
-    if share < 1 and "requests_per_s" in one.figures:
+    accounted = busy / clients
+    row = say(
+        "{at}{name}: {rate} a second x {mean} ms = {busy:.3g}, with {clients}",
+        at=at(one.place),
+        name=one.name,
+        rate=printed(rate),
+        mean=printed(mean_ms),
+        busy=busy,
+        clients=counted(clients, "client"),
+    )
+    if accounted < 1 and "requests_per_s" in one.figures:
         syncs = one.counts.others if one.counts else None
-        left_out = f", such as the {syncs:,} syncs" if syncs else ""
-        return Problem(
-            "warning",
-            f"{told}: {1 - share:.0%} of the time lies in no latency{left_out}",
-            remedy="tell the time of the syncs beside that of the requests",
+        return warning(
+            "{row}: the request latencies explain {share} of the time{syncs}",
+            "print the time of the syncs beside that of the requests",
+            row=row,
+            share=share(accounted),
+            syncs=say("; the {n} syncs are probably the rest", n=printed(syncs)) if syncs else NOTHING,
         )
-    told += f" ({share - 1:+.1%})"
-    if share < 1:
-        return Problem(
-            "warning",
-            f"{told}: either the clients rest for the remaining time, in what no latency counts, or one of "
-            "the "
-            "figures is wrong",
+    off = share(accounted - 1)
+    if accounted < 1:
+        return warning(
+            "{row} ({off:+.1f}): either clients rest, which no latency includes, or a figure is wrong",
+            row=row,
+            off=off,
         )
     made = article.procedure
     if made.repeats == 1 or made.chosen in ("single", "best"):
-        return Problem("invalid", f"{told}: of one run, no more clients can be busy than there are")
-    how = (
-        "" if made.chosen and made.repeats else ", and of how many runs the figures are the mean is not told"
-    )
-    return Problem(
-        "warning",
-        f"{told}: either one of the figures is wrong, or they are means over runs of which one is "
-        f"{_least_scatter(share):.2f} times as fast as another, at least{how}",
+        return invalid(
+            "{row} ({off:+.1f}): in one run, no more clients can be busy than there are", row=row, off=off
+        )
+    return warning(
+        "{row} ({off:+.1f}): either a figure is wrong, or they are means over runs, one of them at least "
+        f"{{times:.2f}} times as fast as another{'' if made.chosen and made.repeats else UNKNOWN_RUNS}",
+        row=row,
+        off=off,
+        times=_least_scatter(accounted),
     )
 
 
-def _least_scatter(share: float) -> float:
-    """Return by what ratio runs must differ for their means to account for `share` of the clients.
+def _least_scatter(accounted: float) -> float:
+    """Return by what ratio runs must differ if their means account for so large a share of the clients.
 
     With rates X between 1 and r and latencies N / X, mean(X) x mean(N / X) is at most N (1 + r)^2 / (4 r):
     Kantorovich's inequality.
     """
-    total = 4 * share - 2
+    total = 4 * accounted - 2
     return (total + math.sqrt(total * total - 4)) / 2
 
 
@@ -99,38 +112,34 @@ def _rate(one: Stated) -> float | None:
     return one.figures.get("transactions_per_s", one.figures.get("requests_per_s"))
 
 
-def _clients(number: int) -> str:
-    return f"{number:,} client{'' if number == 1 else 's'}"
-
-
 @check(
     "printed-tail",
-    reason="A mean above the 95th percentile says that a few transactions took most of the time: stalls, "
+    reason="If the mean is above the 95th percentile, a few transactions took most of the time: stalls, "
     "which a mean and a percentile both hide.",
-    remedy="print the maximum and the course over time",
-    source="if 95 % lie at or below p95, the slowest 5 % average (mean - 0.95 p95) / 0.05 at least",
+    remedy="print the maximum and the throughput over time",
+    source="if 95% are at or below p95, the slowest 5% average at least (mean - 0.95 p95) / 0.05",
 )
 def tail(article: Article) -> Iterator[Said]:
     """Find means above the 95th percentile."""
     told = _having(article, "latency_mean_ms", "latency_p95_ms")
     if not told:
-        yield Apart("an article without means and 95th percentiles of the same cells")
+        raise NothingToCheckError("an article without means and 95th percentiles of the same cells")
     for one, (mean, p95) in told:
         if mean > p95:
-            least = (mean - (1 - TAIL) * p95) / TAIL
-            yield Problem(
-                "warning",
-                f"{at(one.place)}{one.name}: the mean ({mean:,.10g} ms) lies above the 95th percentile "
-                f"({p95:,.10g} "
-                f"ms): the slowest 5 % take ({mean:,.10g} - 0.95 x {p95:,.10g}) / 0.05 = {least:.0f} ms on "
-                f"average, "
-                f"at least",
+            yield warning(
+                "{at}{name}: the mean ({mean} ms) is above the 95th percentile ({p95} ms). The slowest 5% "
+                "take at least ({mean} - 0.95 x {p95}) / 0.05 = {least:.0f} ms on average",
+                at=at(one.place),
+                name=one.name,
+                mean=printed(mean),
+                p95=printed(p95),
+                least=(mean - (1 - TAIL) * p95) / TAIL,
             )
 
 
 @check(
     "printed-figures-agree",
-    reason="Figures of one report that do not fit together were not copied from one run.",
+    reason="If figures of one report contradict each other, they were not copied from one run.",
     remedy="copy the whole report of the tool",
     source="the tool's own definitions: rate = events / seconds, mean = sum of latencies / events",
 )
@@ -138,21 +147,30 @@ def agree(article: Article) -> Iterator[Said]:
     """Find counts, rates and latencies of one report that contradict each other."""
     looked = False
     for one in article.cells:
-        for what, formula, expected, printed in _sums(one):
+        for what, formula, expected, told in _sums(one):
             looked = True
-            if abs(expected / printed - 1) > AGREE:
-                yield Problem(
-                    "invalid",
-                    f"{at(one.place)}{one.name}: {formula} = {expected:,.6g}, but {what} is {printed:,.10g}",
+            if abs(expected / told - 1) > AGREE:
+                yield invalid(
+                    "{at}{name}: {sum} = {expected:,.6g}, but {what} is {told}",
+                    at=at(one.place),
+                    name=one.name,
+                    sum=formula,
+                    expected=expected,
+                    what=what,
+                    told=printed(told),
                 )
         for low, high in ORDERED:
             if low in one.figures and high in one.figures:
                 looked = True
                 if one.figures[low] > one.figures[high]:
-                    yield Problem(
-                        "invalid",
-                        f"{at(one.place)}{one.name}: {low} is {one.figures[low]:,.10g}, above {high}, "
-                        f"{one.figures[high]:,.10g}",
+                    yield invalid(
+                        "{at}{name}: {low} is {value}, above {high}, {other}",
+                        at=at(one.place),
+                        name=one.name,
+                        low=low,
+                        value=printed(one.figures[low]),
+                        high=high,
+                        other=printed(one.figures[high]),
                     )
     if not looked:
         yield Untold("the counts behind an article's rates")
@@ -166,37 +184,34 @@ ORDERED: tuple[tuple[PublishedMeasure, PublishedMeasure], ...] = (
 )
 
 
-def _sums(one: Stated) -> Iterator[tuple[str, str, float, float]]:
-    """Yield what a report tells twice: what is printed, the other way to it, its result, the figure."""
+def _sums(one: Stated) -> Iterator[tuple[str, Message, float, float]]:
+    """Yield what a report prints twice: its name, how else to compute it, that result, the printed figure."""
     counts = one.counts
     if counts is None:
         return
     rate, mean = _rate(one), one.figures.get("latency_mean_ms")
     done, seconds = counts.transactions, counts.seconds
     if done and seconds and rate:
-        yield "the printed rate", f"{done:,} / {seconds:,.10g} s", done / seconds, rate
+        yield "the printed rate", _over(done, seconds, "{a} / {b} s"), done / seconds, rate
     if done and counts.latency_sum_s and mean and mean >= 1:  # a smaller one is printed with too few digits
         expected = counts.latency_sum_s * 1000 / done
-        yield "the printed mean", f"{counts.latency_sum_s:,.10g} s / {done:,}", expected, mean
+        yield "the printed mean", _over(counts.latency_sum_s, done, "{a} s / {b}"), expected, mean
     kinds = (counts.reads, counts.writes, counts.others)
     if counts.total and None not in kinds:
         expected = float(sum(kind or 0 for kind in kinds))
-        yield "the printed total", " + ".join(f"{kind:,}" for kind in kinds), expected, float(counts.total)
+        formula = say("{kinds:/ + }", kinds=[printed(kind or 0) for kind in kinds])
+        yield "the printed total", formula, expected, float(counts.total)
     if counts.client_mean and done and one.clients:
-        yield (
-            "the printed mean of a client",
-            f"{done:,} / {_clients(one.clients)}",
-            done / one.clients,
-            counts.client_mean,
-        )
+        formula = say("{done} / {clients}", done=printed(done), clients=counted(one.clients, "client"))
+        yield "the printed mean of a client", formula, done / one.clients, counts.client_mean
     queries = one.figures.get("statements_per_s")
     if queries and counts.total and seconds:
-        yield (
-            "the printed rate of statements",
-            f"{counts.total:,} / {seconds:,.10g} s",
-            counts.total / seconds,
-            queries,
-        )
+        formula = _over(counts.total, seconds, "{a} / {b} s")
+        yield "the printed rate of statements", formula, counts.total / seconds, queries
+
+
+def _over(a: float, b: float, form: str) -> Message:
+    return say(form, a=printed(a), b=printed(b))
 
 
 @check("fairness", reason=REASON, remedy=REMEDY, source=SOURCE)
@@ -210,14 +225,14 @@ def fairness(article: Article) -> Iterator[Said]:
     if not told:
         yield Untold("how much each client had of the work")
     for one, mean, deviation in told:
-        if (said := uneven(mean, deviation)) is not None:
-            yield Problem("warning", f"{at(one.place)}{one.name}: {said}")
+        if (scatter := uneven(mean, deviation)) is not None:
+            yield warning("{at}{name}: {scatter}", at=at(one.place), name=one.name, scatter=scatter)
 
 
 @check(
     "single-run",
-    reason="A single run beside the mean of all tells how far runs lie apart, which the mean hides.",
-    remedy="tell all runs, and look for what disturbed the odd one",
+    reason="A single run beside the mean of all shows how far runs differ, which the mean hides.",
+    remedy="print all runs, and look for what disturbed the odd one",
     source="if m is the mean of n runs and r one of them, the others average (n m - r) / (n - 1)",
 )
 def single_run(article: Article) -> Iterator[Said]:
@@ -225,52 +240,65 @@ def single_run(article: Article) -> Iterator[Said]:
     runs = [one for one in article.stated if one.run is not None]
     n = article.procedure.repeats
     if not runs:
-        yield Apart("an article without single runs")
-    elif article.procedure.chosen != "mean" or not n or n < 2:
-        yield Untold("of how many runs the printed figures are the mean")
-    else:
-        told = [(far, text) for one in runs for far, text in _against_the_mean(article, one, n)]
-        apart = [one for one in told if not 1 / SCATTER <= one[0] <= SCATTER]
-        if apart:
-            shown = "; ".join(text for _, text in sorted(apart, key=lambda one: -max(one[0], 1 / one[0])))
-            yield Problem(
-                "warning",
-                f"{at(runs[0].place)}run {runs[0].run} lies more than a tenth from the mean of the other "
-                f"{n - 1} in {len(apart)} of {len(told)} tests: {shown}",
-            )
+        raise NothingToCheckError("an article without single runs")
+    if article.procedure.chosen != "mean" or not n or n < 2:
+        raise NotRecordedError("of how many runs the printed figures are the mean")
+    told = [(far, shown) for one in runs for far, shown in _against_the_mean(article, one, n)]
+    apart = [one for one in told if not 1 / SCATTER <= one[0] <= SCATTER]
+    if apart:
+        yield warning(
+            "{at}run {run} is more than a tenth from the mean of the other {others} in {apart} of {all} "
+            "tests: {shown:/; }",
+            at=at(runs[0].place),
+            run=str(runs[0].run),
+            others=n - 1,
+            apart=len(apart),
+            all=len(told),
+            shown=[shown for _, shown in sorted(apart, key=lambda one: -max(one[0], 1 / one[0]))],
+        )
 
 
-def _against_the_mean(article: Article, run: Stated, n: int) -> Iterator[tuple[float, str]]:
+def _against_the_mean(article: Article, run: Stated, n: int) -> Iterator[tuple[float, Message]]:
     whole = next((one for one in article.cells if (one.levels, one.part) == (run.levels, run.part)), None)
     for measure, figure in run.figures.items():
         mean = whole.figures.get(measure) if whole else None
         others = (n * mean - figure) / (n - 1) if mean else 0
         if others > 0 and mean:
-            ratio = figure / others
-            what = run.part or run.name
             yield (
-                ratio,
-                f"{what}: {figure:,.10g} against ({n} x {mean:,.10g} - {figure:,.10g}) / {n - 1} = "
-                f"{others:.4g}, "
-                f"{ratio:.2f} times",
+                figure / others,
+                say(
+                    "{what}: {figure} against ({n} x {mean} - {figure}) / {rest} = {others:.4g}, "
+                    "{ratio:.2f} times",
+                    what=run.part or run.name,
+                    figure=printed(figure),
+                    n=n,
+                    mean=printed(mean),
+                    rest=n - 1,
+                    others=others,
+                    ratio=figure / others,
+                ),
             )
 
 
 @check(
     "article-short-jobs",
-    reason="In a job of less than a second, starting threads and connecting are part of what is timed.",
+    reason="In a job of less than a second, much of the time is starting threads and connecting.",
     remedy="more statements a client",
-    source="mysqlslap.c: the time runs until all clients have ended, connecting included",
+    source="mysqlslap.c: the time ends when all clients have ended, connecting included",
 )
 def short_jobs(article: Article) -> Iterator[Said]:
     """Find jobs of less than a second."""
     jobs = [one for one in article.cells if "seconds" in one.figures]
     if not jobs:
-        yield Apart("an article without jobs")
+        raise NothingToCheckError("an article without jobs")
     short = [one for one in jobs if one.figures["seconds"] < SHORTEST_JOB_S]
     if short:
-        shown = "; ".join(f"{one.name}: {one.figures['seconds']:,.10g} s" for one in short)
-        yield Problem(
-            "warning",
-            f"{at(short[0].place)}{len(short)} of {len(jobs)} jobs take less than a second ({shown})",
+        yield warning(
+            "{at}{short} of {jobs} take less than a second ({shown:/; })",
+            at=at(short[0].place),
+            short=len(short),
+            jobs=counted(len(jobs), "job"),
+            shown=[
+                say("{name}: {time} s", name=one.name, time=printed(one.figures["seconds"])) for one in short
+            ],
         )

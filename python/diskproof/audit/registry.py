@@ -1,13 +1,11 @@
-"""Every check, in the order in which findings are told: the table of contents of this room."""
+"""Every check, in the order of the findings: the table of contents of this room."""
 
 from collections.abc import Sequence
 
 from diskproof.audit import (
-    branches,
     claims,
     commits,
     conditions,
-    copies,
     counted,
     device,
     doublewrite,
@@ -99,7 +97,7 @@ FIGURE_CHECKS: tuple[Check[Evidence], ...] = (
     figures.latency_order,
     figures.mean_bounds,
 )
-"""Arithmetic alone: of an article's printed figures too, whose procedure its own checks are about."""
+"""Arithmetic, which is also checked of an article's printed figures."""
 
 RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     *FIGURE_CHECKS,
@@ -110,14 +108,14 @@ RESULT_CHECKS: tuple[Check[Evidence], ...] = (
     intervals.stalls,
     device.cached_reads,
     device.synced_writes,
-    copies.buffered_copy,
+    device.buffered_copy,
     commits.durable_commits,
     counted.counted_flushes,
     counted.page_reads,
     shares.client_shares,
-    branches.pgbench_scale,
+    shares.pgbench_scale,
 )
-"""What a reviewer asks of any one result besides: of other tools' always, of our own trials in an audit."""
+"""What a reviewer also asks of one result: of other tools' results always, of our own trials in an audit."""
 
 SWEEP_CHECKS: tuple[Check[Run], ...] = (
     sweep.client_levels,
@@ -125,8 +123,7 @@ SWEEP_CHECKS: tuple[Check[Run], ...] = (
     sweep.rounding,
     sweep.overlap,
 )
-"""What a reviewer asks of results that are compared."""
-
+"""What a reviewer asks of compared results."""
 
 ARTICLE_CHECKS: tuple[Check[Article], ...] = (
     claims.percent,
@@ -178,7 +175,7 @@ def bars_comparison(finding: Finding) -> bool:
 
 
 def audit_trial(evidence: Evidence) -> list[Finding]:
-    """Return what all checks say about one trial; one that measured nothing is only told to be so."""
+    """Return what all checks say about one trial; of a trial without figures only that it has none."""
     measured = evidence.trial.finished and evidence.trial.load is not None
     checks: Sequence[Check[Evidence]] = TRIAL_CHECKS if measured else (load.finished,)
     if measured and evidence.imported:
@@ -186,7 +183,7 @@ def audit_trial(evidence: Evidence) -> list[Finding]:
     return [finding for one in checks for finding, _ in one.findings(evidence)]
 
 
-def audit_run(whole: Run) -> list[tuple[Finding, tuple[str, ...]]]:
+def audit_run(whole: Run) -> list[tuple[Finding, Sequence[str]]]:
     """Return what the checks say about a run, each with the cells concerned (none: the whole run)."""
     checks = (*RUN_CHECKS, *SWEEP_CHECKS) if whole.plan.imported else RUN_CHECKS
     return [finding for one in checks for finding in one.findings(whole)]

@@ -1,18 +1,31 @@
-"""Checks over a whole run: repeats, order, and what besides the factors differs between its cells."""
+"""Checks over a whole run: repeats, order, and what differs between its cells besides the factors."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from diskproof.audit.check import Apart, Configuration, Problem, Run, Said, Untold, check
-from diskproof.audit.configuration import Values, effective, is_off, with_its_series
+from diskproof.audit.check import (
+    Configuration,
+    NothingToCheckError,
+    Problem,
+    Run,
+    Said,
+    Untold,
+    check,
+    warning,
+)
+from diskproof.audit.configuration import effective, with_its_series
 from diskproof.audit.in_force import server_beside
 from diskproof.audit.levels import observed_by_level
 from diskproof.audit.options import differences
+from diskproof.families.values import Values, is_off
 from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.imported import Beside
 from diskproof.results.plan import Cell, Metric
+from diskproof.results.record import NotRecordedError
 from diskproof.results.trial import Trial
 from diskproof.stats.intervals import geometric_mean_interval
 from diskproof.stats.order import Observation, Trend, block_drift, position_effect
+from diskproof.wording import Message, say, share
 
 ENOUGH_BLOCKS = 5
 
@@ -34,8 +47,8 @@ DRIFT_LEVEL = 0.05
 
 @check(
     "repeats",
-    reason="Restarts of a server differ more than seconds within a run do: only repeated trials tell "
-    "a difference from chance.",
+    reason="Restarts of a server differ more than seconds within a run do. Only repeated trials show "
+    "whether a difference is chance.",
     remedy=f"`blocks = {ENOUGH_BLOCKS}` or more in `[design]`",
     source="Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013",
     elsewhere="five runs or more of each, with a restart and fresh data before each, and all their figures",
@@ -43,8 +56,7 @@ DRIFT_LEVEL = 0.05
 def repeats(run: Run) -> Iterator[Said]:
     """Find fewer than five blocks, and say what precision they reached."""
     if len(run.plan.cells) > 1 and nothing_compared(run):
-        yield Apart(NO_PAIR)
-        return
+        raise NothingToCheckError(NO_PAIR)
     blocks = len(run.plan.blocks())
     if blocks >= ENOUGH_BLOCKS:
         return
@@ -54,31 +66,30 @@ def repeats(run: Run) -> Iterator[Said]:
         if (interval := geometric_mean_interval(rates) if (rates := _rates(run, cell)) else None)
         and interval.uncertainty is not None
     ]
-    if blocks == 1 or not widths:
-        reached = "no interval can be given"
-    else:
-        reached = (
-            f"{_figure(run)} is known to within {_within(min(widths))} in the best cell "
-            f"and {_within(max(widths))} in the worst"
+    reached = say("no interval can be given")
+    if blocks > 1 and widths:
+        reached = say(
+            "{figure} is known to within {best} in the best cell and {worst} in the worst",
+            figure=_figure(run),
+            best=_within(min(widths)),
+            worst=_within(max(widths)),
         )
-    noun = "run of each cell" if run.plan.imported else "block"
-    plural = "runs of each cell" if run.plan.imported else "blocks"
-    yield Problem("warning", f"{blocks} {noun if blocks == 1 else plural}: {reached}")
+    many = "{blocks:run|runs} of each cell" if run.plan.imported else "{blocks:block|blocks}"
+    yield warning(f"{{blocks}} {many}: {{reached}}", blocks=blocks, reached=reached)
 
 
 @check(
     "order",
-    reason="Where throughput depends on when a trial was run, the machine changed under the experiment. "
-    "The random order keeps it from favouring a cell, but not from widening every interval.",
+    reason="If throughput depends on when a trial was run, the machine changed during the experiment. "
+    "Random order keeps that from favouring a cell, but it widens every interval.",
     remedy="a longer `warm_up_s` in `[design]`, a rest before the run, and a look at CPU frequency, "
     "temperature, and how full the disk is",
     source="Fisher, The Design of Experiments, 1935; Duplyakin et al. (OrderSage), USENIX ATC 2023",
 )
 def order(run: Run) -> Iterator[Said]:
-    """Find throughput that the position in a block or the block's number explains."""
+    """Find throughput that depends on the position in a block or on the block's number."""
     if run.plan.imported:
-        yield Untold("the order in which the trials were run")
-        return
+        raise NotRecordedError("the order in which the trials were run")
     observations = [
         Observation(trial.cell, trial.block, trial.position, math.log(speed))
         for cell in run.plan.cells
@@ -88,51 +99,53 @@ def order(run: Run) -> Iterator[Said]:
     within = position_effect(observations)
     over = block_drift(observations)
     if within is None and over is None:
-        yield Apart("too few trials for their order to show")
-    if within and within.p < POSITION_LEVEL and _matters(run, within):
-        yield Problem(
-            "warning",
-            f"{_figure(run)} changes by {within.change:+.0%} from the first to the last trial of a block, "
-            "whatever the cell",
-        )
-    if over and over.p < DRIFT_LEVEL and _matters(run, over):
-        yield Problem(
-            "warning",
-            f"{_figure(run)} changes by {over.change:+.0%} from the first block to the last, "
-            "whatever the cell",
-        )
+        raise NothingToCheckError("too few trials for their order to show")
+    for trend, level, span in (
+        (within, POSITION_LEVEL, "from the first to the last trial of a block"),
+        (over, DRIFT_LEVEL, "from the first block to the last"),
+    ):
+        if trend and trend.p < level and _matters(run, trend):
+            yield warning(
+                "{figure} changes by {change:+.0f} {span}, whatever the cell",
+                figure=_figure(run),
+                change=share(trend.change),
+                span=span,
+            )
 
 
 @check(
     "confounding",
-    reason="Two cells that differ in more than the factor under comparison cannot show what the factor does.",
+    reason="If two cells differ in more than the compared factor, they cannot show what the factor does.",
     remedy="load the data again (remove the golden images) and run all cells on one machine in one run",
     source="Fisher, The Design of Experiments, 1935, on confounding",
-    elsewhere="make both anew, alike in all but one thing",
+    elsewhere="measure both again, alike in all but one thing",
     bars_from="warning",
 )
 def confounding(run: Run) -> Iterator[Said]:
-    """Find compared cells that worked on unequal data or with unequal load generators."""
+    """Find compared cells with unequal data or unequal load generators."""
     pairs = list(compared_cells(run.plan.cells))
     if not pairs:
-        yield Apart(NO_PAIR)
+        raise NothingToCheckError(NO_PAIR)
     for factor, cell, other in pairs:
         of_cell, of_other = run.trials_of(cell), run.trials_of(other)
         yield from _untold(factor, of_cell, of_other)
         measures = ("measure", {_MEASURES[run.plan.metric(cell)]}, {_MEASURES[run.plan.metric(other)]})
         for fact, values, others in (measures, *_facts(factor, of_cell, of_other)):
             if values != others:
-                yield Problem(
-                    "warning",
-                    f"`{cell.level(factor)}` and `{other.level(factor)}` differ in their {fact} too: "
-                    f"{_said(values)} against {_said(others)}",
+                yield warning(
+                    "`{one}` and `{other}` differ in their {fact} too: {ours:/ or } against {theirs:/ or }",
                     cells=(cell.id, other.id),
+                    one=cell.level(factor),
+                    other=other.level(factor),
+                    fact=fact,
+                    ours=sorted(values),
+                    theirs=sorted(others),
                 )
 
 
 @check(
     "common-settings",
-    reason="A variable that differs between two storages has a part in the difference between them.",
+    reason="A variable that differs between two storages is part of the difference between them.",
     remedy="give the variable one value for both in `[tunings.NAME]`, if both can take it",
     source="read back from the running servers; of imported results the option files given beside them",
     elsewhere="one option file for both, if both can take it",
@@ -142,7 +155,7 @@ def common_settings(run: Run) -> Iterator[Said]:
     said = set()
     pairs = [pair for factor, *pair in compared_cells(run.plan.cells) if factor == "storage"]
     if not any(cell.has_server for pair in pairs for cell in pair):
-        yield Apart("no two storages are compared under a server")
+        raise NothingToCheckError("no two storages are compared under a server")
     for cell, other in pairs:
         if not (run.trials_of(cell) and run.trials_of(other)):
             yield Untold(NO_TRIALS)
@@ -150,12 +163,16 @@ def common_settings(run: Run) -> Iterator[Said]:
         ours, theirs = (_common(run, side, run.trials_of(side)[0]) for side in (cell, other))
         if ours is None or theirs is None:
             if cell.has_server:
-                yield Untold(_why_untold(run, [run.trials_of(side)[0] for side in (cell, other)]))
+                yield _untold_settings(run, [run.trials_of(side)[0] for side in (cell, other)])
             continue
         for name, one, two in sorted(differences(ours, theirs)):
-            message = (
-                f"`{name}` is {one} on {cell.storage} and {two} on {other.storage}: "
-                "part of a difference between them may be its doing"
+            message = say(
+                "`{name}` is {one} on {storage} and {two} on {other}: it may cause part of the difference",
+                name=name,
+                one=one,
+                storage=cell.storage,
+                two=two,
+                other=other.storage,
             )
             if name not in OF_THE_SERVER and "/" not in one + two and message not in said:
                 said.add(message)
@@ -163,44 +180,52 @@ def common_settings(run: Run) -> Iterator[Said]:
 
 
 OF_THE_SERVER = ("port", "socket", "server_id", "report_host")
-"""What tells one server from another on the same machine, and is no setting of how it works."""
+"""Variables that identify a server, and do not change how it works."""
 
 OF_THE_BINARY_LOG = ("binlog_format",)
-"""What a server is given where it has a binary log: without one it says nothing."""
+"""Variables that only matter if there is a binary log."""
 
 
 @check(
     "levels",
     reason="Two tuning levels that are the same settings under two names show only noise.",
-    remedy="see `variables` in `[tunings.NAME]`; a level without effect on this server is better left out",
+    remedy="see `variables` in `[tunings.NAME]`; leave out a level that has no effect on this server",
     source="read back from the running servers",
 )
 def levels(run: Run) -> Iterator[Said]:
-    """Find tuning levels that differ in nothing, or in what none of them declares."""
+    """Find tuning levels that do not differ, or that differ in what none of them declares."""
     tunings = list(dict.fromkeys(cell.tuning for cell in run.plan.cells))
     if len(tunings) < 2:
-        yield Apart("no two tuning levels are compared")
-    elif not any(trial.settings for trial in run.valid):
-        yield Untold("the server's settings")
+        raise NothingToCheckError("no two tuning levels are compared")
+    if not any(trial.settings for trial in run.valid):
+        raise NotRecordedError("the server's settings")
     for server in dict.fromkeys(cell.server for cell in run.plan.cells):
         observed = observed_by_level(run.plan, run.valid, server)
         seen = {tuning for one in observed for tuning in one.values}
-        present = [tuning for tuning in tunings if tuning in seen]
-        for index, tuning in enumerate(present):
-            for other in present[:index]:
-                differing = [one for one in observed if one.value(tuning) != one.value(other)]
-                if not differing:
-                    yield Problem(
-                        "warning", f"tunings `{other}` and `{tuning}` differ in nothing on `{server}`"
+        for other, tuning in _pairs([tuning for tuning in tunings if tuning in seen]):
+            differing = [one for one in observed if one.value(tuning) != one.value(other)]
+            names = {"one": other, "other": tuning, "server": server}
+            if not differing:
+                yield warning("tunings `{one}` and `{other}` do not differ on `{server}`", **names)
+            implied = OF_THE_BINARY_LOG if any(one.variable == "log_bin" for one in differing) else ()
+            for one in differing:
+                if not one.declared and one.variable not in implied:
+                    yield warning(
+                        "tunings `{one}` and `{other}` differ in `{name}` on `{server}` ({value} and "
+                        "{others}), "
+                        "which neither declares",
+                        name=one.variable,
+                        value=one.value(other),
+                        others=one.value(tuning),
+                        **names,
                     )
-                implied = OF_THE_BINARY_LOG if any(one.variable == "log_bin" for one in differing) else ()
-                for one in differing:
-                    if not one.declared and one.variable not in implied:
-                        yield Problem(
-                            "warning",
-                            f"tunings `{other}` and `{tuning}` differ in `{one.variable}` on `{server}` "
-                            f"({one.value(other)} and {one.value(tuning)}), which neither declares",
-                        )
+
+
+def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each two of several names, the earlier one first."""
+    for index, name in enumerate(names):
+        for earlier in names[:index]:
+            yield earlier, name
 
 
 def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
@@ -220,13 +245,13 @@ def nothing_compared(run: Run) -> bool:
 
 
 def _untold(factor: Factor, trials: list[Trial], others: list[Trial]) -> Iterator[Untold]:
-    """Yield what must be equal on both sides of a comparison and was recorded on neither."""
+    """Yield what must be equal on both sides of a comparison, but was recorded on neither."""
     if not trials or not others:
         yield Untold(NO_TRIALS)
         return
     both = [*trials, *others]
     if factor not in {"workload", "server"} and not any(trial.data for trial in both):
-        yield Untold("the data that was worked on")
+        yield Untold("the data that the load used")
     if factor not in {"clients", "server"} and not any(trial.load and trial.load.client for trial in both):
         yield Untold("the load generator's threads")
 
@@ -237,36 +262,31 @@ def _facts(
     """Yield each fact that must be equal on both sides of a comparison of a factor's levels."""
     if not trials or not others:
         return
+    facts: dict[str, Callable[[Trial], object]] = {}
     if factor not in {"workload", "server"}:
-        for name, describe in (("number of rows", _row_count), ("storage engine", _engine)):
-            yield name, {describe(trial) for trial in trials}, {describe(trial) for trial in others}
+        facts["number of rows"] = lambda trial: trial.data.rows if trial.data else None
+        facts["storage engine"] = lambda trial: trial.data.engine if trial.data else None
     if factor not in {"clients", "server"}:  # an embedded server needs a worker for each client
-        yield "number of load workers", {_workers(one) for one in trials}, {_workers(one) for one in others}
+        facts["number of load workers"] = _workers
+    for name, fact in facts.items():
+        yield name, {str(fact(trial)) for trial in trials}, {str(fact(trial)) for trial in others}
 
 
-def _row_count(trial: Trial) -> str:
-    return str(trial.data.rows if trial.data else None)
+def _workers(trial: Trial) -> int | None:
+    return trial.load.client.workers if trial.load and trial.load.client else None
 
 
-def _engine(trial: Trial) -> str:
-    return str(trial.data.engine if trial.data else None)
-
-
-def _workers(trial: Trial) -> str:
-    return str(trial.load.client.workers if trial.load and trial.load.client else None)
-
-
-def _why_untold(run: Run, trials: list[Trial]) -> str:
-    """Return what is missing where the settings of a trial are not known."""
-    reasons = [run.beside[trial.id].why_not for trial in trials if trial.id in run.beside]
-    return next(filter(None, reasons), "the server's settings")
+def _untold_settings(run: Run, trials: list[Trial]) -> Untold:
+    """Return what is missing if the settings of a trial are not known."""
+    besides = [run.beside[trial.id] for trial in trials if trial.id in run.beside]
+    return Untold(next((one for one in besides if one.misfit), Beside()).missing())
 
 
 def _common(run: Run, cell: Cell, trial: Trial) -> Values | None:
-    """Return the observed settings that no tuning asked for, None where none are known.
+    """Return the observed settings that no tuning asked for, None if none are known.
 
-    Paths differ by nature. Of imported results it is what was asked for: a server's whole answer differs in
-    what is no setting.
+    Paths are left out. Of imported results these are the settings that were asked for: a server's whole
+    answer also holds values that are no settings.
     """
     if not run.plan.imported:
         return {
@@ -284,12 +304,10 @@ def _common(run: Run, cell: Cell, trial: Trial) -> Values | None:
     return values
 
 
-def _said(values: set[str]) -> str:
-    return " or ".join(sorted(values))
-
-
-def _within(uncertainty: float) -> str:
-    return f"{uncertainty:.0%}" if uncertainty < 1 else f"a factor of {1 + uncertainty:.3g}"
+def _within(uncertainty: float) -> Message:
+    if uncertainty < 1:
+        return say("{share}", share=share(uncertainty))
+    return say("a factor of {factor}", factor=1 + uncertainty)
 
 
 def _rates(run: Run, cell: Cell) -> list[float]:

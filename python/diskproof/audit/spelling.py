@@ -1,79 +1,70 @@
-"""Options and values that no server takes: a letter too many, a word where a number belongs."""
+"""Options and values that no server takes: a letter too many, a word instead of a number."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 
-from diskproof.audit import option_names
-from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check
-from diskproof.audit.configuration import is_whole, server_of
-from diskproof.audit.option_facts import LIVES
+from diskproof.audit.check import Configuration, Problem, Said, Untold, check, note, warning
+from diskproof.audit.configuration import is_whole, option_file, server_of
+from diskproof.families import of
+from diskproof.families.options import Options
 from diskproof.results.imported import Settings
-from diskproof.results.trial import Severity
+from diskproof.wording import Message, counted, say
 
 SHORTEST = 5
-"""Letters of a name that is compared: of shorter ones too many differ in one. A judgement."""
+"""Letters of a name that is compared: too many shorter names differ in one letter. A judgement."""
 
 TWO_FROM = 10
-"""Letters from which two mistakes are taken for one misspelling, and not for another name. A judgement: of
-the options of MySQL 5.5, 5.7 and 8.0 none that MariaDB lacks is so near to one that it has."""
+"""Letters from which two mistakes count as one misspelling, and not as another name. A judgement: no option
+of MySQL 5.5, 5.7 or 8.0 that MariaDB lacks is so near to one that it has."""
 
 MOST_NAMED = 10
+
+MOST_COMPARED = 30
+"""Strange names of one file that are compared; a file with more is another file."""
 
 PREFIXES = ("skip_", "disable_", "enable_", "maximum_")
 """What servers of the MySQL family take before a name (MySQL Reference Manual, Program Option Modifiers)."""
 
 
-# ---------------------------------------------------------------- names
-
-
 @check(
     "misspelt-option",
-    reason="A server does not start with an option that it does not know, and an option file that no server "
-    "started with tells nothing of the figures beside it.",
-    remedy="spell it as the server does, and say what the server answers to SHOW VARIABLES",
+    reason="A server does not start with an option that it does not know. An option file that no server "
+    "started with is no evidence for the figures beside it.",
+    remedy="spell it as the server does, and publish what the server answers to SHOW VARIABLES",
     source="the server's own answer, or the names that the servers' help and manuals list; "
     "Damerau, A technique for computer detection and correction of spelling errors, 1964",
 )
 def misspelt_option(configuration: Configuration) -> Iterator[Said]:
-    """Find options that no server has, by a name that one has."""
-    settings, observed = configuration.settings, configuration.observed
-    if settings.observed:
-        yield Apart("a server's answer, which holds only what it knows")
-        return
-    postgresql = server_of(configuration).is_postgresql
-    known = _known(postgresql=postgresql)
+    """Find options that no server has but whose names are near to one that a server has."""
+    settings, observed = option_file(configuration, "only what it knows"), configuration.observed
+    known = of(server_of(configuration).family).options.known
     answered = observed.values if observed is not None and is_whole(observed) else {}
     strange = [name for name in settings.values if not _is_known(name, known, answered)]
     untold = []
-    for name in strange[:MOST_LOOKED_AT]:
+    for name in strange[:MOST_COMPARED]:
         near = nearest(_plain(name), answered or known) or nearest(_plain(name), known)
         if not near and not answered:
             untold.append(f"`{name}`")
             continue
-        if answered:
-            said = f"the server's {len(answered)} variables do not include it"
-        else:
-            said = "no server known here has it"
-        said += f"; did you mean `{near}`?" if near else ", and no server known here has it"
-        yield Problem(_severity(settings, name), f"`{name}` in {_where(settings, name)}: {said}")
+        variables = counted(len(answered), "variable")
+        absent = say("the server's {variables} do not include it", variables=variables)
+        yield _found(settings, name)(
+            "`{name}` in {where}: {absent}{meant}",
+            name=name,
+            where=_where(settings, name),
+            absent=absent if answered else "no server known here has it",
+            meant=say("; did you mean `{near}`?", near=near) if near else ", and no server known here has it",
+        )
     if untold:
         more = f" and {len(untold) - MOST_NAMED} more" if len(untold) > MOST_NAMED else ""
-        yield Untold(f"which server has {', '.join(untold[:MOST_NAMED])}{more}: none that is known here")
+        missing = "which server has {names:/, }{more}: none that is known here"
+        yield Untold(missing, names=untold[:MOST_NAMED], more=more)
 
 
-MOST_LOOKED_AT = 30
-"""Strange names of one file: what has more is another file."""
+def _is_known(name: str, known: Collection[str], answered: Collection[str]) -> bool:
+    """Return whether some server has this name, maybe behind a prefix, or shortened.
 
-
-def _known(*, postgresql: bool) -> frozenset[str]:
-    ours = {life.name for life in LIVES if (life.flavour == "PostgreSQL") is postgresql}
-    return (option_names.POSTGRESQL if postgresql else option_names.FAMILY) | ours
-
-
-def _is_known(name: str, known: frozenset[str], answered: Mapping[str, str | None]) -> bool:
-    """Tell whether a name is one that some server has, maybe behind a prefix, or shortened.
-
-    A server of the MySQL family takes the beginning of a name where it is no other's (`key_buffer`);
+    A server of the MySQL family takes the beginning of a name if no other begins so (`key_buffer`).
     PostgreSQL takes any name with a point, as an extension's.
     """
     plain = _plain(name)
@@ -87,7 +78,7 @@ def _plain(name: str) -> str:
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    """Return the known name that `name` is most probably a misspelling of; None where none is near."""
+    """Return the known name that `name` most probably misspells; None if none is near."""
     if len(name) < SHORTEST:
         return None
     most = 2 if len(name) >= TWO_FROM else 1
@@ -96,12 +87,12 @@ def nearest(name: str, known: Collection[str]) -> str | None:
 
 
 def _distance(one: str, other: str, most: int) -> int:
-    """Return how many letters are put in, left out, replaced or exchanged with the next; `most` + 1 if more.
+    """Return how many letters are inserted, left out, replaced or swapped with the next; `most` + 1 if more.
 
     Damerau 1964, as optimal string alignment: no part is changed twice.
     """
     if abs(len(one) - len(other)) > most or len({*one} ^ {*other}) > 2 * most:
-        return most + 1  # a change brings in one letter and takes out one, at the most
+        return most + 1  # a change brings in at most one letter and takes out at most one
     before: list[int] = []
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, start=1):
@@ -122,111 +113,43 @@ def _distance(one: str, other: str, most: int) -> int:
 
 @check(
     "option-value",
-    reason="With a value that it cannot read a server does not start, or takes another value than the "
-    "file's.",
-    remedy="give a value that the server takes, and say what it answers to SHOW VARIABLES",
+    reason="A server does not start with a value that it cannot read, or takes another value instead.",
+    remedy="give a value that the server takes, and publish what it answers to SHOW VARIABLES",
     source="mariadbd --verbose --help and postgres --describe-config for the kind of value; the reference "
     "manuals for the choices",
 )
 def option_value(configuration: Configuration) -> Iterator[Said]:
-    """Find words where a number belongs, and values that are none of an option's choices."""
-    settings = configuration.settings
-    if settings.observed:
-        yield Apart("a server's answer, which holds only what it took")
-        return
-    takes = _postgresql_takes if server_of(configuration).is_postgresql else _family_takes
+    """Find words in place of numbers, and values that an option does not have."""
+    settings = option_file(configuration, "only what it accepted")
+    options = of(server_of(configuration).family).options
     for name, value in settings.values.items():
-        wanted = takes(name, value) if value else None
-        if wanted:
-            where = _where(settings, name)
-            yield Problem(_severity(settings, name), f"`{name} = {value}` in {where}: it takes {wanted}")
+        if value and (wanted := _wanted(options, name, value)):
+            yield _found(settings, name)(
+                "`{name} = {value}` in {where}: it takes {wanted}",
+                name=name,
+                value=value,
+                where=_where(settings, name),
+                wanted=wanted,
+            )
 
 
-def _severity(settings: Settings, name: str) -> Severity:
-    return "note" if name in settings.loose else "warning"
+def _found(settings: Settings, name: str) -> Callable[..., Problem]:
+    """Return how a fault of an option counts: a server ignores a loose one that it does not know."""
+    return note if name in settings.loose else warning
 
 
 def _where(settings: Settings, name: str) -> str:
     return f"line {settings.lines[name]}" if name in settings.lines else "the settings"
 
 
-SWITCH = ("ON", "OFF", "TRUE", "FALSE", "1", "0")
-POSTGRESQL_SWITCH = (*SWITCH, "YES", "NO")
-
-CHOICES: dict[str, tuple[str, ...]] = {
-    "binlog_format": ("ROW", "STATEMENT", "MIXED", "0", "1", "2"),
-    "innodb_change_buffering": ("none", "inserts", "deletes", "changes", "purges", "all", *"012345"),
-    "innodb_checksum_algorithm": (
-        "crc32", "strict_crc32", "innodb", "strict_innodb", "none", "strict_none", "full_crc32",
-        "strict_full_crc32", *"01234567",
-    ),
-    "innodb_doublewrite": (*SWITCH, "DETECT_AND_RECOVER", "DETECT_ONLY", "fast", "2", "3"),
-    "innodb_fast_shutdown": tuple("0123"),
-    "innodb_flush_log_at_trx_commit": tuple("0123"),
-    "innodb_flush_method": (
-        "fsync", "fdatasync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC",
-        "ALL_O_DIRECT", "unbuffered", "async_unbuffered", "normal", *"01234567",
-    ),
-    "innodb_flush_neighbors": ("0", "1", "2"),
-    "query_cache_type": ("OFF", "ON", "DEMAND", "0", "1", "2"),
-    "thread_handling": (
-        "one-thread-per-connection", "no-threads", "pool-of-threads", "loaded-dynamically", *"0123",
-    ),
-    "transaction_isolation": (
-        "READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE", *"0123",
-    ),
-}  # fmt: skip
-"""Of the MySQL family, what some options that bear on measurements take on any of its versions: MySQL and
-MariaDB reference manuals; Percona's adds ALL_O_DIRECT."""
-
-POSTGRESQL_CHOICES: dict[str, tuple[str, ...]] = {
-    "huge_pages": (*POSTGRESQL_SWITCH, "try"),
-    "synchronous_commit": (*POSTGRESQL_SWITCH, "local", "remote_write", "remote_apply"),
-    "wal_compression": (*POSTGRESQL_SWITCH, "pglz", "lz4", "zstd"),
-    "wal_level": ("minimal", "replica", "logical", "archive", "hot_standby"),
-    "wal_sync_method": (
-        "fsync", "fdatasync", "open_sync", "open_datasync", "fsync_writethrough", "fsync_writethrough_only",
-    ),
-}  # fmt: skip
-"""PostgreSQL documentation, WAL and Resource Consumption, of all versions."""
-
-_FAMILY_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*(?:[kmgtpe].*)?", re.IGNORECASE)
-"""A server of the family reads the first letter behind a number, and not the next: ``64MB`` is ``64M``."""
-
-_POSTGRESQL_NUMBER = re.compile(
-    r"[-+]?(?:0x[0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*(?:B|kB|MB|GB|TB|us|ms|s|min|h|d)?"
-)
-
-
-def _family_takes(name: str, value: str) -> str | None:
-    """Return what an option takes, where `value` is not it; None where it is, or nothing is known."""
-    if (choices := CHOICES.get(name)) and not _is_one_of(value, choices):
-        return _one_of(choices)
-    if (
-        name in option_names.MYSQL_NUMBERS
-        and name not in CHOICES
-        and not _FAMILY_NUMBER.fullmatch(value.strip())
-    ):
-        return "a number, maybe with K, M or G"
+def _wanted(options: Options, name: str, value: str) -> Message | None:
+    """Return what an option takes; None if `value` is that, or nothing is known."""
+    choices = options.choices.get(name) or (options.values.switch if name in options.switches else ())
+    if choices:
+        # Servers take the beginning of a choice too.
+        taken = any(one.casefold().startswith(value.strip().casefold()) for one in choices)
+        words = [one for one in choices if not one.isdecimal()] or list(choices)
+        return None if taken else say("{words:/, } or {last}", words=words[:-1], last=words[-1])
+    if name in options.numbers and not re.fullmatch(options.values.number, value.strip()):
+        return say(options.values.number_is)
     return None
-
-
-def _postgresql_takes(name: str, value: str) -> str | None:
-    if choices := POSTGRESQL_CHOICES.get(name):
-        return None if _is_one_of(value, choices) else _one_of(choices)
-    if name in option_names.POSTGRESQL_SWITCHES and not _is_one_of(value, POSTGRESQL_SWITCH):
-        return _one_of(POSTGRESQL_SWITCH)
-    if name in option_names.POSTGRESQL_NUMBERS and not _POSTGRESQL_NUMBER.fullmatch(value.strip()):
-        return "a number, maybe with a unit as kB, MB, ms or s (capitals count)"
-    return None
-
-
-def _is_one_of(value: str, choices: Collection[str]) -> bool:
-    """Tell whether a server takes a value for one of its choices; their beginnings are taken too."""
-    told = value.strip().casefold()
-    return any(one.casefold().startswith(told) for one in choices)
-
-
-def _one_of(choices: Collection[str]) -> str:
-    words = [one for one in choices if not one.isdecimal()] or list(choices)
-    return f"{', '.join(words[:-1])} or {words[-1]}"

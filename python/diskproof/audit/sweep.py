@@ -1,46 +1,47 @@
-"""Checks of results that are compared: the level of clients, digits that hide a difference, conditions."""
+"""Checks of compared results: the level of clients, digits that hide a difference, unequal runs."""
 
 from collections.abc import Callable, Iterator
 
-from diskproof.audit.check import Apart, Problem, Run, Said, Untold, check
+from diskproof.audit.check import NothingToCheckError, Problem, Run, Said, Untold, check, warning
 from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared_cells, nothing_compared
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell
-from diskproof.results.record import format_figure
-from diskproof.results.trial import Trial
+from diskproof.results.record import NotRecordedError
+from diskproof.results.trial import Severity, Trial
+from diskproof.wording import Item, Message, per_s, printed, say, seconds, share
 
 RISES = 0.05
-"""What a step to more clients must add to count as a rise. A judgement: above the scatter of single runs."""
+"""A step to more clients must add this much to count as a rise. A judgement: above the scatter of single
+runs."""
 
 COARSE = 0.02
-"""Half of the last printed digit as a share of the figure, from which rounding is worth a word. A judgement:
-it is then near the 3 % that count as "the same"."""
+"""Half of the last printed digit as a share of the figure; above it, rounding is reported. A judgement: it is
+then near the 3% that count as "the same"."""
 
 _Side = tuple[Cell, list[Trial]]
 """A cell of a comparison with its trials."""
 
 UNEQUAL_TIME = 0.1
-"""Share by which a measured time may be the longer one. A judgement: tools end some seconds late."""
+"""Share by which one measured time may exceed the other. A judgement: tools end some seconds late."""
 
 
 @check(
     "client-levels",
-    reason="A disk shows what it can with as many requests as it serves at once: with one level of clients "
-    "nobody knows whether it was the most, the least or the turning point that was compared.",
+    reason="A disk is fastest with as many requests as it serves at once. One level of clients does not show "
+    "whether that was the peak.",
     remedy="a sweep from 1 client to more than the peak needs: 1, 2, 4, 8, 16, 32, 64",
     source="Little 1961; Gunther, Guerrilla Capacity Planning, 2007 (throughput against load)",
 )
 def client_levels(run: Run) -> Iterator[Said]:
-    """Find results at one level of clients, and those whose best level is the first or the last one."""
+    """Find results at one level of clients, and throughput that still rises at the last level."""
     if nothing_compared(run):
-        yield Apart(NO_PAIR)
-        return
+        raise NothingToCheckError(NO_PAIR)
+    severity: Severity = "warning" if run.plan.imported else "note"
     sweeps = _sweeps(run)
     if not sweeps:
         if any(not cell.clients for cell in run.plan.cells):
-            yield Untold("the number of clients")
-        else:
-            yield Apart("no steady load of clients")
+            raise NotRecordedError("the number of clients")
+        raise NothingToCheckError("no steady load of clients")
     for cells in sweeps:
         rates = [(cell.clients, _mean(run, cell)) for cell in cells]
         told = [(clients, rate) for clients, rate in rates if rate]
@@ -49,29 +50,28 @@ def client_levels(run: Run) -> Iterator[Said]:
             continue
         ids = tuple(cell.id for cell in cells)
         if len(told) == 1:
-            yield Problem(
-                "warning" if run.plan.imported else "note",
-                f"one level of clients alone ({told[0][0]}): whether it is the peak is not known",
-                cells=ids,
-            )
+            only = say("only one level of clients ({clients}): the peak is not known", clients=told[0][0])
+            yield Problem(severity, only, cells=ids)
             continue
         (before, lower), (last, highest) = told[-2:]
         if highest > lower * (1 + RISES):
-            yield Problem(
-                "warning" if run.plan.imported else "note",
-                f"throughput still rises at the last level of clients: {format_figure(lower)}/s with "
-                f"{before}, "
-                f"{format_figure(highest)}/s with {last} ({highest / lower - 1:+.0%}): the peak was not "
-                f"reached",
-                cells=ids,
+            rises = say(
+                "throughput still rises at the last level of clients: {lower} with {before}, {highest} with "
+                "{last} "
+                "({rise:+.0f}). The peak was not reached",
+                lower=per_s(lower),
+                before=before,
+                highest=per_s(highest),
+                last=last,
+                rise=share(highest / lower - 1),
             )
+            yield Problem(severity, rises, cells=ids)
 
 
 @check(
     "rounding",
-    reason="A figure of two digits is known to no more than some percent: a difference of that size may be "
-    "the rounding's.",
-    remedy="more digits, or a job that takes longer",
+    reason="A figure of two digits is only known to some percent: a difference of that size may be rounding.",
+    remedy="more digits, or a longer job",
     source="arithmetic: half of the last digit",
 )
 def rounding(run: Run) -> Iterator[Said]:
@@ -80,7 +80,7 @@ def rounding(run: Run) -> Iterator[Said]:
 
 
 def _coarse(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Iterator[Said]:
-    """Find a difference that is no larger than what rounding leaves open."""
+    """Find a difference that is no larger than rounding."""
     cell, other = (side for side, _ in sides)
     one, two = (_figure(run, *told) for told in sides)
     if not (one and two):
@@ -93,45 +93,53 @@ def _coarse(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Iterator[Sa
     coarse = max(halves[0] / one, halves[1] / two)
     apart = abs(one - two) / min(one, two)
     if coarse > COARSE and apart <= 2 * coarse:
-        yield Problem(
-            "warning",
-            f"`{cell.level(factor)}` ({one:,.10g}) and `{other.level(factor)}` ({two:,.10g}) differ by "
-            f"{apart:.1%}, and half of the last digit is up to {coarse:.1%}",
+        yield warning(
+            "`{one}` ({figure}) and `{other}` ({others}) differ by {apart:.1f}, but half of the last digit "
+            "is up to {coarse:.1f}",
             cells=(cell.id, other.id),
+            one=cell.level(factor),
+            figure=printed(one),
+            other=other.level(factor),
+            others=printed(two),
+            apart=share(apart),
+            coarse=share(coarse),
         )
 
 
 @check(
     "overlap",
-    reason="Where the iterations of two results take times that overlap, an average of each does not tell "
-    "which is faster.",
+    reason="If the times of two results' iterations overlap, their averages do not show which is faster.",
     remedy="more iterations, and an interval for the ratio; the times of all, not average and extremes",
     source="Jain, The Art of Computer Systems Performance Analysis, 1991, chapter 13",
 )
 def overlap(run: Run) -> Iterator[Said]:
-    """Find compared jobs whose fastest and slowest iterations reach into each other."""
+    """Find compared jobs whose ranges of iterations overlap."""
     pairs = [
         (factor, one, other, a, b)
         for factor, one, other in compared_cells(run.plan.cells)
         if (a := _extremes(run, one)) and (b := _extremes(run, other))
     ]
     if not pairs:
-        yield Apart("no two jobs of iterations are compared")
+        raise NothingToCheckError("no two jobs of iterations are compared")
     for factor, cell, other, (low, high), (other_low, other_high) in pairs:
         if max(low, other_low) <= min(high, other_high) and high > low and other_high > other_low:
-            yield Problem(
-                "warning" if run.plan.imported else "note",
-                f"`{cell.level(factor)}` took {low:,.10g} to {high:,.10g} s and `{other.level(factor)}` "
-                f"{other_low:,.10g} to {other_high:,.10g} s: the ranges overlap",
-                cells=(cell.id, other.id),
+            ranges = say(
+                "`{one}` took {low} to {high} s and `{other}` {other_low} to {other_high} s: the ranges "
+                "overlap",
+                one=cell.level(factor),
+                low=printed(low),
+                high=printed(high),
+                other=other.level(factor),
+                other_low=printed(other_low),
+                other_high=printed(other_high),
             )
+            yield Problem("warning" if run.plan.imported else "note", ranges, cells=(cell.id, other.id))
 
 
 @check(
     "unequal-runs",
-    reason="Two results that were made otherwise differ by that too: by a longer time, another version of "
-    "the tool, other options.",
-    remedy="make both anew in the same way, or leave the comparison",
+    reason="A longer time, another version of the tool or other options also make results differ.",
+    remedy="measure both again in the same way, or do not compare them",
     source="Fisher, The Design of Experiments, 1935, on confounding",
 )
 def unequal_runs(run: Run) -> Iterator[Said]:
@@ -140,14 +148,15 @@ def unequal_runs(run: Run) -> Iterator[Said]:
 
 
 def _made_otherwise(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Iterator[Said]:
-    """Find what two cells differ in besides their levels: duration, tool, options."""
+    """Find what differs between two cells besides their levels: duration, tool, options."""
     (cell, trials), (other, others) = sides
-    said = list(_unequal(run, trials[0], others[0], factor))
-    if said:
-        yield Problem(
-            "warning",
-            f"`{cell.level(factor)}` and `{other.level(factor)}` differ besides in {'; '.join(said)}",
+    if unequal := list(_unequal(run, trials[0], others[0], factor)):
+        yield warning(
+            "`{one}` and `{other}` also differ in {facts:/; }",
             cells=(cell.id, other.id),
+            one=cell.level(factor),
+            other=other.level(factor),
+            facts=unequal,
         )
     elif not (_tool(trials[0]) and _tool(others[0])):
         yield Untold("the tool's version")
@@ -156,13 +165,12 @@ def _made_otherwise(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Ite
 def _of_pairs(
     run: Run, find: Callable[[Run, Factor, tuple[_Side, _Side]], Iterator[Said]], why_apart: str
 ) -> Iterator[Said]:
-    """Ask of each two imported cells that differ in one factor alone, each with its trials."""
+    """Check each two imported cells that differ in one factor alone, each with its trials."""
     if not run.plan.imported:
-        yield Apart(why_apart)
-        return
+        raise NothingToCheckError(why_apart)
     pairs = list(compared_cells(run.plan.cells))
     if not pairs:
-        yield Apart(NO_PAIR)
+        raise NothingToCheckError(NO_PAIR)
     for factor, cell, other in pairs:
         trials, others = run.trials_of(cell), run.trials_of(other)
         if trials and others:
@@ -171,17 +179,21 @@ def _of_pairs(
             yield Untold(NO_TRIALS)
 
 
-def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[str]:
-    if _tool(one) and _tool(other) and _tool(one) != _tool(other):
-        yield f"the tool ({_tool(one)} against {_tool(other)})"
+def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[Message]:
+    def differ(what: str, ours: Item, theirs: Item) -> Message:
+        return say("{what} ({one} against {other})", what=what, one=ours, other=theirs)
+
+    tool, tools = _tool(one), _tool(other)
+    if tool and tools and tool != tools:
+        yield differ("the tool", tool, tools)
     a, b = (trial.load.seconds if trial.load else None for trial in (one, other))
     steady = one.load is not None and not one.load.operations and not one.load.iterations
     if steady and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
-        yield f"the time measured ({format_figure(a)} s against {format_figure(b)} s)"
+        yield differ("the time measured", seconds(a), seconds(b))
     asked = [run.results[trial.id].asked if trial.id in run.results else {} for trial in (one, other)]
     for name in sorted(asked[0].keys() & asked[1].keys()):
         if asked[0][name] != asked[1][name] and name not in {factor, "threads", "clients", "time"}:
-            yield f"`{name}` ({asked[0][name]} against {asked[1][name]})"
+            yield differ(f"`{name}`", asked[0][name], asked[1][name])
 
 
 def _tool(trial: Trial) -> str | None:
@@ -189,7 +201,7 @@ def _tool(trial: Trial) -> str | None:
 
 
 def _sweeps(run: Run) -> list[list[Cell]]:
-    """Return the cells that differ in clients alone, by clients; of steady loads whose clients are told."""
+    """Return the cells that differ in clients alone, by clients; of steady loads with known clients."""
     others = [factor for factor in FACTORS if factor != "clients"]
     found: dict[tuple[str, ...], list[Cell]] = {}
     for cell in run.plan.cells:
@@ -210,7 +222,7 @@ def _figure(run: Run, cell: Cell, trials: list[Trial]) -> float | None:
 
 
 def _half_digit(run: Run, cell: Cell, trials: list[Trial]) -> float | None:
-    """Return half of that figure's last printed digit; None where nothing tells it, as of a mean latency."""
+    """Return half of that figure's last printed digit; None if unknown, as of a mean latency."""
     load = trials[0].load
     return load.half_digit if load and run.plan.metric(cell) != "latency_mean_us" else None
 

@@ -1,28 +1,38 @@
-"""Checks of virtual disks: that each was the disk it claims to be, and saw what was meant for it."""
+"""Checks of virtual disks: that each behaved as the disk that it models, and got its requests."""
 
 from collections.abc import Iterator
 
-from diskproof.audit.check import Apart, Evidence, Problem, Run, Said, Untold, check
+from diskproof.audit.check import (
+    Apart,
+    Evidence,
+    NothingToCheckError,
+    Problem,
+    Run,
+    Said,
+    Untold,
+    check,
+    invalid,
+    note,
+    warning,
+)
 from diskproof.results.machine import PoolMember, PoolPart, VirtualFacts
-from diskproof.results.record import ROLES, format_bytes
+from diskproof.results.record import ROLES, recorded
 from diskproof.results.usage import ALLOWED_LATENESS_SHARE, VirtualUse, Waiting
+from diskproof.wording import NOTHING, Message, bytes_, counted, say, share, us
 
 EDGE_BYTES = 4 * 2**20
-"""What may be under way at either end of the measured phase, when one has counted it and the other not."""
+"""Requests under way at either end of the measured phase, which one side has counted and the other not."""
 
 POOL_EDGE_BYTES = 64 * 2**20
 """The same of a disk of a ZFS pool, which writes seconds of work at once (a transaction group)."""
 
 DISAGREEMENT = 0.02
 
-MODELS_WITH_FUA = frozenset({"flash"})
-"""Kinds of disk that take writes which are durable by themselves, without a flush."""
-
 
 @check(
     "lateness",
-    reason="A virtual disk whose answers leave late, or whose requests wait in the kernel before it sees "
-    "them, is slower than the disk that it stands for.",
+    reason="If answers of a virtual disk leave late, or its requests wait in the kernel first, it is slower "
+    "than the disk that it models.",
     remedy="a quieter machine or one with more CPUs, fewer `clients`, or a slower disk; "
     "`diskproof doctor` says whether idle cores can be kept quick to wake",
     source="docs/disk.md: the 99th percentile of lateness against the mean modelled latency; and the block "
@@ -30,12 +40,11 @@ MODELS_WITH_FUA = frozenset({"flash"})
     bars_from="invalid",
 )
 def lateness(evidence: Evidence) -> Iterator[Said]:
-    """Find disks that were slower than their model by more than is allowed: by either account.
+    """Find disks that were slower than their model by more than is allowed, by either account.
 
-    A pool fills its cache devices behind the database's back: no request of it waits for such a write.
+    A pool fills its cache devices in the background: no request of the database waits for such a write.
     """
-    yield from _without_any(evidence)
-    for disk in evidence.trial.virtual_disks:
+    for disk in _disks(evidence):
         only_cache = _parts(evidence, disk) == {"cache"}
         if disk.waiting and disk.waiting.late:
             unheeded = only_cache and disk.waiting.kinds == ["write"]
@@ -45,47 +54,63 @@ def lateness(evidence: Evidence) -> Iterator[Said]:
             unheeded = only_cache and not disk.read.requests
             yield Problem(
                 "note" if unheeded else "invalid",
-                f"the virtual disk {disk.name} was not itself: of its answers 1 in 100 left "
-                f"{disk.lateness_us.p99:.0f} us late or more, {disk.lateness_share:.0%} of the modelled "
-                f"latency ({mean_us:.0f} us in the mean); at most {ALLOWED_LATENESS_SHARE:.0%} is allowed",
+                say(
+                    "the virtual disk {disk} was slower than its model: 1 in 100 answers left {late} late or "
+                    "more, {share} of the modelled mean latency ({mean}); at most {allowed} is allowed",
+                    disk=disk.name,
+                    late=us(disk.lateness_us.p99),
+                    share=share(disk.lateness_share),
+                    mean=us(mean_us),
+                    allowed=share(ALLOWED_LATENESS_SHARE),
+                ),
             )
 
 
-def _waited(disk: VirtualUse, waiting: Waiting) -> str:
-    kinds = " and ".join(f"{kind}{'es' if kind == 'flush' else 's'}" for kind in waiting.kinds)
-    at = f"at {disk.block}" if disk.block else "at its loop devices"
-    in_line = f" (and {waiting.in_line_us:.0f} us for flushes before them)" if waiting.in_line_us >= 1 else ""
-    return (
-        f"the virtual disk {disk.name} was not itself: {kinds} took {waiting.await_us:.0f} us {at} in the "
-        f"mean, and {waiting.modelled_us:.0f} us by its model{in_line}, {waiting.share:.0%} more; at most "
-        f"{ALLOWED_LATENESS_SHARE:.0%} is allowed. They waited in the kernel, before the disk saw them"
+def _waited(disk: VirtualUse, waiting: Waiting) -> Message:
+    in_line = (
+        say(" (and {time} for flushes before them)", time=us(waiting.in_line_us))
+        if waiting.in_line_us >= 1
+        else NOTHING
+    )
+    return say(
+        "the virtual disk {disk} was slower than its model: {kinds} took {took} on average at {at}, and "
+        "{modelled} by the model{in_line}, {share} more; at most {allowed} is allowed. They waited in the "
+        "kernel, before the disk got them",
+        disk=disk.name,
+        kinds=[f"{kind}{'es' if kind == 'flush' else 's'}" for kind in waiting.kinds],
+        took=us(waiting.await_us),
+        at=disk.block or "its loop devices",
+        modelled=us(waiting.modelled_us),
+        in_line=in_line,
+        share=share(waiting.share),
+        allowed=share(ALLOWED_LATENESS_SHARE),
     )
 
 
 @check(
     "disk-errors",
-    reason="A request that failed was never served, and the database went on without it or stopped.",
-    remedy="a larger `size`, more memory, or fewer `rows`: a virtual disk fails a write where the "
+    reason="A request that failed was never served. The database went on without it, or stopped.",
+    remedy="a larger `size`, more memory, or fewer `rows`: a virtual disk fails a write if the "
     "machine's memory has no room for it",
     source="docs/disk.md: `errors` in the disk's statistics",
 )
 def disk_errors(evidence: Evidence) -> Iterator[Said]:
     """Find disks that failed requests."""
-    yield from _without_any(evidence)
-    for disk in evidence.trial.virtual_disks:
+    for disk in _disks(evidence):
         if disk.errors:
-            yield Problem(
-                "invalid",
-                f"the virtual disk {disk.name} failed {disk.errors} requests; its contents took "
-                f"{format_bytes(disk.contents_bytes)} of memory",
+            yield invalid(
+                "the virtual disk {disk} failed {errors}; its contents took {size} of memory",
+                disk=disk.name,
+                errors=counted(disk.errors, "request"),
+                size=bytes_(disk.contents_bytes),
             )
 
 
 @check(
     "virtual-bytes",
-    reason="What the kernel sent to the loop device must arrive at the virtual disk below it, "
-    "or something between them answered in its place.",
-    remedy="see that the loop device does direct I/O (`losetup --list`, column DIO) and that no other "
+    reason="What the kernel sent to the loop device must arrive at the virtual disk below it. If not, "
+    "something between them answered.",
+    remedy="check that the loop device does direct I/O (`losetup --list`, column DIO) and that no other "
     "file system was mounted over the place",
     source="the disk's own statistics against /proc/diskstats of its loop device",
     bars_from="warning",
@@ -93,16 +118,15 @@ def disk_errors(evidence: Evidence) -> Iterator[Said]:
 def virtual_bytes(evidence: Evidence) -> Iterator[Said]:
     """Find disks that counted other bytes than their loop device."""
     usage = evidence.trial.usage
-    yield from _without_any(evidence)
-    for disk in evidence.trial.virtual_disks:
-        stretches = _stretches(evidence, disk)
+    for disk in _disks(evidence):
+        stretches = list(dict.fromkeys(member.device.name for member in _members(evidence, disk)))
         names = stretches or ([disk.block] if disk.block else [])
         loops = [usage.devices[name] for name in names if name in usage.devices] if usage else []
         if not names:
             yield Apart("a virtual disk that is served as a directory has no loop device")
             continue
         if len(loops) < len(names):
-            yield Untold(f"what {' and '.join(names)} was asked for")
+            yield Untold("the requests of {devices}", devices=names)
             continue
         for what, sent, arrived in (
             ("read from", sum(loop.read_bytes for loop in loops), disk.read.bytes),
@@ -110,29 +134,29 @@ def virtual_bytes(evidence: Evidence) -> Iterator[Said]:
         ):
             edge_bytes = POOL_EDGE_BYTES if stretches else EDGE_BYTES
             if abs(sent - arrived) > edge_bytes + DISAGREEMENT * max(sent, arrived):
-                yield Problem(
-                    "warning",
-                    f"{format_bytes(sent)} were {what} {' and '.join(names)}, and {format_bytes(arrived)} "
-                    f"{what} the virtual disk {disk.name} below it",
+                yield warning(
+                    "{sent} were {what} {devices}, but {arrived} {what} the virtual disk {disk} below",
+                    sent=bytes_(sent),
+                    what=what,
+                    devices=names,
+                    arrived=bytes_(arrived),
+                    disk=disk.name,
                 )
 
 
-def _without_any(evidence: Evidence) -> Iterator[Apart]:
+def _disks(evidence: Evidence) -> list[VirtualUse]:
     if not evidence.trial.virtual_disks:
-        yield Apart("no virtual disk of ours")
-
-
-def _stretches(evidence: Evidence, disk: VirtualUse) -> list[str]:
-    """Return the loop devices through which a pool has a disk, whole or in stretches; empty without one."""
-    return list(dict.fromkeys(member.device.name for member in _members(evidence, disk)))
+        raise NothingToCheckError("no virtual disk of ours")
+    return evidence.trial.virtual_disks
 
 
 def _parts(evidence: Evidence, disk: VirtualUse) -> set[PoolPart]:
-    """Return what a pool has a disk for; nothing where it is in none."""
+    """Return what a pool uses a disk for; nothing if the disk is in no pool."""
     return {member.part for member in _members(evidence, disk)}
 
 
 def _members(evidence: Evidence, disk: VirtualUse) -> list[PoolMember]:
+    """Return the members of pools that are a disk or a stretch of it."""
     places = [evidence.place(role) for role in ROLES]
     pools = [place.pool for place in places if place and place.pool]
     members = [member for pool in pools for member in pool.members]
@@ -141,29 +165,27 @@ def _members(evidence: Evidence, disk: VirtualUse) -> list[PoolMember]:
 
 @check(
     "virtual-label",
-    reason="A virtual disk is as good as the machine that serves it and the way that leads to it.",
-    remedy="say it wherever the figures are shown, or measure on the real disk",
-    source="docs/disk.md; drivers/block/loop.c of the Linux kernel, where a flush becomes an fsync",
+    reason="A virtual disk is only as good as the machine that serves it and the path to it.",
+    remedy="say so wherever the figures are shown, or measure on the real disk",
+    source="docs/disk.md; drivers/block/loop.c of the Linux kernel, which turns a flush into an fsync",
 )
 def virtual_label(run: Run) -> Iterator[Said]:
-    """Tell what must be said with the figures of some disks."""
-    told: dict[str, tuple[VirtualFacts, list[str]]] = {}
-    if run.machine is None:
-        yield Untold("where the storages lay")
-    for place in run.machine.places if run.machine else []:
+    """Name what must be said with the figures of some disks."""
+    machine = recorded(run.machine, "where the storages lay")
+    labelled: dict[str, tuple[VirtualFacts, list[str]]] = {}
+    for place in machine.places:
         for disk in place.virtual_disks:
-            told.setdefault(disk.name, (disk, []))[1].append(place.storage)
-    if run.machine and not told:
-        yield Apart("no virtual disk of ours")
-    for name, (disk, storages) in told.items():
-        cells = tuple(cell.id for cell in run.plan.cells if cell.storage in storages)
+            labelled.setdefault(disk.name, (disk, []))[1].append(place.storage)
+    if not labelled:
+        raise NothingToCheckError("no virtual disk of ours")
+    for name, (disk, storages) in labelled.items():
+        cells = [cell.id for cell in run.plan.cells if cell.storage in storages]
         if disk.label:
-            yield Problem("note", f"the virtual disk {name}: {disk.label}", cells=cells)
-        if disk.model in MODELS_WITH_FUA:
-            yield Problem(
-                "note",
-                f"the virtual disk {name} gets a whole flush where the real one may get a single durable "
-                "write (FUA), which a loop device cannot pass on: commits cost here at least what they "
-                "cost there",
+            yield note("the virtual disk {disk}: {label}", cells=cells, disk=name, label=disk.label)
+        if disk.fua:
+            yield note(
+                "the virtual disk {disk} gets a whole flush for each durable write: a loop device cannot "
+                "pass on single durable writes (FUA). Commits cost at least as much as on the real disk",
                 cells=cells,
+                disk=name,
             )

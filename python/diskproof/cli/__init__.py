@@ -16,17 +16,17 @@ from diskproof.cli.disk import disk_app
 from diskproof.cli.exits import INTERRUPTED, REFUSED
 from diskproof.cli.misuse import misused
 from diskproof.cli.screen import NotSaidError, complain, results, say, saying
-from diskproof.refusal import RefusalError, told_of, why_refused
+from diskproof.refusal import RefusalError, refusal_of, why_refused
 from diskproof.system.endings import ignore_endings
 
 VERBS = {
     "run": "Run a study, show progress, print the verdict.",
-    "crash": "Cut the power again and again while clients commit, and count what was lost.",
-    "plan": "Show the cells of a study, their order, the time and the bytes to be written.",
+    "crash": "Cut the power again and again while clients commit, and count the losses.",
+    "plan": "Show a study's cells, their order, the time it takes and the bytes it writes.",
     "report": "Print the report of a run, from its folder alone.",
     "compare": "Compare the same cells of two runs: ratio, interval, verdict.",
-    "audit": "Say what results can and cannot support: of runs, other tools' output, settings and articles.",
-    "doctor": "Say what this machine can do, with a remedy for what is missing.",
+    "audit": "Check what results can support: runs, other tools' output, settings and articles.",
+    "doctor": "Report what this machine can do, with a remedy for what is missing.",
     "clean": "End processes, unmount and remove what a killed run left behind.",
     "schema": "Print the JSON Schema of study files or articles; editors complete and check with it.",
 }
@@ -43,14 +43,14 @@ EXAMPLES = {
 
 
 def _default_shown(value: object) -> str | None:
-    """Show what an option is by default; of one that is merely given or not, there is nothing to show."""
+    """Return the default of an option as shown; a switch has none."""
     return None if value is None or value is False else str(value)
 
 
 app = App(
     name="diskproof",
     help="How fast, how safe and how expensive a database is on the storage under it, with proof.",
-    help_epilogue="Begin with: diskproof doctor, then: diskproof run studies/quickstart.toml",
+    help_epilogue="Start with: diskproof doctor, then: diskproof run studies/quickstart.toml",
     help_format="plaintext",
     version=__version__,
     version_flags=["--version", "-V"],
@@ -60,8 +60,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 for verb, purpose in VERBS.items():
-    # Named, not imported: `--help` must not wait for the libraries behind the reports.
-    example = f"Such as: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
+    # Named, not imported, so that `--help` does not load the libraries behind the reports.
+    example = f"Example: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
     app.command(f"diskproof.cli.{verb}:{verb}", help=purpose, help_epilogue=example)
 app.command(disk_app(app))
 app.command(completion_for(app), name="completion")
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 internal error, 2 refused, 10, 12 and 130 as `exits` says."""
     code = call(sys.argv[1:] if arguments is None else arguments)
     if code == INTERRUPTED:
-        # Python ends itself by SIGINT where an interruption fell into an `exec`, though it was caught.
+        # Python ends by SIGINT if the interruption came during an `exec`, although it was caught.
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
@@ -85,16 +85,16 @@ def call(arguments: Sequence[str]) -> int:
         return _answer(arguments)
     except NotSaidError as error:
         if error.errno == errno.EPIPE:
-            _say_no_more(1, 2)  # the reader of our output has left; there is nobody to tell
+            _say_no_more(1, 2)  # the reader of our output has left
             return 0
         if error.errno == errno.EIO and _is_device(error.descriptor):
-            return INTERRUPTED  # the terminal closed while something was being said to it
+            return INTERRUPTED  # the terminal closed during the output
         _say_no_more(error.descriptor)  # Python would try again as it ends
-        return _refused(f"what was said could not be written: {error.strerror}: {why_refused(error)}")
+        return _refused(f"the output could not be written: {error.strerror}: {why_refused(error)}")
 
 
 def _answer(arguments: Sequence[str]) -> int:
-    """Run one command line; NotSaidError where what it says can no longer be written."""
+    """Run one command line; NotSaidError if what it says can no longer be written."""
     try:
         code = app(list(arguments) or ["--help"], exit_on_error=False, print_error=False)
         _flush()
@@ -110,15 +110,15 @@ def _answer(arguments: Sequence[str]) -> int:
     except NotSaidError:
         raise
     except OSError as error:
-        told = told_of(error)
-        if told is None:
+        refused = refusal_of(error)
+        if refused is None:
             raise
-        return _refused(told)
+        return _refused(refused)
     return code if isinstance(code, int) else 0
 
 
 def _refused(why: str) -> int:
-    """Say why nothing comes of it, and return the exit code."""
+    """Say why the command line is refused, and return the exit code."""
     with _if_anybody_hears():
         complain(why)
     return REFUSED
@@ -126,7 +126,7 @@ def _refused(why: str) -> int:
 
 @contextmanager
 def _if_anybody_hears() -> Iterator[None]:
-    """Say a last word: where it cannot be said, the exit code is the same."""
+    """Write a last message; if that fails, the exit code stays the same."""
     try:
         yield
     except NotSaidError as error:
@@ -134,19 +134,19 @@ def _if_anybody_hears() -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Write out what was said: a full disk behind it is to be told, and not to come up as Python ends."""
+    """Flush stdout, so that a full disk is reported here and not while Python ends."""
     if sys.stdout is not None:
         with saying(1):
             sys.stdout.flush()
 
 
 def _is_device(descriptor: int) -> bool:
-    """Tell a terminal from a file on a failing disk: once it has closed it is still a device."""
+    """Tell whether this is a terminal, even a closed one, and not a file on a failing disk."""
     return stat.S_ISCHR(os.fstat(descriptor).st_mode)
 
 
 def _say_no_more(*descriptors: int) -> None:
-    """Let what is still to be written to these go nowhere."""
+    """Discard all further output to these."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in descriptors:
         os.dup2(nowhere, descriptor)

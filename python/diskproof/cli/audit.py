@@ -20,7 +20,7 @@ from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.beside import belonging
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
-from diskproof.report.audit import json, markdown, text
+from diskproof.report import audit as told
 from diskproof.results.article import Article
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.imported import Counters, ImportedResult, Settings
@@ -31,23 +31,23 @@ def audit(
     out: Path | None = None,
     format: Literal["text", "markdown", "json"] = "text",  # noqa: A002 - the option's own name
 ) -> int:
-    """Say what results can and cannot support: of runs, other tools' output, settings and articles.
+    """Check what results can support: runs, other tools' output, settings and articles.
 
-    What a file is, its content tells: output of sysbench, mysqlslap, sql-bench, fio, dd, pgbench, HammerDB
-    or BenchBase, a server's option file or what it answered to SHOW VARIABLES, an article in TOML.
+    Files are recognised by their content: output of sysbench, mysqlslap, sql-bench, fio, dd, pgbench,
+    HammerDB or BenchBase, a server's option file, its answer to SHOW VARIABLES, or an article in TOML.
 
     Parameters
     ----------
     file
-        Run folders, and files of other tools' output or settings; all together are read as one experiment.
+        Run folders, and files of other tools' output or settings. All of them are read as one experiment.
     out
-        Leave the imported results as a run in this folder, which must be new, for `report` and `compare`.
+        Write the imported results to this new folder as a run, for `report` and `compare`.
     format
-        What to print.
+        Format of the output.
 
     """
     if not file:
-        raise RefusalError("name what is to be audited: run folders, or files that hold a tool's output")
+        raise RefusalError("nothing to audit: name run folders, or files with a tool's output")
     folders = [path for path in file if path.is_dir()]
     found = read_files([path for path in file if path not in folders])
     if out:
@@ -56,28 +56,26 @@ def audit(
     subjects = [*(audit_folder(_opened(path)) for path in folders), *_of_files(found)]
     if not subjects:
         raise RefusalError(
-            "what these files hold cannot be audited alone, such as a server's counters: name the results "
-            "beside them"
+            "these files cannot be audited alone (they hold a server's counters, for instance): name the "
+            "results as well"
         )
     made = AuditAnswer(subjects=subjects)
     match format:
         case "text":
-            text.render(made, results)
+            told.render(made, results)
         case "markdown":
-            put(markdown.render(made))
+            put(told.markdown(made))
         case "json":
-            put(json.render(made))
+            put(told.json(made))
     return AUDIT_FAILED if made.failed else DONE
 
 
 def _opened(path: Path) -> RunFolder:
-    """Open a run folder; of one that is none, a user may have meant the files in it."""
+    """Open a run folder; a user who names another folder may mean the files in it."""
     try:
         return RunFolder.open(path)
     except RunFolderError as error:
-        raise RefusalError(
-            f"{error}; if other tools' output lies in it, name its files: `{path}/*`"
-        ) from None
+        raise RefusalError(f"{error}; if it holds other tools' output, name its files: `{path}/*`") from None
 
 
 def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:
@@ -96,7 +94,7 @@ def _of_files(found: Sequence[Found]) -> list[SubjectAnswer]:
 def _of_results(
     measured: Sequence[ImportedResult], given: Sequence[Settings | Counters]
 ) -> list[SubjectAnswer]:
-    """Audit each result with the settings given beside it, and where there are several, their comparison."""
+    """Audit each result with its settings, and the comparison if there are several."""
     besides = belonging(measured, given)
     try:
         plan, trials, _ = assemble(measured, "imported")

@@ -17,15 +17,15 @@ def clean(*, images: bool = False, out: Path = Path("runs")) -> int:
     images
         Remove the loaded data sets as well; the next run loads them again.
     out
-        Folder for runs and loaded data sets.
+        Folder for runs and for loaded data sets.
 
     """
     undone = [*undo_everything(), *attached.clean()]
     for item in undone:
-        results.print(f"{'cleared away' if item.done else 'still there'}: {item.what}", markup=False)
+        results.print(f"{'removed' if item.done else 'still there'}: {item.what}", markup=False)
     removed = remove_images(out / IMAGES) if images else []
     for folder in removed:
-        results.print(f"cleared away: loaded data set {folder.name}", markup=False)
+        results.print(f"removed: loaded data set {folder.name}", markup=False)
     if not undone and not removed:
-        results.print("nothing was left behind")
+        results.print("nothing to clean")
     return DONE if all(item.done for item in undone) else REFUSED

@@ -20,7 +20,7 @@ def compare(first: Path, second: Path, /, *, format: Literal["text", "markdown"]
     second
         Run folder whose figures are divided by the first one's.
     format
-        What to print.
+        Format of the output.
 
     """
     runs = [RunFolder.open(path) for path in (first, second)]

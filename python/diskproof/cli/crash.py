@@ -1,12 +1,12 @@
-"""`diskproof crash`: cut the power again and again, and count what was lost."""
+"""`diskproof crash`: cut the power again and again, and count the losses."""
 
 from dataclasses import replace
 from pathlib import Path
 
 from diskproof.cli.exits import DONE, INTERRUPTED, THRESHOLD_FAILED
-from diskproof.cli.here import no_power_cuts, read_study_here
 from diskproof.cli.outcome import OUT, resuming, see_through
 from diskproof.cli.progress import cut_line, progress_display
+from diskproof.cli.runnable import CUTS_NEED_ROOT, no_power_cuts, read_study_here
 from diskproof.cli.screen import results, say
 from diskproof.crash.replay import check_study, open_evidence
 from diskproof.crash.replay import replay as make_again
@@ -15,6 +15,7 @@ from diskproof.run.session import Request
 from diskproof.study.crash import MAX_CUTS, CrashChoice
 from diskproof.study.plan import make_plan, only_cuts
 from diskproof.study.read import StudyFile
+from diskproof.wording.numbers import count
 
 
 def crash(
@@ -29,32 +30,32 @@ def crash(
     out: Path = OUT,
     replay: Path | None = None,
 ) -> int:
-    """Cut the power again and again while clients commit, and count what was lost.
+    """Cut the power again and again while clients commit, and count the losses.
 
     Parameters
     ----------
     study
-        The study file; one without `[crash]` is cut as that section's defaults say.
+        The study file; without a `[crash]` section its defaults apply.
     scale
-        One of the study's scales; without it the one that the study takes by itself.
+        One of the study's scales; default: the study's own choice.
     resume
-        Go on with the study's last campaign: finished cuts are kept; with more `--cuts`, beyond its end.
+        Continue the study's last campaign: finished cuts are kept. A larger `--cuts` extends it.
     only
-        Only the cells whose id contains this text; may be given again.
+        Only cells with this text in their id; can be repeated.
     basedir
-        Folder of one of the study's servers, as NAME=DIR; may be given again.
+        Folder of one of the study's servers, as NAME=DIR; can be repeated.
     cuts
-        Cuts of each cell in each way, instead of the study's.
+        Cuts of each cell in each way, instead of the study's number.
     out
-        Folder for runs and loaded data sets.
+        Folder for runs and for loaded data sets.
     replay
-        Make again, byte for byte, the cut whose evidence lies in this folder, RUN/cuts/ID; needs no STUDY.
+        Replay the cut with its evidence in this folder, RUN/cuts/ID, byte for byte; needs no STUDY.
 
     """
     if replay is not None:
         return _replay(replay, study, basedir)
     if study is None:
-        raise RefusalError("name a study file, or a kept cut with --replay RUN/cuts/ID")
+        raise RefusalError("no study file: name one, or give a kept cut with --replay RUN/cuts/ID")
     file = _with_crash(read_study_here(study, scale, basedir), cuts)
     plan = only_cuts(make_plan(file, only, no_power_cuts()))
     request = Request(file=file, plan=plan, out=out, resume=resume)
@@ -68,42 +69,40 @@ def _replay(folder: Path, study: Path | None, basedir: list[str] | None) -> int:
         found = open_evidence(folder)
     except PermissionError as error:
         raise RefusalError(
-            f"{error.filename} cannot be read: {error.strerror}; the run is another user's"
+            f"{error.filename} cannot be read: {error.strerror}; the run belongs to another user"
         ) from None
-    if found.to_replay.disks and (why := no_power_cuts()):
-        raise RefusalError(f"{folder} is a cut of virtual disks: {why.partition(';')[0]}")
+    if found.to_replay.disks and no_power_cuts():
+        raise RefusalError(f"{folder} is a cut of virtual disks: {CUTS_NEED_ROOT}")
     plan = found.run.plan()
     scale = plan.scale.name if plan.scale else None
     file = read_study_here(study or found.run.path / "study.toml", scale, basedir)
     check_study(found, file)
     with progress_display(plan) as progress:
         try:
-            again = make_again(found, file, progress)
+            differences = make_again(found, file, progress)
         except KeyboardInterrupt:
-            say("interrupted; the evidence is as it was")
+            say("interrupted; the evidence is unchanged")
             return INTERRUPTED
     results.print(cut_line(found.cut), markup=False, soft_wrap=True)
-    if not again.differences:
-        results.print("made again from its logs: the same comes out", markup=False)
+    if not differences:
+        results.print("replayed from its logs: the result is the same", markup=False)
         return DONE
-    results.print("made again from its logs, and something else comes out:", markup=False)
-    for difference in again.differences:
-        results.print(f"  {difference}", markup=False)
+    results.print("replayed from its logs: the result differs:", markup=False)
+    for difference in differences:
+        results.print(f"  {difference.text}", markup=False)
     return THRESHOLD_FAILED
 
 
 def _with_crash(file: StudyFile, cuts: int | None) -> StudyFile:
-    """Return the study with as many cuts as are asked for, and with a `[crash]` where it has none."""
+    """Return the study with the requested number of cuts, and with a `[crash]` if it has none."""
     chosen = file.study.crash
     if chosen is None:
         if not file.study.servers:
-            raise RefusalError(
-                f"{file.name} has no servers: only what a database has acknowledged can be lost"
-            )
+            raise RefusalError(f"{file.name} has no servers, so nothing can be cut: add [servers.NAME]")
         chosen = CrashChoice()
         say(
-            f"{file.name} has no [crash]: its cells are cut as that section's defaults say, "
-            f"{cuts or chosen.cuts} times each, by power cuts where the storage is virtual"
+            f"{file.name} has no [crash] section, so its defaults apply: "
+            f"{count(cuts or chosen.cuts, 'cut')} of each cell; power cuts if its storage is virtual"
         )
     if cuts is not None and not 1 <= cuts <= MAX_CUTS:
         raise RefusalError(f"--cuts is a number from 1 to {MAX_CUTS:,}, not {cuts}")

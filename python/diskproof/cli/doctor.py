@@ -13,7 +13,6 @@ from diskproof import disk, load
 from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import put, results
 from diskproof.fio import program as fio
-from diskproof.results.record import format_bytes
 from diskproof.server.registry import installed
 from diskproof.storage import zfs
 from diskproof.storage.filesystem import maker_missing
@@ -21,14 +20,15 @@ from diskproof.storage.kinds.ram import can_mount
 from diskproof.storage.kinds.virtual import as_directory
 from diskproof.storage.virtual import missing_means
 from diskproof.study.places import FileSystem
+from diskproof.system.cpus import usable
 from diskproof.system.idle import may_keep_cores_awake
-from diskproof.system.machine import usable_cpus
 from diskproof.system.mounts import block_device, mount_of
+from diskproof.wording import numbers
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line: what was looked at, what was found, and what to do where it is not well."""
+    """One line: what was looked at, what was found, and what to do if it is not good."""
 
     what: str
     found: str
@@ -38,7 +38,7 @@ class Check:
 
 
 def doctor(*, quickstart: bool = False) -> int:
-    """Say what this machine can do, with a remedy for what is missing.
+    """Report what this machine can do, with a remedy for what is missing.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def doctor(*, quickstart: bool = False) -> int:
 
 
 def _quickstart() -> str:
-    """Return the study for `make run`: MariaDB where there is one, else the embedded SQLite."""
+    """Return the study for `make run`: MariaDB if it is installed, else the embedded SQLite."""
     mysql = any(found.family == "mysql" and found.facts for found in installed())
     return "quickstart" if mysql else "quickstart-sqlite"
 
@@ -99,7 +99,7 @@ def _privileges() -> Check:
         return Check("privileges", f"{who}: can mount a tmpfs of a stated size")
     return Check(
         "privileges",
-        f"{who}, and may not mount: main memory is /dev/shm",
+        f"{who}: cannot mount, so /dev/shm is used as main memory",
         remedy="run as root (in a container with CAP_SYS_ADMIN) for a tmpfs of a stated size",
     )
 
@@ -125,7 +125,7 @@ def _fio() -> Check:
     try:
         return Check("fio", f"{fio.version()}, {fio.engine()}")
     except fio.FioError as error:
-        return Check("fio", "missing or too old: no disk can be profiled", remedy=str(error))
+        return Check("fio", "missing or too old: disks cannot be profiled", remedy=str(error))
 
 
 def _zfs() -> Check:
@@ -133,22 +133,22 @@ def _zfs() -> Check:
     if found := zfs.flavour():
         if os.geteuid() != 0:
             return Check(
-                "ZFS", f"{found}: only root may make pools", remedy="run as root for studies with pools"
+                "ZFS", f"{found}: only root can make pools", remedy="run as root for studies with pools"
             )
         return Check("ZFS", f"{found}: pools can be made")
-    return Check("ZFS", "missing: no pool can be made", remedy="install zfsutils-linux, or zfs-fuse")
+    return Check("ZFS", "missing: pools cannot be made", remedy="install zfsutils-linux, or zfs-fuse")
 
 
 def _idle_cores() -> Check:
     if may_keep_cores_awake():
-        return Check("idle cores", "can be kept quick to wake while virtual disks are at work")
+        return Check("idle cores", "can be kept awake while virtual disks work")
     remedy = "give this user /dev/cpu_dma_latency, or boot with processor.max_cstate=1"
-    return Check("idle cores", "cannot be kept quick to wake", remedy)
+    return Check("idle cores", "may sleep deeply while virtual disks work, which makes them late", remedy)
 
 
 def _setpriv() -> Check:
     if shutil.which("setpriv"):
-        return Check("setpriv", "a killed run takes its servers with it")
+        return Check("setpriv", "servers of a killed run end with it")
     return Check(
         "setpriv", "missing", remedy="install util-linux; until then use `diskproof clean` after a kill"
     )
@@ -156,10 +156,13 @@ def _setpriv() -> Check:
 
 def _memory() -> Check:
     memory = psutil.virtual_memory()
-    found = f"{format_bytes(memory.available)} of {format_bytes(memory.total)} free, {usable_cpus()} CPUs"
-    if usable_cpus() < 2:
+    cpus = len(usable())
+    found = f"{numbers.size(memory.available)} of {numbers.size(memory.total)} free, {cpus} CPUs"
+    if cpus < 2:
         return Check(
-            "machine", found, remedy="with one CPU the load generator takes its share from the server"
+            "machine",
+            found,
+            remedy="use two CPUs or more: with one, the load generator slows the server down",
         )
     return Check("machine", found)
 
@@ -169,10 +172,10 @@ def _working_directory() -> Check:
     mount = mount_of(here)
     device = block_device(mount)
     disk = f"disk {device.name}" if device else "no single disk below it"
-    free = format_bytes(shutil.disk_usage(here).free)
+    free = numbers.size(shutil.disk_usage(here).free)
     found = f"{mount.filesystem}, {disk}, {free} free"
     if mount.filesystem in ("tmpfs", "ramfs"):
         return Check(
-            "working directory", found, remedy="this is main memory; name a directory on a disk in the study"
+            "working directory", found, remedy="this is main memory: name a directory on a disk in the study"
         )
     return Check("working directory", found)

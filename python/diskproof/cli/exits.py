@@ -6,8 +6,8 @@ REFUSED = 2
 THRESHOLD_FAILED = 10
 """A threshold of the study was not proved."""
 AUDIT_FAILED = 10
-"""An audit found an error or a threat; it was read and told in full."""
+"""An audit found an error or a threat."""
 TRIAL_INVALID = 12
-"""At least one trial was invalid; what the others say stands."""
+"""At least one trial was invalid; the others count."""
 INTERRUPTED = 130
 """Ctrl-C, SIGTERM or a closed terminal; the finished trials are kept."""

@@ -1,4 +1,4 @@
-"""A wrong command line, in words: what is wrong with it, and where the right one is shown."""
+"""What is wrong with a command line, and the command that shows the right one."""
 
 import shlex
 
@@ -13,19 +13,19 @@ def misused(error: CycloptsError) -> str:
     verb = " ".join(error.command_chain or ())
     said = _said(error, f"{verb}: " if verb else "")
     command = " ".join(filter(None, ["diskproof", verb, "--help"]))
-    return f"{said}{'' if said.endswith('?') else ';'} `{command}` shows what there is"
+    return f"{said}{'' if said.endswith('?') else ';'} `{command}` shows the options"
 
 
 def _said(error: CycloptsError, of: str) -> str:
     match error:
         case UnusedCliTokensError():
             left = shlex.join(error.unused_tokens or ())
-            return f"{of}nothing can be done with `{left}`"
+            return f"{of}unknown argument `{left}`"
         case CoercionError() if error.target_type in PLAIN_TYPES and error.token is not None:
             wanted = PLAIN_TYPES[error.target_type]
             return f"{error.token.keyword or error.token.value} takes {wanted}, not `{error.token.value}`"
         case MissingArgumentError() if error.argument is not None:
             name = error.argument.name
-            return f"{of}{name} is given nothing" if error.keyword else f"{of}{name} is missing"
+            return f"{of}{name} needs a value" if error.keyword else f"{of}{name} is missing"
     said = " ".join(str(error).split()).partition(" Available commands:")[0].rstrip(".")
     return f"{of}{said[:1].lower()}{said[1:]}"

@@ -1,4 +1,4 @@
-"""What `run` and `crash` share: the words that go on with a run, its reports, its exit code."""
+"""What `run` and `crash` share: the command that resumes a run, its reports, its exit code."""
 
 import shlex
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from diskproof.cli.screen import complain, results, say
 from diskproof.crash.campaign import StoppedError, execute
 from diskproof.refusal import NotWrittenError
 from diskproof.report import markdown, text
+from diskproof.report.compose import verdict_words
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Request
@@ -31,7 +32,7 @@ def resuming(
     out: Path,
     further: Sequence[str] = (),
 ) -> str:
-    """Return the command that goes on with a run: only the same cells on the same servers will do."""
+    """Return the command that resumes a run: with the same cells on the same servers."""
     words = ["diskproof", verb, str(study), *further]
     words += ["--scale", scale] if scale else []
     words += [word for part in only or [] for word in ("--only", part)]
@@ -43,15 +44,15 @@ def resuming(
 def see_through(request: Request, what: str, going_on: str) -> int:
     """Make a run, report what there is of it, and return the exit code.
 
-    `what` it makes: trials or cuts; `going_on` is the command that goes on with it. One that a refusal ends
-    is reported as far as it came.
+    `what` it makes: trials or cuts; `going_on` is the command that resumes it. A run that a refusal ends is
+    reported as far as it came.
     """
     refusal: StoppedError | None = None
     with progress_display(request.plan) as progress:
         try:
             folder = execute(request, progress)
         except KeyboardInterrupt:
-            say(f"interrupted; the finished {what} are kept: `{going_on}` goes on")
+            say(f"interrupted; the finished {what} are kept: continue with `{going_on}`")
             return INTERRUPTED
         except StoppedError as stopped:
             if not _is_anything_finished(stopped.folder):
@@ -62,10 +63,10 @@ def see_through(request: Request, what: str, going_on: str) -> int:
     text.render(analysis, results)
     say(f"\nreport: {folder.path / 'report.html'}" if unwritten is None else f"\nrun: {folder.path}")
     if unwritten is not None:
-        complain(f"{unwritten}; then `{report_command(folder)}` makes it again")
+        complain(f"{unwritten}; then write it with `{report_command(folder)}`")
     if refusal is not None:
         complain(str(refusal))
-        say(f"it ended before its time; the finished {what} are kept: `{going_on}` goes on, the cause mended")
+        say(f"the run ended early; the finished {what} are kept: fix the cause, then `{going_on}`")
         return REFUSED
     code = exit_code(request.file, analysis, folder)
     return code if unwritten is None else REFUSED
@@ -102,28 +103,31 @@ def write_reports(folder: RunFolder, analysis: Analysis) -> None:
 
 
 def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:
-    """Say what was not proved, and return the exit code that tells of it.
+    """Say what was not proved, and return the exit code.
 
-    A control that lost what it must keep comes before trials that say nothing; what was merely not proved
-    comes after them, for they may be why.
+    A control that lost what it must keep comes before invalid trials. What was merely not proved comes after
+    them, because they may be the reason.
     """
     asked = [claim for claim in file.study.thresholds if _is_there(file, claim)]
     for claim in file.study.thresholds:
         if claim not in asked:
             say(
-                f"threshold not asked: {claim.level} against {claim.baseline} ({claim.factor}), since the "
-                f"machine does not have the optional {' and '.join(file.left_out)}"
+                f"threshold not tested: {_claimed(claim)}: this machine does not have the optional "
+                f"{' and '.join(file.left_out)}"
             )
     failed = failed_thresholds(asked, analysis)
-    for sentence in failed:
-        complain(f"threshold not proved: {sentence}")
+    for one in failed:
+        why = verdict_words.verdict(one.verdict) if one.verdict else "the run compares no such levels"
+        complain(f"threshold not proved: {_claimed(one.claim)}: {why}")
     controls = failed_controls(analysis)
     if controls:
         what = "a control" if len(controls) == 1 else f"{len(controls)} controls"
-        complain(f"{what} failed, as the report above says first")
+        complain(f"{what} failed: see the top of the report above")
     unfinished = [cut for cut in folder.cuts() if not cut.finished]
     if unfinished:
-        complain(f"{len(unfinished)} cuts broke off, the last one: {unfinished[-1].findings[-1].message}")
+        complain(
+            f"{len(unfinished)} cuts broke off; the last one: {unfinished[-1].findings[-1].message.text}"
+        )
     if is_control_broken(analysis):
         return THRESHOLD_FAILED
     if unfinished or analysis.trials_valid < analysis.trials_run:
@@ -131,6 +135,10 @@ def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:
     return THRESHOLD_FAILED if failed or controls else DONE
 
 
+def _claimed(claim: Threshold) -> str:
+    return f"{claim.level} against {claim.baseline} ({claim.factor})"
+
+
 def _is_there(file: StudyFile, claim: Threshold) -> bool:
-    """Tell whether the study still has a claim's levels: with an optional server some may be left out."""
+    """Tell whether the study still has a claim's levels: those of an optional server may be left out."""
     return {claim.level, claim.baseline} <= set(file.study.levels(claim.factor))

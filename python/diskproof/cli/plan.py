@@ -6,21 +6,21 @@ from rich.table import Table
 
 from diskproof import load
 from diskproof.analysis.safety.controls import unasked_controls
-from diskproof.cli.here import no_power_cuts, read_study_here
+from diskproof.cli.runnable import no_power_cuts, read_study_here
 from diskproof.cli.screen import results, say
-from diskproof.report.words import duration
+from diskproof.report.compose import cut_words
 from diskproof.results.crash_plan import WAYS, CrashPlan
 from diskproof.results.plan import Plan
-from diskproof.results.record import format_bytes
 from diskproof.run.cutcells import with_cut_cells
 from diskproof.run.rehearsal import check_fio, rehearse
 from diskproof.server.base import ServerNotFoundError
 from diskproof.server.choice import find_chosen
-from diskproof.storage.claims import check_claims
-from diskproof.storage.rights import check_rights
+from diskproof.storage.claims import check_claims, check_rights
 from diskproof.study.model import Study
 from diskproof.study.plan import make_plan
 from diskproof.system.cpus import divide
+from diskproof.wording import numbers
+from diskproof.wording.numbers import duration
 
 
 def plan(
@@ -31,18 +31,18 @@ def plan(
     only: list[str] | None = None,
     basedir: list[str] | None = None,
 ) -> None:
-    """Show the cells of a study, their order, the time and the bytes to be written.
+    """Show a study's cells, their order, the time it takes and the bytes it writes.
 
     Parameters
     ----------
     study
         The study file.
     scale
-        One of the study's scales; without it the one that the study takes by itself.
+        One of the study's scales; default: the study's own choice.
     only
-        Only the cells whose id contains this text; may be given again.
+        Only cells with this text in their id; can be repeated.
     basedir
-        Folder of one of the study's servers, as NAME=DIR; may be given again.
+        Folder of one of the study's servers, as NAME=DIR; can be repeated.
 
     """
     file = read_study_here(study, scale, basedir)
@@ -54,7 +54,7 @@ def plan(
     if load.is_installed():
         rehearse(whole, with_cuts)  # what `run` would refuse is refused here
     else:
-        say("diskproof-load is not installed: the workloads could not be looked at")
+        say("diskproof-load is not installed, so the workloads were not checked")
     results.print(made.question, markup=False)
     if made.scale:
         results.print(f"scale {made.scale.name}: {made.scale.shrinks}", markup=False)
@@ -72,7 +72,7 @@ def plan(
 
 
 def _cuts_in_words(crash: CrashPlan) -> str:
-    """Say how many cuts there are, what they take, and where the power is not cut."""
+    """Say how many cuts there are, how long they take, and where the power is not cut."""
     count, seconds = len(crash.trials), crash.estimated_s
     said = [f"{crash.cuts} of each in each way = {count} cuts; about {duration(seconds)}"]
     reasons: dict[str, list[str]] = {}
@@ -82,7 +82,7 @@ def _cuts_in_words(crash: CrashPlan) -> str:
     said += [f"only killed: {', '.join(cells)}: {reason}" for reason, cells in reasons.items()]
     if unasked := unasked_controls(crash):
         are = "control is" if len(unasked) == 1 else "controls are"
-        said.append(f"{len(unasked)} {are} not asked: {'; '.join(unasked)}")
+        said.append(f"{len(unasked)} {are} not tested: {'; '.join(map(cut_words.unasked, unasked))}")
     return "\n".join(said)
 
 
@@ -104,19 +104,21 @@ def _written(study: Study, made: Plan) -> str:
     choices = [choice for name in used for choice in study.storages[name].places().values()]
     written = made.estimated_bytes + (made.crash.estimated_bytes if made.crash else 0)
     if written or not all(choice.in_memory for choice in choices):
-        return f"about {format_bytes(written)} written to storage"
+        return f"about {numbers.size(written)} written to storage"
     holder = "virtual disks" if any(choice.virtual_disks for choice in choices) else "storage in memory"
     held = sum(_held_bytes(study, made, name) for name in used)
     sets = {(cell.server, cell.workload) for cell in made.cells if cell.has_server}
     images = sum(study.workloads[workload].data_bytes for _, workload in sets)
-    but = f" but data sets of about {format_bytes(images)}, once, below --out" if images else ""
+    but = f" but data sets of about {numbers.size(images)}, once, below --out" if images else ""
     if made.crash and any(cut.way != "kill" for cut in made.crash.trials):
-        but += ", and the log of what each cut's disks are asked, which is kept of failures alone"
-    return f"nothing written to your own disks{but}; {holder} will hold about {format_bytes(held)} in memory"
+        but += ", and the log of each cut's requests, which is kept only if the cut did harm"
+    return (
+        f"nothing is written to your own disks{but}; {holder} will hold about {numbers.size(held)} in memory"
+    )
 
 
 def _held_bytes(study: Study, made: Plan, storage: str) -> int:
-    """Return what a storage in memory holds of data: every set where it keeps them, else the largest."""
+    """Return the data that a storage in memory holds: every set if it keeps them, else the largest."""
     sets = {(cell.server, cell.workload) for cell in made.cells if cell.storage == storage}
     if study.storages[storage].places()["data"].keeps_data_sets:
         return sum(study.workloads[workload].held_bytes for _, workload in sets)
@@ -124,7 +126,7 @@ def _held_bytes(study: Study, made: Plan, storage: str) -> int:
 
 
 def _look_at_machine(study: Study, made: Plan) -> None:
-    """Refuse what this machine has not or this user may not; say which servers are yet to be installed."""
+    """Refuse what this machine or user cannot do; say which servers are not installed."""
     check_rights(study, made)
     if made.cpus:
         divide(made.cpus)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import messages
-from diskproof.report import words
+from diskproof.report.intervals import extrapolated
 from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
 from diskproof.results.limit import ProofPair
@@ -16,6 +16,7 @@ from diskproof.results.plan import Plan, PlannedTrial
 from diskproof.results.trial import Finding, Trial
 from diskproof.run.session import PlannedPair
 from diskproof.run.session import Progress as Watcher
+from diskproof.wording import Message, numbers
 
 
 @contextmanager
@@ -29,9 +30,10 @@ def progress_display(plan: Plan) -> Iterator[Watcher]:
 
 
 class _Steps:
-    """Trials, proofs or cuts: how many are left, and how long each takes: estimated, until some are made."""
+    """Trials, pairs or cuts: how many are left, and how long each takes: estimated, until some are made."""
 
-    def __init__(self, ids: list[str], estimated_s: float) -> None:
+    def __init__(self, label: str, ids: Sequence[str], estimated_s: float) -> None:
+        self._label = label
         self._numbers = {step: number for number, step in enumerate(ids, start=1)}
         self._estimate_s = estimated_s / len(ids) if ids else 0.0
         self._seconds: list[float] = []
@@ -47,7 +49,7 @@ class _Steps:
         return each * self._left
 
     def begins(self, step: str) -> int:
-        """Return how many lie before a step; those before the first of a resumed run were made earlier."""
+        """Return how many steps come before this one; a resumed run made some of them earlier."""
         before = self._numbers[step] - 1
         self._left = self.count - before
         return before
@@ -58,174 +60,163 @@ class _Steps:
             self._seconds.append(seconds)
 
     def are_over(self) -> None:
-        """Know that none is left: in a run that is gone on with all may have been made earlier."""
+        """Note that none is left: a resumed run may have made all of them earlier."""
         self._left = 0
 
     def number(self, step: str) -> str:
-        return f"{self._numbers[step]}/{self.count}"
+        return f"[{self._label}{self._numbers[step]}/{self.count}]"
 
 
-class _Ahead:
-    """All that lies ahead: trials, then pairs of trials that prove something, then cuts."""
+class _Display:
+    """A run's events as steps: trials, then pairs of trials for proofs, then cuts."""
 
     def __init__(self, plan: Plan) -> None:
         crash = plan.crash
-        self.trials = _Steps([planned.id for planned in plan.trials], plan.estimated_s)
-        self.proofs = _Steps([], 0.0)
+        self._plan = plan
+        self.trials = _Steps("", [planned.id for planned in plan.trials], plan.estimated_s)
+        self.proofs = _Steps("pair ", [], 0.0)
         cuts = [planned.id for planned in crash.trials] if crash else []
-        self.cuts = _Steps(cuts, crash.estimated_s if crash else 0.0)
+        self.cuts = _Steps("cut ", cuts, crash.estimated_s if crash else 0.0)
 
-    def prove(self, pairs: Sequence[PlannedPair]) -> None:
+    @property
+    def parts(self) -> list[_Steps]:
+        return [self.trials, self.proofs, self.cuts]
+
+    @property
+    def left(self) -> str:
+        return f"about {numbers.duration(sum(part.seconds_left for part in self.parts))} left"
+
+    def note(self, text: str) -> None:
+        raise NotImplementedError
+
+    def began(self, what: str, before: int) -> None:
+        """Show that a step begins, after so many others."""
+        raise NotImplementedError
+
+    def ended(self, number: str, line: str, *, counts: bool) -> None:
+        """Show that a step has ended."""
+        raise NotImplementedError
+
+    def trial_begins(self, planned: PlannedTrial) -> None:
+        self._begins(self.trials, planned.id, planned.cell)
+
+    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
+        took_s = trial.timings.total_s if trial.timings else None
+        line = _trial_line(self._plan, trial, invalid)
+        self._ends(self.trials, trial.id, took_s, line, counts=not invalid)
+
+    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
         """Add what is known when the trials have been made."""
         self.trials.are_over()
-        self.proofs = _Steps([pair.id for pair in pairs], sum(pair.estimated_s for pair in pairs))
+        estimated_s = sum(pair.estimated_s for pair in pairs)
+        self.proofs = _Steps("pair ", [pair.id for pair in pairs], estimated_s)
+        self.note(_proofs_line(pairs))
 
-    def left(self) -> str:
-        seconds = self.trials.seconds_left + self.proofs.seconds_left + self.cuts.seconds_left
-        return f"about {words.duration(seconds)} left"
+    def pair_begins(self, planned: PlannedPair) -> None:
+        self._begins(self.proofs, planned.id, f"proof: {planned.cell}")
 
-    def described(self) -> str:
-        parts = [(self.trials.count, "trials"), (self.proofs.count, "pairs"), (self.cuts.count, "cuts")]
-        return ", ".join(f"{count} {what}" for count, what in parts if count)
+    def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
+        line = _pair_line(self._plan, pair, failing)
+        self._ends(self.proofs, pair.id, _pair_s(pair), line, counts=not failing)
+
+    def cut_begins(self, planned: PlannedCut) -> None:
+        self._begins(self.cuts, planned.id, f"{planned.cell}, {planned.way}")
+
+    def cut_ends(self, cut: CutTrial) -> None:
+        took_s = cut.timings.total_s if cut.finished else None
+        self._ends(self.cuts, cut.id, took_s, cut_line(cut), counts=cut.tells)
+
+    def _begins(self, steps: _Steps, step: str, what: str) -> None:
+        earlier = self.parts[: self.parts.index(steps)]
+        for part in earlier:
+            part.are_over()
+        self.began(what, sum(part.count for part in earlier) + steps.begins(step))
+
+    def _ends(self, steps: _Steps, step: str, took_s: float | None, line: str, *, counts: bool) -> None:
+        steps.ends(step, took_s)
+        self.ended(steps.number(step), line, counts=counts)
 
 
-class _Bar:
+class _Bar(_Display):
     """A bar that moves."""
 
     def __init__(self, plan: Plan, bar: Progress) -> None:
-        self._plan, self._bar = plan, bar
-        self._ahead = _Ahead(plan)
-        total = self._ahead.trials.count + self._ahead.cuts.count
-        self._task = bar.add_task("getting ready", total=total, left=self._ahead.left())
+        super().__init__(plan)
+        self._bar = bar
+        self._task = bar.add_task("getting ready", total=self._total, left=self.left)
+
+    @property
+    def _total(self) -> int:
+        return sum(part.count for part in self.parts)
 
     def note(self, text: str) -> None:
         self._bar.console.print(Text(text))
 
-    def trial_begins(self, planned: PlannedTrial) -> None:
-        self._show(planned.cell, self._ahead.trials.begins(planned.id))
+    def began(self, what: str, before: int) -> None:
+        self._bar.update(self._task, description=what, completed=before, total=self._total, left=self.left)
 
-    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        self._ahead.trials.ends(trial.id, trial.timings.total_s if trial.timings else None)
-        self._bar.update(self._task, advance=1, left=self._ahead.left())
-        if invalid:
-            self.note(_trial_line(self._plan, trial, invalid))
-
-    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
-        self._ahead.prove(pairs)
-        self.note(_proofs_line(pairs))
-        total = self._ahead.trials.count + self._ahead.proofs.count + self._ahead.cuts.count
-        self._bar.update(self._task, total=total)
-
-    def pair_begins(self, planned: PlannedPair) -> None:
-        before = self._ahead.trials.count + self._ahead.proofs.begins(planned.id)
-        self._show(f"proof: {planned.cell}", before)
-
-    def pair_ends(self, pair: ProofPair, failing: Sequence[str]) -> None:
-        self._ahead.proofs.ends(pair.id, _pair_s(pair))
-        self._bar.update(self._task, advance=1, left=self._ahead.left())
-        if failing:
-            self.note(_pair_line(self._plan, pair, failing))
-
-    def cut_begins(self, planned: PlannedCut) -> None:
-        before = self._ahead.trials.count + self._ahead.proofs.count + self._ahead.cuts.begins(planned.id)
-        self._show(f"{planned.cell}, {planned.way}", before)
-
-    def cut_ends(self, cut: CutTrial) -> None:
-        self._ahead.cuts.ends(cut.id, cut.timings.total_s if cut.finished else None)
-        self._bar.update(self._task, advance=1, left=self._ahead.left())
-        if not cut.tells:
-            self.note(cut_line(cut))
-
-    def _show(self, what: str, before: int) -> None:
-        self._bar.update(self._task, description=what, completed=before, left=self._ahead.left())
+    def ended(self, number: str, line: str, *, counts: bool) -> None:  # noqa: ARG002 - the bar has it
+        self._bar.update(self._task, advance=1, left=self.left)
+        if not counts:
+            self.note(line)
 
 
-class _Lines:
-    """One line a trial, or a cut."""
+class _Lines(_Display):
+    """One line a step."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._ahead = _Ahead(plan)
-        self._begun = False
+    _begun = False
 
     def note(self, text: str) -> None:
         messages.print(Text(text), soft_wrap=True)
 
-    def trial_begins(self, planned: PlannedTrial) -> None:
-        """Say what lies ahead before the first trial; a trial's own line comes with its result."""
-        self._ahead.trials.begins(planned.id)
-        self._begin()
-
-    def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        self._ahead.trials.ends(trial.id, trial.timings.total_s if trial.timings else None)
-        number = self._ahead.trials.number(trial.id)
-        self.note(f"[{number}] {_trial_line(self._plan, trial, invalid)}; {self._ahead.left()}")
-
-    def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
-        self._ahead.prove(pairs)
-        self.note(_proofs_line(pairs))
-
-    def pair_begins(self, planned: PlannedPair) -> None:
-        self._ahead.proofs.begins(planned.id)
-
-    def pair_ends(self, pair: ProofPair, failing: Sequence[str]) -> None:
-        self._ahead.proofs.ends(pair.id, _pair_s(pair))
-        number = self._ahead.proofs.number(pair.id)
-        self.note(f"[pair {number}] {_pair_line(self._plan, pair, failing)}; {self._ahead.left()}")
-
-    def cut_begins(self, planned: PlannedCut) -> None:
-        self._ahead.trials.are_over()
-        self._ahead.proofs.are_over()
-        self._ahead.cuts.begins(planned.id)
-        self._begin()
-
-    def cut_ends(self, cut: CutTrial) -> None:
-        self._ahead.cuts.ends(cut.id, cut.timings.total_s if cut.finished else None)
-        self.note(f"[cut {self._ahead.cuts.number(cut.id)}] {cut_line(cut)}; {self._ahead.left()}")
-
-    def _begin(self) -> None:
+    def began(self, what: str, before: int) -> None:  # noqa: ARG002 - a step's line comes with its result
+        """Say how much is left before the first step."""
         if not self._begun:
             self._begun = True
-            self.note(f"{self._ahead.described()}, {self._ahead.left()}")
+            counts = zip((part.count for part in self.parts), ("trials", "pairs", "cuts"), strict=True)
+            self.note(f"{', '.join(f'{count} {noun}' for count, noun in counts if count)}, {self.left}")
+
+    def ended(self, number: str, line: str, *, counts: bool) -> None:  # noqa: ARG002 - each has its line
+        self.note(f"{number} {line}; {self.left}")
 
 
 def _trial_line(plan: Plan, trial: Trial, invalid: list[Finding]) -> str:
     if invalid:
-        return f"{trial.cell}: invalid: {invalid[0].message}"
+        return f"{trial.cell}: invalid: {invalid[0].message.text}"
     return f"{trial.cell}: {_figure(plan, trial)}"
 
 
 def _figure(plan: Plan, trial: Trial) -> str:
-    """Return what a trial that counts has measured."""
+    """Return what a valid trial measured."""
     assert trial.load is not None
     metric = plan.metric(plan.cell(trial.cell))
     match metric:
         case "seconds":
-            mark = words.extrapolated(trial.load.rests_on_estimates())
-            return f"{words.number(trial.load.figure(metric))}{mark} s"
+            mark = extrapolated(trial.load.rests_on_estimates())
+            return f"{numbers.number(trial.load.figure(metric))}{mark} s"
         case "latency_mean_us":
-            return f"{words.milliseconds(trial.load.figure(metric))} ms"
+            return f"{numbers.milliseconds(trial.load.figure(metric))} ms"
         case "transactions_per_s":
             return f"{trial.load.transactions_per_s:,.0f} transactions/s"
         case "requests_per_s":
-            return f"{words.number(trial.load.figure(metric))} requests/s"
+            return f"{numbers.number(trial.load.figure(metric))} requests/s"
 
 
 def _proofs_line(pairs: Sequence[PlannedPair]) -> str:
     """Say what will be proved how, and how long that takes."""
-    ways = dict.fromkeys((pair.cell, pair.intervention.says) for pair in pairs)
-    took = words.duration(sum(pair.estimated_s for pair in pairs))
-    count = words.count(len(ways), "limit")
-    said = [f"proving {count} with {words.count(len(pairs), 'pair')} of trials, about {took}:"]
+    ways = dict.fromkeys((pair.cell, pair.intervention.says.text) for pair in pairs)
+    took = numbers.duration(sum(pair.estimated_s for pair in pairs))
+    count = numbers.count(len(ways), "limit")
+    said = [f"proving {count} with {numbers.count(len(pairs), 'pair')} of trials, about {took}:"]
     return "\n".join(said + [f"  {cell}: {says}" for cell, says in ways])
 
 
-def _pair_line(plan: Plan, pair: ProofPair, failing: Sequence[str]) -> str:
+def _pair_line(plan: Plan, pair: ProofPair, failing: Sequence[Message]) -> str:
     """Say in a line what a pair of trials measured."""
     if failing:
-        return f"{pair.cell}: does not count: {failing[0]}"
+        return f"{pair.cell}: invalid: {failing[0].text}"
     before, after = _figure(plan, pair.as_it_was), _figure(plan, pair.changed)
-    return f"{pair.cell}: {before} as it is, {after} where {pair.intervention.says}"
+    return f"{pair.cell}: {before} unchanged, {after} if {pair.intervention.says.text}"
 
 
 def _pair_s(pair: ProofPair) -> float | None:
@@ -241,13 +232,13 @@ def cut_line(cut: CutTrial) -> str:
 def _came_out(cut: CutTrial) -> str:
     """Say in a few words what a cut left."""
     if not cut.finished:
-        return f"broke off: {cut.findings[-1].message}"
+        return f"broke off: {cut.findings[-1].message.text}"
     if cut.silent_because:
-        return f"proves nothing: {cut.silent_because}"
+        return f"proves nothing: {cut.silent_because.text}"
     if cut.recovery is not None and cut.recovery.refused:
-        return f"there is no database any more: {cut.recovery.refused.splitlines()[0]}"
+        return f"the database is lost: {cut.recovery.refused.text.splitlines()[0]}"
     if cut.ledger is None:
-        return "damaged: the ledger cannot be read any more"
+        return "damaged: the ledger cannot be read"
     damaged = ", and is damaged" if cut.is_damaged else ""
     if cut.ledger.lost:
         window_s = cut.ledger.first_lost_before_s

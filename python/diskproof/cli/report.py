@@ -26,7 +26,7 @@ def report(
     run
         The run folder.
     format
-        What to print.
+        Format of the output.
     page
         Write the page to this file as well.
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from diskproof.analysis.limits.proofs import FEWEST_PAIRS
-from diskproof.cli.here import no_power_cuts, read_study_here
+from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
 from diskproof.cli.outcome import OUT, resuming, see_through
+from diskproof.cli.runnable import no_power_cuts, read_study_here
 from diskproof.refusal import RefusalError
 from diskproof.run.session import Request
 from diskproof.study.plan import make_plan
@@ -31,23 +31,23 @@ def run(
     study
         The study file.
     scale
-        One of the study's scales; without it the one that the study takes by itself.
+        One of the study's scales; default: the study's own choice.
     resume
-        Go on with the study's last run: finished trials are kept.
+        Continue the study's last run: finished trials are kept.
     only
-        Only the cells whose id contains this text; may be given again.
+        Only cells with this text in their id; can be repeated.
     basedir
-        Folder of one of the study's servers, as NAME=DIR; may be given again.
+        Folder of one of the study's servers, as NAME=DIR; can be repeated.
     out
-        Folder for runs and loaded data sets.
+        Folder for runs and for loaded data sets.
     prove
-        Then change one thing about each cell, to see whether what holds it back answers as foretold.
+        After the trials, change one thing about each cell and compare the effect with the prediction.
     pairs
-        Pairs of trials of each proof, one with the change and one without: 3 unless it is said.
+        Pairs of trials of each proof, one with the change and one without; default: 3.
 
     """
     if pairs is not None and not prove:
-        raise RefusalError("--pairs is the number of pairs of trials of each proof: give --prove with it")
+        raise RefusalError("--pairs needs --prove: it is the number of pairs of trials of each proof")
     if pairs is not None and not FEWEST_PAIRS <= pairs <= MOST_PAIRS:
         raise RefusalError(f"--pairs is a number from {FEWEST_PAIRS} to {MOST_PAIRS}, not {pairs}")
     asked = (pairs or FEWEST_PAIRS) if prove else 0

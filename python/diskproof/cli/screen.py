@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.text import Text
 
 for stream in (sys.stdout, sys.stderr):
-    # A study may ask its question in any script; a terminal that cannot show it must not end the run.
+    # A study's question may be in any script; a terminal that cannot show it must not end the run.
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")
 
 
 class NotSaidError(OSError):
-    """One of our own two streams takes no more; the same from any other file or call is none of these."""
+    """Stdout or stderr can no longer be written; other files raise other errors."""
 
     def __init__(self, error: OSError, descriptor: int) -> None:
         """Say of which stream it is: 1 or 2."""
@@ -28,7 +28,7 @@ class NotSaidError(OSError):
 
 @contextmanager
 def saying(descriptor: int) -> Iterator[None]:
-    """Tell what goes wrong with a stream of ours from all that has no name of a file either."""
+    """Turn an error of stdout or stderr into NotSaidError."""
     try:
         yield
     except OSError as error:
@@ -36,7 +36,7 @@ def saying(descriptor: int) -> Iterator[None]:
 
 
 class Screen(Console):
-    """A console whose stream may fail, or its reader leave: the command line knows then what it was."""
+    """A console that raises NotSaidError if its stream fails or its reader leaves."""
 
     def __exit__(
         self,
@@ -44,12 +44,12 @@ class Screen(Console):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write what has gathered, as all printing ends with; NotSaidError where the stream takes no more."""
+        """Write the buffered output, as every print does last."""
         with saying(2 if self.stderr else 1):
             super().__exit__(kind, error, trace)
 
     def on_broken_pipe(self) -> None:
-        """Leave it to the command line, where rich itself would end with exit code 1."""
+        """Raise the error: rich itself would end with exit code 1."""
         raise OSError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 

@@ -1,4 +1,4 @@
-"""All cuts of a run: each planned one that is not recorded yet, and what is kept of it."""
+"""All cuts of a run: every planned cut that is not recorded yet, and what is kept of it."""
 
 import os
 from collections.abc import Sequence
@@ -6,29 +6,29 @@ from pathlib import Path
 
 from diskproof.crash import evidence
 from diskproof.crash.trial import CutAttempt, make_cut
-from diskproof.refusal import RefusalError, told_of
+from diskproof.refusal import RefusalError, refusal_of
 from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import CutTrial
+from diskproof.results.findings import EVIDENCE, START
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Finding
 from diskproof.run.bench import MISHAPS, Bench
-from diskproof.run.execute import run_trials
-from diskproof.run.outfit import data_set_name
 from diskproof.run.prove import check_request, prove
-from diskproof.run.served import START
+from diskproof.run.server_setup import data_set_name
 from diskproof.run.session import Progress, Request, check_disks, session
+from diskproof.run.trials import run_trials
 from diskproof.storage.virtual import ServedDisk
 from diskproof.system.endings import end_if_asked
+from diskproof.wording import as_message, say
 
 MOST_UNFINISHED = 3
-"""Cuts of one cell that may break off one after the other: the next would as well."""
+"""After so many broken cuts of one cell in a row, the next would break off too."""
 
 
 class StoppedError(RefusalError):
-    """A run that had begun and cannot go on; what was finished is in its folder."""
+    """A run that began and cannot go on; what was finished is in its folder."""
 
     def __init__(self, message: str, folder: RunFolder) -> None:
-        """Keep the reason and the folder."""
         super().__init__(message)
         self.folder = folder
 
@@ -36,7 +36,7 @@ class StoppedError(RefusalError):
 def execute(request: Request, progress: Progress) -> RunFolder:
     """Make all trials, proofs and cuts of a run that do not count yet.
 
-    KeyboardInterrupt leaves the finished ones in the folder; so does StoppedError, which names it.
+    KeyboardInterrupt and StoppedError leave the finished ones in the folder; StoppedError names it.
     """
     if request.pairs:
         check_request(request)
@@ -50,23 +50,23 @@ def execute(request: Request, progress: Progress) -> RunFolder:
         except RefusalError as error:
             raise StoppedError(str(error), bench.folder) from error
         except OSError as error:
-            if (told := told_of(error)) is None:
+            if (refused := refusal_of(error)) is None:
                 raise
-            raise StoppedError(told, bench.folder) from error
+            raise StoppedError(refused, bench.folder) from error
     return bench.folder
 
 
 def make_cuts(plan: CrashPlan, bench: Bench, progress: Progress) -> None:
-    """Make the cuts that are not recorded yet as finished, and append each to the run folder.
+    """Make the cuts that are not recorded as finished, and append each to the run folder.
 
-    RefusalError where a cell's server never starts, or its cuts break off again and again.
+    RefusalError if a cell's server never starts, or its cuts break off again and again.
     """
     recorded = bench.folder.cuts()
     done = {cut.id for cut in recorded if cut.finished}
     shelf = evidence.Shelf(plan, recorded)
     made = [cut for cut in recorded if cut.finished]
     for cut in made:
-        if cut.evidence is None:  # its evidence was being kept when the campaign was killed
+        if cut.evidence is None:  # the campaign was killed while it kept the evidence
             bench.folder.drop_cut_folder(cut.id)
     for planned in plan.trials:
         end_if_asked()
@@ -84,10 +84,10 @@ def make_cuts(plan: CrashPlan, bench: Bench, progress: Progress) -> None:
 
 
 def _put_away(attempt: CutAttempt, shelf: evidence.Shelf) -> CutTrial:
-    """Record a cut, then keep evidence of it where it failed, and nothing where it did not.
+    """Record a cut, then keep evidence if it failed.
 
-    In this order: only what failed leaves evidence, and where keeping it fails or is interrupted such a cut
-    would be made again, and its loss forgotten. With evidence it is recorded anew: the last record counts.
+    The order matters. If keeping the evidence fails or is interrupted, the loss is on record already and the
+    cut is not repeated. With evidence the cut is recorded again: the last record counts.
     """
     folder = attempt.bench.folder
     cut = attempt.record(evidence=None)
@@ -102,10 +102,10 @@ def _put_away(attempt: CutAttempt, shelf: evidence.Shelf) -> CutTrial:
         folder.drop_cut_folder(cut.id)
         attempt.findings.append(
             Finding(
-                check="evidence",
+                check=EVIDENCE,
                 severity="warning",
-                message=f"no evidence of it could be kept: {error}",
-                remedy="the logs of requests are as large as all that was written: see that they have room",
+                message=say("no evidence of the cut was kept: {error}", error=str(error)),
+                remedy=as_message("Free space: a log of requests is as large as all that was written."),
             )
         )
         cut = attempt.record(evidence=None)
@@ -114,7 +114,7 @@ def _put_away(attempt: CutAttempt, shelf: evidence.Shelf) -> CutTrial:
 
 
 def _keep_evidence(attempt: CutAttempt, why: str) -> CutTrial:
-    """Complete the folder of a cut to what can be looked at and replayed, and return the cut's record."""
+    """Complete the folder of a cut so that it can be examined and replayed; return the cut's record."""
     cut = attempt.record(evidence=str(attempt.folder.relative_to(attempt.bench.folder.path.absolute())))
     evidence.keep(attempt.folder, cut, attempt.told or [], attempt.verified.ledger, attempt.cut_us)
     if attempt.cuts_disks:
@@ -157,14 +157,14 @@ def _keep_what_replays(attempt: CutAttempt) -> None:
 
 
 def _part(image: Path) -> Path:
-    """Return the file of an image that is not whole yet."""
+    """Return the file of an incomplete image."""
     return image.with_suffix(".part")
 
 
 def _check_sense(made: Sequence[CutTrial]) -> None:
-    """End a campaign whose server never starts, or whose cuts break off one after the other.
+    """End a campaign if a server never starts, or cuts break off one after another.
 
-    `made`: the finished cuts of earlier sessions and all of this one; what broke off before was mended since.
+    `made`: the finished cuts of earlier sessions and all of this one; earlier failures may have been fixed.
     """
     last = made[-1]
     if last.finished:
@@ -175,4 +175,4 @@ def _check_sense(made: Sequence[CutTrial]) -> None:
     if never_started or (
         len(of_cell) >= MOST_UNFINISHED and not any(cut.finished for cut in of_cell[-MOST_UNFINISHED:])
     ):
-        raise RefusalError(why.message)
+        raise RefusalError(why.message.text)

@@ -1,4 +1,4 @@
-"""The clients whose commits are cut: diskproof-load's ledger, and the file of what they were told."""
+"""The clients whose commits are cut: diskproof-load's ledger, and the file of their acknowledgements."""
 
 import os
 import time
@@ -7,112 +7,101 @@ from pathlib import Path
 
 from diskproof import load
 from diskproof.refusal import RefusalError
-from diskproof.results.crash_plan import CrashCell
 from diskproof.results.plan import Phases
 from diskproof.run.cutcells import LINGER_S
 from diskproof.study.crash import CrashChoice
 from diskproof.system.processes import Starter
+from diskproof.wording import Message, say
+from diskproof.wording import seconds as seconds_
 from diskproof.workload.arguments import run_arguments
 
 ACKNOWLEDGEMENTS = "acknowledgements"
-"""Name of the file in which the clients write what they are told."""
+"""File in which the clients record each acknowledged commit."""
 
 BEYOND_S = 600.0
-"""How much longer the load is asked to run than until the latest moment of a cut: it never ends by itself."""
+"""How much longer the load may run than until the latest moment of a cut: it never ends by itself."""
 
 FIRST_ANSWER_S = 60.0
-"""How long the first commit may take: a slow disk under a cold server takes a second."""
+"""Limit for the first commit: a slow disk under a cold server takes a second."""
 
 ACTIVE_WITHIN_S = 0.25
-"""Somebody must have been told of a commit within so much before a cut, or the cut is one of an idle server:
-eight clients on a disk of 5,400 rpm are told of some sixty in a second."""
+"""A cut needs an acknowledged commit within this time before it, or it is the cut of an idle server. Eight
+clients on a disk of 5,400 rpm get about sixty a second."""
 
 LOOK_S = 0.002
-"""Between two looks at the file: what it adds to the moment of a cut is at random all the same."""
+"""Time between two looks at the file; the moment of a cut is random anyway."""
 
 TAIL_BYTES = 256
-"""What is read of the file's end: the last line, of three numbers, is in it."""
+"""What is read of the file's end; it contains the last line, which has three numbers."""
 
 
 class NobodyAnsweredError(RefusalError):
-    """No commit was acknowledged: there is nothing that a cut could take."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """Which clients are to come, and where they write what they were told."""
-
-    url: str
-    cell: CrashCell
-    crash: CrashChoice
-    seed: int
-    acknowledgements: Path
-    """Not on a disk that is cut; it must not be there yet."""
-    log: Path
+    """No commit was acknowledged: a cut could take nothing."""
 
 
 @dataclass(frozen=True)
 class Waited:
-    """What came of waiting for the moment of a cut."""
+    """The outcome of waiting for the moment of a cut."""
 
     put_off_s: float
-    """How much longer it took than was asked, until somebody was told of a commit."""
-    silent_because: str | None
-    """Why nobody was; None: somebody was."""
+    """Extra time until a commit was acknowledged."""
+    silent_because: Message | None
+    """Why there was none; None: there was one."""
 
 
 class Clients:
-    """Clients under way."""
+    """The running clients."""
 
-    def __init__(self, order: Order, starter: Starter) -> None:
-        """Start the program; it connects, and then waits."""
-        self._file = order.acknowledgements
-        self._order = order
-        phases = Phases(warm_up_s=0.0, measure_s=order.crash.cut_before_s + BEYOND_S)
+    def __init__(
+        self, starter: Starter, url: str, crash: CrashChoice, clients: int, seed: int, folder: Path
+    ) -> None:
+        """Start the program; it connects, and then waits.
+
+        `folder` takes its log and the acknowledgements; it does not lie on a disk that is cut.
+        """
+        self._file = folder / ACKNOWLEDGEMENTS
+        phases = Phases(warm_up_s=0.0, measure_s=crash.cut_before_s + BEYOND_S)
         arguments = [
-            *run_arguments(order.crash.ledger, phases, order.cell.clients, order.seed),
-            *("--acknowledgements", str(order.acknowledgements)),
+            *run_arguments(crash.ledger, phases, clients, seed),
+            *("--acknowledgements", str(self._file)),
         ]
-        self._load = load.Load(starter, order.url, order.crash.ledger.kind, arguments, order.log)
+        self._load = load.Load(starter, url, crash.ledger.kind, arguments, folder / "load.log")
         self._events = self._load.events(longest_s=0.0)
 
-    @property
-    def pid(self) -> int:
-        """The program's process id."""
-        return self._load.pid
-
     def connect(self) -> None:
-        """Wait until all clients are connected; LoadFailedError if they cannot be."""
+        """Wait until all clients are connected; LoadFailedError if they cannot connect."""
         event = next(self._events)
         if event["event"] != "ready":
-            raise load.LoadFailedError(f"diskproof-load said `{event['event']}` before it was ready")
+            raise load.LoadFailedError(f"diskproof-load reported `{event['event']}` before it was ready")
 
     def begin(self) -> None:
-        """Let the clients begin, and wait until the first was told of a commit."""
+        """Let the clients begin, and wait for the first acknowledged commit."""
         self._load.go_on()
         until = time.monotonic() + FIRST_ANSWER_S
         while self._last_us() is None:
-            self._see_that_they_live()
+            self._check_alive()
             if time.monotonic() > until:
                 raise NobodyAnsweredError(f"no commit was acknowledged within {FIRST_ANSWER_S:g} s")
             time.sleep(LOOK_S)
 
     def wait(self, seconds: float) -> Waited:
-        """Wait, and a little longer until somebody was told of a commit within `ACTIVE_WITHIN_S`."""
+        """Wait, and a little longer until a commit was acknowledged within `ACTIVE_WITHIN_S`."""
         time.sleep(seconds)
         drawn = time.monotonic()
         put_off_s = 0.0
         while not self._is_active():
-            self._see_that_they_live()
+            self._check_alive()
             if time.monotonic() > drawn + LINGER_S:
-                return Waited(
-                    LINGER_S,
-                    f"no commit was acknowledged in the last {ACTIVE_WITHIN_S:g} s before the cut, though it "
-                    f"was put off by {LINGER_S:g} s: an idle server has nothing to lose",
+                why = say(
+                    "no commit was acknowledged in the last {active} before the cut, which waited {linger} "
+                    "for one: an idle server has nothing to lose",
+                    active=seconds_(ACTIVE_WITHIN_S),
+                    linger=seconds_(LINGER_S),
                 )
+                return Waited(LINGER_S, why)
             time.sleep(LOOK_S)
             put_off_s = time.monotonic() - drawn
-        self._see_that_they_live()
+        self._check_alive()
         return Waited(put_off_s, None)
 
     def kill(self) -> None:
@@ -120,7 +109,7 @@ class Clients:
         self._load.end()
 
     def told(self) -> str:
-        """Return what the clients wrote of what they were told."""
+        """Return the lines that the clients wrote about acknowledged commits."""
         try:
             return self._file.read_text(encoding="ascii", errors="replace")
         except FileNotFoundError:
@@ -131,7 +120,7 @@ class Clients:
         return last_us is not None and time.monotonic() - last_us / 1e6 <= ACTIVE_WITHIN_S
 
     def _last_us(self) -> int | None:
-        """Return when the last commit was acknowledged; None before the first."""
+        """Return the time of the last acknowledged commit; None before the first."""
         try:
             with self._file.open("rb") as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
@@ -141,8 +130,8 @@ class Clients:
         fields = whole.rpartition(b"\n")[2].split()
         return int(fields[-1]) if fields else None
 
-    def _see_that_they_live(self) -> None:
-        """Raise the program's own words where it has ended: nobody would be cut."""
+    def _check_alive(self) -> None:
+        """Raise the program's own message if it has ended: the cut would hit no client."""
         if self._load.alive:
             return
         for _ in self._events:

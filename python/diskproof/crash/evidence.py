@@ -1,4 +1,4 @@
-"""What is kept of a cut that failed, so that anybody can look at it and make it again; of others nothing."""
+"""What is kept of a cut that failed, so that anybody can examine and repeat it. Other cuts leave nothing."""
 
 import csv
 import shlex
@@ -15,11 +15,11 @@ from diskproof.results.record import Record, Role
 from diskproof.storage.virtual import ServedDisk
 
 MOST_KEPT = 10
-"""Cuts of one cell in one way of which evidence is kept: the next ones show the same, and each log is as
-large as all that was written."""
+"""Cuts of one cell in one way whose evidence is kept. Further ones show the same, and each log is as large as
+all that was written."""
 
 MOST_EXPECTED = 2
-"""So many where documentation says that this may happen: to be looked at, not to be explained."""
+"""The same if the documentation says that the failure may happen."""
 
 READ_ME = "READ-ME.txt"
 REPLAY = "replay.json"
@@ -27,59 +27,54 @@ RECORD = "cut.json"
 
 HOLDS = {
     ACKNOWLEDGEMENTS: (
-        "CLIENT NUMBER MICROSECONDS of each acknowledged transaction; some may come",
-        "after the cut: no promise of a database that has power",
+        "CLIENT NUMBER MICROSECONDS of each acknowledged transaction; those after",
+        "the cut do not count: the database had no power",
     ),
-    "lost.csv": ("those that were acknowledged before the cut, and are not there",),
-    "entries.csv": ("the transactions that are there after recovery",),
-    "accounts.csv": ("the accounts as they are after recovery",),
-    RECORD: ("the record of the cut, as it stands in cuts.jsonl",),
-    "load.log": ("what the clients' program said",),
+    "lost.csv": ("transactions that were acknowledged before the cut and are missing",),
+    "entries.csv": ("the transactions after recovery",),
+    "accounts.csv": ("the accounts after recovery",),
+    RECORD: ("the record of the cut, as in cuts.jsonl",),
+    "load.log": ("messages of the clients' program",),
     "server/*": ("configuration and log until the cut",),
-    "recovery/*": ("the same from the start after it on",),
+    "recovery/*": ("the same, from the start after the cut on",),
     "requests-*.log": ("every request to each disk with its bytes, from ../disks/*/*.image on",),
 }
-"""What the folder of a cut may hold, and what each is."""
+"""The possible files in the folder of a cut, and what each holds."""
 
 
 def request_log(folder: Path, disk: ServedDisk) -> Path:
-    """Return the file of a cut's folder to which a disk writes its requests."""
+    """Return the file of a cut's folder that a disk logs its requests to."""
     return folder / f"requests-{_file_name(disk.facts.name)}.log"
 
 
 def disk_image(folder: Path, data_set: str, disk: ServedDisk) -> Path:
-    """Return the file of a disk's bytes before a cut: what its log of requests begins with."""
+    """Return the file of a disk's bytes before a cut: its log of requests begins with them."""
     return folder / f"{_file_name(data_set)}-{_file_name(disk.facts.name)}.image"
 
 
 def failure(cut: CutTrial, plan: CrashPlan) -> str | None:
-    """Say why a cut is worth keeping evidence of; None where it did what it may do."""
+    """Return why the evidence of a cut is worth keeping; None if the cut did only what it may."""
     if not cut.finished:
         return None
     if cut.recovery is not None and cut.recovery.refused:
-        return "there is no database any more"
+        return "the database did not come up again"
     if cut.is_damaged:
-        return "what is there is damaged, or contradicts itself"
+        return "the database is damaged, or contradicts itself"
     if cut.lost and _must_be_kept(cut, plan):
-        return f"{cut.lost} acknowledged transactions are lost, and all must be kept"
+        return f"{cut.lost} acknowledged transactions are lost, and none may be"
     return None
 
 
-def is_expected(cut: CutTrial, plan: CrashPlan) -> bool:
-    """Tell whether documentation says that such a failure may be."""
-    return _says(cut, plan) == "may corrupt"
-
-
 class DiskToReplay(Record):
-    """A disk that can be brought to what a cut left of it."""
+    """A disk that a replay brings to its state after the cut."""
 
     log: str
-    """File of its requests, and that of its bytes before them, from the cut's folder."""
+    """File of its requests, and file of its bytes before them, from the cut's folder."""
     image: str
 
 
 class ToReplay(Record):
-    """What a replay must know besides the record of a cut."""
+    """What a replay needs besides the record of a cut."""
 
     cut_us: int
     folders: dict[Role, str]
@@ -89,17 +84,16 @@ class ToReplay(Record):
 
 
 class Shelf:
-    """How much evidence there is of each cell and way already."""
+    """Counts the evidence of each cell and way."""
 
     def __init__(self, plan: CrashPlan, recorded: Iterable[CutTrial]) -> None:
-        """Count what earlier cuts of a run have left."""
         self._plan = plan
         self._kept = Counter((cut.cell, cut.way) for cut in recorded if cut.evidence)
 
     def takes(self, cut: CutTrial) -> str | None:
-        """Return why evidence of a cut is to be kept; None where it is not, or there is enough."""
+        """Return why evidence of a cut is to be kept; None if it is not, or if there is enough."""
         why = failure(cut, self._plan)
-        most = MOST_EXPECTED if is_expected(cut, self._plan) else MOST_KEPT
+        most = MOST_EXPECTED if _says(cut, self._plan) == "may corrupt" else MOST_KEPT
         if why is None or self._kept[cut.cell, cut.way] >= most:
             return None
         self._kept[cut.cell, cut.way] += 1
@@ -109,7 +103,7 @@ class Shelf:
 def keep(
     folder: Path, cut: CutTrial, told: Sequence[Acknowledgement], ledger: Ledger | None, cut_us: int
 ) -> None:
-    """Write down beside logs and acknowledgements what was found."""
+    """Write what was found beside the logs and the acknowledgements."""
     if ledger is not None:
         _write_rows(
             folder / "entries.csv", ("client", "number", "source", "target", "amount"), ledger.entries
@@ -121,16 +115,7 @@ def keep(
 
 
 def explain(folder: Path, cut: CutTrial, why: str, cut_us: int) -> None:
-    """Write down, last of all, what lies in the folder of a cut and how to make it again."""
-    (folder / READ_ME).write_text(_read_me(folder, cut, why, cut_us), encoding="utf-8")
-
-
-def replay_command(folder: Path) -> str:
-    """Return the command that makes a cut again from its evidence."""
-    return shlex.join(["diskproof", "crash", "--replay", str(folder)])
-
-
-def _read_me(folder: Path, cut: CutTrial, why: str, cut_us: int) -> str:
+    """Write, last of all, what lies in the folder of a cut and how to repeat the cut."""
     lines = [
         f"Cut {cut.id} of {cut.cell}, {cut.way}, seed {cut.seed}: {why}.",
         "",
@@ -143,19 +128,16 @@ def _read_me(folder: Path, cut: CutTrial, why: str, cut_us: int) -> str:
     if (folder / REPLAY).exists():
         lines += [
             "",
-            "Made again by root, byte for byte, from those logs:",
+            "This command, run by root, repeats the cut byte for byte from those logs:",
             "",
-            f"    {replay_command(folder)}",
+            f"    {shlex.join(['diskproof', 'crash', '--replay', str(folder)])}",
             "",
-            "It needs the whole folder of the run: to make it elsewhere, copy all of that, and name this",
-            "folder within the copy.",
+            "It needs the whole folder of the run. To repeat the cut elsewhere, copy the whole folder of the",
+            "run, and name this folder within the copy.",
         ]
     elif not cut.disks:
-        lines += [
-            "",
-            "The death of a process leaves nothing to be replayed; the seed draws its moment alone.",
-        ]
-    return "\n".join([*lines, ""])
+        lines += ["", "A killed process leaves nothing to be replayed; the seed only sets its moment."]
+    (folder / READ_ME).write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def _must_be_kept(cut: CutTrial, plan: CrashPlan) -> bool:
@@ -166,7 +148,7 @@ def _must_be_kept(cut: CutTrial, plan: CrashPlan) -> bool:
 
 
 def _says(cut: CutTrial, plan: CrashPlan) -> Says | None:
-    """Return what is documented of a cut's cell: the first that speaks of it counts."""
+    """Return what is documented of a cut's cell: the first entry that covers it counts."""
     cell = plan.cell(cut.cell)
     return next((one.says for one in plan.documented if one.covers(cell, cut.way)), None)
 

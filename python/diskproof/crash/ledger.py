@@ -1,4 +1,4 @@
-"""The database held to its acknowledgements: what was promised, beside what is there after recovery. Pure."""
+"""The database compared with its acknowledgements after recovery. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ ACCOUNTS = "SELECT id, balance, transfers FROM ledger_accounts"
 
 ENTRIES_TABLE = "ledger_entries"
 ENTRY_KEY_COLUMNS = 2
-"""Client and number come first in an entry, and tell it from every other."""
+"""Client and number come first in an entry, and identify it."""
 
 Key = tuple[int, int]
 """A transaction: its client, and its number among that client's, from 1."""
@@ -29,7 +29,7 @@ class LedgerError(RefusalError):
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """A commit that a client was told of."""
+    """A commit that was acknowledged to a client."""
 
     client: int
     number: int
@@ -47,39 +47,38 @@ class Ledger:
     """The tables as they were read after recovery."""
 
     entries: Rows
-    """Of client, number, source, target, amount."""
+    """Client, number, source, target, amount."""
     accounts: Rows
-    """Of id, balance, transfers."""
+    """Id, balance, transfers."""
 
     @property
     def keys(self) -> set[Key]:
-        """The transactions that are there."""
+        """The transactions in the database."""
         return {(_whole(client), _whole(number)) for client, number, *_ in self.entries}
 
 
 def read_acknowledgements(text: str) -> list[Acknowledgement]:
-    """Read what the clients wrote, in the order in which they were told; LedgerError if they cannot have.
+    """Read the acknowledgements in order of time; LedgerError if clients cannot have written them.
 
-    A line without its end was cut off with the program that wrote it: its client had gone on to nothing.
+    A line without its end was cut off when the program was killed: its client went on to nothing.
     """
     found = [_acknowledgement(number, line) for number, line in enumerate(text.split("\n")[:-1], start=1)]
     last: Counter[int] = Counter()
     for one in found:
         if one.number != last[one.client] + 1:
             raise LedgerError(
-                f"client {one.client} was told of its transaction {one.number} after {last[one.client]}: "
-                "its numbers have a gap, so that its file of acknowledgements is not to be trusted"
+                f"client {one.client} has an acknowledgement of transaction {one.number} after "
+                f"{last[one.client]}: the numbers have a gap, so the file of acknowledgements is not valid"
             )
         last[one.client] = one.number
     return sorted(found, key=lambda one: one.at_us)
 
 
 def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_us: int) -> LedgerOutcome:
-    """Hold a recovered database to what it acknowledged until a moment.
+    """Compare a recovered database with what it acknowledged until a moment.
 
-    `told` has also what was acknowledged after that, while the disks were dead already: no promise of a
-    database that has power, but the client went on to its next number all the same. `accounts` is how many
-    there are to be.
+    `told` also has what was acknowledged after the cut. That was no promise of a database with power, but the
+    client went on to its next number. `accounts` is the right number of accounts.
     """
     promised = [one for one in told if one.at_us <= cut_us]
     there = Counter((_whole(client), _whole(number)) for client, number, *_ in ledger.entries)
@@ -102,20 +101,20 @@ def compare(told: Sequence[Acknowledgement], ledger: Ledger, accounts: int, cut_
 
 
 def lost_of(told: Sequence[Acknowledgement], ledger: Ledger, cut_us: int) -> list[Acknowledgement]:
-    """Return the acknowledged transactions that are not there."""
+    """Return the acknowledged transactions that are missing."""
     there = ledger.keys
     return [one for one in told if one.at_us <= cut_us and one.key not in there]
 
 
 def told_since(told: Sequence[Acknowledgement], since_us: int, cut_us: int) -> int:
-    """Return how many were acknowledged after a moment, and until the cut."""
+    """Return how many were acknowledged after a moment, up to the cut."""
     return sum(since_us < one.at_us <= cut_us for one in told)
 
 
 def _never_sent(told: Sequence[Acknowledgement], there: Iterable[Key]) -> Iterator[Key]:
-    """Yield what no client can have sent: each has sent one transaction at most beyond its last told one.
+    """Yield the transactions that no client can have sent.
 
-    A client that was never told of anything may have sent its first.
+    Each client has sent at most one transaction beyond its last acknowledged one.
     """
     last: dict[int, int] = {}
     for one in told:
@@ -126,7 +125,7 @@ def _never_sent(told: Sequence[Acknowledgement], there: Iterable[Key]) -> Iterat
 
 
 def _half_applied(ledger: Ledger, accounts: int) -> int:
-    """Count the accounts that do not hold what the entries make of them, missing and strange ones too."""
+    """Count the accounts that do not match the entries, including missing and unknown accounts."""
     balance: Counter[int] = Counter(dict.fromkeys(range(1, accounts + 1), BALANCE))
     transfers: Counter[int] = Counter(dict.fromkeys(range(1, accounts + 1), 0))
     for _, _, source, target, amount in ledger.entries:
@@ -148,11 +147,11 @@ def _acknowledgement(number: int, line: str) -> Acknowledgement:
     fields = line.split(" ")
     if len(fields) != 3 or not all(field.isascii() and field.isdigit() for field in fields):
         raise LedgerError(
-            f"line {number} of the acknowledgements is {line!r}, and not a client, a number and a moment"
+            f"line {number} of the acknowledgements is {line!r}, not a client, a number and a time"
         )
     return Acknowledgement(*(int(field) for field in fields))
 
 
 def _whole(value: object) -> int:
-    """Return a figure of a row; what is none (a damaged row) is told apart from every real one."""
+    """Return a figure of a row; -1, which no figure is, for anything else in a damaged row."""
     return int(value) if isinstance(value, int) else -1

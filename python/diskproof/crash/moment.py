@@ -5,22 +5,24 @@ from collections.abc import Sequence
 
 from diskproof.disk import Facts
 from diskproof.results.cut import DiskAtCut
+from diskproof.results.findings import ONE_CUT
 from diskproof.results.trial import Finding
 from diskproof.storage.virtual import ServedDisk
+from diskproof.wording import as_message, say
 
 LARGE_SPREAD_S = 0.001
-"""A fast disk has flushed in less, and what lies between the cuts of two disks can hide a loss."""
+"""A fast disk flushes in less time, so a larger gap between the cuts of two disks can hide a loss."""
 
 
 def now_us() -> int:
-    """Return the moment on the clock of the disks and of the clients: CLOCK_MONOTONIC."""
+    """Return the time on the clock of disks and clients, CLOCK_MONOTONIC."""
     return time.monotonic_ns() // 1000
 
 
 def disk_at_cut(disk: ServedDisk, facts: Facts, began_us: int, cut_us: int) -> DiskAtCut:
-    """Return the record of what a disk answered to its cut.
+    """Return the record of a disk's answer to its cut.
 
-    `began_us`: when the load began; `cut_us`: when the first disk of the layout was cut.
+    `began_us`: start of the load; `cut_us`: when the first disk of the layout was cut.
     """
     flushed_us = facts["last_flush_monotonic_us"]
     since_load = flushed_us is not None and flushed_us >= began_us
@@ -35,16 +37,19 @@ def disk_at_cut(disk: ServedDisk, facts: Facts, began_us: int, cut_us: int) -> D
 
 
 def apart(disks: Sequence[DiskAtCut]) -> list[Finding]:
-    """Return what is to be said where the disks of a layout were not cut at one moment."""
+    """Return a warning if the disks of a layout were not cut at the same moment."""
     spread_s = max((disk.after_first_s for disk in disks), default=0.0)
     if spread_s <= LARGE_SPREAD_S:
         return []
     return [
         Finding(
-            check="one cut",
+            check=ONE_CUT,
             severity="warning",
-            message=f"its disks were cut {spread_s * 1000:.1f} ms apart: what the later one flushed "
-            "meanwhile it has kept, and an acknowledged commit with it",
-            remedy="end what else keeps this machine's cores busy",
+            message=say(
+                "the disks were cut {ms:.1f} ms apart: a flush of the later one in that time may have kept "
+                "an acknowledged commit",
+                ms=spread_s * 1000,
+            ),
+            remedy=as_message("Stop other work on this machine's cores."),
         )
     ]

@@ -1,4 +1,4 @@
-"""A cut made again from its evidence: the same bytes on the disk, the same server, the same question."""
+"""A cut repeated from its evidence: the same bytes on the disks, the same server, the same checks."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashCell, CrashPlan
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
 from diskproof.results.folder import RunFolder, RunFolderError
-from diskproof.results.plan import Plan
 from diskproof.results.record import Role
 from diskproof.run.bench import Bench
-from diskproof.run.outfit import settings_of
+from diskproof.run.server_setup import settings_of
 from diskproof.run.session import Progress, Request, session
 from diskproof.server.base import Dirs
 from diskproof.study.crash import CrashChoice
 from diskproof.study.read import StudyFile
+from diskproof.wording import Message, say
 
 LOGS = "replay"
 """Folder beside the evidence for the server's logs of a replay."""
@@ -30,7 +30,7 @@ LOGS = "replay"
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence of one cut, as it lies in its run."""
+    """The evidence of one cut, within its run."""
 
     folder: Path
     run: RunFolder
@@ -39,29 +39,19 @@ class Evidence:
 
     @property
     def plan(self) -> CrashPlan:
-        """The plan that the cut was made by."""
+        """The plan of the cut."""
         crash = self.run.plan().crash
         assert crash is not None
         return crash
 
     @property
     def cell(self) -> CrashCell:
-        """What was cut."""
+        """The cell that was cut."""
         return self.plan.cell(self.cut.cell)
 
 
-@dataclass(frozen=True)
-class Replayed:
-    """What came out when a cut was made again."""
-
-    recovery: Recovery
-    ledger: LedgerOutcome | None
-    differences: list[str]
-    """In what it differs from the record; empty: the same comes out."""
-
-
 def open_evidence(folder: Path) -> Evidence:
-    """Open what was kept of a cut; RefusalError says what is missing."""
+    """Open the evidence of a cut; RefusalError says what is missing."""
     if not (folder / evidence.RECORD).is_file():
         raise RefusalError(
             f"{folder} is not the evidence of a cut: it has no {evidence.RECORD}; name RUN/cuts/ID"
@@ -70,9 +60,8 @@ def open_evidence(folder: Path) -> Evidence:
     try:
         cut = CutTrial.model_validate_json((folder / evidence.RECORD).read_bytes())
         if not (folder / evidence.REPLAY).is_file():
-            raise RefusalError(
-                f"{folder} cannot be replayed: {_why_not(cut)}; its logs and its ledger are what there is"
-            )
+            why = f"it has no {evidence.REPLAY}" if cut.disks else "a killed process leaves no log"
+            raise RefusalError(f"{folder} cannot be replayed: {why}; read its logs and its ledger instead")
         to_replay = evidence.ToReplay.model_validate_json((folder / evidence.REPLAY).read_bytes())
     except ValidationError as error:
         raise RefusalError(f"{folder} cannot be read: {str(error).splitlines()[0]}") from None
@@ -84,34 +73,36 @@ def open_evidence(folder: Path) -> Evidence:
 
 
 def _run_of(folder: Path) -> RunFolder:
-    """Return the run that a cut's folder lies in; a folder that was copied out of it is of no use alone."""
+    """Return the run that a cut's folder lies in; a folder that was copied out of it is not enough."""
     path = folder.parent.parent
     try:
         run = RunFolder.open(path)
     except RunFolderError as error:
         raise RefusalError(
-            f"{folder} does not lie in its run ({error}): a replay needs the study, the plan and the "
-            "disks' bytes from there; copy the whole RUN folder, and name RUN/cuts/ID within it"
+            f"{folder} is not inside its run ({error}): a replay needs its study, plan and disk images; "
+            "copy the whole RUN folder, and name RUN/cuts/ID within it"
         ) from None
     if run.plan().crash is None:
-        raise RefusalError(f"{folder} does not lie in its run: the plan in {path} has no cuts")
+        raise RefusalError(f"{folder} is not inside its run: the plan in {path} has no cuts")
     return run
 
 
-def replay(found: Evidence, file: StudyFile, progress: Progress) -> Replayed:
-    """Bring disks to what the cut left, recover, verify, and compare with the record.
+def replay(found: Evidence, file: StudyFile, progress: Progress) -> list[Message]:
+    """Bring disks to their state after the cut, recover, verify, and return how that differs from the record.
 
-    `file` is the study that the run was made of, read again.
+    `file` is the study of the run, read again.
     """
-    plan = _of_one_cell(found)
+    # The run's plan with nothing in it but the cell that was cut.
+    cut_alone = found.plan.model_copy(update={"cells": [found.cell], "trials": []})
+    plan = found.run.plan().model_copy(update={"cells": [], "trials": [], "crash": cut_alone})
     study = file.study.model_copy(update={"crash": file.study.crash or CrashChoice()})
     request = Request(file=replace(file, study=study), plan=plan, out=found.run.path.parent.parent)
     with session(request, progress, within=found.run) as bench:
-        progress.note("bringing the disks to what the cut left")
+        progress.note("bringing the disks to their state after the cut")
         return _replay(found, bench)
 
 
-def _replay(found: Evidence, bench: Bench) -> Replayed:
+def _replay(found: Evidence, bench: Bench) -> list[Message]:
     layout, kind = bench.layouts[found.cell.storage], bench.servers[found.cell.server]
     files = [(found.folder / disk.image, found.folder / disk.log) for disk in found.to_replay.disks]
     logs = found.folder / LOGS
@@ -138,23 +129,23 @@ def _replay(found: Evidence, bench: Bench) -> Replayed:
     if verified.ledger is not None:
         told = read_acknowledgements((found.folder / ACKNOWLEDGEMENTS).read_text(encoding="ascii"))
         ledger = compare(told, verified.ledger, found.plan.accounts, found.to_replay.cut_us)
-    return Replayed(recovery, ledger, differences(found.cut, recovery, ledger))
+    return differences(found.cut, recovery, ledger)
 
 
 @contextmanager
 def _where_they_lay(
     before: Mapping[Role, str], now: Mapping[Role, Path], bench: Bench
 ) -> Iterator[dict[Role, Path]]:
-    """Let the roles' directories be found where they were: servers write whole paths into their files.
+    """Make the roles' directories appear where they were: servers write whole paths into their files.
 
-    The folder of a place that is gone becomes a link to that of today.
+    The folder of a former place becomes a link to today's.
     """
     links = {Path(before[role]).parent: folder.parent for role, folder in now.items()}
     made = []
     try:
         for link, folder in links.items():
             if link.exists() or link.is_symlink():
-                raise RefusalError(f"{link} is there: the run that the cut is of is still under way")
+                raise RefusalError(f"{link} exists: the run of this cut is still under way; wait for its end")
             link.symlink_to(folder)
             bench.starter.adopt(link)
             made.append(link)
@@ -164,8 +155,8 @@ def _where_they_lay(
             link.unlink(missing_ok=True)
 
 
-def differences(cut: CutTrial, recovery: Recovery, ledger: LedgerOutcome | None) -> list[str]:
-    """Say in what a replay differs from the record, in what must be the same."""
+def differences(cut: CutTrial, recovery: Recovery, ledger: LedgerOutcome | None) -> list[Message]:
+    """Return how a replay differs from the record, in what must be the same."""
     before = cut.recovery
     assert before is not None  # only finished cuts leave evidence
     pairs = {
@@ -181,7 +172,9 @@ def differences(cut: CutTrial, recovery: Recovery, ledger: LedgerOutcome | None)
             for name in LedgerOutcome.model_fields
         }
     return [
-        f"{what}: {_said(then)} then, {_said(now)} now" for what, (then, now) in pairs.items() if then != now
+        say("{what}: {then} then, {now} now", what=what, then=_said(then), now=_said(now))
+        for what, (then, now) in pairs.items()
+        if then != now
     ]
 
 
@@ -189,23 +182,10 @@ def _said(value: object) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _of_one_cell(found: Evidence) -> Plan:
-    """Return the run's plan with nothing in it but the cell that was cut."""
-    plan = found.run.plan()
-    crash = found.plan.model_copy(update={"cells": [found.cell], "trials": []})
-    return plan.model_copy(update={"cells": [], "trials": [], "crash": crash})
-
-
 def check_study(found: Evidence, file: StudyFile) -> None:
-    """Refuse a study that is not the one that the run was made of."""
+    """Refuse a study that is not the run's own."""
     if file.text != found.run.study_text():
         raise RefusalError(
-            f"{file.name} is not the study that {found.run.path} was made of; the run's own copy, which is "
-            "taken without it, cannot name device files by paths that began at the folder of the study"
+            f"{file.name} is not the study of {found.run.path}: leave it out to use the run's own copy, "
+            "unless the study names device files by relative paths"
         )
-
-
-def _why_not(cut: CutTrial) -> str:
-    if not cut.disks:
-        return "the death of a process leaves no log of requests"
-    return f"it has no {evidence.REPLAY}"

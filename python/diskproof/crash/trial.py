@@ -1,42 +1,38 @@
 """One cut: restore, start, load, die, recover, verify."""
 
 import random
-from datetime import UTC, datetime
 
-from diskproof.crash.clients import ACKNOWLEDGEMENTS, Clients, Order
+from diskproof.crash.clients import Clients
 from diskproof.crash.evidence import request_log
 from diskproof.crash.ledger import Acknowledgement, compare, read_acknowledgements, told_since
 from diskproof.crash.moment import apart, disk_at_cut, now_us
-from diskproof.crash.recovery import Recovered, look, recover
-from diskproof.crash.verify import Verified
+from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashPlan, PlannedCut
 from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome, Recovery
+from diskproof.results.findings import CLEARED, FINISHED, START
 from diskproof.results.trial import Finding, Setting
-from diskproof.run.attempt import Stopwatch
+from diskproof.run.attempt import Steps
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.cutcells import CUT_LOAD
-from diskproof.run.outfit import data_set_name, restore_data, settings_of
-from diskproof.run.served import START
+from diskproof.run.served import ServerStartError
+from diskproof.run.server_setup import data_set_name, restore_data, settings_of
 from diskproof.server.base import Dirs, Running, ServerError, Settings
 from diskproof.storage.virtual import PowerCut
+from diskproof.wording import Message, as_message
 
-MENDING_REMEDY = "mend the cause, then go on with `--resume`: this cut is made again"
+REMEDY = as_message("Fix the cause, then `--resume` repeats this cut.")
 
 
 class SettingsError(RefusalError):
-    """The running server has other settings than were asked for."""
-
-
-class ServerStartError(ServerError):
-    """The server did not start from its whole, loaded data set: no power had failed yet."""
+    """The running server has other settings than requested."""
 
 
 def make_cut(bench: Bench, plan: CrashPlan, planned: PlannedCut) -> "CutAttempt":
-    """Make one cut to its end. What goes wrong with our own part is its finding, and the campaign goes on.
+    """Make one cut to its end. If a part of ours fails, it records a finding and the campaign goes on.
 
-    A server that does not come up again is an outcome. The attempt is returned with nothing mounted or at
-    work any more; `record` says what it found.
+    A server that does not come up again is an outcome. When the attempt is returned, nothing is mounted or
+    running; `record` returns what it found.
     """
     attempt = CutAttempt(bench, plan, planned)
     try:
@@ -54,26 +50,19 @@ def make_cut(bench: Bench, plan: CrashPlan, planned: PlannedCut) -> "CutAttempt"
     return attempt
 
 
-class CutAttempt:
-    """A cut under way: its parts in the order in which they are done, and what each of them found."""
+class CutAttempt(Steps):
+    """One cut as it runs: its steps in their order, and what each of them found."""
 
     def __init__(self, bench: Bench, plan: CrashPlan, planned: PlannedCut) -> None:
-        """Begin the record of a planned cut; nothing is touched yet."""
-        self.bench, self.plan, self.planned = bench, plan, planned
+        self.plan, self.planned = plan, planned
         self.cell = plan.cell(planned.cell)
+        super().__init__(bench, self.cell.storage)
         assert bench.study.crash is not None
         self.crash = bench.study.crash
-        self.layout = bench.layouts[self.cell.storage]
         self.kind = bench.servers[self.cell.server]
         self.image = bench.images.get(self.kind, bench.study.workloads[CUT_LOAD], bench.seed)
         self.folder = bench.folder.new_cut_folder(planned.id).absolute()
-        self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
-        self.watch = Stopwatch()
-        self.timings: dict[str, float] = {}
-        self.findings: list[Finding] = []
-        self.finished = False
-        self.settings: list[Setting] = []
-        self.silent_because: str | None = None
+        self.silent_because: Message | None = None
         self.put_off_s = 0.0
         self.began_us = self.cut_us = 0
         self.disks: list[DiskAtCut] = []
@@ -88,13 +77,11 @@ class CutAttempt:
 
     @property
     def cuts_disks(self) -> bool:
-        """Whether disks are cut; else it is the server alone that dies."""
+        """Whether disks are cut; otherwise only the server dies."""
         return self.planned.way != "kill"
 
-    # ------------------------------------------------------------ until the cut
-
     def restore(self) -> None:
-        """Put the loaded database into place; from these bytes on disks keep account of what is at risk."""
+        """Put the loaded database into place; from now on the disks account for bytes at risk."""
         self.layout.suit(self.kind.page_bytes)
         self.layout.draw_anew(self.planned.seed, self.planned.block)
         dirs = self._dirs("server")
@@ -103,7 +90,7 @@ class CutAttempt:
                 restore_data(self.layout, self.kind, self.image, dirs, self.cell.server)
             self.layout.track(lambda disk: request_log(self.folder, disk))
         restore_data(self.layout, self.kind, self.image, dirs, self.cell.server)
-        self._lap("restore_s")
+        self.lap("restore_s")
 
     def start(self) -> None:
         """Start the server with the cell's settings."""
@@ -115,35 +102,32 @@ class CutAttempt:
             raise ServerStartError(
                 f"`{self.cell.server}` did not start for {self.cell.id}: {error}"
             ) from error
-        self._lap("start_s")
+        self.lap("start_s")
 
     def load(self) -> None:
-        """Let the clients commit, on disks that take their time, until the moment that was drawn."""
+        """Let the clients commit, on disks that take their modelled time, until the random moment."""
         assert self._running is not None
-        order = Order(
+        self._clients = clients = Clients(
+            self.bench.starter,
             self._running.url,
-            self.cell,
             self.crash,
+            self.cell.clients,
             self.planned.seed,
-            self.folder / ACKNOWLEDGEMENTS,
-            self.folder / "load.log",
+            self.folder,
         )
-        self._clients = clients = Clients(order, self.bench.starter)
         clients.connect()
         self.settings = self._running.read_settings()
         check_settings(self.settings)
-        self._let_disks_take_time(on=True)
+        self.let_disks_take_time(on=True)
         self.began_us = now_us()
         clients.begin()
         draw = random.Random(self.planned.seed)  # noqa: S311 - a moment
         waited = clients.wait(draw.uniform(self.crash.cut_after_s, self.crash.cut_before_s))
         self.silent_because, self.put_off_s = waited.silent_because, waited.put_off_s
-        self._lap("load_s")
-
-    # ------------------------------------------------------------ the cut
+        self.lap("load_s")
 
     def die(self) -> None:
-        """Die in the planned way, and see that nobody is left."""
+        """Die in the planned way, and read what was acknowledged."""
         match self.planned.way:
             case "kill":
                 self.cut_us = now_us()
@@ -155,11 +139,11 @@ class CutAttempt:
         assert self._clients is not None
         self.told = read_acknowledgements(self._clients.told())
         if not self.cuts_disks and self.told:
-            # It was alive until its last answer; how long killing it took after that is no window of loss.
+            # The server lived until its last answer. The time that killing took is no window of loss.
             self.cut_us = max(self.cut_us, self.told[-1].at_us)
 
     def _cut(self, how: PowerCut) -> None:
-        """Cut the disks first, and kill whoever worked on them: from the cut on nothing can reach a disk."""
+        """Cut the disks first, then kill their users: from the cut on nothing can reach a disk."""
         answers = self.layout.cut(how)
         self._kill()
         self.cut_us = answers[0][1]["at_monotonic_us"]
@@ -177,50 +161,46 @@ class CutAttempt:
         self._clients.kill()
 
     def come_back(self) -> None:
-        """Let the power return with what survived, and nothing of what the kernel held."""
+        """Restore the power with what survived, and nothing that the kernel held."""
         if self.cuts_disks:
             self.layout.power_returns()
             self.layout.track_no_longer()
-        self._lap("cut_s")
-
-    # ------------------------------------------------------------ after the cut
+        self.lap("cut_s")
 
     def recover(self) -> None:
-        """Mount and start again, on disks that take their time; what does not come up is an outcome."""
+        """Mount and start again, on disks that take their modelled time. A failure is an outcome."""
         asked, dirs = self._asked, self._dirs("recovery")
         assert asked is not None
-        self._let_disks_take_time(on=True)
+        self.let_disks_take_time(on=True)
         self._recovered = recover(
             self.layout.mount_again if self.cuts_disks else None,
             lambda limit_s: self.kind.start(dirs, asked, self.bench.starter, deadline_s=limit_s),
             self.layout.folders().values(),
         )
         self._running = self._recovered.running or self._running
-        self._lap("recover_s")
+        self.lap("recover_s")
 
     def verify(self) -> None:
-        """Hold the database to its acknowledgements, at memory speed; the cut is finished."""
-        self._let_disks_take_time(on=False)
+        """Compare the database with its acknowledgements, at memory speed; the cut is finished."""
+        self.let_disks_take_time(on=False)
         self.recovery, self.verified = look(self._recovered)
         self.findings += self.verified.findings
         self.finished = True
-        self._lap("verify_s")
-
-    # ------------------------------------------------------------ the end
+        self.lap("verify_s")
 
     def fail(self, error: Exception) -> None:
-        """Say why the cut broke off."""
-        check = START if isinstance(error, ServerStartError) else "finished"
+        """Record why the cut broke off."""
+        check = START if isinstance(error, ServerStartError) else FINISHED
         message = str(error) or type(error).__name__
         if self._running is not None:
             message += f"; the server's log ends with:\n{self._running.log_tail()}"
         self.finished = False
-        self.findings.append(Finding(check=check, severity="invalid", message=message, remedy=MENDING_REMEDY))
+        self.findings.append(Finding(check=check, severity="invalid", message=message, remedy=REMEDY))
 
     def clear(self) -> None:
-        """Leave nothing of it but its record and its folder, whatever happened.
+        """Clear away everything but the record and the folder, whatever happened.
 
-        What was verified by then stays so: a loss that was seen is not given up for what comes after it.
+        What was verified before stays: a later failure does not discard a loss.
         """
         try:
             if self._clients is not None:
@@ -231,10 +211,10 @@ class CutAttempt:
             self.layout.clear()
         except MISHAPS as error:
             if self.finished:
-                self.findings.append(Finding(check="cleared", severity="warning", message=str(error)))
+                self.findings.append(Finding(check=CLEARED, severity="warning", message=str(error)))
             else:
                 self.fail(error)
-        self._lap("stop_s")
+        self.lap("stop_s")
 
     def record(self, evidence: str | None) -> CutTrial:
         """Return the record."""
@@ -258,12 +238,10 @@ class CutAttempt:
             ledger=self._outcome() if self.finished else None,
             recovery=self.recovery,
             settings=self.settings,
-            timings=CutTimings(**self.timings, total_s=self.watch.total()),
+            timings=CutTimings(**self.laps, total_s=self.total_s),
             evidence=evidence,
             findings=self.findings,
         )
-
-    # ------------------------------------------------------------ parts
 
     def _outcome(self) -> LedgerOutcome | None:
         if self.verified.ledger is None or self.told is None:
@@ -281,19 +259,12 @@ class CutAttempt:
         (self.folder / log).mkdir(exist_ok=True)
         return Dirs(**self.layout.folders(), run=self.bench.sockets, log=self.folder / log)
 
-    def _let_disks_take_time(self, *, on: bool) -> None:
-        for disk in self.layout.disks():
-            disk.control.set_timing(on=on)
-
-    def _lap(self, part: str) -> None:
-        self.timings[part] = self.watch.lap()
-
 
 def check_settings(settings: list[Setting]) -> None:
-    """Refuse to cut a server that runs with other settings than the cell's: it would tell of those."""
+    """Refuse to cut a server with other settings than the cell's: the cut would describe those."""
     wrong = [one for one in settings if not one.holds]
     if wrong:
         raise SettingsError(
-            f"`{wrong[0].name}` reads back as {wrong[0].observed}, and {wrong[0].requested} was asked for: "
-            "give a value that the server takes in `[tunings.NAME]`"
+            f"`{wrong[0].name}` reads back as {wrong[0].observed}, but {wrong[0].requested} was requested: "
+            "set a value that the server takes in `[tunings.NAME]`"
         )

@@ -1,1 +1,1 @@
-"""fio, the instrument that storage people trust: started, given its work, and read."""
+"""fio, the established program for measuring disks: started, given its work, and read."""

@@ -1,4 +1,4 @@
-"""What fio tells of the requests of one kind: their number and how long they took."""
+"""What fio reports about the requests of one kind: their number and their latencies."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ class Requests:
     requests: int
     """Answered within the measured time."""
     count: int
-    """Observations of latency: with those that were under way at the end."""
+    """Observed latencies: also those of requests that were under way at the end."""
     sum_ns: float
     squares_ns2: float
     """Sum of the squares."""
     min_ns: float
     max_ns: float
     bins: Counter[int]
-    """fio's histogram, true to 1 % (1/2^7, stat.h): observations by the upper end of their bin in ns."""
+    """fio's histogram, accurate to 1% (1/2^7, stat.h): observations by the upper end of their bin in ns."""
 
     @property
     def mean_ns(self) -> float:
-        """Mean latency; only where there is an observation."""
+        """Mean latency; only if there is an observation."""
         return self.sum_ns / self.count
 
     @property
@@ -36,7 +36,7 @@ class Requests:
         return sqrt(max(self.squares_ns2 / self.count - self.mean_ns**2, 0.0))
 
     def percentile_ns(self, percentile: float) -> float:
-        """Return a percentile: the bin in which it lies, at most the largest."""
+        """Return the upper end of a percentile's bin, at most the maximum."""
         wanted = self.count * percentile / 100
         seen = 0
         for ns, count in sorted(self.bins.items()):
@@ -60,7 +60,7 @@ class Requests:
 
 
 def as_latency(told: Requests, table_ns: dict[str, float]) -> Latency | None:
-    """Return latencies in microseconds, with percentiles that are told in ns; None of no request."""
+    """Return latencies in microseconds, with percentiles given in ns; None if there is no request."""
     if not told.count:
         return None
     return Latency(
@@ -85,19 +85,19 @@ def writes_of(result: Result) -> Requests:
 
 def syncs_of(result: Result) -> Requests:
     """Return a job's syncs."""
-    # fio resets its own counter of syncs after a ramp to nothing, but not the histogram's.
+    # After a ramp fio resets its counter of syncs, but not the histogram's.
     told = result["sync"]["lat_ns"]
     return _requests(told, told["N"])
 
 
 def seconds_of(result: Result) -> float:
-    """Return how long reads and writes went on."""
+    """Return the time of reads and writes."""
     return float(max(result["read"]["runtime"], result["write"]["runtime"])) / 1000
 
 
 def _direction(told: dict[str, Any]) -> Requests:
-    # `total_ios` counts what was answered within the measured time, the histogram and `io_bytes` also what
-    # was under way at its end: at depth on a slow disk a good part of all.
+    # `total_ios` counts answers within the measured time. The histogram and `io_bytes` also count requests
+    # that were under way at its end: many, at depth on a slow disk.
     return _requests(told["lat_ns"], told["total_ios"])
 
 

@@ -1,4 +1,4 @@
-"""The program: found, started, and its answer taken."""
+"""The program fio: found, started, and its result read."""
 
 import json
 import re
@@ -13,29 +13,29 @@ from diskproof.refusal import RefusalError
 from diskproof.system.processes import Starter
 
 OLDEST = (3, 24)
-"""The first with `sync=dsync`."""
+"""The first version with `sync=dsync`."""
 
 ENGINES = ("libaio", "io_uring")
-"""In the order of preference: libaio is what servers of all ages use, and needs no new kernel."""
+"""In order of preference: servers of all ages use libaio, and it needs no new kernel."""
 
 SILENCE_S = 60.0
-"""A job that ends this much later than it should has hung."""
+"""A job that exceeds its time by this much hangs."""
 
 MOST_THREADS = 2_000
-"""fio's own table holds some 4,000, and half of that where it gets no memory for so many (init.c)."""
+"""fio's own table holds about 4,000, and half of that if it gets too little memory (init.c)."""
 
 FEW_DESCRIPTORS = 64
-"""What fio opens beside the files of a load, with room to spare."""
+"""What fio opens beside the files of a load, with a reserve."""
 
 Result = dict[str, Any]
 
 
 class FioError(RefusalError):
-    """fio is missing, too old, or could not do a job; the message says what to do."""
+    """fio is missing, too old, or failed; the message says what to do."""
 
 
 def version() -> str:
-    """Return fio's version; FioError with the remedy where there is none, or one that is too old."""
+    """Return fio's version; FioError if it is missing or too old."""
     program = shutil.which("fio")
     if program is None:
         raise FioError("fio is not installed; as root on Debian or Ubuntu: apt-get install fio")
@@ -43,7 +43,7 @@ def version() -> str:
     oldest = ".".join(map(str, OLDEST))
     number = re.match(r"fio-(\d+)\.(\d+)", said)
     if number is None:
-        raise FioError(f"{program} does not say its version but `{said}`; install fio {oldest} or newer")
+        raise FioError(f"{program} reports `{said}` as its version; install fio {oldest} or newer")
     if (int(number[1]), int(number[2])) < OLDEST:
         raise FioError(f"{program} is {said}; install fio {oldest} or newer")
     return said.removeprefix("fio-")
@@ -51,7 +51,7 @@ def version() -> str:
 
 @cache
 def engine() -> str:
-    """Return the engine for many requests at a time; FioError where this fio was built without one."""
+    """Return the engine for many requests at a time; FioError if this fio was built without one."""
     said = subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=False).stdout.split()
     for name in ENGINES:
         if name in said:
@@ -60,7 +60,7 @@ def engine() -> str:
 
 
 class Job:
-    """One job file at work."""
+    """One running job file."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Job:
         return self._process.pid
 
     def ended(self, within_s: float) -> bool:
-        """Wait so long for its end; tell whether it has ended."""
+        """Wait for its end for so long; return whether it has ended."""
         try:
             self._process.wait(timeout=within_s)
         except subprocess.TimeoutExpired:
@@ -96,7 +96,7 @@ class Job:
         return True
 
     def result(self, longest_s: float) -> Result:
-        """Wait for its end and return its JSON; FioError says in fio's words what went wrong."""
+        """Wait for its end and return its JSON; FioError carries fio's message."""
         if not self.ended(longest_s + SILENCE_S):
             raise FioError(f"fio did not end within {longest_s + SILENCE_S:.0f} s")
         if self._process.returncode != 0:
@@ -104,16 +104,16 @@ class Job:
         return _parsed(self._out)
 
     def end(self) -> None:
-        """End it where it is still at work."""
+        """Kill it if it still runs."""
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
 
 
 def run(starter: Starter, job_file: Path, longest_s: float) -> Result:
-    """Run one job file to its end and return its JSON; FioError says in fio's words what went wrong.
+    """Run one job file to its end and return its JSON; FioError carries fio's message.
 
-    The process is ended if this function is left in any way.
+    The process is killed if this function is left in any other way.
     """
     job = Job(starter, job_file)
     try:
@@ -128,25 +128,25 @@ def escaped(path: Path) -> str:
 
 
 def check_descriptors(descriptors: int) -> None:
-    """Refuse a load for which fio would hold more files open than this user may; FioError says what to do."""
+    """Refuse a load for which fio would hold more files open than this user may."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and descriptors > hard:
         raise FioError(
-            f"fio would hold {descriptors:,} files open, and {hard:,} are allowed (`ulimit -Hn`): "
-            "fewer `files` or `clients`, or a higher limit"
+            f"fio needs {descriptors:,} open files, but {hard:,} are allowed (`ulimit -Hn`): "
+            "lower `files` or `clients`, or raise the limit"
         )
 
 
 def check_threads(threads: int) -> None:
-    """Refuse a load of more threads than fio is sure to take; FioError says what to do."""
+    """Refuse a load of more threads than fio is certain to accept."""
     if threads > MOST_THREADS:
-        raise FioError(f"fio is sure to take {MOST_THREADS:,} threads, and not {threads:,}: fewer `clients`")
+        raise FioError(f"fio takes up to {MOST_THREADS:,} threads, not {threads:,}: lower `clients`")
 
 
 def _allowing(descriptors: int) -> list[str]:
-    """Return the prlimit call that lets a program hold so many files open; nothing where it may anyway.
+    """Return the prlimit call that lets a program hold so many files open; nothing if it may anyway.
 
-    Raised for fio alone: a server under test takes its own limits from what it finds.
+    Only fio's limit is raised: a server under test sets its own limits from those that it finds.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     check_descriptors(descriptors)
@@ -159,15 +159,15 @@ def _allowing(descriptors: int) -> list[str]:
 def _parsed(out: Path) -> Result:
     text = out.read_text(errors="replace")
     try:
-        # A warning may stand before it.
+        # A warning may come first.
         result: Result = json.loads(text[text.index("{") :])["jobs"][0]
     except (ValueError, KeyError, IndexError):
-        raise FioError(f"fio's answer cannot be read: {text[:200]!r}") from None
+        raise FioError(f"fio's result cannot be read: {text[:200]!r}") from None
     return result
 
 
 def _complaint(log: Path, out: Path) -> str:
-    """Return what fio said last that is no figure."""
+    """Return fio's first error message."""
     said = [
         line
         for path in (log, out)

@@ -1,19 +1,19 @@
-"""Logs that fio replays, request by request: for what its own patterns do not know."""
+"""Logs that fio replays, request by request: for patterns that fio does not have."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 READS_PER_WRITE = 1.5
-"""sysbench's --file-rw-ratio, by its default."""
+"""sysbench's default of --file-rw-ratio."""
 
 HEADER = "fio version 2 iolog"
 
 
 def log(files: Sequence[str], actions: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a log over some files. fio cuts them at white space: names must have none.
+    """Yield the lines of a log over some files, whose names must have no white space.
 
-    fio plays a log once and ends, whatever time it was given: it must be long enough.
+    fio replays a log once and ends, whatever time it was given: the log must be long enough.
     """
     yield HEADER
     for name in files:
@@ -46,7 +46,7 @@ def at_random(
 
 
 def in_sequence(files: Sequence[str], blocks: int, block_bytes: int, verb: str) -> Iterator[str]:
-    """Yield the requests of passes without end over files of so many blocks each, one file after another."""
+    """Yield the requests of endless passes over files of so many blocks each, one file after another."""
     while True:
         for name in files:
             for offset in range(0, blocks * block_bytes, block_bytes):
@@ -54,7 +54,7 @@ def in_sequence(files: Sequence[str], blocks: int, block_bytes: int, verb: str) 
 
 
 def synced(requests: Iterator[str], every: int, files: Sequence[str]) -> Iterator[str]:
-    """Yield requests with a sync of each of the files after every so many of them; 0: with none."""
+    """Yield requests, with a sync of each file after every so many of them; 0: no syncs."""
     if not every:
         yield from requests
         return

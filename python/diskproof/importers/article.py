@@ -55,7 +55,7 @@ MOST_FIGURES = 2_000
 """Printed figures of one article, its study's included: each claim looks at all of them."""
 
 MOST_MISTAKES = 20
-"""So many are told at once: each is looked up in the text."""
+"""At most so many are reported at once: each is searched for in the text."""
 
 _LONG_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 """A key of more parts than any table here is deep: to read one takes a time that is the square of them."""
@@ -100,7 +100,7 @@ def read(text: Text) -> Iterator[Found]:
     by = form.article.by or (study.by if study else None)
     for key, told in (("title", title), ("by", by)):
         if told is None:
-            raise refusals.of(["article", key], "is missing, and no `study` tells it")
+            raise refusals.of(["article", key], "is missing, and no `study` has it")
     yield Article(
         source=source,
         title=title or "",
@@ -184,7 +184,7 @@ def _control_character(value: object) -> str | None:
 
 def _explain(mistake: ErrorDetails, refusals: _Refusals) -> str:
     keys = [key for key in mistake["loc"] if key != "[key]"]
-    # pydantic names the member of a union that it tried; nobody wrote that
+    # pydantic names the member of a union that it tried, which is not in the text
     keys = [key for at, key in enumerate(keys) if at == 0 or not _is_type(key)]
     if mistake["type"] == "extra_forbidden":
         return refusals.at(keys, f"unknown key{_similar(keys)}")
@@ -294,7 +294,7 @@ def _with_counts(stated: list[Stated], report: ReportForm, number: int, refusals
 
 
 def _named(found: Sequence[tuple[tuple[object, ...], Stated]]) -> list[Stated]:
-    """Give each result a short name that tells it apart: levels that its load always has are left out."""
+    """Give each result a short, unique name, without the levels that its load always has."""
     levels_of: dict[tuple[str | None, Factor], set[str | None]] = {}
     for _, one in found:
         for factor in NAMED:
@@ -340,11 +340,11 @@ def _claims(forms: Sequence[ClaimForm], stated: Sequence[Stated], refusals: _Ref
             needs = "needs its figure" if form.kind in VALUED else "states no figure"
             raise refusals.of([*where, "value"], f"a claim of the kind “{form.kind}” {needs}")
         if form.kind == "bound by" and not form.cause:
-            raise refusals.of([*where, "cause"], "is missing: what is said to hold it back")
+            raise refusals.of([*where, "cause"], "is missing: what the article says holds it back")
         if form.most and form.kind not in ("faster", "the same"):
             raise refusals.of([*where, "most"], f"a claim of the kind “{form.kind}” is of all that it names")
         if not form.than and form.kind != "bound by":
-            raise refusals.of([*where, "than"], "is missing: the levels that it is compared with")
+            raise refusals.of([*where, "than"], "is missing: the levels of the other result")
         common = form.model_dump(exclude={"at", "part", "of", "than"})
         pairs = (
             list(_pairs(form, stated)) if form.printed else [(_told(form.of, form), _told(form.than, form))]
@@ -395,7 +395,7 @@ def _meant(one: Stated, at: Chosen, part: str | list[str] | None) -> bool:
 
 
 def _told(chosen: Chosen, form: ClaimForm) -> str:
-    """Name a result of which no figure was printed."""
+    """Name a result without a printed figure."""
     levels = {**form.at, **chosen} if chosen else {}
     return ", ".join(
         " or ".join(map(str, level)) if isinstance(level, list) else str(level)

@@ -46,7 +46,7 @@ VALUED: tuple[ClaimKind, ...] = (
 
 
 class Head(Part):
-    """What was published, and by whom. Where a study repeats it, title and tables may stand there alone."""
+    """What was published, and by whom. If a study repeats it, that study may hold title and tables."""
 
     title: Words | None = Field(None, description="Its title; by default the study's")
     by: Words | None = Field(None, description="Who published it, where and when; by default the study's")
@@ -66,13 +66,13 @@ class Head(Part):
 
 
 class ProcedureForm(Part):
-    """How the figures came about; what is left out is taken as not told."""
+    """How the figures were made; what is left out counts as not reported."""
 
     repeats: Annotated[int, Field(ge=1, strict=True)] | None = Field(None, description="Runs of each cell")
     chosen: Literal["best", "mean", "median", "single"] | None = Field(
         None, description="What is printed of them"
     )
-    spread_told: bool = Field(False, description="Whether their scatter is told in any way")
+    spread_told: bool = Field(False, description="Whether their scatter is reported in any way")
     restart_between: bool | None = Field(
         None, description="Whether server and data were put back between runs"
     )
@@ -109,7 +109,7 @@ class ReportForm(Part):
 
 
 class RunForm(Part):
-    """Single runs of which the tables tell the mean, the best or the median."""
+    """Single runs whose mean, best or median the tables have."""
 
     run: Annotated[int, Field(ge=1, strict=True)] = Field(description="Which run, from 1")
     table: PublishedTable = Field(description="Its figures")
@@ -122,7 +122,7 @@ class ConditionsForm(Part):
     level: Words = Field(description="The level")
     facts: dict[str, str | list[str]] = Field(
         description="By what they are: `cpu`, `memory`, `memory limit`, `server version`, `bus` …; "
-        "a list: one of these, and it is not told which"
+        "a list: one of these, and the article does not say which"
     )
     under_test: list[Words] = Field([], description="The facts that the comparison is about")
     place: str = Field("", description="Where it says so")
@@ -208,7 +208,7 @@ class PeakForm(Part):
     block: Size | None = Field(None, description="Bytes a request")
     direct: bool | None = Field(None, description="Whether it passed the page cache by")
     taken_for: Words = Field("the peak of each device", description="What it is taken for")
-    load: Words | None = Field(None, description="The load that it is to foretell, where it is said of one")
+    load: Words | None = Field(None, description="The load that it should predict, if the article names one")
     place: Words = Field(description="Where it stands")
 
 
@@ -255,7 +255,7 @@ class ArticleForm(Part):
     specified: list[SpecifiedForm] = Field(
         [], max_length=MOST_ENTRIES, description="What makers promise of their devices"
     )
-    unreported: list[UnreportedForm] = Field([], max_length=MOST_ENTRIES, description="What is not told")
+    unreported: list[UnreportedForm] = Field([], max_length=MOST_ENTRIES, description="What is not reported")
     devices: dict[str, Words] = Field(
         {}, description="Kind of device by storage: `spinning 7200`, `flash`, `memory`, `network`"
     )

@@ -1,4 +1,4 @@
-"""Figures of an article as results, where a table tells a rate or a job's seconds."""
+"""Figures of an article as results, if a table has a rate or a job's seconds."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,6 +1,6 @@
 """Imported results as a run, for reports and comparisons: cells from their levels, repeats as blocks.
 
-Nothing is made up: what no file tells is "-" or "not told" as a level, and None as a figure.
+Nothing is made up: a level that no file says is "-" or "not told", and such a figure is None.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +14,7 @@ from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.levels import name_of, path_levels
 from diskproof.results.article import Article
 from diskproof.results.factor import FACTORS, Factor
+from diskproof.results.findings import IMPORTED
 from diskproof.results.folder import RunFolder
 from diskproof.results.imported import ImportedResult
 from diskproof.results.plan import NO_LEVEL, Cell, Metric, Phases, Plan, PlannedTrial
@@ -21,12 +22,11 @@ from diskproof.results.series import Row
 from diskproof.results.trial import Finding, Trial
 
 UNTOLD = "not told"
-"""Level of the server and of its tuning where no file tells them."""
+"""Level of the server and of its tuning if no file says them."""
 
 SAME_WITHIN = 0.03
 """The band that counts as "the same"; diskproof's own default for a study."""
 
-SOURCE = "imported"
 """Name of the finding that holds a result's remarks."""
 
 
@@ -43,7 +43,7 @@ class _Placed:
 def assemble(found: Sequence[Found], name: str) -> tuple[Plan, list[Trial], dict[str, list[Row]]]:
     """Return the run that imported results make: its plan, its trials, and each trial's series by id.
 
-    ImportRefusedError where no result has what a cell needs; what lacks it is named in ``plan.left_out``.
+    ImportRefusedError if no result has what a cell needs; what lacks it is named in ``plan.left_out``.
     """
     results = list(_results(found))
     placed, left_out = _placed(results)
@@ -64,7 +64,7 @@ def assemble(found: Sequence[Found], name: str) -> tuple[Plan, list[Trial], dict
 
 
 def write_run(path: Path, made: tuple[Plan, list[Trial], dict[str, list[Row]]]) -> RunFolder:
-    """Write an assembled run to a new folder; ImportRefusedError where it is there already."""
+    """Write an assembled run to a new folder; ImportRefusedError if it is there already."""
     plan, trials, series = made
     files = dict.fromkeys(trial.imported.file for trial in trials if trial.imported)
     text = "# No study: imported from other tools' output.\n" + "".join(f"# {file}\n" for file in files)
@@ -119,7 +119,7 @@ def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]
 
 
 def _clients_by_file(results: Sequence[ImportedResult]) -> dict[str, int]:
-    """Return the clients of each file whose results tell one number of them."""
+    """Return the clients of each file whose results all have one number of them."""
     told: dict[str, set[int | None]] = {}
     for one in results:
         told.setdefault(one.source.file, set()).add(one.load.clients)
@@ -131,7 +131,7 @@ def _clients_by_file(results: Sequence[ImportedResult]) -> dict[str, int]:
 
 
 def _variants(results: Sequence[ImportedResult], levels: Sequence[dict[Factor, str]]) -> list[int]:
-    """Return of each result, from 1, which it is of those that its file tells with the same levels.
+    """Return the number of each result, from 1, among those of its file with the same levels.
 
     Results of one file that are alike are one variant: the same cell, measured again.
     """
@@ -144,7 +144,7 @@ def _variants(results: Sequence[ImportedResult], levels: Sequence[dict[Factor, s
 
 
 def _metric(result: ImportedResult) -> Metric | None:
-    """Return what a verdict on the result is about; None where it has no such figure."""
+    """Return what a verdict on the result is about; None if it has no such figure."""
     load = result.load
     wanted: tuple[Metric, ...] = ("transactions_per_s", "latency_mean_us")
     if load.file_requests is not None:
@@ -155,7 +155,7 @@ def _metric(result: ImportedResult) -> Metric | None:
 
 
 def _levels(result: ImportedResult, told: dict[Factor, str]) -> dict[Factor, str]:
-    """Return the level of every factor: as told, or the word for what is not told or does not apply."""
+    """Return the level of every factor, or the word for one that is unknown or does not apply."""
     untold = NO_LEVEL if result.load.file_requests is not None else UNTOLD
     clients = result.load.clients or _whole(told.get("clients")) or 0
     return {
@@ -169,7 +169,7 @@ def _levels(result: ImportedResult, told: dict[Factor, str]) -> dict[Factor, str
 
 
 def _cell(levels: dict[Factor, str]) -> Cell:
-    """Return the cell of these levels; its id names those that are told."""
+    """Return the cell of these levels; its id names those that are known."""
     clients = f"{levels['clients']}c" if levels["clients"] else ""
     told = [*(levels[factor] for factor in FACTORS if factor != "clients"), clients]
     return Cell(
@@ -190,7 +190,7 @@ def _in_id(level: str) -> str:
 def _likeness(result: ImportedResult) -> object:
     """Return what is equal of results that are one cell measured again.
 
-    Excerpts that tell neither tool nor options may be anything, so each is a cell of its own; an article's
+    Excerpts without tool and options may be anything, so each is a cell of its own; an article's
     results have names of their own.
     """
     asked = {name: value for name, value in result.asked.items() if not name.startswith("date")}
@@ -222,7 +222,7 @@ def _plan(placed: Sequence[_Placed], planned: list[PlannedTrial], left_out: list
     first = next(iter(phases.values()))
     return Plan(
         study=name,
-        question=f"What do the imported results of {name} tell?",
+        question=f"What do the imported results of {name} show?",
         imported=True,
         imported_from=_sources([one.result for one in placed]),
         seed=0,
@@ -248,7 +248,7 @@ def _sources(results: Sequence[ImportedResult]) -> list[str]:
 
 
 def _phases(results: Sequence[ImportedResult]) -> Phases:
-    """Return how long results were measured, as far as told; 0 is never shown of an imported run."""
+    """Return how long results were measured, as far as known; 0 is never shown of an imported run."""
     measured = [one.load.seconds for one in results if one.load.seconds]
     warmed_up = [one.warm_up_s for one in results if one.warm_up_s]
     return Phases(
@@ -266,13 +266,13 @@ def _trial(one: _Placed, trial_id: str, position: int) -> Trial:
         started_at="",
         finished=True,
         load=one.result.load,
-        findings=[Finding(check=SOURCE, severity="note", message=remarks)] if remarks else [],
+        findings=[Finding(check=IMPORTED, severity="note", message=remarks)] if remarks else [],
         imported=one.result.source,
     )
 
 
 def _rows(one: _Placed) -> list[Row]:
-    """Return the interval lines as a series; none where nothing tells how long an interval is."""
+    """Return the interval lines as a series; none if the length of an interval is unknown."""
     result = one.result
     if one.metric == "seconds" or not result.interval_s:
         return []

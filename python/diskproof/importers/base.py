@@ -38,4 +38,4 @@ class Format:
     """Whether a text is of this format, by content alone; cheap, and never raises."""
     read: Callable[[Text], Iterator[Found]]
     """Everything of this format that the text holds (a file may hold many results, one after the other);
-    ImportRefusedError where it is broken."""
+    ImportRefusedError if it is broken."""

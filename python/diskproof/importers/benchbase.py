@@ -100,7 +100,7 @@ def _remarks(summary: Node, rate: float) -> Iterator[str]:
     if summary.word("Final State") not in {None, "EXIT"}:
         yield f"it ended in the state {summary.word('Final State')}"
     if summary.number("Measured Requests") is None and summary.node("Latency Distribution"):
-        yield "its latencies are left out: how many requests they are of is not told"
+        yield "its latencies are left out: the number of their requests is not known"
 
 
 BENCHBASE = Format("BenchBase", _is_benchbase, _read)

@@ -1,8 +1,8 @@
-"""Whose settings: which option file, answer and counters, given beside results, are of a result's server.
+"""Finds the option file, answer and counters of a result's server among those given beside the results.
 
-A result tells little of its server, and an option file may be another's. They belong together where somebody
-said so: by one file that holds both, by the levels that their names tell, by the words of their names, by
-their folder; or by naming one server's settings alone beside the results.
+A result says little about its server, and an option file may be another's. They belong together if something
+says so: one file that holds both, the levels or words in their names, their folder, or that the settings of
+only one server were given.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import PurePath
 from diskproof.importers.levels import named_levels, without_repeats
 from diskproof.importers.which_server import ServerTold, server_of_result, server_of_settings
 from diskproof.results.factor import Factor
-from diskproof.results.imported import Beside, Counters, ImportedResult, Settings
+from diskproof.results.imported import Beside, Counters, ImportedResult, Misfit, Settings
 
 Given = Settings | Counters
 
@@ -39,7 +39,7 @@ KINDS = frozenset(
         *("before", "after", "start", "end", "begin"),
     }
 )
-"""Words in the name of an option file or a dump that tell what it is, and not whose."""
+"""Words in the name of an option file or a dump that say what it is, not whose."""
 
 _Closeness = tuple[int, int, int, int]
 """One file for both; levels that both name; words of its name that the other has too; folders in common."""
@@ -47,7 +47,7 @@ _Closeness = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class _Mark:
-    """What the place of a file says of whose it is."""
+    """What a file's place says about the server that it belongs to."""
 
     folder: tuple[str, ...]
     words: frozenset[str]
@@ -56,7 +56,7 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What a result says of where it was measured."""
+    """What a result says about its server."""
 
     file: str
     folder: tuple[str, ...]
@@ -65,16 +65,15 @@ class _Measured:
     server: ServerTold
 
     def may_be_on(self, server: ServerTold) -> bool:
-        """Tell whether family and version of both, as far as told, do not forbid it."""
+        """Tell whether the known families and versions allow it."""
         return not (self.server.is_of_another_family(server) or self.server.is_of_another_version(server))
 
 
 def servers_given(given: Sequence[Given]) -> list[Beside]:
     """Return what was given, put together by server: one option file, one answer, any number of counters.
 
-    What stands in one folder under names that tell them apart by nothing is one server's; so is the only
-    option file that was given and the only answer. Of more than one of a kind nothing tells which belong
-    together, and each stands for itself.
+    Files of one folder belong to one server if their names have the same words. So do the only option file
+    and the only answer. If there are more of a kind, nothing says which belong together: each is on its own.
     """
     if _is_one_server(given):
         return [_together(given)] if given else []
@@ -93,7 +92,7 @@ def servers_given(given: Sequence[Given]) -> list[Beside]:
 
 
 def belonging(results: Sequence[ImportedResult], given: Sequence[Given]) -> list[Beside]:
-    """Return for each result what was given of its server; where that is not established, why not.
+    """Return for each result what was given of its server; if that is not established, why not.
 
     A load on bare files has no server.
     """
@@ -134,7 +133,7 @@ def _together(given: Sequence[Given]) -> Beside:
 
 
 def _apart(servers: list[Beside], results: Sequence[_Measured]) -> list[Beside]:
-    """Take apart again what is one server by its number alone, where its names are those of other results."""
+    """Separate again what is one server by its number alone, if its names are those of other results."""
     if len(servers) != 1:
         return servers
     given: list[Given] = [one for one in (servers[0].asked, servers[0].observed) if one]
@@ -149,7 +148,7 @@ def _apart(servers: list[Beside], results: Sequence[_Measured]) -> list[Beside]:
 
 
 def _marked(given: Given, results: Sequence[_Measured]) -> frozenset[int] | None:
-    """Return the results that a file is marked for, by its name or its folder; None where it is for any."""
+    """Return the results that a file is marked for, by its name or its folder; None if it is for any."""
     reach = _reach(_together([given]), results)
     return frozenset(reach) if reach else None
 
@@ -160,8 +159,8 @@ def _marked(given: Given, results: Sequence[_Measured]) -> frozenset[int] | None
 def _reach(server: Beside, results: Sequence[_Measured]) -> dict[int, _Closeness]:
     """Return the places of the results that a server's files are marked for, with how closely.
 
-    Each mark that some of the results carry narrows them; one that none of them carries says nothing. Empty
-    where no mark says whose they are.
+    A mark that some of the results have excludes the others; one that none of them has says nothing. Empty if
+    no mark says to which server they belong.
     """
     kind, files = server_of_settings(server), server.files
     kept = [at for at, one in enumerate(results) if one.may_be_on(kind)]
@@ -190,7 +189,7 @@ def _has_its_words(mark: _Mark, result: _Measured) -> bool:
 
 
 def _nearest(folder: tuple[str, ...], results: Sequence[_Measured]) -> tuple[tuple[str, ...], frozenset[int]]:
-    """Return the innermost of a file's folders that holds results, and their places: all where none does.
+    """Return the innermost of a file's folders that holds results, and their places: all if none does.
 
     ``ssd/conf/my.cnf`` lies beside ``ssd/oltp.txt``. The root of all files is no such folder.
     """
@@ -206,22 +205,15 @@ def _untied(servers: Sequence[Beside], kinds: Sequence[ServerTold], result: _Mea
     files = list(dict.fromkeys(file for server in servers for file in server.files))
     if not files:
         return Beside()
-    named = ", ".join(files[:MOST_NAMED]) + (
-        f" and {len(files) - MOST_NAMED} more" if files[MOST_NAMED:] else ""
-    )
+    misfit: Misfit = "whether" if len(servers) == 1 else "which"
     if all(
         server.settings and result.server.is_of_another_family(kind)
         for server, kind in zip(servers, kinds, strict=True)
     ):
-        return Beside(why_not=f"the server's settings (those given, {named}, are of another kind of server)")
-    if all(result.server.is_of_another_version(kind) for kind in kinds):
-        return Beside(why_not=f"the server's settings (those given, {named}, are of another version of it)")
-    if len(servers) == 1:
-        return Beside(why_not=f"whether the settings given ({named}) are this server's")
-    return Beside(why_not=f"which of the settings given ({named}) are this server's")
-
-
-MOST_NAMED = 4
+        misfit = "another kind"
+    elif all(result.server.is_of_another_version(kind) for kind in kinds):
+        misfit = "another version"
+    return Beside(misfit=misfit, given=files)
 
 
 # ---------------------------------------------------------------- names

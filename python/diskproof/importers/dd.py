@@ -1,7 +1,6 @@
 """dd: what GNU, BusyBox, BSD and macOS print when a copy is done, in any language.
 
-dd tells how much was copied and for how long, not which end of it was the disk: that stands in its arguments,
-where somebody kept them.
+dd prints how much was copied and for how long. Only its arguments say which end of the copy was the disk.
 """
 
 import re
@@ -13,7 +12,7 @@ from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.numbers import count, number
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.load import FileRequests, LoadResult
-from diskproof.results.record import format_bytes
+from diskproof.wording.numbers import size
 
 _RECORDS = re.compile(r"\s*(\d{1,18})\+(\d{1,18}) \S+")
 """``160+0 records in``: whole and partial ones, in any language."""
@@ -37,7 +36,7 @@ SINKS = ("/dev/null",)
 
 @dataclass(frozen=True)
 class _Copy:
-    """One copy: where its summary stands, and what stands above it."""
+    """One copy: its summary, and what stands above it."""
 
     line: int
     told: re.Match[str]
@@ -96,7 +95,7 @@ def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
     block, requests, remarks = _requests(copy, copied)
     remarks.append(f"dd itself says {copy.told['rate'].strip()}")
     if not (read or written):
-        remarks.append("which end of the copy was the disk is not told")
+        remarks.append("which end of the copy was the disk is not known")
     flags = f"{copy.arguments.get('iflag', '')},{copy.arguments.get('oflag', '')}".split(",")
     return ImportedResult(
         source=Source(file=text.file, line=copy.line, format="dd", sha256=text.sha256),
@@ -132,11 +131,11 @@ def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
 
 def _what(copied: int, block: int | None) -> str:
     """Name a copy by its size: one of another size is no repeat of it."""
-    return f"dd {format_bytes(copied)}" + (f" in {format_bytes(block)}" if block else "")
+    return f"dd {size(copied)}" + (f" in {size(block)}" if block else "")
 
 
 def _directions(arguments: dict[str, str]) -> tuple[bool, bool]:
-    """Return whether the disk was read and whether it was written, as far as the arguments tell."""
+    """Return whether the disk was read and whether it was written, as far as the arguments say."""
     source, sink = arguments.get("if", ""), arguments.get("of", "")
     if source in SOURCES and sink and sink not in SINKS:
         return False, True
@@ -146,7 +145,7 @@ def _directions(arguments: dict[str, str]) -> tuple[bool, bool]:
 def _requests(copy: _Copy, copied: int) -> tuple[int | None, int, list[str]]:
     """Return (bytes of a block, blocks, remarks); without its records the copy is one request."""
     if copy.records_out is None:
-        return None, 1, ["its records are not told: the whole copy is counted as one request"]
+        return None, 1, ["its records are not printed: the whole copy counts as one request"]
     whole, partial = copy.records_out
     if not whole + partial:
         return None, 1, []

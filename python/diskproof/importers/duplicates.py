@@ -1,4 +1,4 @@
-"""The same output read twice: told once, so that a copy is not counted as a repeat."""
+"""The same output read twice: it counts once, so that a copy is no repeat."""
 
 from collections.abc import Sequence
 
@@ -35,8 +35,8 @@ def without_copies(found: Sequence[Found]) -> list[Found]:
 def _identities(result: ImportedResult) -> list[object]:
     """Return what no other measurement has in common with this one.
 
-    It is the same place of a file with the same content, or figures that agree to the last digit, where there
-    are enough of them: three figures of three digits each (mysqlslap) may well come about twice.
+    It is the same place of a file with the same content, or figures that agree to the last digit. There must
+    be enough of them: three figures of three digits each (mysqlslap) may agree by chance.
     """
     load = result.load
     identities: list[object] = []

@@ -16,11 +16,11 @@ class Node:
 
     text: Text
     line: int
-    """Where the whole text begins."""
+    """The line on which the whole text begins."""
     fields: Mapping[str, Any]
 
     def number(self, name: str) -> float | None:
-        """Return a figure, which some tools write as a string; None where there is none."""
+        """Return a figure, which some tools write as a string; None if there is none."""
         told = self.fields.get(name)
         if told is None or told == "":
             return None
@@ -34,7 +34,7 @@ class Node:
         return float(told)
 
     def count(self, name: str) -> int | None:
-        """Return a whole number; None where there is none."""
+        """Return a whole number; None if there is none."""
         value = self.number(name)
         if value is None:
             return None
@@ -43,12 +43,12 @@ class Node:
         return int(value)
 
     def word(self, name: str) -> str | None:
-        """Return what a name says as text; None where it says nothing."""
+        """Return what a name says as text; None if it says nothing."""
         told = self.fields.get(name)
         return None if told is None or isinstance(told, dict | list) else str(told)
 
     def node(self, name: str) -> "Node | None":
-        """Return the object of a name; None where there is none."""
+        """Return the object of a name; None if there is none."""
         told = self.fields.get(name)
         return Node(self.text, self.line, told) if isinstance(told, dict) else None
 
@@ -59,17 +59,17 @@ class Node:
         return [Node(self.text, self.line, one) for one in found if isinstance(one, dict)]
 
     def words(self) -> dict[str, str]:
-        """Return all that is told in single words."""
+        """Return all single values as text."""
         return {name: word for name in self.fields if (word := self.word(name)) is not None}
 
     def _refusal(self, name: str, told: object) -> ImportRefusedError:
-        return broken(self.text, self.line, f"`{name}` is {str(told)[:40]!r}, which is no figure")
+        return broken(self.text, self.line, f"`{name}` is {str(told)[:40]!r}, not a figure")
 
 
 def objects(text: Text) -> Iterator[Node]:
     """Yield each JSON object that begins a line, with what stands around it left out.
 
-    ImportRefusedError where one does not come to its end.
+    ImportRefusedError if one does not come to its end.
     """
     decoder = json.JSONDecoder(parse_constant=_no_constant)
     content, at, line, counted = text.content, 0, 1, 0

@@ -1,8 +1,8 @@
-"""Which levels a file's path tells: what is told apart by file and folder is told apart in the report.
+"""Which levels a file's path names: results in different files and folders are separate in the report.
 
-``ssd.txt`` and ``hdd.txt`` are two storages; ``ssd-run1.txt`` and ``ssd-run2.txt`` are one, measured twice;
+``ssd.txt`` and ``hdd.txt`` are two storages. ``ssd-run1.txt`` and ``ssd-run2.txt`` are one, measured twice.
 ``server=mysql-8.0,storage=ssd.txt`` names the levels itself. ``ssd-1.txt`` and ``ssd-8.txt`` are one storage
-where the outputs themselves tell of 1 and 8 clients.
+if the outputs themselves have 1 and 8 clients.
 """
 
 import re
@@ -41,10 +41,10 @@ _NAMED: dict[str, Factor] = {
 def path_levels(
     files: Sequence[str], clients: Mapping[str, int] | None = None
 ) -> dict[str, dict[Factor, str]]:
-    """Return the levels that each file's path tells, by file; what else tells it apart is its storage.
+    """Return the levels that each file's path names, by file; any other difference is its storage.
 
-    Folders and names that all files share are left out: one file alone tells nothing by its name. `clients`
-    holds those of each file whose output tells one number of them: a name that repeats it says nothing more.
+    Folders and names that all files share are left out: a single file's name says nothing. `clients`
+    holds the number of each file whose output has only one: a name that repeats it says nothing more.
     """
     parts = _without_clients({file: _parts(file) for file in dict.fromkeys(files)}, clients or {})
     different = sorted({tuple(one) for one in parts.values()})
@@ -82,10 +82,10 @@ def _parts(file: str) -> list[str]:
 
 
 def _without_clients(parts: Mapping[str, list[str]], clients: Mapping[str, int]) -> dict[str, list[str]]:
-    """Return the parts of each path without the number of clients that its output tells.
+    """Return the parts of each path without the number of clients that its output has.
 
-    A bare number must follow the clients from file to file: of ``raid-1`` and ``raid-5`` with one client each
-    it is no number of clients, though it equals it in the one.
+    A bare number must change with the clients from file to file. In ``raid-1`` and ``raid-5`` with one client
+    each it is no number of clients, though it equals it in one of them.
     """
     matches = {file: _clients_in(all_of, clients.get(file)) for file, all_of in parts.items()}
     found = {file: match for file, match in matches.items() if match}
@@ -105,7 +105,7 @@ def _without_clients(parts: Mapping[str, list[str]], clients: Mapping[str, int])
 
 
 def _clients_in(parts: Sequence[str], clients: int | None) -> tuple[int, re.Match[str]] | None:
-    """Return the last part that holds a number of clients, and where; None where none does."""
+    """Return the last part that holds a number of clients, and its place; None if none does."""
     for at in reversed(range(len(parts))):
         for match in reversed(list(_CLIENTS.finditer(parts[at]))):
             if int(match["count"]) == clients:

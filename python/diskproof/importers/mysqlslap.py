@@ -28,7 +28,7 @@ _CSV = re.compile(
     r"(?P<average>-?\d{1,12}\.\d{3}),(?P<minimum>-?\d{1,12}\.\d{3}),(?P<maximum>-?\d{1,12}\.\d{3}),"
     r"(?P<clients>\d{1,9}),(?P<queries>\d{1,12})\s*"
 )
-"""``innodb,mixed,0.172,0.057,0.318,1,80``; the engine is empty where none was asked for, and the type of the
+"""``innodb,mixed,0.172,0.057,0.318,1,80``; the engine is empty if none was asked for, and the type of the
 user's own queries."""
 
 
@@ -40,7 +40,7 @@ _FIGURES = ("average", "minimum", "maximum", "clients", "queries")
 
 @dataclass
 class _Block:
-    """What one block or line tells, as text."""
+    """One block or line, as text."""
 
     line: int
     figures: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def _options(command: str) -> dict[str, str]:
 def _result(text: Text, block: _Block, place: int) -> ImportedResult:
     average_s, least_s, most_s = (_seconds(text, block, name) for name in _FIGURES[:3])
     clients, queries = (_count(text, block, name) for name in _FIGURES[3:])
-    remarks = ["the number of iterations is not told"] if "iterations" not in block.options else []
+    remarks = ["the number of iterations is not printed"] if "iterations" not in block.options else []
     statements = clients * queries
     rate_per_s = statements / average_s if average_s else 0.0
     if rate_per_s:

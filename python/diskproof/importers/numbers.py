@@ -17,7 +17,7 @@ def broken(text: Text, line: int, why: str) -> ImportRefusedError:
 
 
 def number(text: Text, line: int, told: str, what: str, *, decimal_comma: bool = False) -> float:
-    """Return a figure as printed; ImportRefusedError where it is none.
+    """Return a figure as printed; ImportRefusedError if it is not one.
 
     A comma makes it none, for it may part thousands or decimals; unless the tool is known to print decimals
     so (`decimal_comma`).
@@ -29,13 +29,13 @@ def number(text: Text, line: int, told: str, what: str, *, decimal_comma: bool =
     except ValueError:
         value = math.nan
     if not 0 <= value <= MOST:
-        raise broken(text, line, f"{what} is {told[:LONGEST]!r}, which is no figure")
+        raise broken(text, line, f"{what} is {told[:LONGEST]!r}, not a figure")
     return value
 
 
 def count(text: Text, line: int, told: str, what: str) -> int:
-    """Return a whole number as printed; ImportRefusedError where it is none."""
+    """Return a whole number as printed; ImportRefusedError if it is not one."""
     value = number(text, line, told, what)
     if value != int(value):
-        raise broken(text, line, f"{what} is {told[:LONGEST]!r}, which is no whole number")
+        raise broken(text, line, f"{what} is {told[:LONGEST]!r}, not a whole number")
     return int(told) if told.isdecimal() else int(value)

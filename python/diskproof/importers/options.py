@@ -1,6 +1,6 @@
 """Option files of servers: my.cnf and its kin, postgresql.conf, a pasted piece of either, ``--option=value``.
 
-What stands in the file is told, nothing that it means: a later line wins, as with the server.
+The reader returns the file's values and does not interpret them. A later line wins, as with the server.
 """
 
 import re
@@ -32,7 +32,7 @@ MYSQL_WORDS = re.compile(
     r"|join_buffer_size|sort_buffer_size|read_buffer_size|datadir|skip_name_resolve|server_id"
     r"|max_allowed_packet|performance_schema|default_storage_engine|expire_logs_days|tmpdir)"
 )
-"""Options that are a server's of the MySQL family and nobody else's: by these a piece without a section is
+"""Options of servers of the MySQL family alone: by these a piece without a section is
 known for what it is."""
 
 POSTGRESQL_WORDS = re.compile(
@@ -106,7 +106,7 @@ def _mysql_options(text: Text) -> Iterator[_Option]:
 
 
 def _arguments(text: Text, line: int, said: str) -> Iterator[_Option]:
-    """Yield ``--option=value``, of which a line may hold several."""
+    """Yield each ``--option=value``; a line may hold several."""
     try:
         words = shlex.split(said.rstrip("\\"))
     except ValueError:

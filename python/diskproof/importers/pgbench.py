@@ -41,7 +41,7 @@ PREFERRED = ("without initial connection time", "excluding connections establish
 """Which of its two rates is of clients at work; with ``-C`` there is only one, which includes connecting."""
 
 LIMITED = "rate limit schedule lag"
-"""Told only with ``--rate``: transactions then come at times of their own, and clients rest between them."""
+"""Printed only with ``--rate``: transactions then come at set times, and clients rest between them."""
 
 REMARKED = (
     "number of transactions above",
@@ -130,13 +130,13 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
     if told.statements:
         remarks.append(f"mean ms of each statement: {', '.join(told.statements)}")
     if LIMITED in told.figures:
-        remarks.append("it was held to a rate: how many clients were at work at a time is not told")
+        remarks.append("it was held to a rate: the number of clients at work at a time is not known")
     seconds = _figure(text, told, "duration")
     derived: list[Derived] = []
     if seconds is None and done and rate:
         seconds = done / rate
         derived = ["seconds"]
-        remarks.append(f"measured for {seconds:.4g} s, worked out: {done} transactions / {rate:g} a second")
+        remarks.append(f"measured for {seconds:.4g} s, computed: {done} transactions / {rate:g} a second")
     return ImportedResult(
         source=Source(file=text.file, line=told.line, format="pgbench", tool=tool, sha256=text.sha256),
         name=f"pgbench {place}: {script}",
@@ -156,7 +156,10 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
             failed_transactions=_failed(text, told, done),
             retries=_count(text, told, "total number of retries"),
         ),
-        asked={name: told.figures[name][1] for name in ASKED if name in told.figures},
+        asked={
+            **{name: told.figures[name][1] for name in ASKED if name in told.figures},
+            **({"rate limit": "set"} if LIMITED in told.figures else {}),
+        },
         interval_s=_interval_s(told.progress),
         intervals_per_s=[number(text, one.line, one.tps, "a rate") for one in told.progress],
         intervals_latency_us=_interval_latencies(text, told),
@@ -166,14 +169,14 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
 
 
 def _interval_latencies(text: Text, told: _Told) -> list[float]:
-    """Return the mean latency of each progress line; none at all where one tells NaN (nothing was done)."""
+    """Return the mean latency of each progress line; none at all if one is NaN (nothing was done)."""
     if any(one.latency_ms == "NaN" for one in told.progress):
         return []
     return [number(text, one.line, one.latency_ms, "a latency") * 1000 for one in told.progress]
 
 
 def _interval_s(progress: list[_Moment]) -> float | None:
-    """Return the time between two progress lines; None where it is not always about the same."""
+    """Return the time between two progress lines; None if it varies."""
     steps = [after.at_s - before.at_s for before, after in pairwise(progress)]
     if not steps or min(steps) <= 0 or max(steps) > 2 * min(steps):
         return None
@@ -209,10 +212,10 @@ def _errors(told: _Told) -> list[LoadError]:
 
 
 def _failed(text: Text, told: _Told, done: int | None) -> int | None:
-    """Return the transactions that failed: as told, or what is missing of those that were asked for.
+    """Return the transactions that failed: as printed, or as many as are missing.
 
-    ``actually processed: 4000/8000`` counts neither what failed, nor what a client that was aborted never
-    began, nor what ``--latency-limit`` skipped; the last is told apart, and no failure.
+    ``actually processed: 4000/8000`` leaves out transactions that failed, that an aborted client never began,
+    or that ``--latency-limit`` skipped. pgbench prints the skipped ones separately; they are no failures.
     """
     failed = _count(text, told, "number of failed transactions")
     if done is None:
@@ -227,7 +230,7 @@ def _failed(text: Text, told: _Told, done: int | None) -> int | None:
 
 
 def _figure(text: Text, told: _Told, name: str) -> float | None:
-    """Return a figure without what stands behind it (a unit, a share); None where it is not told."""
+    """Return a figure without its unit or share; None if it is not printed."""
     if name not in told.figures:
         return None
     line, value = told.figures[name]

@@ -1,4 +1,4 @@
-"""Files that somebody gave us, read politely: bounded, decoded, cleaned, and recognised by content."""
+"""Files from a user, read safely: bounded, decoded, cleaned, and recognised by content."""
 
 import hashlib
 import os
@@ -51,8 +51,8 @@ def read_files(paths: Sequence[Path]) -> list[Found]:
 def read_file(path: Path) -> list[Found]:
     """Read everything that one file holds, in the order in which it stands there.
 
-    A log or an article may hold the output of several tools; a format that finds nothing whole in it is
-    silent where another one finds something.
+    A log or an article may hold the output of several tools. A format that finds nothing whole does not
+    complain if another one finds something.
     """
     text, remarks = read_text(path)
     found: list[Found] = []
@@ -76,7 +76,7 @@ def read_file(path: Path) -> list[Found]:
 
 
 def read_text(path: Path) -> tuple[Text, list[str]]:
-    """Read and clean one file's text; beside it what is to be remarked about the reading."""
+    """Read and clean one file's text; return it with remarks about the reading."""
     raw = _bytes_of(path)
     name = shown(str(path))
     if not raw.strip():
@@ -101,7 +101,7 @@ def _bytes_of(path: Path) -> bytes:
     """Read a regular file of bounded size; a pipe or a device is not even waited for."""
     name = shown(str(path))
     try:
-        # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+        # Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise ImportRefusedError(_unreadable(path, name, error)) from None
@@ -140,7 +140,7 @@ def _unreadable(path: Path, name: str, error: Exception) -> str:
 
 
 def _decoded(raw: bytes, name: str) -> tuple[str, list[str]]:
-    """Return the text of some bytes and what is to be remarked about it."""
+    """Return the text of some bytes, with remarks about it."""
     for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         if raw.startswith(mark):
             return raw[2:].decode(encoding, "replace"), []
@@ -156,7 +156,7 @@ def _decoded(raw: bytes, name: str) -> tuple[str, list[str]]:
 
 
 def _cleaned(decoded: str, name: str) -> tuple[str, int]:
-    """Return the text with plain lines, each where it was, and how many lines had to be cut."""
+    """Return the text with plain lines, each in its place, and how many lines were cut."""
     if decoded.count("\n") > MOST_LINES:
         raise ImportRefusedError(
             f"{name} has more than {MOST_LINES} lines; cut the tool's own output out of it"
@@ -193,7 +193,7 @@ def _all_of(form: Format, text: Text) -> list[Found]:
 
 
 def _remarked(found: Found, remarks: list[str]) -> Found:
-    """Return a result that tells what was remarked when its file was read; others have no place for it."""
+    """Return a result with the remarks from reading its file; other things have no place for them."""
     if not remarks or not isinstance(found, ImportedResult):
         return found
     return found.model_copy(update={"remarks": [*found.remarks, *remarks]})

@@ -1,6 +1,6 @@
 """Every format that is read, in the order in which a text is tried: the table of contents of this room.
 
-What has a mark of its own stands before what could be anybody's: an option file is a list of words.
+Formats with a mark of their own come first; an option file is a mere list of words, and comes last.
 """
 
 from diskproof.importers import article, benchbase, dd, hammerdb, options, pgbench, variables

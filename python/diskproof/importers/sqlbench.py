@@ -91,12 +91,12 @@ def _read(text: Text) -> Iterator[Found]:
             yield result.model_copy(update={"name": f"sql-bench {place}: {result.load.mix}"})
     if not place:
         raise ImportRefusedError(
-            f"{text.file}: sql-bench's output tells no time of any operation; give the output of a whole test"
+            f"{text.file}: sql-bench's output has no time of any operation; give the output of a whole test"
         )
 
 
 def _sections(content: str) -> Iterator[tuple[int, int]]:
-    """Yield where each RUN file and each test's output begins and ends; an excerpt has no beginning."""
+    """Yield the first and last line of each RUN file and each test's output; an excerpt has no beginning."""
     begins = sorted({found.start() for pattern in (_RUN, _TEST) for found in pattern.finditer(content)})
     if not begins:
         begins = [0]
@@ -112,7 +112,7 @@ class _Section:
         self._ends = [found.start() for found in re.finditer("\n", self.content)]
 
     def run(self) -> ImportedResult | None:
-        """Return the result of a RUN file: its table, or its tests' times where the table is missing."""
+        """Return the result of a RUN file: its table, or its tests' times if the table is missing."""
         totals = [
             self._operation(found, found["test"], "total", 1)
             for found in _TOTAL_OF_TEST.finditer(self.content)
@@ -191,7 +191,7 @@ class _Section:
         return list(rows.values()), marks
 
     def _timed(self, found: re.Match[str], test: str) -> Operation:
-        """Return one timed operation; of an estimated one what was really done, where that is told."""
+        """Return one timed operation; of an estimated one what was really done, if printed."""
         planned = count(self.text, self._line(found.start()), found["planned"], "what was planned")
         operation = self._operation(found, test, found["name"], planned)
         if not found["estimated"]:
@@ -226,7 +226,7 @@ class _Section:
         ]
 
     def _asked(self) -> dict[str, str]:
-        """Return what the head of a RUN file tells, server apart."""
+        """Return the head of a RUN file, without the server."""
         asked = {}
         following = "|".join(f"{re.escape(name)}:" for name in (*_HEADER, "Server version", "alter-table"))
         for name in _HEADER:

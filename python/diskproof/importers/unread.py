@@ -1,4 +1,4 @@
-"""What is known by sight and not read, with what to do instead: a better refusal than a list of formats."""
+"""Forms that are recognised but not read, with advice: a better refusal than a list of formats."""
 
 import re
 from collections.abc import Callable
@@ -43,6 +43,6 @@ FORMS: tuple[Unread, ...] = (
 
 
 def known_by_sight(text: Text) -> str | None:
-    """Return what a text is that nothing reads, and what to do; None where nobody knows."""
+    """Return what an unreadable text is, and what to do; None if unknown."""
     form = next((form for form in FORMS if form.recognises(text)), None)
     return f"{text.file} is {form.what}, {form.instead}" if form else None

@@ -28,16 +28,16 @@ _COMMAND = re.compile(
     r"|\bmysqladmin\b.*\s(?:(?P<listed>variables)|(?P<extended>extended-status))\b",
     re.IGNORECASE,
 )
-"""What was typed to get a table; the last named group that is there tells which it was."""
+"""What was typed to get a table; the last named group says which it was."""
 
 _OF_EITHER = re.compile(r"wsrep_|validate_password[._]|group_replication_|mysqlx_")
-"""Prefixes in small letters of settings and of counters too: such a name tells nothing of its table."""
+"""Prefixes in small letters of settings and of counters too: such a name says nothing about its table."""
 
 OF_COUNTERS = {"wsrep_cluster_size", "wsrep_cluster_status", "wsrep_connected", "wsrep_ready"}
 """Counters in small letters: a table that holds nothing but `_OF_EITHER` is known by these."""
 
 OF_SETTINGS = {"VERSION", "DATADIR", "BASEDIR", "MAX_CONNECTIONS", "INNODB_BUFFER_POOL_SIZE", "SYNC_BINLOG"}
-"""information_schema tells settings and counters alike in capitals: these are settings."""
+"""information_schema prints settings and counters in capitals: these are settings."""
 
 UNITS = {"8kB": (8, "kB")}
 """Units of pg_settings that are no unit by themselves."""
@@ -85,7 +85,7 @@ class _Table:
 
     @property
     def kind(self) -> Kind:
-        """What it tells: as the command says, else as most of those names do that are of one kind alone."""
+        """Settings or counters: as the command says, else as most of the names that are of one kind."""
         if self.told:
             return self.told
         names = [row.name for row in self.rows]
@@ -127,7 +127,7 @@ def _commanded(line: str) -> Kind | None:
 
 
 def _bare(text: Text) -> Iterator[_Table]:
-    """Yield the rows of a text without heads, where one kind may follow the other."""
+    """Yield the rows of a text without heads, in which one kind may follow the other."""
     table = _Table()
     before: str | None = None
     for number, line in enumerate(text.lines, start=1):

@@ -1,1 +1,1 @@
-"""Measuring a disk with fio, and holding a virtual one to what was published of the real one."""
+"""Measures a disk with fio, and compares a virtual disk with the published figures of the real one."""

@@ -1,4 +1,4 @@
-"""fio's job files: one a cell, complete in itself, so that anybody can make the figure again by hand."""
+"""fio's job files: one per cell, complete in itself, so that anybody can repeat the figure by hand."""
 
 import random
 import zlib
@@ -13,17 +13,17 @@ from diskproof.results.profile import Probe
 
 FILEIO_REQUESTS_PER_SYNC = 100
 FILEIO_FILES = 128
-"""sysbench's fileio: --file-fsync-freq and --file-num, by their defaults."""
+"""Defaults of sysbench's fileio: --file-fsync-freq and --file-num."""
 
 READ_PERCENT = 60
-"""sysbench's ratio of 1.5 reads to a write, for the mix without syncs."""
+"""sysbench's ratio of 1.5 reads per write, for the mix without syncs."""
 
 FILEIO_MOST_ROUNDS = 5_000
-"""Rounds of 100 requests written into the log that fio replays once. At a
-round's 228 requests, enough for ten seconds of a device that answers each in 10 us."""
+"""Rounds of 100 requests in the log that fio replays once. A round has 228 requests, so this lasts ten
+seconds on a device that answers each in 10 us."""
 
 FILEIO_REQUESTS_PER_S = 20_000
-"""Answers that a log is made long enough for, in requests a second without the syncs."""
+"""Pace that a log is long enough for, in requests a second without the syncs."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Target:
     size_bytes: int
     direct: bool
     engine: str
-    """Engine for more than one request under way."""
+    """Engine for more than one request at a time."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,17 @@ def job_text(probe: Probe, target: Target, length: Length, log: Path | None = No
         lines += [] if length.rounds else ["time_based"]
         lines += [f"ramp_time={_ms(length.ramp_s)}"] if length.ramp_s else []
     if "rand" in _KINDS.get(probe.pattern, ("",))[0]:
-        # Another seed a cell: a cache must not have been warmed by the cell before. Blocks may come twice.
+        # Each cell has its own seed, so that no cache is warm from the cell before. Blocks may repeat.
         lines += ["norandommap", f"randseed={_seed(probe)}"]
     return "\n".join([*lines, "lat_percentiles=1", "clat_percentiles=0"]) + "\n"
 
 
 def fileio_log(target: Target, probe: Probe, length: Length) -> Iterator[str]:
-    """Yield the lines of a log that fio replays: what sysbench's fileio `rndrw` does, request by request.
+    """Yield the lines of a log that fio replays: sysbench's fileio `rndrw`, request by request.
 
-    Reads while (reads + 1) / (writes + 1) is below the ratio, offsets uniform and aligned, and after
-    every hundred requests a sync of each of the 128 files (sysbench 1.0, sb_fileio.c). Here all lie in
-    one file or device, which is synced 128 times: for a disk these are 128 flushes in either case.
+    It reads while (reads + 1) / (writes + 1) is below the ratio, at uniform, aligned offsets. After every
+    hundred requests it syncs each of the 128 files (sysbench 1.0, sb_fileio.c). Here all files are one file
+    or device that is synced 128 times: for a disk both are 128 flushes.
     """
     draw = random.Random(_seed(probe))  # noqa: S311 - a workload, no secret
     blocks, name = max(1, _span(probe, target) // probe.block_bytes), str(target.file)
@@ -109,7 +109,7 @@ def _rounds(length: Length) -> int:
 
 
 def _span(probe: Probe, target: Target) -> int:
-    """Return the bytes that a probe touches: whole blocks, one at least."""
+    """Return the bytes that a probe touches: whole blocks, at least one."""
     span = min(probe.span_bytes or target.size_bytes, target.size_bytes)
     return max(probe.block_bytes, span // probe.block_bytes * probe.block_bytes)
 

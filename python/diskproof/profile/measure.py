@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -23,69 +23,60 @@ from diskproof.profile.parse import to_cell
 from diskproof.profile.place import Ready, Wanted, look_at
 from diskproof.profile.plan import THE_WRITING_PASS, Effort, estimated_s, plan_cells
 from diskproof.results.profile import Probe, Profile, ProfileCell, ProfileMachine, ProfilePlace
-from diskproof.system.endings import ending_in_good_order, ignore_endings
-from diskproof.system.journal import Journal
+from diskproof.system.endings import ending_in_good_order
+from diskproof.system.journal import Journal, machine_taken
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
 from diskproof.system.undoing import Undone
 
 LINK = "disk"
-"""Name under which fio's log of fileio knows the place: its lines are cut at white space."""
+"""Name of the place in fio's log of fileio, whose lines fio cuts at white space."""
 
 MANY_ROUNDS = 10
-"""Rounds of fileio of which a part of one more or less is no matter."""
+"""From so many rounds of fileio on, part of a round more or less does not matter."""
 
 MOST_RAMP_S = 2.0
-"""What a queue is given to form at most; a disk of 100 requests a second has answered 200 by then."""
+"""Longest time for a queue to form; a disk of 100 requests a second has answered 200 by then."""
 
 FILEIO_TRIES = 3
-"""The first may have told a wrong pace: it was disturbed, or over at once."""
+"""The first try may show a wrong pace: it was disturbed, or ended at once."""
 
 MOST_FILEIO_S = 120.0
-"""How long a single round may take: half a second a request is no disk's pace."""
+"""Limit for a single round: no disk takes half a second per request."""
 
 
 class Watcher(Protocol):
-    """Who watches a profile: a terminal, a test."""
+    """Receives the events of a profile: a terminal, a test."""
 
     def begins(self, probes: Sequence[Probe], left_s: float) -> None:
-        """Hear of all cells before the first."""
+        """Announce all cells before the first."""
 
     def cell_begins(self, probe: Probe, left_s: float) -> None:
-        """Hear which cell is next, and about how long all that are left will take."""
+        """Announce a cell, and about how long all remaining cells will take."""
 
     def cell_ends(self, cell: ProfileCell) -> None:
-        """Hear what was measured."""
+        """Show what was measured."""
 
     def left_behind(self, undone: Undone) -> None:
-        """Hear of something that could not be cleared away."""
+        """Report something that could not be cleared away."""
 
 
-@dataclass(frozen=True)
-class Order:
-    """A profile to be made."""
-
-    wanted: Wanted
-    effort: Effort
-    only: Sequence[str] = ()
-
-
-def profile(order: Order, watcher: Watcher) -> Profile:
+def profile(wanted: Wanted, effort: Effort, only: Sequence[str], watcher: Watcher) -> Profile:
     """Measure a place. Nothing of ours is left on it, however this ends."""
     version, engine = fio.version(), fio.engine()
-    ready = look_at(order.wanted)
-    probes = plan_cells(order.effort, writable=ready.place.writable, only=order.only)
+    ready = look_at(wanted)
+    probes = plan_cells(effort, writable=ready.place.writable, only=only)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     with ending_in_good_order():
-        place, cells = _measure_all(order.effort, ready, probes, engine, watcher)
+        place, cells = _measure_all(effort, ready, probes, engine, watcher)
     return Profile(
         diskproof_version=__version__,
         fio_version=version,
         engine=engine,
         started_at=started_at,
-        quick=order.effort.quick,
-        seconds_per_cell=order.effort.seconds,
-        ramp_s=order.effort.ramp_s,
+        quick=effort.quick,
+        seconds_per_cell=effort.seconds,
+        ramp_s=effort.ramp_s,
         place=place,
         machine=describe(),
         cells=cells,
@@ -94,7 +85,7 @@ def profile(order: Order, watcher: Watcher) -> Profile:
 
 
 def describe() -> ProfileMachine:
-    """Describe this machine as far as it bears on a disk's figures."""
+    """Describe this machine as far as a disk's figures depend on it."""
     machine = describe_machine([], [], load_version="")
     return ProfileMachine(**{name: getattr(machine, name) for name in ProfileMachine.model_fields})
 
@@ -119,16 +110,16 @@ class Bench:
         return cell
 
     def _with_its_queue(self, probe: Probe) -> Length:
-        """Return a length that leaves a slow disk the time to answer a queue's first requests unmeasured."""
+        """Return a length that lets a slow disk answer a queue's first requests unmeasured."""
         alone_s = self._alone_s.get((probe.pattern, probe.block_bytes), 0.0)
         queue_s = min(probe.depth * alone_s, MOST_RAMP_S)
         return replace(self._length, ramp_s=max(self._length.ramp_s, queue_s))
 
     def _fileio(self, probe: Probe, target: Target, longest_s: float) -> ProfileCell:
-        """Measure rounds of requests and their syncs: those that the time holds, where they are many.
+        """Measure as many rounds of requests and their syncs as the time holds, if they are many.
 
-        Few are measured again, from the first request to the last sync: a slow disk would be stopped
-        amid its requests, or before it ever syncs.
+        A few rounds are measured again from the first request to the last sync. Otherwise a slow disk would
+        be stopped in mid-round, or before it ever syncs.
         """
         cell = self._replay(probe, target, self._length, longest_s)
         if _rounds_of(cell) >= MANY_ROUNDS:
@@ -141,7 +132,7 @@ class Bench:
         if cell.requests is None or _is_whole(cell, whole):
             return cell
         why = (
-            f"not one round of {FILEIO_REQUESTS_PER_SYNC} requests and their syncs within {MOST_FILEIO_S:g} s"
+            f"no round of {FILEIO_REQUESTS_PER_SYNC} requests and their syncs finished in {MOST_FILEIO_S:g} s"
         )
         return ProfileCell(probe=probe, job=cell.job, error=why)
 
@@ -168,7 +159,7 @@ def _rounds_of(cell: ProfileCell) -> float:
 
 
 def _rounds_within(seconds: float, cell: ProfileCell) -> int:
-    """Return the whole rounds that this time holds at a cell's pace; one at least."""
+    """Return the whole rounds that this time holds at a cell's pace; at least one."""
     rounds = _rounds_of(cell) * seconds / cell.seconds if cell.seconds else 0.0
     return max(1, min(FILEIO_MOST_ROUNDS, int(rounds)))
 
@@ -182,19 +173,15 @@ def _is_whole(cell: ProfileCell, length: Length) -> bool:
 def _measure_all(
     effort: Effort, ready: Ready, probes: Sequence[Probe], engine: str, watcher: Watcher
 ) -> tuple[ProfilePlace, list[ProfileCell]]:
-    journal = Journal.begin(f"profile of {ready.place.name}")
-    try:
-        with ready.open(journal) as (place, file):
-            target = Target(file, place.size_bytes, place.direct, engine)
-            bench = Bench(journal, Length(effort.seconds, effort.ramp_s))
-            if ready.makes_file:
-                probes = _with_the_file_made_first(probes)
-            return place, _one_by_one(bench, effort, target, probes, watcher)
-    finally:
-        ignore_endings()  # a second Ctrl-C must not leave half of it behind
-        for undone in journal.finish():
-            if not undone.done:
-                watcher.left_behind(undone)
+    with (
+        machine_taken(f"profile of {ready.place.name}", watcher.left_behind) as journal,
+        ready.open(journal) as (place, file),
+    ):
+        target = Target(file, place.size_bytes, place.direct, engine)
+        bench = Bench(journal, Length(effort.seconds, effort.ramp_s))
+        if ready.makes_file:  # first the pass that writes it, even if the choice of cells leaves it out
+            probes = [THE_WRITING_PASS, *(probe for probe in probes if probe != THE_WRITING_PASS)]
+        return place, _one_by_one(bench, effort, target, probes, watcher)
 
 
 def _one_by_one(
@@ -204,7 +191,7 @@ def _one_by_one(
     watcher.begins(probes, sum(estimates_s))
     began, cells = time.monotonic(), []
     for done, probe in enumerate(probes):
-        # A slow disk needs longer to empty its queue, and for the passes: what was is the best guide.
+        # A slow disk needs longer for queues and passes; the pace so far is the best estimate.
         pace = (time.monotonic() - began) / sum(estimates_s[:done]) if done else 1.0
         watcher.cell_begins(probe, pace * sum(estimates_s[done:]))
         cell = bench.measure(probe, target, longest_s=_longest_s(probe, effort, target))
@@ -216,15 +203,10 @@ def _one_by_one(
 
 
 SLOWEST_BYTES_PER_S = 1e6
-"""A pass that is slower than this has hung."""
+"""A pass that is slower than this hangs."""
 
 
 def _longest_s(probe: Probe, effort: Effort, target: Target) -> float:
     if probe.pattern.startswith("pass-"):
         return target.size_bytes / SLOWEST_BYTES_PER_S
     return effort.seconds + effort.ramp_s
-
-
-def _with_the_file_made_first(probes: Sequence[Probe]) -> list[Probe]:
-    """Put the pass that writes the file first, where the choice of cells has left it out."""
-    return [THE_WRITING_PASS, *(probe for probe in probes if probe != THE_WRITING_PASS)]

@@ -1,46 +1,70 @@
-"""What a reader must know before the figures of a profile are believed."""
+"""What a reader must know before the figures of a profile can be trusted."""
 
 from collections.abc import Sequence
 
 from diskproof.results.profile import DOUBTFUL, ProfileCell, ProfilePlace
+from diskproof.wording import Message, counted, say
 
 CPU_BOUND = 0.9
-"""From this share of one CPU on, fio's one job has no time left to ask for more."""
+"""From this share of one CPU on, fio's one job has no time left for more requests."""
 
 MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
 
 
-def notes(place: ProfilePlace, cells: Sequence[ProfileCell]) -> list[str]:
-    """Return what must be said of a profile, the gravest first."""
-    said = [f"{cell.probe.name} could not be measured: {cell.error}" for cell in cells if cell.error]
+def notes(place: ProfilePlace, cells: Sequence[ProfileCell]) -> list[Message]:
+    """Return the remarks on a profile, the gravest first."""
+    said = [
+        say("{cell} could not be measured: {error}", cell=cell.probe.name, error=cell.error)
+        for cell in cells
+        if cell.error
+    ]
     if not place.direct:
         said.append(
-            f"{place.filesystem} takes no direct I/O, so that all requests went through the page cache: "
-            "reads "
-            "are main memory's, and one request is under way at a time whatever the queue depth"
+            say(
+                "{filesystem} takes no direct I/O, so all requests went through the page cache: reads show "
+                "main memory, and only one request is under way at a time, whatever the queue depth",
+                filesystem=place.filesystem or place.kind,
+            )
         )
     if place.filesystem in MEMORY_FILESYSTEMS:
-        said.append(f"{place.filesystem} is main memory: there is no disk below these figures")
+        said.append(
+            say("{filesystem} is main memory: these figures show no disk", filesystem=place.filesystem)
+        )
     if place.kind == "block device" and not place.writable:
-        said.append("nothing was written; to measure writes, name the device once more with --write")
+        said.append(say("nothing was written; to measure writes, repeat the device's name with --write"))
     if place.kind == "block device":
         said.append(
-            "an SSD answers reads of blocks that were never written, or were trimmed, without reading"
+            say("an SSD answers reads of blocks that were never written, or were trimmed, without reading")
         )
-    doubtful = [f"{cell.probe.name} ({cell.doubt})" for cell in cells if cell.doubt and not cell.error]
+    doubtful = [
+        say("{cell} ({doubt})", cell=cell.probe.name, doubt=cell.doubt)
+        for cell in cells
+        if cell.doubt and not cell.error
+    ]
     if doubtful:
         said.append(
-            f"{len(doubtful)} of {len(cells)} cells, marked {DOUBTFUL}, may show a moment rather than "
-            f"the disk; measure longer, with --seconds: {_listed(doubtful)}"
+            say(
+                "{number} of {cells}, marked {mark}, may be too short to show the disk; measure longer, with "
+                "--seconds: {doubtful:/, }",
+                number=len(doubtful),
+                cells=counted(len(cells), "cell"),
+                mark=DOUBTFUL,
+                doubtful=_first(doubtful),
+            )
         )
     bound = [cell.probe.name for cell in cells if (cell.cpu_share or 0) >= CPU_BOUND]
     if bound:
         said.append(
-            f"one CPU was the limit, not the disk, in {len(bound)} of {len(cells)} cells: {_listed(bound)}"
+            say(
+                "one CPU was the limit, not the disk, in {number} of {cells}: {bound:/, }",
+                number=len(bound),
+                cells=counted(len(cells), "cell"),
+                bound=_first(bound),
+            )
         )
     return said
 
 
-def _listed(names: Sequence[str], most: int = 6) -> str:
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+def _first(names: Sequence[Message | str], most: int = 6) -> list[Message | str]:
+    more = [say("and {more} more", more=len(names) - most)] if len(names) > most else []
+    return [*names[:most], *more]

@@ -4,6 +4,8 @@ from diskproof.fio.figures import Requests, reads_of, seconds_of, syncs_of, writ
 from diskproof.fio.program import Result
 from diskproof.results.profile import Probe, ProfileCell, Stream
 from diskproof.stats.quantiles import known_percentiles
+from diskproof.wording import Message, counted, say
+from diskproof.wording import seconds as duration
 
 PERCENTILES = ("50", "90", "95", "99", "99.9")
 
@@ -13,14 +15,14 @@ _FLUSHED = ("synced-write", "synced-append", "fileio")
 """Patterns with flushes of their own: O_DSYNC has them in its writes."""
 
 FEW_REQUESTS = 100
-"""From fewer, a mean is off by a tenth easily: latencies scatter about as much as they last."""
+"""With fewer, a mean is easily wrong by a tenth: latencies vary about as much as their mean."""
 
 LONG_SHARE = 1 / 3
-"""A request that took this share of its cell or more is not one of many: the cell shows that moment."""
+"""If one request took this share of its cell, the cell shows that moment."""
 
 
 def to_cell(probe: Probe, job: str, result: Result) -> ProfileCell:
-    """Turn what fio said of one job into a cell."""
+    """Turn fio's result of one job into a cell."""
     if result["error"]:
         return ProfileCell(probe=probe, job=job, error=f"fio reports error {result['error']}")
     seconds, block = seconds_of(result), probe.block_bytes
@@ -44,21 +46,25 @@ def to_cell(probe: Probe, job: str, result: Result) -> ProfileCell:
 
 def _error(probe: Probe, requests: Stream | None, flushes: Stream | None) -> str | None:
     if requests is None:
-        return "not one request was answered"
+        return "no request was answered"
     if probe.pattern in _FLUSHED and flushes is None:
-        return "not one flush was answered in the measured time; measure longer, with --seconds"
+        return "no flush was answered in the measured time; measure longer, with --seconds"
     return None
 
 
-def _doubt(probe: Probe, requests: Stream | None, seconds: float) -> str | None:
-    """Say why a cell shows a moment rather than the disk; a pass touches all there is, and is no sample."""
+def _doubt(probe: Probe, requests: Stream | None, seconds: float) -> Message | None:
+    """Return why a cell shows a moment rather than the disk; a pass reads everything, so it is no sample."""
     if requests is None or probe.pattern.startswith("pass-"):
         return None
     if requests.requests < FEW_REQUESTS:
-        return f"{requests.requests} requests alone"
+        return say("only {requests}", requests=counted(requests.requests, "request"))
     longest_s = requests.max_us / 1e6
     if longest_s > LONG_SHARE * seconds:
-        return f"one request took {longest_s:.3g} s of its {seconds:.3g} s"
+        return say(
+            "one request took {longest:.3g} of its {seconds:.3g}",
+            longest=duration(longest_s),
+            seconds=duration(seconds),
+        )
     return None
 
 

@@ -1,4 +1,4 @@
-"""Which cells a profile has, and how long each is measured."""
+"""The cells of a profile, and how long each is measured."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,10 +8,10 @@ from diskproof.results.profile import Pattern, Probe
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 QUICK_DEPTHS = (1, 4, 32, 128)
-"""Both ends, where a SATA disk's queue is full (32), and one below."""
+"""Both ends, the full queue of a SATA disk (32), and one below."""
 
 RANDOM_BLOCKS = (4 * 2**10, 16 * 2**10)
-"""The block at which data sheets are written, and InnoDB's page."""
+"""The block size of data sheets, and InnoDB's page."""
 
 SEQUENTIAL_BLOCKS = (256 * 2**10, 2**20)
 
@@ -20,13 +20,13 @@ FILEIO_BLOCK = 16 * 2**10
 PASS_BLOCK = 2**20
 
 THE_WRITING_PASS = Probe(pattern="pass-write", block_bytes=PASS_BLOCK)
-"""In a directory it makes the file that all other cells use."""
+"""In a directory it makes the file for all other cells."""
 
 OVERHEAD_S = 0.4
-"""What starting and ending one fio takes (measured with 3.33); for the time left alone."""
+"""Time to start and end fio (measured with 3.33); for the remaining time only."""
 
 ASSUMED_PASS_BYTES_PER_S = 200e6
-"""For the time left alone, until the first pass tells better."""
+"""For the remaining time only, until the first pass gives a better figure."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Effort:
     seconds: float
     """Measured time of each cell."""
     ramp_s: float
-    """Time before it that is not measured: caches fill, queues form, a drive's write buffer is used up."""
+    """Unmeasured time before it: caches fill, queues form, a drive's write buffer fills up."""
     depths: Sequence[int]
     size_bytes: int
-    """Bytes that are touched, unless the user says otherwise."""
+    """Bytes that are used, unless the user says otherwise."""
     quick: bool
 
     def lasting(self, seconds: float) -> "Effort":
-        """Return the same with another time for each cell, and as much more or less before it."""
+        """Return the same with another time for each cell, and a ramp in proportion."""
         return replace(self, seconds=seconds, ramp_s=self.ramp_s * seconds / self.seconds)
 
 
@@ -54,8 +54,8 @@ QUICK = Effort(seconds=0.3, ramp_s=0.1, depths=QUICK_DEPTHS, size_bytes=256 * 2*
 def plan_cells(effort: Effort, *, writable: bool, only: Sequence[str] = ()) -> list[Probe]:
     """Return the probes in the order in which they run.
 
-    The sequential pass that writes comes first. Those that write at random come last: a drive needs a
-    while to recover from them.
+    The sequential pass that writes comes first. Random writes come last: a drive needs time to recover from
+    them.
     """
     probes = [
         THE_WRITING_PASS,
@@ -79,7 +79,7 @@ def plan_cells(effort: Effort, *, writable: bool, only: Sequence[str] = ()) -> l
 
 
 def estimated_s(probe: Probe, effort: Effort, size_bytes: int) -> float:
-    """Estimate how long a cell takes with all that surrounds it."""
+    """Estimate the time of a cell, with start and end of fio."""
     if probe.pattern.startswith("pass-"):
         return OVERHEAD_S + size_bytes / ASSUMED_PASS_BYTES_PER_S
     return OVERHEAD_S + effort.ramp_s + effort.seconds

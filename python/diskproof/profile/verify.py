@@ -1,18 +1,18 @@
-"""A virtual disk held against what was published of the real one: simulated, and served and measured."""
+"""A virtual disk compared with the published figures of the real one: simulated, and served and measured."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from diskproof import __version__, disk
 from diskproof.fio import program as fio
 from diskproof.profile.jobs import Length, Target
-from diskproof.profile.measure import Bench, describe
+from diskproof.profile.measure import Bench, Watcher, describe
 from diskproof.profile.plan import OVERHEAD_S
 from diskproof.refusal import RefusalError
 from diskproof.results.machine import VirtualFacts
-from diskproof.results.profile import Probe, ProfileCell, Stream
+from diskproof.results.profile import Probe, ProfileCell
 from diskproof.results.verification import (
     Lateness,
     MeasureName,
@@ -20,61 +20,44 @@ from diskproof.results.verification import (
     VerifiedFigure,
     VerifiedProbe,
 )
-from diskproof.storage import virtual, way
+from diskproof.storage import path_cost, virtual
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.waiting import watched
-from diskproof.system.endings import ending_in_good_order, ignore_endings
-from diskproof.system.journal import Journal
-from diskproof.system.undoing import Undone
+from diskproof.system.endings import ending_in_good_order
+from diskproof.system.journal import Journal, machine_taken
 
 ATTACHING_S = 1.0
-"""What attaching and detaching a disk takes, for the time left."""
+"""Time to attach and detach a disk, for the remaining time."""
 
 MOST_WRITTEN_BYTES = 2 * 2**30
-"""Sequential writes begin again after as much, since what they write is held in memory. A model knows
-the difference only where that is less than a cache or a zone."""
+"""Sequential writes start over after this much, since memory holds what they write. It matters to a model
+only if it is less than a cache or a zone."""
 
 _PERCENTILES: Mapping[str, str] = {"median_us": "50", "p95_us": "95", "p99_us": "99"}
 
 
-class Watcher(Protocol):
-    """Who watches."""
-
-    def begins(self, probes: Sequence[Probe], left_s: float) -> None:
-        """Hear of all probes before the first."""
-
-    def cell_begins(self, probe: Probe, left_s: float) -> None:
-        """Hear which probe is next."""
-
-    def cell_ends(self, cell: ProfileCell) -> None:
-        """Hear what was measured."""
-
-    def left_behind(self, undone: Undone) -> None:
-        """Hear of something that could not be cleared away."""
-
-
 @dataclass(frozen=True)
 class Order:
-    """A verification to be made."""
+    """A comparison to be made."""
 
     device: str
     seconds: float = 10.0
     ramp_s: float = 2.0
     simulated_s: int = 60
     serve: bool = True
-    """False: ask the model alone, in virtual time."""
+    """False: only simulate the model, in virtual time."""
     below_floor: bool = False
     seed: int = 1
 
 
 def verify(order: Order, watcher: Watcher) -> Verification:
-    """Hold a device against its published figures; RefusalError where it has none, or cannot be served."""
+    """Compare a device with its published figures; RefusalError if it has none, or cannot be served."""
     shown = disk.show(order.device)
     published = [figure for told in shown["published"] for figure in _figures(told)]
     if not published:
         raise RefusalError(
-            f"{shown['title']}: nothing was published of it, so there is nothing to hold it against; "
-            f"`diskproof disk profile` measures it (attach it first)"
+            f"{shown['title']}: it has no published figures to compare with; "
+            "attach it and measure it with `diskproof disk profile`"
         )
     probes = list(dict.fromkeys(figure.probe for figure in published))
     version = _check_means() if order.serve else None
@@ -122,12 +105,9 @@ def _figures(told: dict[str, Any]) -> list[VerifiedFigure]:
 def _check_means() -> str:
     if lacking := virtual.missing_means():
         raise StorageError(
-            f"no virtual disk can be served here: {lacking}; `--simulate` asks the model alone"
+            f"no virtual disk can be served here: {lacking}; `--simulate` only simulates the model"
         )
     return fio.version()
-
-
-# ---------------------------------------------------------------- the model alone
 
 
 def _simulated(order: Order, probe: Probe) -> disk.Facts:
@@ -144,21 +124,14 @@ def _of_model(told: disk.Facts, measure: MeasureName) -> float | None:
     return float(told[measure]) if told["requests"] else None
 
 
-# ---------------------------------------------------------------- served and measured
-
-
 def _served(
     order: Order, probes: Sequence[Probe], watcher: Watcher
 ) -> tuple[list[VerifiedProbe], VirtualFacts]:
-    with ending_in_good_order():
-        journal = Journal.begin(f"verification of {order.device}")
-        try:
-            return _one_by_one(order, probes, journal, watcher)
-        finally:
-            ignore_endings()  # a second Ctrl-C must not leave half of it behind
-            for undone in journal.finish():
-                if not undone.done:
-                    watcher.left_behind(undone)
+    with (
+        ending_in_good_order(),
+        machine_taken(f"verification of {order.device}", watcher.left_behind) as journal,
+    ):
+        return _one_by_one(order, probes, journal, watcher)
 
 
 def _one_by_one(
@@ -170,13 +143,13 @@ def _one_by_one(
     wanted = virtual.Wanted(
         order.device,
         seed=order.seed,
-        path_us=way.path_us(journal, below_floor=order.below_floor),
+        path_us=path_cost.path_us(journal, below_floor=order.below_floor),
         below_floor=order.below_floor,
     )
     measured = []
     for done, probe in enumerate(probes):
         watcher.cell_begins(probe, each_s * (len(probes) - done))
-        # A new disk for each: as the model is when it is asked, and the memory of the last is free again.
+        # Each probe gets a new disk: its model is fresh, and the memory of the last disk is free again.
         attached = virtual.attach(wanted, journal)
         try:
             one = _measured(bench, attached, probe, order)
@@ -226,18 +199,6 @@ def _of_cell(cell: ProfileCell | None, measure: MeasureName) -> float | None:
         return None
     if measure == "flushes_per_s":
         return cell.flushes.per_s if cell.flushes else None
-    return _of_stream(cell.requests, measure)
-
-
-def _of_stream(stream: Stream, measure: MeasureName) -> float | None:
-    match measure:
-        case "iops":
-            return stream.per_s
-        case "megabytes_per_s":
-            return stream.megabytes_per_s
-        case "mean_us":
-            return stream.mean_us
-        case "max_us":
-            return stream.max_us
-        case _:
-            return stream.percentiles_us.get(_PERCENTILES[measure])
+    if measure in _PERCENTILES:
+        return cell.requests.percentiles_us.get(_PERCENTILES[measure])
+    return float(getattr(cell.requests, "per_s" if measure == "iops" else measure))

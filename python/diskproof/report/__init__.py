@@ -1,1 +1,1 @@
-"""What a run says, told five ways: terminal, Markdown, CSV, JSON, one page. A run folder is all it needs."""
+"""Reports of runs, comparisons, audits and profiles: for a terminal, as Markdown, a page, CSV and JSON."""

@@ -1,4 +1,4 @@
-"""The report as CSV: one row a trial and one a cut, for a spreadsheet or a data frame."""
+"""The report as CSV: a row a trial and a row a cut, for a spreadsheet or a data frame."""
 
 import csv
 import io
@@ -6,8 +6,8 @@ import io
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.published.join import cells_of
 from diskproof.analysis.published.measures import trial_figure
-from diskproof.report.limits import csv as limits
-from diskproof.report.safety.csv import cut_rows
+from diskproof.report import limits_csv as limits
+from diskproof.report.cuts_csv import cut_rows
 from diskproof.report.validity import counting, findings_by_trial
 from diskproof.results.folder import RunFolder
 from diskproof.results.load import Latency, LoadResult
@@ -25,7 +25,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     """Return a heading and one row a trial that was run, in the order of the run, and one a cut after them.
 
     Columns name their units; what a trial cost is the total over its measured ``seconds``. A figure
-    that was not observed is an empty field. Nothing is rounded; 1 stands for yes, 0 for no.
+    that was not observed is an empty field. Nothing is rounded; 1 is yes, 0 is no.
     Prices are to own a storage, or of a month, as ``price_basis`` says.
     """
     trials = folder.trials()
@@ -116,7 +116,7 @@ def _load(load: LoadResult | None) -> Row:
 
 
 def _errors(load: LoadResult | None) -> int | None:
-    """Return the errors; None where the retries are not told either: then an empty list tells nothing."""
+    """Return the errors; None if the retries are not known either: then an empty list says nothing."""
     if load is None or (not load.errors and load.retries is None):
         return None
     return sum(error.count for error in load.errors)
@@ -136,7 +136,7 @@ def _latency(latency: Latency | None) -> Row:
 def _published(plan: Plan, trial: Trial) -> Row:
     """Return each published measure of the trial's cell beside the trial's own figure, in the same unit.
 
-    Where two published figures tell the same of one cell, the first of them stands here.
+    If two published figures are of the same cell and measure, the first is used.
     """
     columns: Row = {}
     for figure in plan.published.figures if plan.published else []:

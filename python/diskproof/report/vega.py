@@ -13,7 +13,7 @@ PACKAGE = "vl-convert-python"
 
 @cache
 def script() -> str:
-    """Return the script that `lay_down` has left; one is made where there is none, in a second or two."""
+    """Return the script that `lay_down` has left; one is made if there is none, in a second or two."""
     path = laid_down()
     return path.read_text(encoding="utf-8") if path.is_file() else _bundled()
 

@@ -1,1 +1,1 @@
-"""The run folder and what stands in it. No other room knows its format."""
+"""The run folder and its records. No other room knows its format."""

@@ -1,4 +1,4 @@
-"""An experiment as somebody published it: how it was made, its figures, and what was concluded from them."""
+"""A published experiment: how it was made, its figures, and the conclusions."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from diskproof.results.record import Record
 
 
 class Procedure(Record):
-    """How its figures came about, as far as it tells; None: it does not."""
+    """How its figures were made; None: the article does not say."""
 
     repeats: int | None = None
     """Runs of each cell."""
@@ -30,7 +30,7 @@ class Procedure(Record):
     tools: list[str] = []
     """The load tools and their versions that it names: ``sysbench 1.0.17``."""
     asked_clients: list[int] = []
-    """The numbers of clients that its question is about, where it tells them."""
+    """The numbers of clients that its question is about, if it says them."""
     place: str = ""
     """Where it says so."""
 
@@ -61,7 +61,7 @@ class Stated(Record):
     """What an article prints of one thing that was measured, in the unit of each measure."""
 
     name: str
-    """What tells it from the others: its levels, in their order."""
+    """Its unique name: its levels, in their order."""
     levels: dict[Factor, str]
     part: str | None = None
     """Of a job of several tests: the test."""
@@ -74,7 +74,7 @@ class Stated(Record):
 
     @property
     def clients(self) -> int | None:
-        """How many clients it was measured with; None where it is not told."""
+        """How many clients it was measured with; None if it is not told."""
         told = self.levels.get("clients")
         return int(told) if told else None
 
@@ -128,7 +128,7 @@ class Peak(Record):
     taken_for: str = "the peak of each device"
     """What it is taken for."""
     load: str | None = None
-    """The load that it is to foretell, where it is said of one."""
+    """The load that it should predict, if the article names one."""
     place: str = ""
 
 
@@ -186,7 +186,7 @@ class Claim(Record):
     says: str
     """The claim in our own words."""
     place: str
-    """Where in the publication it stands."""
+    """Its place in the publication."""
     measure: PublishedMeasure
     of: str
     """Name of the result that it is about."""
@@ -247,5 +247,5 @@ class Article(Record):
         return [one for one in self.stated if one.run is None]
 
     def find(self, name: str) -> Stated | None:
-        """Return what is printed under a name; None where nothing is."""
+        """Return what is printed under a name; None if nothing is."""
         return next((one for one in self.stated if one.name == name), None)

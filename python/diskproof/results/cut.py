@@ -1,11 +1,12 @@
 """A trial of safety: the power was cut (or the system stopped, or the server killed), and what was left.
 
-Moments of a cut are told in seconds before it: 0 is the cut itself, 0.9 lies 0.9 s before it.
+Moments are given in seconds before the cut: 0 is the cut itself, 0.9 is 0.9 s before it.
 """
 
 from diskproof.results.crash_plan import Keep, Way
 from diskproof.results.record import Record
 from diskproof.results.trial import Finding, Setting
+from diskproof.wording import Message
 
 
 class DiskAtCut(Record):
@@ -54,7 +55,7 @@ class LedgerOutcome(Record):
     invariant_off_by: int
     """By how much the sum over all accounts differs from what it was at the start."""
     first_lost_before_s: float | None
-    """When the first of the lost was acknowledged; None where none was lost. All from then on is the window
+    """When the first of the lost was acknowledged; None if none was lost. All from then on is the window
     of loss, though some of it may have been kept."""
     last_kept_before_s: float | None
     """When the last of the kept was acknowledged."""
@@ -70,21 +71,21 @@ class Recovery(Record):
     """How the database came up again."""
 
     mount_s: float | None
-    """Mounting all file systems, their journals replayed; None where nothing had been unmounted, or one could
+    """Mounting all file systems, their journals replayed; None if nothing had been unmounted, or one could
     not be mounted."""
     server_s: float | None
-    """From the server's start until it took connections; None where it did not."""
-    refused: str | None = None
+    """From the server's start until it took connections; None if it did not."""
+    refused: Message | None = None
     """Why there is no database: a file system could not be mounted, or the server did not start."""
     complaints: list[str] = []
-    """Lines of the server's log that tell of damage."""
+    """Lines of the server's log that report damage."""
     damaged_tables: list[str] = []
     """What the server's own checks of all tables found."""
     binlog_only: int | None = None
-    """Transactions in the binary log that the tables have not: a replica has more than its source. None
-    where there is no binary log."""
+    """Transactions in the binary log but not in the tables: a replica has more than its source. None
+    if there is no binary log."""
     engine_only: int | None = None
-    """Transactions in the tables that the binary log has not: a replica never gets them."""
+    """Transactions in the tables but not in the binary log: a replica never gets them."""
 
 
 class CutTimings(Record):
@@ -114,22 +115,22 @@ class CutTrial(Record):
     started_at: str
     finished: bool
     """False: it broke off, as the last finding says; it is no evidence of anything."""
-    silent_because: str | None = None
-    """Why the cut proves nothing: nobody was being acknowledged, for instance. None: it tells something."""
+    silent_because: Message | None = None
+    """Why the cut proves nothing: no commit was acknowledged just before it. None: it proves something."""
     put_off_s: float = 0.0
     """By how much it came later than at the moment that was drawn, in which nobody was being acknowledged."""
     disks: list[DiskAtCut] = []
-    """Empty where only the server was killed."""
+    """Empty if only the server was killed."""
     unflushed_acknowledgements: int | None = None
     """Transactions acknowledged after the last flush that the disk with the redo log (or WAL) had answered.
 
-    Where each commit waits for its flush they are those of that very flush, told of a moment later, and not
-    at risk. Elsewhere they are what an honest disk may lose. None: no disk tells.
+    If each commit waits for its flush, they are the commits of that flush, acknowledged a moment later, and
+    not at risk. Otherwise an honest disk may lose them. None: no disk knows.
     """
     acknowledged: int | None = None
-    """Transactions whose commit was acknowledged before the cut: known where there is no ledger, too."""
+    """Transactions acknowledged before the cut: known even if there is no ledger."""
     ledger: LedgerOutcome | None = None
-    """None where there is no database any more, or it cannot be read, or the trial broke off."""
+    """None if there is no database, it cannot be read, or the trial broke off."""
     recovery: Recovery | None = None
     settings: list[Setting] = []
     timings: CutTimings
@@ -144,9 +145,9 @@ class CutTrial(Record):
 
     @property
     def lost(self) -> int | None:
-        """Return the acknowledged transactions that are gone; all of them where none can be read.
+        """Return the number of lost acknowledged transactions: all of them if none can be read.
 
-        None where it is not known: the trial broke off.
+        None if the trial broke off.
         """
         if self.ledger is not None:
             return self.ledger.lost
@@ -154,7 +155,7 @@ class CutTrial(Record):
 
     @property
     def is_gone(self) -> bool:
-        """Whether nothing can be read any more: no file system, no server, or a server without the ledger."""
+        """Whether nothing can be read: no file system, no server, or a server without the ledger."""
         return self.finished and self.ledger is None
 
     @property
@@ -168,19 +169,19 @@ class CutTrial(Record):
         return self.has_loss or self.is_damaged
 
     def had_something_at_risk(self, clients: int) -> bool:
-        """Tell whether it could take something from so many clients, as far as is known.
+        """Tell whether it could take something from so many clients, as far as known.
 
         Where the power was cut, writes had reached a disk, answered or not, and were not safe yet (a stop of
         the operating system leaves them); more commits had been acknowledged since the last flush than there
-        are clients (one of each may have been told of that very flush); or it took something: of what only a
-        page cache held no disk tells. Requests under way that are no writes are no risk.
+        are clients (one of each may be part of that flush); or it took something, because no disk knows what
+        only a page cache held. Other requests under way than writes are no risk.
         """
         cached = self.way == "power" and any(disk.at_risk_writes for disk in self.disks)
         return cached or (self.unflushed_acknowledgements or 0) > clients or self.has_harm
 
     @property
     def is_damaged(self) -> bool:
-        """Whether the database is worse than incomplete: it contradicts itself, complains or is no more."""
+        """Whether the database is worse than incomplete: it contradicts itself, complains or is gone."""
         recovery = self.recovery
         if recovery is not None and (recovery.refused or recovery.complaints or recovery.damaged_tables):
             return True

@@ -1,4 +1,4 @@
-"""Files that are on the disk before the lab goes on: what was written is whole, whenever a kill falls."""
+"""Files that are on the disk before the lab continues: a kill never leaves half a file."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a new folder with all that is missing above it; FileExistsError where it is there already."""
+    """Make a new folder with all that is missing above it; FileExistsError if it exists."""
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     path.mkdir(parents=True)
     for folder in missing:
@@ -56,7 +56,7 @@ def append_line(path: Path, line: str) -> None:
         try:
             _write_all(descriptor, line.encode() + b"\n")
             os.fsync(descriptor)
-        except OSError:  # the disk is full, say: the next line must not begin where this one broke off
+        except OSError:  # a full disk, for instance: the next line must not continue a broken one
             os.ftruncate(descriptor, before)
             raise
     finally:

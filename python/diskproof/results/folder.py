@@ -1,4 +1,4 @@
-"""The run folder: the only code that knows where things lie in it and how they are written."""
+"""The run folder: the only code that knows its files and their formats."""
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, study_text: str, plan: Plan) -> "RunFolder":
-        """Make a new run folder and write the study and its plan to it; FileExistsError where it is there."""
+        """Make a new run folder and write the study and its plan to it; FileExistsError if it exists."""
         with writing(path):
             make_folder(path)
             (path / "series").mkdir()
@@ -101,7 +101,7 @@ class RunFolder:
         return path
 
     def cut_folder(self, cut_id: str) -> Path:
-        """Return the folder of a cut, which is there where evidence of it was kept."""
+        """Return the folder of a cut, which exists if its evidence was kept."""
         return self.path / "cuts" / cut_id
 
     def drop_cut_folder(self, cut_id: str) -> None:
@@ -111,7 +111,7 @@ class RunFolder:
     def images_folder(self) -> Path:
         """Return the folder of the disks' bytes from which logs of requests begin, made if need be.
 
-        One of its own for each opening of the run: a session that goes on with it formats its disks anew.
+        Each opening of the run has its own: a resumed session formats its disks again.
         """
         if self._images is None:
             disks = self.path / "cuts" / "disks"
@@ -146,7 +146,7 @@ class RunFolder:
         return self._parsed(Plan, "plan.json", self._read("plan.json"))
 
     def study_text(self) -> str:
-        """Read the study file as it was when the run began; RunFolderError where it is not there any more."""
+        """Read the study file as it was when the run began; RunFolderError if it is gone."""
         try:
             return self._read("study.toml").decode()
         except UnicodeDecodeError as error:
@@ -155,7 +155,7 @@ class RunFolder:
             ) from None
 
     def machine(self) -> Machine | None:
-        """Read the machine's facts; None where the run ended before they were gathered."""
+        """Read the machine's facts; None if the run ended before they were gathered."""
         is_there = (self.path / "machine.json").is_file()
         return self._parsed(Machine, "machine.json", self._read("machine.json")) if is_there else None
 
@@ -179,7 +179,7 @@ class RunFolder:
     ) -> pa.Table | None:
         """Read one trial's time series (columns of SERIES_SCHEMA), or one source's or metric's part of it.
 
-        None where none was written, or none that can still be read.
+        None if there is none that can be read.
         """
         return read_series(self._series_path(trial_id), source, metric)
 
@@ -211,7 +211,7 @@ class RunFolder:
         return list(latest.values())
 
     def _parsed(self, record: type[Read], name: str, content: bytes) -> Read:
-        """Read one record; RunFolderError tells the file, and the first thing that is wrong with it."""
+        """Read one record; RunFolderError names the file and its first mistake."""
         try:
             return record.model_validate_json(content)
         except ValidationError as error:
@@ -268,7 +268,7 @@ def _first_mistake(error: ValidationError) -> str:
 
 
 def _why_no_run(path: Path) -> str:
-    """Say why a path is no run; where it is the folder of a study's runs, name the newest."""
+    """Say why a path is not a run; if it is the folder of a study's runs, name the newest."""
     if not path.is_dir():
         return "it is a file" if path.exists() else "there is no such folder"
     runs = sorted(plan.parent for plan in path.glob("*/plan.json"))

@@ -1,46 +1,49 @@
-"""What was read from other tools' output: results, settings and articles, each with where it stands."""
+"""What was read from other tools' output: results and settings, each with its source."""
+
+from typing import Literal
 
 from diskproof.results.factor import Factor
 from diskproof.results.load import LoadResult
 from diskproof.results.record import Record
+from diskproof.wording import Message, say
 
 
 class Source(Record):
-    """Where an imported thing stands."""
+    """The file and line of an imported thing."""
 
     file: str
     """As it was named to us."""
     line: int = 1
-    """Where in the file it begins, from 1."""
+    """Its first line, from 1."""
     format: str
     """What it was recognised as: ``sysbench 1.0 OLTP``."""
     tool: str | None = None
-    """The program and its version, as the output itself tells: ``sysbench 1.0.17``."""
+    """The program and its version, as the output itself says: ``sysbench 1.0.17``."""
     sha256: str = ""
     """Of the whole file."""
 
 
 class ImportedResult(Record):
-    """One measured result of another tool. What its output does not tell is None, and never made up."""
+    """One measured result of another tool. A figure that its output does not have is None, never made up."""
 
     source: Source
     name: str
-    """What tells it from the others that are read with it."""
+    """A name that no other result read with it has."""
     levels: dict[Factor, str] = {}
-    """The levels of the factors that the file tells, clients apart (``load.clients``)."""
+    """The levels of the factors that the file names, except clients (``load.clients``)."""
     load: LoadResult
     asked: dict[str, str] = {}
     """What it was asked for, as far as told: ``{"time": "150", "report-interval": "2"}``."""
     interval_s: float | None = None
-    """Of the interval lines, where there are any."""
+    """Of the interval lines, if there are any."""
     intervals_per_s: list[float] = []
     """Transactions (or requests) a second of each interval."""
     intervals_latency_us: list[float] = []
-    """The latency that each interval line tells, in the unit of `interval_percentile`."""
+    """The latency of each interval line, in the unit of `interval_percentile`."""
     interval_percentile: str | None = None
     """Which that is: ``"95"``, or ``"mean"``."""
     warm_up_s: float | None = None
-    """None: nothing tells of a warm-up."""
+    """None: no warm-up is recorded."""
     remarks: list[str] = []
     """What the tool itself said about the result, in short: estimated times, skipped tests, warnings."""
 
@@ -65,7 +68,7 @@ class Settings(Record):
     values: dict[str, str | None]
     """By name, lower case, dashes as underscores; None of an option without a value."""
     lines: dict[str, int] = {}
-    """Where each stands, from 1; of one that stands twice, the last."""
+    """The line of each, from 1; if it stands twice, the last."""
     repeated: list[str] = []
     """Options that are set more than once."""
     loose: list[str] = []
@@ -73,7 +76,7 @@ class Settings(Record):
     of_series: list[SeriesOption] = []
     """Options that stand beside these and hold on servers of one series alone, in their order."""
     version: str | None = None
-    """The server's version, where the dump or the article tells."""
+    """The server's version, if the dump or the article has it."""
 
 
 class Counters(Record):
@@ -81,6 +84,17 @@ class Counters(Record):
 
     source: Source
     values: dict[str, str]
+
+
+Misfit = Literal["another kind", "another version", "whether", "which"]
+"""Settings are of another kind or version of server, or it is open whether or which of them are its own."""
+
+_MISSING: dict[Misfit, str] = {
+    "another kind": "{what} (those given, {files}, are of another kind of server)",
+    "another version": "{what} (those given, {files}, are of another version of it)",
+    "whether": "whether the settings given ({files}) are this server's",
+    "which": "which of the settings given ({files}) are this server's",
+}
 
 
 class Beside(Record):
@@ -92,9 +106,17 @@ class Beside(Record):
     """What it answered to SHOW VARIABLES."""
     counters: list[Counters] = []
     """What it answered to SHOW GLOBAL STATUS, once or more."""
-    why_not: str = ""
-    """Where something was given and nothing tells that it is this server's: what is not known, in words that
-    follow "was not recorded"."""
+    misfit: Misfit | None = None
+    """Why what was given does not count as this server's."""
+    given: list[str] = []
+    """The files of what does not count."""
+
+    def missing(self, what: str = "the server's settings") -> Message:
+        """Return what was not recorded: of what was given, why it does not count."""
+        if self.misfit is None:
+            return say(what)
+        named = {"what": what} if self.misfit.startswith("another") else {}
+        return say(_MISSING[self.misfit], files=self.given, **named)
 
     @property
     def settings(self) -> Settings | None:

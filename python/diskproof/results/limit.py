@@ -4,44 +4,52 @@ from typing import Literal
 
 from diskproof.results.record import Record
 from diskproof.results.trial import Trial
+from diskproof.wording import Message
 
 Limit = Literal[
-    "log flush",
-    "data reads",
-    "page writes",
-    "CPU",
-    "locks",
-    "load generator",
-    "arrivals",
-    "disk",
+    "log flush", "data reads", "page writes", "CPU", "locks", "load generator", "arrivals", "disk"
 ]
 """``log flush``: commits wait until a log (redo, WAL, binary log) is on the disk. ``data reads``: statements
-wait for pages that are not in memory. ``page writes``: they wait until pages are written, to make room or
-for a checkpoint. ``CPU``: the CPUs that server, load and virtual disks share are busy. ``arrivals``: a rate
-that the study sets, which leaves everything idle capacity. ``disk``: of a load on bare files, the disk
-itself."""
+wait for pages that are not in memory. ``page writes``: statements wait until pages are written, to make room
+or for a checkpoint. ``CPU``: the CPUs that server, load and virtual disks share are busy. ``arrivals``: the
+study sets a rate that leaves capacity idle. ``disk``: the disk below a load on bare files."""
+
+IN_WORDS: dict[Limit, str] = {
+    "log flush": "the log's flush",
+    "data reads": "data reads",
+    "page writes": "page writes",
+    "CPU": "the CPUs",
+    "locks": "locks",
+    "load generator": "the load generator",
+    "arrivals": "the rate of arrivals",
+    "disk": "the disk",
+}
+"""Each limit as it stands in a sentence."""
 
 Change = Literal["half the CPUs", "slower flushes", "flushes relaxed", "slower reads", "twice the memory"]
 
 
 class Intervention(Record):
-    """One thing that is changed about a cell, to see whether its throughput answers as predicted."""
+    """One thing that is changed about a cell, to test whether its throughput changes as predicted."""
 
     change: Change
-    says: str
-    """What exactly, in words: ``every flush of `disk` takes 8.3 ms longer``."""
+    says: Message
+    """What exactly: ``every flush of `disk` takes 8.3 ms longer``."""
     factor: float
-    """By how much; of slower flushes and reads about how many times as long they take: for words, since what
-    is foretold goes by `added_us`."""
+    """By how much: of CPUs and memory exactly; of slower flushes and reads about how many times as long they
+    take, for words alone, since the prediction uses `added_us`."""
     added_us: dict[str, float] = {}
-    """Of slower flushes and reads what each takes longer, by virtual disk; empty of every other change, and
-    of a record from before it was told."""
+    """What each flush or read takes longer, by virtual disk; empty for other changes and in older records."""
+
+    def same_change(self, other: "Intervention") -> bool:
+        """Return whether both change the same thing by the same amount, however each was worded."""
+        return (self.change, self.factor, self.added_us) == (other.change, other.factor, other.added_us)
 
 
 class ProofPair(Record):
-    """A line of proofs.jsonl: a trial of a cell as it is and one with the intervention, one after the other.
+    """A line of proofs.jsonl: a trial of the unchanged cell and one with the intervention, back to back.
 
-    Their positions tell which came first: that is drawn. The prediction was made before either was run.
+    Their positions say which came first, which is drawn. The prediction was made before either was run.
     """
 
     id: str
@@ -53,7 +61,7 @@ class ProofPair(Record):
     """Throughput with the intervention over throughput without."""
     predicted_low: float
     predicted_high: float
-    basis: str
-    """How it was predicted, with the figures that went in."""
+    basis: Message
+    """The figures behind the prediction."""
     as_it_was: Trial
     changed: Trial

@@ -54,17 +54,17 @@ class ClientAccount(Record):
     cpu_user_s: float
     cpu_system_s: float
     max_rss_bytes: int | None
-    """None where it was not observed."""
+    """None if it was not observed."""
     delay_mean_us: float | None
     """Mean time from a worker's waking up until a reply that was announced had been read and understood.
 
-    None where the kernel announces none: a client that blocks, or a database inside the load generator.
+    None if the kernel announces none: a client that blocks, or a database inside the load generator.
     """
     delay_max_us: float | None
     waited_for_cpu_s: float | None = None
     """How long the workers, all together, were ready to run and had no core.
 
-    None where the kernel keeps no account of it.
+    None if the kernel keeps no account of it.
     """
 
     @property
@@ -84,11 +84,11 @@ class Operation(Record):
     count: int
     """What completed of what was planned."""
     seconds: float | None
-    """None where it was skipped."""
+    """None if it was skipped."""
     extrapolated_s: float | None = None
-    """Where a time limit cut it short: what all that was planned would have taken at the same pace."""
+    """If a time limit cut it short: how long all that was planned would have taken at the same pace."""
     cut: bool = False
-    """Whether a time limit cut it short, even where nothing can be extrapolated from what was done."""
+    """Whether a time limit cut it short, even if nothing can be extrapolated from what was done."""
     skipped: str | None = None
     """Why it was not run."""
     errors: int = 0
@@ -108,7 +108,7 @@ class Operation(Record):
 
     @property
     def whole_s(self) -> float | None:
-        """Seconds of all that was planned, extrapolated where need be; None where it was skipped."""
+        """Seconds of all that was planned, extrapolated if need be; None if it was skipped."""
         return self.seconds if self.extrapolated_s is None else self.extrapolated_s
 
 
@@ -122,10 +122,10 @@ class ClientShares(Record):
 
 
 class Iterations(Record):
-    """A job that is the same thing again and again, as mysqlslap tells it."""
+    """A job of several iterations of the same work, as mysqlslap reports it."""
 
     count: int | None
-    """None: an imported result does not tell how many there were."""
+    """None: an imported result does not say how many there were."""
     mean_s: float
     min_s: float
     max_s: float
@@ -148,9 +148,9 @@ class Rate(Record):
     most_behind_s: float
     """The largest that either was at any moment of the phase while no client was idle."""
     held: bool
-    """Whether latencies tell of the server and not of a backlog; docs/protocol.md has the bounds."""
+    """Whether latencies are the server's and not a backlog's; docs/protocol.md has the bounds."""
     start_delay_mean_us: float | None
-    """From a transaction's arrival to its first statement where a client was idle."""
+    """From a transaction's arrival to its first statement if a client was idle."""
 
 
 class FileRequests(Record):
@@ -163,13 +163,13 @@ class FileRequests(Record):
     sync_every: int | None = 0
     """Requests of all clients after which every file was synced; 0: never."""
     one_pass: bool
-    """Whether it was to end when the files had been gone through once, and synced where it wrote them."""
+    """Whether it should end after one pass over the files, which are synced if it wrote them."""
     read_bytes: int | None
     written_bytes: int | None
     syncs: int | None
     """Of single files; after its requests each of them waits for as many as there are files."""
     copied_bytes: int | None = None
-    """Of a copy that does not tell which end of it was the disk (dd)."""
+    """Of a copy by dd if it is not known which end of it was the disk."""
 
     @property
     def moved_bytes(self) -> int | None:
@@ -181,7 +181,7 @@ class FileRequests(Record):
 class LoadResult(Record):
     """What the load generator measured. Transactions count when they complete within ``seconds``.
 
-    Of diskproof's own runs every figure is there; of an imported result those are None that it does not tell.
+    Of diskproof's own runs every figure is there; of an imported result those that it does not have are None.
 
     Of a job that has no transactions of its own, statements count as such; of a load on bare files its
     reads and writes do, while syncs are statements too, of kind ``other``.
@@ -205,7 +205,7 @@ class LoadResult(Record):
     reconnects: int | None = None
     client: ClientAccount | None = None
     client_shares: ClientShares | None = None
-    """None where nobody counted by client."""
+    """None if it was not counted by client."""
     operations: list[Operation] = []
     """The parts of a job, in their order; a steady load has none."""
     iterations: Iterations | None = None
@@ -214,46 +214,46 @@ class LoadResult(Record):
     file_requests: FileRequests | None = None
     """None of a database's load."""
     derived: list[Derived] = []
-    """Of count, time and rate those that another tool did not tell: they cannot contradict the others."""
+    """Those of count, time and rate that another tool did not print: they cannot contradict the others."""
     half_digit: float | None = None
-    """Half of the last digit with which another tool prints the figure; None where that is not known."""
+    """Half of the last digit with which another tool prints the figure; None if that is not known."""
 
-    # ------------------------------------------------------------ what an imported result may not tell
+    # ------------------------------------------------------------ what an imported result may lack
 
     @property
     def known_clients(self) -> int:
-        """The clients; NotRecordedError where they are not told."""
+        """The clients; NotRecordedError if they are not told."""
         return recorded(self.clients, "the number of clients")
 
     @property
     def known_seconds(self) -> float:
-        """The measured seconds; NotRecordedError where they are not told."""
+        """The measured seconds; NotRecordedError if they are not told."""
         return recorded(self.seconds, "how long it was measured")
 
     @property
     def known_transactions(self) -> int:
-        """The completed transactions; NotRecordedError where only their rate is told."""
+        """The completed transactions; NotRecordedError if only their rate is told."""
         return recorded(self.transactions, "the number of transactions")
 
     @property
     def known_writes(self) -> int:
-        """The statements that write; NotRecordedError where they are not told."""
+        """The statements that write; NotRecordedError if they are not told."""
         return recorded(self.writes, "the number of writes")
 
     @property
     def known_statements(self) -> int:
-        """The statements; NotRecordedError where they are not told."""
+        """The statements; NotRecordedError if they are not told."""
         return recorded(self.statements, "the number of statements")
 
     @property
     def known_client(self) -> ClientAccount:
-        """The load generator's own cost; NotRecordedError where it kept no account."""
+        """The load generator's own cost; NotRecordedError if it kept no account."""
         return recorded(self.client, "the load generator's own CPU time")
 
     # ------------------------------------------------------------ figures
 
     def figure(self, metric: Metric, parts: Collection[str] | None = None) -> float | None:
-        """Return the figure that a verdict is about, in its own unit; None where there is none above 0.
+        """Return the figure that a verdict is about, in its own unit; None if there is none above 0.
 
         `parts` limits a job's seconds to the operations with these keys.
         """
@@ -267,7 +267,7 @@ class LoadResult(Record):
         return found or None
 
     def speed(self, metric: Metric, parts: Collection[str] | None = None) -> float | None:
-        """Return a figure that is the larger the faster: a rate, or a time turned over."""
+        """Return a figure that grows with speed: a rate, or 1 / time."""
         figure = self.figure(metric, parts)
         return figure if figure is None or metric in THROUGHPUTS else 1 / figure
 
@@ -275,7 +275,7 @@ class LoadResult(Record):
     def asks_files(self) -> Literal["at random", "in sequence"] | None:
         """How a load on bare files goes through them, by sysbench's name of its mode.
 
-        None of any other load, and where the mode is not told.
+        None of any other load, and if the mode is not known.
         """
         if self.file_requests is None:
             return None

@@ -1,8 +1,10 @@
 """The machine that a run was made on: its places, disks and servers."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from diskproof.results.record import Record, Role
+from pydantic import model_validator
+
+from diskproof.results.record import Family, Record, Role
 
 WITHOUT_BARRIERS = frozenset({"nobarrier", "barrier=0"})
 """Mount options with which a file system sends no flushes."""
@@ -32,7 +34,7 @@ class BlockDevice(Record):
 
     @property
     def counted(self) -> list[str]:
-        """The disks whose counters tell what reached this device: those below it, or itself."""
+        """The disks whose counters show what reached this device: those below it, or itself."""
         return self.leaves or [self.name]
 
 
@@ -40,11 +42,11 @@ class VirtualFacts(Record):
     """The virtual disk below a place."""
 
     name: str
-    """What tells it from the run's other disks: its label or device, and a number where that is taken."""
+    """Its name among the run's disks: its label or device, with a number if that is taken."""
     device: str
     """Name of the device file, or its path."""
     title: str
-    """Maker, model and kind of what it stands for."""
+    """Maker, model and kind of the real disk."""
     model: str
     """Kind of timing model: ``spinning``, ``flash``, ``cloud`` …"""
     size_bytes: int
@@ -53,11 +55,24 @@ class VirtualFacts(Record):
     floor_us: float | None = None
     """The least latency that this machine can serve at depth 1."""
     label: str | None = None
-    """What must be said with its figures: that it lies near the machine's floor."""
+    """A note for its figures: it is near the machine's floor."""
     one_at_a_time: bool = False
     """Whether it serves one request at a time: one arm, or a bridge that passes on one command."""
     turns_us: list[float] = []
-    """What a turn of its platters takes, each speed once; empty where nothing turns."""
+    """Duration of a turn of its platters, each speed once; empty if nothing turns."""
+    fua: bool = False
+    """Whether the disk takes writes that are durable without a flush (FUA)."""
+    survives_without_power: bool = True
+    """Whether bytes that are stable outlive the power."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_older_run(cls, fields: Any) -> Any:  # noqa: ANN401 - whatever a file holds
+        """Fill in what older run folders do not record, from the kind of model."""
+        if not isinstance(fields, dict):
+            return fields
+        kind = fields.get("model")
+        return {"fua": kind == "flash", "survives_without_power": kind != "memory", **fields}
 
 
 PoolPart = Literal["data", "log", "cache"]
@@ -91,7 +106,7 @@ class PoolFacts(Record):
 
 
 class Place(Record):
-    """Where one role of one storage lies."""
+    """The place of one role of one storage."""
 
     storage: str
     role: Role
@@ -100,28 +115,28 @@ class Place(Record):
     filesystem: str
     mount_point: str
     mount_options: str
-    """As the kernel tells them."""
+    """As the kernel reports them."""
     asked_options: str = ""
-    """Mount options that the study names; empty where it names none."""
+    """Mount options of the study; empty if it names none."""
     device_number: str
     """``major:minor`` of the file system, as stat(2) gives it."""
     device: BlockDevice | None = None
-    """The block device below, where the file system has exactly one; None for tmpfs and the like."""
+    """The block device below, if the file system has exactly one; None for tmpfs and the like."""
     virtual: VirtualFacts | None = None
     """The virtual disk behind that device."""
     pool: PoolFacts | None = None
     """The ZFS pool that the place is, which has several disks."""
     throttle: dict[str, int] = {}
-    """Rates that the server is held to on the disk below, by what they limit; empty where it is not."""
+    """Limits of the server's rates on the disk below; empty if there are none."""
 
     @property
     def in_memory(self) -> bool:
-        """Whether it is memory: a tmpfs of ours, or a directory that turns out to lie on one."""
+        """Whether it is memory: a tmpfs of ours, or a directory on one."""
         return self.kind == "ram" or self.filesystem in {"tmpfs", "ramfs"}
 
     @property
     def barriers_off(self) -> str | None:
-        """The mount option by which no flush reaches the disk; None where flushes are sent or not needed.
+        """The mount option by which no flush reaches the disk; None if flushes are sent or not needed.
 
         A device that claims to have no volatile cache needs none.
         """
@@ -147,7 +162,7 @@ class ServerFacts(Record):
 
     name: str
     """As the study names it."""
-    family: Literal["mysql", "postgresql", "sqlite"]
+    family: Family
     flavour: str
     """``MariaDB``, ``MySQL``, ``Percona Server``, ``PostgreSQL``, ``SQLite``."""
     version: str
@@ -176,14 +191,14 @@ class Machine(Record):
     """Of those CPUs the other threads of the held ones' cores, on which the run started nothing."""
     memory_bytes: int
     virtualised: str | None = None
-    """The hypervisor's name, where one shows itself."""
+    """The hypervisor's name, if one is visible."""
     governor: str | None = None
     idle_wake_up_us: int | None = None
-    """Longest time to wake an idle core that the run asked the kernel for; None where it asked for none."""
+    """Longest time to wake an idle core that the run requested from the kernel; None: it requested none."""
     diskproof_version: str
     load_version: str
     fio_version: str | None = None
-    """None where nothing was planned that it makes the load of."""
+    """None if it makes no load of the plan."""
     privileged: bool
     places: list[Place]
     servers: list[ServerFacts]

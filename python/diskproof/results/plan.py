@@ -6,14 +6,15 @@ from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.factor import Factor
 from diskproof.results.prices import Price
 from diskproof.results.published import Published
-from diskproof.results.record import Record, format_bytes
+from diskproof.results.record import Record
+from diskproof.wording import numbers
 
 Metric = Literal["transactions_per_s", "requests_per_s", "latency_mean_us", "seconds"]
 """What a verdict is about: throughput, of a database or of a disk; at a rate that the study sets, latency; of
 a job, its seconds."""
 
 THROUGHPUTS: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s")
-"""The metrics that are larger where it is faster; the others are times."""
+"""The metrics that grow with speed; the others are times."""
 
 NO_LEVEL = "-"
 """Level of a factor that does not apply to a cell: a load on bare files has no server and no tuning."""
@@ -24,12 +25,12 @@ class Cell(Record):
 
     id: str
     server: str
-    """``NO_LEVEL`` where the load works on files, without any server; so is its tuning."""
+    """``NO_LEVEL`` if the load works on files, without a server; so is its tuning."""
     storage: str
     tuning: str
     workload: str
     memory_bytes: int
-    """Buffer pool; 0 where there is no server."""
+    """Buffer pool; 0 without a server."""
     clients: int
     """0 where an imported result does not tell."""
 
@@ -41,7 +42,7 @@ class Cell(Record):
     def level(self, factor: Factor) -> str:
         """Return the level of one factor, as a person reads it."""
         if factor == "memory":
-            return format_bytes(self.memory_bytes) if self.has_server and self.memory_bytes else NO_LEVEL
+            return numbers.size(self.memory_bytes) if self.has_server and self.memory_bytes else NO_LEVEL
         if factor == "clients" and not self.clients:
             return NO_LEVEL
         return str(getattr(self, factor))
@@ -57,7 +58,7 @@ class PlannedTrial(Record):
 
 
 class Scale(Record):
-    """A size of a study other than its own: what it shrinks, and what it can still tell."""
+    """Another size of a study: what it shrinks, and what it can still show."""
 
     name: str
     shrinks: str
@@ -93,15 +94,15 @@ class Plan(Record):
     cpus: int | None = None
     """How many CPUs the server and its load were held to; None: all that the run may use."""
     scale: Scale | None = None
-    """None: the study as it stands."""
+    """None: the study as written."""
     left_out: list[str] = []
     """Optional servers of the study that the machine did not have; of an imported run, results and why."""
     published: Published | None = None
     """The experiment that the study repeats."""
     prices: dict[str, list[Price]] = {}
-    """What each storage is made of and costs, where the study tells it."""
+    """What each storage is made of and costs, if the study says."""
     metrics: dict[str, Metric] = {}
-    """What a verdict on each workload is about; transactions per second where it is not said."""
+    """What a verdict on each workload is about; default: transactions per second."""
     scripts: dict[str, str] = {}
     """SHA-256 of every script that the run keeps a copy of, by ``WORKLOAD/FILE``."""
     cells: list[Cell]

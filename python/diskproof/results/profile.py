@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from diskproof.refusal import RefusalError, why_not_written, why_refused
+from diskproof.refusal import RefusalError, why_not_written
 from diskproof.results.durable import write_whole
 from diskproof.results.machine import BlockDevice
 from diskproof.results.record import Record
+from diskproof.wording import Message
 
 Pattern = Literal[
     "random-read",
@@ -47,7 +48,7 @@ class Probe(Record):
 
     @property
     def writes(self) -> bool:
-        """Whether it changes what lies on the disk."""
+        """Whether it changes data on the disk."""
         return self.pattern not in ("random-read", "sequential-read", "pass-read")
 
 
@@ -63,7 +64,7 @@ class Stream(Record):
     min_us: float
     max_us: float
     percentiles_us: dict[str, float]
-    """By percentile (``"99.9"``); one that fewer than ten observations lie beyond is left out."""
+    """By percentile (``"99.9"``), only those with ten or more observations beyond."""
     bins_us: list[tuple[float, int]] = Field(default_factory=list)
     """The histogram, kept for flushes and synced writes: upper end of a bin, observations in it."""
 
@@ -82,14 +83,14 @@ class ProfileCell(Record):
     flushes: Stream | None = None
     cpu_share: float | None = None
     """CPU time of fio's one job by its wall time: near 1, the figure is the CPU's and not the disk's."""
-    doubt: str | None = None
-    """Why its figures may show a moment rather than the disk, where they may."""
+    doubt: Message | None = None
+    """Why its figures may show a moment rather than the disk, if they may."""
     error: str | None = None
     """Why it could not be measured."""
 
 
 class ProfilePlace(Record):
-    """What was measured, as the kernel tells it."""
+    """What was measured, as the kernel reports it."""
 
     kind: Literal["directory", "block device", "virtual disk"]
     name: str
@@ -106,7 +107,7 @@ class ProfilePlace(Record):
     mount_options: str | None = None
     device: BlockDevice | None = None
     virtual: str | None = None
-    """Name of the device model, where it is a virtual disk of ours."""
+    """Name of the device model, if it is a virtual disk of ours."""
 
 
 class ProfileMachine(Record):
@@ -128,20 +129,20 @@ class Profile(Record):
     diskproof_version: str
     fio_version: str
     engine: str
-    """fio's engine where more than one request is under way."""
+    """fio's engine if more than one request is under way."""
     started_at: str
     quick: bool
     seconds_per_cell: float
     ramp_s: float
-    """Run before each cell and not measured; longer at depth where the disk is slow (see the cell's job)."""
+    """Run before each cell and not measured; longer at depth if the disk is slow (see the cell's job)."""
     place: ProfilePlace
     machine: ProfileMachine
     cells: list[ProfileCell]
-    notes: list[str] = Field(default_factory=list)
-    """What a reader must know before the figures are believed."""
+    notes: list[Message] = Field(default_factory=list)
+    """Remarks that a reader must know before trusting the figures."""
 
     def cell(self, pattern: Pattern, block_bytes: int | None = None, depth: int = 1) -> ProfileCell | None:
-        """Return one measured cell; None where it was not run or failed."""
+        """Return one measured cell; None if it was not run, or failed."""
         return next((one for one in self.measured(pattern, block_bytes) if one.probe.depth == depth), None)
 
     def measured(self, pattern: Pattern, block_bytes: int | None = None) -> list[ProfileCell]:
@@ -157,23 +158,11 @@ class Profile(Record):
 
 
 def write_profile(path: Path, profile: Profile) -> None:
-    """Write a profile as JSON; RefusalError where it cannot be written."""
+    """Write a profile as JSON; RefusalError if it cannot be written."""
     try:
         write_whole(path, profile.model_dump_json(indent=1) + "\n")
     except OSError as error:
         raise RefusalError(why_not_written(path, error)) from None
-
-
-def read_profile(path: Path) -> Profile:
-    """Read what `write_profile` wrote; RefusalError where it is none."""
-    try:
-        return Profile.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise RefusalError(f"{path} cannot be read: {why_refused(error)}") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise RefusalError(f"{path} is no profile of a disk: {where}: {first['msg']}") from None
 
 
 def _size(size_bytes: int) -> str:

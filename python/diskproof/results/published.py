@@ -16,7 +16,7 @@ PublishedMeasure = Literal[
     "latency_max_ms",
     "latency_p95_ms",
 ]
-"""What a published figure tells. ``seconds`` are a job's: of one iteration, of one of sql-bench's tests
+"""What a published figure is. ``seconds`` are a job's: of one iteration, of one of sql-bench's tests
 (``part``), or of all that was run."""
 
 RATES: tuple[PublishedMeasure, ...] = (
@@ -25,7 +25,7 @@ RATES: tuple[PublishedMeasure, ...] = (
     "requests_per_s",
     "megabytes_per_s",
 )
-"""The measures that are larger where it is faster; the others are times."""
+"""The measures that grow with speed; the others are times."""
 
 
 def can_have(measure: PublishedMeasure, *, served: bool, job: bool) -> bool:
@@ -49,14 +49,14 @@ class PublishedFigure(Record):
     """One figure as it was printed, in the unit of its measure."""
 
     table: str
-    """What it stands in, in a few words: ``Table 4.1``."""
+    """Its table or section: ``Table 4.1``."""
     place: str
     """Where in the publication that is."""
     at: dict[Factor, str]
-    """The levels that it was measured at. A factor that is not named here was not told, or does not matter:
-    every cell with these levels is held against it."""
+    """The levels that it was measured at. A factor that is not named here was not published, or does not
+    matter: every cell with these levels is held against it."""
     part: str | None = None
-    """Of a job of several tests: the test that it tells of."""
+    """The test of a job of several tests."""
     measure: PublishedMeasure
     value: float
 
@@ -84,6 +84,6 @@ class Published(Record):
 
     title: str
     by: str
-    """Who published it, where and when."""
+    """Author, place and date."""
     figures: list[PublishedFigure]
     ratios: list[PublishedRatio]

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from diskproof.results.durable import sync, sync_folder, writing
 
-# Arrow would take Ctrl-C for itself while it reads or writes, and tell it as a file that cannot be read.
+# Arrow would catch Ctrl-C while it reads or writes, and report it as a file that cannot be read.
 pa.enable_signal_handlers(False)
 
 Row = tuple[float, str, str, float]
@@ -77,7 +77,7 @@ class SeriesWriter:
 
 
 def read_series(path: Path, source: str | None, metric: str | None) -> pa.Table | None:
-    """Read a series, or one source's or metric's part of it; None where there is none that can be read.
+    """Read a series, or one source's or metric's part of it; None if there is none that can be read.
 
     A file that a failing disk or a copy cut short has torn is as good as none: the trial's record
     holds its figures, the series only their course.

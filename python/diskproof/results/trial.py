@@ -1,16 +1,17 @@
 """One trial: one line of trials.jsonl."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from diskproof.results.imported import Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Place
 from diskproof.results.record import Record, Role
 from diskproof.results.usage import PoolUse, Usage, VirtualUse
+from diskproof.wording import NOTHING, Message
 
 
 class Setting(Record):
-    """A server variable that the study asked for, and what the running server answered."""
+    """A server variable that the study requests, and the running server's value."""
 
     name: str
     requested: str
@@ -41,7 +42,7 @@ class HeldCpus(Record):
     cpus: list[int]
     """As they were held."""
     server: list[int] | None
-    """None where no server has processes of its own."""
+    """None if no server has processes of its own."""
     load: list[int]
 
 
@@ -51,7 +52,7 @@ class Timings(Record):
     restore_s: float
     start_s: float
     preload_s: float = 0.0
-    """Reading the data into the server's memory, where the workload asks for that."""
+    """Reading the data into the server's memory, if the workload requests it."""
     warm_up_s: float
     measure_s: float
     stop_s: float
@@ -60,7 +61,7 @@ class Timings(Record):
 
 RestoredBy = Literal["reflink", "copy", "snapshot", "written"]
 """How the loaded data set came back: cloned or copied by the file system, or as a virtual disk keeps it; bare
-files are written anew where the place keeps none."""
+files are written again if the place keeps none."""
 
 
 class DataFacts(Record):
@@ -73,11 +74,14 @@ class DataFacts(Record):
     """Storage engine that the server reports for the tables (MySQL family)."""
     declared_engine: str | None = None
     job_engine: str | None = None
-    """Storage engine that a job is told to make its tables with (MySQL family)."""
+    """Storage engine of the tables that a job makes (MySQL family)."""
     restored_by: RestoredBy = "copy"
 
 
 Severity = Literal["invalid", "warning", "note"]
+
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""The gravest first."""
 
 
 class Finding(Record):
@@ -85,8 +89,8 @@ class Finding(Record):
 
     check: str
     severity: Severity
-    message: str
-    remedy: str = ""
+    message: Message
+    remedy: Message = NOTHING
 
 
 class Trial(Record):
@@ -103,9 +107,9 @@ class Trial(Record):
     load: LoadResult | None = None
     usage: Usage | None = None
     virtual_disks: list[VirtualUse] = []
-    """The virtual disks that its storage lies on."""
+    """The virtual disks below its storage."""
     pools: list[PoolUse] = []
-    """The disks of the ZFS pools that its storage lies on."""
+    """The disks of the ZFS pools below its storage."""
     places: list[Place] = []
     """Where its roles lay. A run that was resumed has other loop devices than the machine's first facts."""
     timings: Timings | None = None
@@ -113,7 +117,7 @@ class Trial(Record):
     settings: list[Setting] = []
     open_files: list[OpenFile] = []
     held_cpus: HeldCpus | None = None
-    """None where the study holds them to none."""
+    """None if the study does not limit CPUs."""
     load_command: str = ""
     """The command that makes this load by hand against the same server."""
     findings: list[Finding] = []

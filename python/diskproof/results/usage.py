@@ -7,7 +7,7 @@ from diskproof.results.record import Record, Role
 
 
 class PoolUse(Record):
-    """What a disk of a ZFS pool did while a trial was measured, as the pool itself tells: to three digits."""
+    """What a disk of a ZFS pool did while a trial was measured, as the pool reports it: to three digits."""
 
     part: PoolPart
     device: str
@@ -29,7 +29,7 @@ class CpuUse(Record):
 
     used_s: float
     waited_s: float | None = None
-    """Ready to run and without a CPU (``/proc/PID/task/TID/schedstat``); None where the kernel keeps no
+    """Ready to run, but without a CPU (``/proc/PID/task/TID/schedstat``); None if the kernel keeps no
     account. Without what threads waited between the last look at them and their end, a second at most."""
 
 
@@ -64,14 +64,14 @@ class Doing(Record):
     """How many did it, in the mean over all moments."""
     serving: float | None = None
     """Of `threads` those that serve clients, as far as they were known by then; None of a record from
-    before they were told apart."""
+    before they were distinguished."""
 
 
 class Activity(Record):
     """What the threads of the database did, seen from outside at moments a fixed time apart.
 
-    The database is the server, or the load generator's workers where it is embedded, or fio. Pages that are
-    written by asynchronous requests are nobody's and are not seen. The kernel tells of each thread
+    The database is the server, the load generator's workers if it is embedded, or fio. Pages that are
+    written by asynchronous requests are nobody's and are not seen. The kernel reports of each thread
     whether it runs, and else the system call and the file that it is in (``/proc/PID/task/TID/syscall``).
     """
 
@@ -81,7 +81,7 @@ class Activity(Record):
     doings: list[Doing]
     serving: float | None = None
     """How many threads were known to serve clients, busy or not, in the mean over all moments; None of a
-    record from before they were told apart."""
+    record from before they were distinguished."""
     log_share: float | None = None
     """Of the moments: those at which at least one thread flushed or wrote the redo log or the binary log.
     The two overlap, so that their shares cannot be added up. None of a record from before it was counted."""
@@ -89,20 +89,20 @@ class Activity(Record):
     """From then on the kernel did not let us look any more; None: it did to the end."""
 
     def doing(self, act: Act, role: Role | None = None) -> Doing | None:
-        """Return one thing that was done; None where no thread was ever found at it."""
+        """Return one thing that was done; None if no thread was ever found at it."""
         return next((one for one in self.doings if (one.act, one.role) == (act, role)), None)
 
 
 class ServerAccount(Record):
     """The server's own account of the measured phase, in words that all families share.
 
-    None: it does not tell. Counts and seconds are differences over the phase, levels are means or
+    None: it does not report it. Counts and seconds are differences over the phase, levels are means or
     extremes of its samples. Only ``server/`` knows which of a family's counters they are made of.
     """
 
     commits: int | None = None
     log_flushes: int | None = None
-    """Flushes of the redo log or WAL that it asked for."""
+    """Flushes of the redo log or WAL that it requested."""
     log_flush_s: float | None = None
     """Seconds in them, all together."""
     log_buffer_waits: int | None = None
@@ -113,7 +113,7 @@ class ServerAccount(Record):
     binlog_flush_s: float | None = None
     """Seconds in flushes of the binary log."""
     page_requests: int | None = None
-    """Pages that were asked for, wherever they were."""
+    """Pages that were requested, in memory or not."""
     page_reads: int | None = None
     """Those of them that a client had to wait for, because they were not in memory."""
     page_read_s: float | None = None
@@ -140,7 +140,7 @@ class ServerAccount(Record):
     temporary_tables_on_disk: int | None = None
     waiting_sessions: dict[str, float] | None = None
     """Mean number of clients' sessions found waiting, by the server's own name for what they waited for
-    (``LWLock:WALWrite``); of servers that tell what a session waits for. Not of those that waited for their
+    (``LWLock:WALWrite``); of servers that report what a session waits for. Not of those that waited for their
     client."""
 
 
@@ -153,7 +153,7 @@ class Usage(Record):
     counted_s: float | None = None
     """Seconds between the two readings of its counters, where those are others; `host_seconds` takes them."""
     server_cpu_s: float | None = None
-    """CPU time of all the server's processes; None where it runs inside the load generator."""
+    """CPU time of all processes of the server; None if it runs inside the load generator."""
     server_read_bytes: int | None = None
     server_written_bytes: int | None = None
     """Bytes that the server's processes caused to go to storage (``/proc/PID/io``)."""
@@ -175,9 +175,9 @@ class Usage(Record):
     """Threads that ran or were ready to, all over the machine, in the mean over the moments of `activity`
     (``/proc/loadavg``), without the one that looked."""
     stalls: Stalls | None = None
-    """None where the kernel keeps no account of them."""
+    """None if the kernel keeps no account of them."""
     activity: Activity | None = None
-    """None where the kernel does not let us look."""
+    """None if the kernel does not let us look."""
 
     @property
     def host_seconds(self) -> float:
@@ -220,11 +220,11 @@ class RequestsServed(Record):
     bytes: int
     errors: int
     latency_us: Spread | None
-    """As its model gave it; None where there was none."""
+    """As its model gave it; None if there was none."""
 
 
 ALLOWED_LATENESS_SHARE = 0.10
-"""How much of its modelled latency a virtual disk's answers may be late, and stand for that disk."""
+"""How late a virtual disk's answers may be, as a share of its modelled latency."""
 
 
 class Waiting(Record):
@@ -246,7 +246,7 @@ class Waiting(Record):
 
     @property
     def share(self) -> float:
-        """What was waited beyond all that, as a share of the modelled mean; below 0 where it was less."""
+        """The wait beyond all that, as a share of the modelled mean; below 0 if it was less."""
         return (self.await_us - self.in_line_us) / self.modelled_us - 1
 
     @property
@@ -270,7 +270,7 @@ class VirtualUse(Record):
     name: str
     device: str
     block: str | None
-    """Kernel name of its loop device; None where it is served as a directory."""
+    """Kernel name of its loop device; None if it is served as a directory."""
     seed: int | None = None
     """What its model drew from: each block of a run has another."""
     seconds: float
@@ -288,11 +288,11 @@ class VirtualUse(Record):
     late: bool
     """Whether that is more than is allowed: the disk was not the one that it claims to be."""
     waiting: Waiting | None = None
-    """None where there is no loop device, or too few requests to compare."""
+    """None if there is no loop device, or too few requests to compare."""
     errors: int
     contents_bytes: int
     """Memory that its contents took, snapshots among them."""
     counters: dict[str, int]
     """The model's own: seeks, cache hits, erased blocks …"""
     slowed: Slowed | None = None
-    """None where its answers came when its model said; else its latencies have the delay in them."""
+    """None if its answers came on time; else the delay is part of its latencies."""

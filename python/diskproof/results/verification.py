@@ -48,7 +48,7 @@ class VerifiedFigure(Record):
         return None if figure is None or not self.published else figure / self.published
 
     def within(self, figure: float | None) -> bool | None:
-        """Tell whether a figure reaches the goal; None where there is no figure, or no goal."""
+        """Tell whether a figure reaches the goal; None if there is no figure, or no goal."""
         ratio = self.ratio(figure)
         return None if ratio is None or self.goal is None else abs(ratio - 1) <= self.goal
 
@@ -59,7 +59,7 @@ class Lateness(Record):
     p99_us: float | None
     """None: no answer had a time to keep."""
     share: float | None
-    """Of the mean modelled latency; None where the model takes no time."""
+    """Of the mean modelled latency; None if the model takes no time."""
     late: bool
     """More than a tenth: what was measured is not the device's."""
 
@@ -70,13 +70,13 @@ class VerifiedProbe(Record):
     cell: ProfileCell
     lateness: Lateness
     waiting: Waiting | None = None
-    """The kernel's account of its requests beside the model's; None where too few can be compared."""
+    """The kernel's account of its requests beside the model's; None if too few can be compared."""
     modelled_us: float | None = None
     """Mean latency of reads and writes by the model, as they came; fio's has the way to the disk in it."""
 
     @property
     def way_share(self) -> float | None:
-        """What the way to the disk added to its latency, as a share of that; None where either is unknown."""
+        """What the path to the disk added to its latency, as a share of it; None if either is unknown."""
         requests = self.cell.requests
         return requests.mean_us / self.modelled_us - 1 if requests and self.modelled_us else None
 
@@ -89,11 +89,11 @@ class Verification(Record):
     title: str
     started_at: str
     fio_version: str | None = None
-    """None: the model alone was asked."""
+    """None: only the model was run."""
     path_us: float | None = None
     floor_us: float | None = None
     label: str | None = None
-    """What must be said with figures that lie near this machine's floor."""
+    """A note for figures that are near this machine's floor."""
     machine: ProfileMachine
     probes: list[VerifiedProbe] = Field(default_factory=list)
     figures: list[VerifiedFigure]

@@ -1,4 +1,4 @@
-"""What the database's threads do while it is measured, seen at moments that follow no rhythm of its own."""
+"""What the database's threads do during the measurement, sampled at irregular moments."""
 
 import threading
 import time
@@ -13,17 +13,18 @@ from diskproof.results.usage import Act, Activity, Doing
 from diskproof.system.threads import Sight, Threads
 
 PERIOD_S = 0.045
-"""Between two looks, in the mean: 20 s bring some 440, and the standard error of a share is below 2.4 %."""
+"""Mean time between two looks: 20 s give about 440, and the standard error of a share is below 2.4%."""
 
 JITTER = 0.25
-"""By so much of it a period is longer or shorter: what happens every 50 ms is not always seen alike."""
+"""A period is up to this share longer or shorter, so that looks do not fall in step with an event every 50
+ms."""
 
 MOST_CPU = 0.02
-"""Of one CPU, for looking: with many threads the looks become fewer. Every look is at all threads, since a
-sample of them could not tell whether at least one was at something."""
+"""Share of one CPU that looking may cost; with many threads, looks become rarer. Each look covers all
+threads: a sample of them cannot show whether at least one was doing something."""
 
 RENEWED_EACH_S = 1.0
-"""The list of threads is made anew. Those that come and go within that are missed."""
+"""How often the list of threads is renewed. Threads that live shorter are missed."""
 
 END_LIMIT_S = 10.0
 
@@ -33,10 +34,10 @@ Done = tuple[Act, Role | None]
 
 
 class ActivityWatch:
-    """Looks at the threads of the database, and at how many of the machine's are ready to run.
+    """Looks at the threads of the database, and counts the machine's runnable threads.
 
-    A look costs some 5 us of CPU a thread, twice that on a busy machine: with 40 threads half a percent to
-    one percent of one CPU.
+    A look costs about 5 us of CPU per thread, twice that on a busy machine: for 40 threads 0.5 to 1% of one
+    CPU.
     """
 
     def __init__(
@@ -45,10 +46,10 @@ class ActivityWatch:
         role_of: Callable[[str], Role | None],
         series: Callable[[Iterable[Row]], object],
     ) -> None:
-        """Watch threads; `role_of` tells of a path which role's file it is, if any.
+        """Watch threads; `role_of` returns the role that a path belongs to, if any.
 
-        `series` takes a row a second for each thing that was done (source ``threads``: how many did it, in
-        the mean of that second), and for the threads that were ready to run (``host``).
+        `series` receives one row a second for each activity (source ``threads``: mean number of threads in
+        that second) and for the runnable threads (``host``).
         """
         self._threads = threads
         self._role_of = role_of
@@ -63,21 +64,24 @@ class ActivityWatch:
         self._refused_after_s: float | None = None
         self._began_s = self._ended_s = 0.0
         self.cpu_s = 0.0
-        """What looking cost."""
+        """What looking has cost so far."""
 
     def meet(self) -> None:
-        """Look once, without counting: while all clients are connected and idle they show who serves them."""
+        """Look once without counting.
+
+        All clients are connected and idle, which shows the threads that serve them.
+        """
         self._threads.renew()
         self._threads.look()
 
     def begin(self) -> None:
-        """Look at one moment after the other, in the background, from now on."""
+        """Start looking in the background."""
         self._began_s = self._ended_s = time.monotonic()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
     def end(self) -> None:
-        """Look no more; what went wrong in the background is raised here."""
+        """Stop looking, and raise what failed in the background."""
         self.abandon()
         if self._thread is not None:
             self._thread.join(END_LIMIT_S)
@@ -85,14 +89,14 @@ class ActivityWatch:
             raise self._failure
 
     def abandon(self) -> None:
-        """Look no more, without waiting for the look under way. No row comes after this."""
+        """Stop looking, without waiting for the current look. No row follows."""
         with self._writing:
             self._stop.set()
         if self._thread is None:
             self._threads.close()
 
     def activity(self) -> Activity | None:
-        """Return what was done; None where the kernel did not let us look, or no look was taken."""
+        """Return what the threads did; None if the kernel refused access or no look was taken."""
         tally = self._whole
         if not tally.moments:
             return None
@@ -115,7 +119,7 @@ class ActivityWatch:
         )
 
     def runnable_mean(self) -> float | None:
-        """Return how many threads of the machine ran or were ready to, without ours that looked."""
+        """Return the mean number of runnable threads on the machine, without our own."""
         return self._whole.runnable_mean()
 
     def _watch(self) -> None:
@@ -127,7 +131,7 @@ class ActivityWatch:
             self._threads.close()
 
     def _look_on(self) -> None:
-        renewed_s = told_s = self._began_s
+        renewed_s = reported_s = self._began_s
         self._threads.renew()
         wait_s = 0.0
         while not self._stop.wait(wait_s * self._random.uniform(1 - JITTER, 1 + JITTER)):
@@ -141,9 +145,9 @@ class ActivityWatch:
                 self._ended_s = now_s
             elif self._refused_after_s is None:
                 self._refused_after_s = now_s - self._began_s
-            if now_s >= told_s + RENEWED_EACH_S:
-                self._tell(now_s - self._began_s)
-                told_s = now_s
+            if now_s >= reported_s + RENEWED_EACH_S:
+                self._write_rows(now_s - self._began_s)
+                reported_s = now_s
             took_s = time.thread_time() - cpu_began_s
             self.cpu_s += took_s
             wait_s = max(PERIOD_S, took_s / MOST_CPU)
@@ -167,8 +171,8 @@ class ActivityWatch:
             self._roles[path] = self._role_of(path)
         return act, self._roles[path]
 
-    def _tell(self, t_s: float) -> None:
-        """Hand out the second that is over; what was ever found is told of as not found, too."""
+    def _write_rows(self, t_s: float) -> None:
+        """Write the rows of the past second. An activity that was seen before gets a row of 0."""
         second, self._second = self._second, _Tally()
         rows: list[Row] = []
         if (runnable := second.runnable_mean()) is not None:
@@ -184,7 +188,7 @@ class ActivityWatch:
 
 
 class _Tally:
-    """What was found at a number of moments."""
+    """What a number of looks found."""
 
     def __init__(self) -> None:
         self.moments = 0
@@ -195,7 +199,7 @@ class _Tally:
         self._runnable = self._runnable_moments = 0
 
     def add(self, done: list[tuple[Done, bool]], known_to_serve: int) -> None:
-        """Add what was found at a moment: each thing with whether who did it serves a client."""
+        """Add one look: each activity, and whether its thread serves a client."""
         self.moments += 1
         self.known_to_serve += known_to_serve
         self.threads.update(one for one, _ in done)
@@ -214,9 +218,9 @@ class _Tally:
 
 
 def _runnable() -> int | None:
-    """Return the threads that run or are ready to, but for ours, which runs to look; None if it is not told.
+    """Return the number of runnable threads without our own, which runs to look; None if it is not known.
 
-    The fourth field of /proc/loadavg, proc(5): the same as procs_running of /proc/stat at a twentieth of the
+    The fourth field of /proc/loadavg (proc(5)) equals procs_running of /proc/stat, at a twentieth of the
     cost.
     """
     try:

@@ -1,10 +1,11 @@
-"""A trial under way: what those with a server and those on bare files have in common."""
+"""One trial as it runs: what a trial with a server and a trial on bare files share."""
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from diskproof.results.findings import FINISHED
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
@@ -17,44 +18,55 @@ from diskproof.run.sampler import Sampler, Watched
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.system.cpus import allowed_cpus
 from diskproof.system.threads import Threads
+from diskproof.wording import Message, as_message
 
-MENDING_REMEDY = "mend the cause, then `diskproof run --resume` runs this trial again"
-
-
-class Stopwatch:
-    """Seconds since the last look, and in all."""
-
-    def __init__(self) -> None:
-        """Start it."""
-        self._began = self._last = time.monotonic()
-
-    def lap(self) -> float:
-        """Return the seconds since the last look, or the start."""
-        now = time.monotonic()
-        seconds, self._last = now - self._last, now
-        return seconds
-
-    def total(self) -> float:
-        """Return the seconds since the start."""
-        return time.monotonic() - self._began
+REMEDY = as_message("Fix the cause, then `diskproof run --resume` repeats this trial.")
 
 
-class Attempt(ABC):
-    """A trial under way: its parts in the order in which they are done, and what each of them found."""
+class Steps:
+    """What a trial and a cut share: the time of their steps, their findings, their disks."""
 
-    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
-        """Begin the record of a planned trial; nothing is touched yet."""
-        self.bench, self.planned, self.cell = bench, planned, cell
-        self.layout = bench.layouts[cell.storage]
-        self.phases = bench.study.phases(cell.workload)
+    def __init__(self, bench: Bench, storage: str) -> None:
+        self.bench, self.layout = bench, bench.layouts[storage]
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
-        self.watch = Stopwatch()
-        self.folders = self.layout.folders()
-        self.log = bench.folder.server_folder(planned.id).absolute()
         self.findings: list[Finding] = []
         self.finished = False
-        self.restore_s = self.start_s = self.load_s = self.stop_s = 0.0
         self.settings: list[Setting] = []
+        self.laps: dict[str, float] = {}
+        self._began = self._last = time.monotonic()
+
+    def lap(self, step: str) -> float:
+        """Record and return the seconds since the last step, or since the start."""
+        now = time.monotonic()
+        self.laps[step] = seconds = now - self._last
+        self._last = now
+        return seconds
+
+    @property
+    def total_s(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._began
+
+    def let_disks_take_time(self, *, on: bool) -> None:
+        """Let virtual disks answer in their modelled time, or at memory speed.
+
+        In their time they are slowed if the bench says so.
+        """
+        if self.bench.slowness:
+            self.layout.slow(self.bench.slowness) if on else self.layout.slow_no_longer()
+        for disk in self.layout.disks():
+            disk.control.set_timing(on=on)
+
+
+class Attempt(Steps, ABC):
+    """One trial as it runs: its steps in their order, and what each of them found."""
+
+    def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
+        super().__init__(bench, cell.storage)
+        self.planned, self.cell = planned, cell
+        self.phases = bench.study.phases(cell.workload)
+        self.folders = self.layout.folders()
+        self.log = bench.folder.server_folder(planned.id).absolute()
         self.places: list[Place] = []
         self.files: list[OpenFile] = []
         self.held_cpus: HeldCpus | None = None
@@ -67,7 +79,7 @@ class Attempt(ABC):
 
     @abstractmethod
     def restore(self) -> None:
-        """Put the data set into the trial's directories, and nothing of it into the page cache."""
+        """Put the data set into the trial's directories, with nothing of it in the page cache."""
 
     @abstractmethod
     def start(self) -> None:
@@ -75,20 +87,20 @@ class Attempt(ABC):
 
     @abstractmethod
     def measure(self) -> None:
-        """Warm up and measure, and look at what is measured meanwhile."""
+        """Warm up and measure, with all counters."""
 
     @abstractmethod
     def stop(self) -> None:
-        """End in good order; the trial is finished."""
+        """Stop normally; the trial is finished."""
 
     def fail(self, error: Exception) -> None:
-        """Say why the trial broke off."""
-        self.invalid("finished", str(error) or type(error).__name__)
+        """Record why the trial broke off."""
+        self.invalid(FINISHED, str(error) or type(error).__name__)
 
     def clear(self) -> None:
-        """Leave nothing of the trial but its record, whatever happened, and whichever of it goes wrong.
+        """Clear away processes and data, whatever happened. A step that fails does not stop the others.
 
-        The disks come first: one that a trial which broke off has left slow would be slow in the next.
+        The disks are reset first: a disk that stays slowed would be slow in the next trial.
         """
         undoing = [self.end_processes, self.layout.clear]
         if self.bench.slowness:
@@ -114,7 +126,7 @@ class Attempt(ABC):
             virtual_disks=self.disk_use,
             places=self.places,
             pools=self.pool_use,
-            timings=self.timings() if self.finished else None,
+            timings=Timings(**self.laps, total_s=self.total_s) if self.finished else None,
             data=self.data(),
             settings=self.settings,
             open_files=self.files,
@@ -123,45 +135,28 @@ class Attempt(ABC):
             findings=self.findings,
         )
 
-    # ------------------------------------------------------------ what the two kinds say of themselves
-
     @abstractmethod
     def data(self) -> DataFacts:
-        """Return what lay there at the start."""
-
-    @abstractmethod
-    def timings(self) -> Timings:
-        """Return how long the parts of a finished trial took."""
+        """Return the facts of the data set as it was restored."""
 
     @abstractmethod
     def end_processes(self) -> None:
-        """End what may still be at work, whatever happened."""
+        """Kill the processes that still run."""
 
-    # ------------------------------------------------------------ what they share
+    def invalid(self, check: str, message: Message | str) -> None:
+        """Record why the trial does not count."""
+        self.findings.append(
+            Finding(check=check, severity="invalid", message=as_message(message), remedy=REMEDY)
+        )
 
-    def invalid(self, check: str, message: str) -> None:
-        """Record what makes the trial one that does not count."""
-        self.findings.append(Finding(check=check, severity="invalid", message=message, remedy=MENDING_REMEDY))
-
-    def note(self, check: str, message: str) -> None:
-        """Record what must be known beside the figures."""
-        self.findings.append(Finding(check=check, severity="note", message=message))
-
-    def make_ready(self) -> None:
-        """Let virtual disks draw what is this block's own from the restore on."""
-        self.layout.draw_anew(self.bench.seed, self.planned.block)
-
-    def let_disks_take_time(self, *, on: bool) -> None:
-        """Let virtual disks answer in their own time, or at memory speed; slowed where the bench says so."""
-        if self.bench.slowness:
-            self.layout.slow(self.bench.slowness) if on else self.layout.slow_no_longer()
-        for disk in self.layout.disks():
-            disk.control.set_timing(on=on)
+    def note(self, check: str, message: Message | str) -> None:
+        """Record a fact that belongs beside the figures."""
+        self.findings.append(Finding(check=check, severity="note", message=as_message(message)))
 
     def look_at_cpus(self, server: list[int] | None, load: list[int]) -> None:
-        """Read back where the kernel lets the server and its load run, where the study says so.
+        """Read back which CPUs the kernel lets server and load use, if the study limits them.
 
-        Process ids; `server` is None where no server has processes of its own.
+        Both are process ids; `server` is None if no server has processes of its own.
         """
         if self.bench.cpus:
             self.held_cpus = HeldCpus(
@@ -172,7 +167,7 @@ class Attempt(ABC):
 
 
 class Counted:
-    """The counters of a measured phase, all over the same time: disks, pools, host, what is watched."""
+    """All counters of the measured phase, over the same time: disks, pools, host, server, load."""
 
     def __init__(
         self,
@@ -182,10 +177,7 @@ class Counted:
         threads: Threads,
         role_of: Callable[[str], Role | None],
     ) -> None:
-        """Look at a trial's devices, at its server where it has one, and at the processes of its load.
-
-        `threads` are the database's, wherever it is; `role_of` knows its files.
-        """
+        """`load` returns the load's processes, `threads` are the database's, `role_of` knows its files."""
         self._attempt = attempt
         self._embedded = not watched.pids
         devices = _devices(attempt.places, attempt.cell.storage)
@@ -198,11 +190,11 @@ class Counted:
         self._pools: list[PoolWatch] = []
 
     def meet(self) -> None:
-        """See who serves clients: all of them are connected, and idle."""
+        """Find the threads that serve clients, while all clients are connected and idle."""
         self._activity.meet()
 
     def begin(self) -> None:
-        """Begin to count: the measured phase begins now."""
+        """Start counting: the measured phase begins now."""
         attempt = self._attempt
         for disk in attempt.layout.disks():
             disk.count_anew()
@@ -211,7 +203,7 @@ class Counted:
         self._activity.begin()
 
     def end(self) -> None:
-        """Put down what was counted: the measured phase is over."""
+        """Stop counting and record the figures."""
         attempt = self._attempt
         self._activity.end()
         self._sampler.end()
@@ -225,7 +217,7 @@ class Counted:
         attempt.pool_use = [use for watch in self._pools for use in watch.end()]
 
     def abandon(self) -> None:
-        """Stop counting, wherever it is; nothing happens after the end."""
+        """Stop counting after a failure; does nothing after `end`."""
         self._activity.abandon()
         self._sampler.abandon()
         for watch in self._pools:

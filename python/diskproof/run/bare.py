@@ -1,27 +1,30 @@
-"""A trial of a storage alone: its files laid out, and fio at work on them."""
+"""A trial of a storage without a server: its files are written, and fio works on them."""
 
 import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+from diskproof.families.samples import Samples, Status
 from diskproof.fio.program import Job
+from diskproof.results.findings import DIRECT, SETTINGS
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.record import ROLES, Role
-from diskproof.results.trial import DataFacts, RestoredBy, Timings
+from diskproof.results.trial import DataFacts, RestoredBy
 from diskproof.results.usage import CpuUse, VirtualUse
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
-from diskproof.server.samples import Samples, Status
 from diskproof.storage.copy import settle
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import seed_of
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.fileio import Fileio
 from diskproof.system.counters import open_files
+from diskproof.system.mounts import device_number
 from diskproof.system.threads import Threads
+from diskproof.wording import say
 from diskproof.workload.fileio import (
     LIKELY_PER_S,
     Asked,
@@ -36,24 +39,24 @@ from diskproof.workload.fileio import (
 )
 
 LAYOUT_BYTES_PER_S = 1e6
-"""Files that are written slower than this are not written at all."""
+"""The slowest pace at which files are written; slower means that fio hangs."""
 
 LAST_REQUESTS_S = 600.0
-"""What the last requests and the sync at the end of a pass may take beyond the time that was asked for."""
+"""Extra time for the last requests and the sync at the end of a pass."""
 
 LOOK_S = 0.05
-"""Until fio is looked at again, where it has not opened all files."""
+"""Time between two looks at fio, until it has opened all files."""
 
 MOST_LOOKS = 20
 
 MOST_RECORD_BYTES = 128 * 2**10
-"""Of a ZFS data set, for any version."""
+"""Largest record of a ZFS data set that every version takes."""
 
 WARM_UP, MEASURED = "warm-up", "measured"
 
 
 class NothingWatched:
-    """Where no server is under test there is nobody who keeps an account of itself."""
+    """Stands for the server where there is none: it has no counters and no sessions."""
 
     pids: list[int] = []  # noqa: RUF012 - never changed
 
@@ -61,27 +64,26 @@ class NothingWatched:
         """Return no counters."""
         return Status(counters={}, gauges={})
 
-    def account(self, told: Samples) -> None:
+    def account(self, samples: Samples, /) -> None:
         """Return no account."""
-        del told
+        del samples
 
     def waiting_sessions(self) -> None:
-        """Return none: there are no sessions."""
+        """Return None: there are no sessions."""
 
     def log_tail(self) -> str:
-        """Return no words."""
+        """Return no lines."""
         return ""
 
 
 class FilesAttempt(Attempt):
     """A trial of a load on bare files.
 
-    Warm-up and measurement are two runs of fio: so its figures, the disks' and the kernel's are of the same
-    requests, from the first to the last. What the warm-up left in caches and queues of the storage stays.
+    Warm-up and measurement are two runs of fio, so that the figures of fio, disks and kernel cover the same
+    requests. Caches and queues keep what the warm-up left.
     """
 
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
-        """Find the load."""
         super().__init__(bench, planned, cell)
         workload = bench.study.workloads[cell.workload]
         assert isinstance(workload, Fileio)
@@ -89,38 +91,37 @@ class FilesAttempt(Attempt):
         self.folder = self.folders["data"]
         self.restored_by: RestoredBy = "snapshot"
         self.zeroes = self.direct = False
-        self.warm_up_s = 0.0
         self.job: Job | None = None
 
     def restore(self) -> None:
-        """Put the files into the data's directory, and nothing of them into the page cache."""
+        """Put the files into the data directory, with nothing of them in the page cache."""
         block = int(self.workload.block_size)
         self.layout.suit(1 << min(block, MOST_RECORD_BYTES).bit_length() - 1)
-        self.make_ready()
+        self.layout.draw_anew(self.bench.seed, self.planned.block)
         self.zeroes = zeroes_will_do(self._place())
         contents = "zeroes" if self.zeroes else "random"
         self.restored_by = self.layout.restore(f"{self.workload.data_name}-{block}-{contents}", self._lay_out)
         self.places = self.layout.places()
-        self.restore_s = self.watch.lap()
+        self.lap("restore_s")
 
     def start(self) -> None:
-        """See what the files allow."""
-        for text in self.layout.notes():
-            self.note("settings", text)
+        """Find out whether the files take direct I/O."""
+        for note in self.layout.notes():
+            self.note(SETTINGS, note)
         self.direct = self.workload.direct and self._takes_direct()
-        self.start_s = self.watch.lap()
+        self.lap("start_s")
 
     def measure(self) -> None:
         """Warm up, and measure.
 
-        Virtual disks take their time from the warm-up to the end of the load, and count what is measured.
+        Virtual disks take their modelled time from the warm-up to the end of the load.
         """
         self.let_disks_take_time(on=True)
         per_s = LIKELY_PER_S
         if self.phases.warm_up_s:
             warm = self._asked(self.phases.warm_up_s, per_s, WARM_UP)
             per_s = self._run(warm, WARM_UP, -self.phases.warm_up_s).transactions_per_s
-        self.warm_up_s = self.watch.lap()
+        self.lap("warm_up_s")
         counted = Counted(self, NothingWatched(), self._fio, Threads(self._fio), self._role_of)
         try:
             self.result = self._run(
@@ -129,14 +130,15 @@ class FilesAttempt(Attempt):
         finally:
             counted.abandon()
         self.let_disks_take_time(on=False)
-        self.load_s = self.watch.lap()
+        self.lap("measure_s")
 
     def stop(self) -> None:
-        """Nothing is left at work; the trial is finished."""
+        """Mark the trial as finished: nothing runs any more."""
+        self.lap("stop_s")
         self.finished = True
 
     def end_processes(self) -> None:
-        """Kill fio where it is still at work."""
+        """Kill fio if it still runs."""
         if self.job is not None:
             self.job.end()
 
@@ -146,26 +148,15 @@ class FilesAttempt(Attempt):
             data_bytes=self.workload.files * self.workload.file_bytes, restored_by=self.restored_by
         )
 
-    def timings(self) -> Timings:
-        """Return how long the parts took."""
-        return Timings(
-            restore_s=self.restore_s,
-            start_s=self.start_s,
-            warm_up_s=self.warm_up_s,
-            measure_s=self.load_s,
-            stop_s=self.stop_s,
-            total_s=self.watch.total(),
-        )
-
     # ------------------------------------------------------------ the files
 
     def _place(self) -> Place:
-        """Return the files' place as it was when the run began: between trials it may be unmounted."""
+        """Return the place of the files as it was when the run began: between trials it may be unmounted."""
         ours = (self.cell.storage, "data")
         return next(place for place in self.bench.places if (place.storage, place.role) == ours)
 
     def _lay_out(self, roles: set[Role]) -> RestoredBy:
-        """Write the files whole, and leave them cold."""
+        """Write the files in full, and drop them from the page cache."""
         if "data" in roles:
             job_file = self.log / "layout.fio"
             job_file.write_text(layout_job(self.workload, zeroes=self.zeroes))
@@ -178,9 +169,9 @@ class FilesAttempt(Attempt):
         return "written"
 
     def _takes_direct(self) -> bool:
-        """Tell whether the files can be worked on past the page cache; StorageError where they should be.
+        """Return whether the files take direct I/O; StorageError if the study needs it and they do not.
 
-        Files in memory have nothing behind the page cache that could be reached past it.
+        Files in memory have nothing below the page cache, so for them a note is enough.
         """
         try:
             os.close(os.open(self.folder / file_names(self.workload)[0], os.O_RDWR | os.O_DIRECT))
@@ -188,23 +179,28 @@ class FilesAttempt(Attempt):
             filesystem = self._place().filesystem
             if filesystem not in ("tmpfs", "ramfs"):
                 raise StorageError(
-                    f"{filesystem} on storage `{self.cell.storage}` takes no O_DIRECT ({error.strerror}): "
-                    "`direct = false` in `[workloads.NAME]`"
+                    f"{filesystem} on storage `{self.cell.storage}` does not take O_DIRECT "
+                    f"({error.strerror}): set `direct = false` in `[workloads.NAME]`"
                 ) from error
-            self.note("direct", f"{filesystem} knows no O_DIRECT: it is itself the page cache")
+            self.note(
+                DIRECT,
+                say(
+                    "{filesystem} does not take O_DIRECT: it is itself the page cache", filesystem=filesystem
+                ),
+            )
             return False
         return True
 
     # ------------------------------------------------------------ fio at work
 
     def _asked(self, seconds: float, per_s: float, phase: str) -> Asked:
-        # Every block draws anew, and the warm-up other requests than are measured; within a block all cells
-        # draw alike. fio multiplies a seed by the number of the thread: small ones would meet again.
+        # Each block and each phase draws other requests; within a block all cells draw alike. fio multiplies
+        # a seed by the thread's number, so small seeds would give equal draws again.
         seed = seed_of(self.bench.seed, self.planned.block, phase)
         return Asked(self.workload, self.cell.clients, seconds, seed, self.direct, self.zeroes, per_s)
 
     def _run(self, asked: Asked, phase: str, shift_s: float, counted: Counted | None = None) -> LoadResult:
-        """Run a phase to its end; `counted` counts it from its first request to its last."""
+        """Run a phase to its end; `counted` counts it from the first request to the last."""
         job_file, series = self.log / f"{phase}.fio", self.log / phase
         logs = write_logs(asked, series)
         job_file.write_text(load_job(asked, logs, series))
@@ -217,10 +213,10 @@ class FilesAttempt(Attempt):
                 cwd=self.folder,
                 descriptors=descriptors(self.workload, self.cell.clients),
             )
-            self.look_at_cpus(None, [self.job.pid])  # now, for a short pass may be over in a moment
+            self.look_at_cpus(None, [self.job.pid])  # at once: a short pass may end in a moment
             self._look_at(self.job)
             if not self.job.ended(0):
-                self.look_at_cpus(None, [self.job.pid])  # and of all its threads
+                self.look_at_cpus(None, [self.job.pid])  # again, now with all its threads
             result = self.job.result(asked.seconds + LAST_REQUESTS_S)
             if counted:
                 counted.end()
@@ -229,39 +225,39 @@ class FilesAttempt(Attempt):
             self.end_processes()
             remove_scratch(series, logs)
         self.command = f"cd {shlex.quote(str(self.folder))} && fio {shlex.quote(str(job_file))}"
-        told = to_result(result, asked)
+        outcome = to_result(result, asked)
         if counted:
-            self._count_over(told)
-        return told
+            self._count_over(outcome)
+        return outcome
 
-    def _count_over(self, told: LoadResult) -> None:
-        """Let what was counted stand for the load's own seconds: all of it was done in them.
+    def _count_over(self, outcome: LoadResult) -> None:
+        """Relate the counters to the seconds of the load itself: all requests fall into them.
 
-        It was counted from before fio was started until it had ended, and in the rest of that time, up to
-        a second, the disks had nothing to do. Only the host's CPU time has fio's start and end in it. What
-        fio itself used of the CPUs it tells in the end, when there is no process left to look at.
+        Counting runs from before fio's start until after its end, up to a second longer, and the disks are
+        idle in the rest. Only the host's CPU time includes fio's start and end. fio reports its own CPU time
+        at its end, when there is no process left to read.
         """
-        if self.usage is None or not told.seconds:
+        if self.usage is None or not outcome.seconds:
             return
-        looked_at = self.usage.cpu.get("load")
-        fio = CpuUse(used_s=told.known_client.cpu_s, waited_s=looked_at.waited_s if looked_at else None)
+        sampled = self.usage.cpu.get("load")
+        fio = CpuUse(used_s=outcome.known_client.cpu_s, waited_s=sampled.waited_s if sampled else None)
         self.usage = self.usage.model_copy(
             update={
-                "seconds": told.seconds,
+                "seconds": outcome.seconds,
                 "counted_s": self.usage.seconds,
                 "cpu": {**self.usage.cpu, "load": fio},
             }
         )
-        self.disk_use = [over_seconds(use, told.seconds) for use in self.disk_use]
+        self.disk_use = [over_seconds(use, outcome.seconds) for use in self.disk_use]
 
     def _fio(self) -> list[int]:
         return [] if self.job is None or self.job.ended(0) else [self.job.pid]
 
     def _look_at(self, job: Job) -> None:
-        """Throttle fio where the study says so, and judge its files as soon as it has them open.
+        """Throttle fio if the study says so, and judge its files as soon as they are open.
 
-        Of one that is over before it could be looked at, the files are judged by their names: it was started
-        among them, has no others, and may make none.
+        If fio ends before that, its files are judged by their names: it starts among them and makes no
+        others.
         """
         self.layout.throttle(lambda: [job.pid])
         for _ in range(MOST_LOOKS):
@@ -274,7 +270,7 @@ class FilesAttempt(Attempt):
 
     def _judge(self, files: list[tuple[str, str]]) -> None:
         judged = prove_placement(files, self._role_of, self.folders, self.places, elsewhere=[self.log])
-        # fio's own logs and answers lie where they should and say nothing.
+        # fio's own logs and answers lie where they should, and prove nothing.
         found = [file for file in judged if file.role or not file.as_declared]
         self.files = max(self.files, found, key=len)
 
@@ -283,31 +279,27 @@ class FilesAttempt(Attempt):
 
 
 def held_open(pid: int, role_of: Callable[[str], Role | None]) -> list[tuple[str, str]]:
-    """Return the load's files, and what else is open for writing: libraries are read while fio starts."""
+    """Return the load's open files, and of all others those that are open for writing."""
     return open_files([pid], read_too=lambda path: role_of(path) is not None)
 
 
 def lying(folder: Path, names: list[str]) -> list[tuple[str, str]]:
-    """Return files by their paths, each with its device as ``major:minor``."""
-    found = []
-    for name in names:
-        path = (folder / name).resolve()
-        number = path.stat().st_dev
-        found.append((str(path), f"{os.major(number)}:{os.minor(number)}"))
-    return found
+    """Return the paths of files, each with its device as ``major:minor``."""
+    paths = [(folder / name).resolve() for name in names]
+    return [(str(path), device_number(path)) for path in paths]
 
 
 def over_seconds(use: VirtualUse, seconds: float) -> VirtualUse:
-    """Return what a virtual disk did as of so many seconds; in the others that it counted it was idle."""
+    """Return a virtual disk's figures for so many seconds; in the others it was idle."""
     depth = use.queue_depth_mean * use.seconds / seconds
     return use.model_copy(update={"seconds": seconds, "queue_depth_mean": depth})
 
 
 def zeroes_will_do(place: Place) -> bool:
-    """Tell whether files of zeroes are read and written as any others are.
+    """Return whether files of zeroes are read and written like any others.
 
-    To a virtual disk and to memory all bytes are alike, and a virtual disk keeps no zeroes. A real disk may
-    compress them, a cloud's volume not keep them, and a file system that compresses makes holes of them.
+    That holds for virtual disks, which do not store zeroes, and for memory. A real disk may compress them, a
+    cloud volume may not store them, and a file system that compresses turns them into holes.
     """
     if "compress" in place.mount_options or (place.pool and place.pool.compression != "off"):
         return False

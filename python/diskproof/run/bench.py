@@ -1,4 +1,4 @@
-"""What the trials of one run share."""
+"""What all trials of a run share."""
 
 import subprocess
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ from diskproof.study.model import Study
 from diskproof.system.processes import Starter
 
 MISHAPS = (RefusalError, OSError, subprocess.SubprocessError)
-"""What goes wrong with a server, a load or a disk: a trial's finding, never the run's end."""
+"""Failures of a server, a load or a disk: a finding of the trial, never the end of the run."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """All that the trials of one run share."""
+    """What all trials of a run share."""
 
     study: Study
     seed: int
     folder: RunFolder
     starter: Starter
-    """Starts servers and loads: on the CPUs that the study holds them to."""
+    """Starts servers and loads, on the CPUs that the study gives them."""
     onlooker: Starter
-    """Starts what looks on: beside them."""
+    """Starts the programs that observe, on the other CPUs."""
     cpus: tuple[int, ...]
-    """CPUs that servers and loads are held to; empty where the study holds them to none."""
+    """CPUs of servers and loads; empty if the study sets none."""
     sockets: Path
     """A short private folder for the server's socket."""
     servers: dict[str, ServerKind]
@@ -39,4 +39,4 @@ class Bench:
     places: list[Place]
     images: GoldenImages
     slowness: Mapping[str, Slowness] = field(default_factory=dict)
-    """What virtual disks, by their names, take beyond what their models say while clients are at work."""
+    """Extra time of virtual disks, by name, while clients are at work."""

@@ -1,4 +1,4 @@
-"""The cells that are cut, as cells of a load: what is checked and loaded for these is so for those."""
+"""The cells that are cut, as cells of a load, so that the same checks and data sets serve both."""
 
 from dataclasses import replace
 
@@ -9,19 +9,19 @@ from diskproof.study.loads.ledger import Ledger
 from diskproof.study.read import StudyFile
 
 CUT_LOAD = "[crash]"
-"""Name of the load that is cut, among a study's workloads: none of the user's own can have it."""
+"""Name of the load that is cut; no workload of the user's can have it."""
 
 LINGER_S = 5.0
-"""How much longer than planned a load may run, where the moment of the cut waits for activity."""
+"""How much longer the load may run while the cut waits for activity."""
 
 
 def cut_load(crash: CrashChoice) -> Ledger:
-    """Return the load that is cut, with the time for which it may run."""
+    """Return the load that is cut, with the time it may run."""
     return crash.ledger.model_copy(update={"warm_up_s": 0.0, "measure_s": crash.cut_before_s + LINGER_S})
 
 
 def with_cut_cells(file: StudyFile, plan: Plan) -> tuple[StudyFile, Plan]:
-    """Return a study and its plan in which the cells that are cut stand among those that are measured."""
+    """Return the study and its plan with the cells that are cut among those that are measured."""
     crash = file.study.crash
     if plan.crash is None or crash is None:
         return file, plan

@@ -27,16 +27,16 @@ IMAGES = ".golden"
 """Folder of the images beside the runs; no study's name begins with a dot."""
 
 FORMAT = 1
-"""Raised when images made by an older version can no longer be used."""
+"""Raised when images of an older version can no longer be used."""
 
 FULL_BYTES = 4 * 2**20
-"""A disk with less than this free takes no further extent of a table."""
+"""With less free space than this, a table cannot be extended."""
 
 FACTS = "image.json"
-"""File of a complete image: its size, its rows, the seconds it took to load."""
+"""File of a complete image: its size, its rows, its loading time."""
 
 KEPT_ROLES: tuple[Role, ...] = ("data", "redo")
-"""A clean stop leaves nothing of worth in a binary log or among temporary files."""
+"""After a clean stop, binary logs and temporary files hold nothing that is needed."""
 
 
 class DataSetError(RefusalError):
@@ -50,7 +50,7 @@ class GoldenImage:
     folder: Path
     data_bytes: int
     rows: int | None
-    """None where the tables are the user's own, or made by the load itself."""
+    """None if the tables are the user's own, or made by the load itself."""
     load_s: float
 
 
@@ -58,12 +58,11 @@ class GoldenImages:
     """The images of one folder; kept between runs until `diskproof clean --images`."""
 
     def __init__(self, folder: Path, journal: Journal) -> None:
-        """Keep images in `folder`."""
         self.folder = folder
         self._journal = journal
 
     def has(self, server: ServerKind, workload: Load, seed: int) -> bool:
-        """Return whether the image of a data set is there already."""
+        """Return whether the image of a data set exists."""
         return (self.folder / _key(server, workload, seed) / FACTS).is_file()
 
     def get(self, server: ServerKind, workload: Load, seed: int) -> GoldenImage:
@@ -80,11 +79,10 @@ class GoldenImages:
         sockets: Path,
         copies: Path | None = None,
     ) -> GoldenImage:
-        """Load a data set; `sockets` is a short private directory. DataSetError says what went wrong.
+        """Load a data set; DataSetError says why it failed.
 
-        `copies` is the run's folder of the workload's files.
-
-        The folder gets its own name only when complete: a kill leaves no half image.
+        `sockets` is a short private directory, `copies` the run's folder of the workload's files. The image
+        gets its final name only when it is complete, so a kill leaves no partial image.
         """
         folder = self.folder / _key(server, workload, seed)
         building = self.folder / f"diskproof-{self._journal.mark}-{folder.name}"
@@ -109,7 +107,7 @@ class GoldenImages:
 
 
 def remove_images(folder: Path) -> list[Path]:
-    """Remove every image in a folder; only what carries our mark and an image's facts is touched."""
+    """Remove every image in a folder; only directories with our mark and an image's facts are touched."""
     ours = [path.parent for path in folder.glob(f"*/{FACTS}") if (path.parent / OWNED).is_file()]
     for image in ours:
         shutil.rmtree(image)
@@ -149,7 +147,7 @@ def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, 
         running.kill()
         raise
     if not running.stop():
-        raise ServerFailedError("the server did not stop after loading; its data set cannot be trusted")
+        raise ServerFailedError("the server did not stop after loading, so its data set cannot be trusted")
 
 
 def described(workload: Load) -> str:
@@ -159,18 +157,18 @@ def described(workload: Load) -> str:
 
 
 def _full(folder: Path) -> str | None:
-    """Say that the disk below a folder is full; None while there is room."""
+    """Return that the disk below a folder is full; None while there is room."""
     free = shutil.disk_usage(folder).free
     if free >= FULL_BYTES:
         return None
     return (
-        f"the disk is full ({free / 2**20:.0f} MiB free on {folder}): free some space, or lower `rows` or "
+        f"the disk of {folder} is full ({free / 2**20:.0f} MiB free): free space, or lower `rows` or "
         "`accounts`"
     )
 
 
 def _key(server: ServerKind, workload: Load, seed: int) -> str:
-    """Return the image's folder name: readable, and different wherever the image must differ."""
+    """Return the image's folder name: readable, and unique for what makes images differ."""
     identity = [FORMAT, server.data_format(), workload.kind if workload.prepares else "empty"]
     if workload.prepares:
         identity += [*workload.data_identity, *prepare_arguments(workload, seed, Path())]

@@ -1,13 +1,13 @@
-"""Proofs of what holds cells back: each limit foretells what a change would do, and the change is made."""
+"""Proofs of what holds cells back: each limit predicts the effect of a change, and the change is made."""
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.folder import analyse_folder, invalidating, why_pair_fails
-from diskproof.analysis.limits.foresee import foresee, why_unforeseen
+from diskproof.analysis.limits.prediction import predict, why_not_predicted
 from diskproof.analysis.limits.proofs import Band
-from diskproof.analysis.limits.shapes import CellLimit, WhatIf
+from diskproof.analysis.limits.records import CellLimit, WhatIf
 from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import ProofPair
@@ -17,34 +17,35 @@ from diskproof.run.bench import Bench
 from diskproof.run.interventions import Subject, Way, as_begun, choose
 from diskproof.run.resume import folder_to_resume
 from diskproof.run.session import PlannedPair, Progress, Request, check_disks
-from diskproof.run.trial import run_trial
+from diskproof.run.trials import run_trial
 from diskproof.storage.layout import seed_of
 from diskproof.system.endings import end_if_asked
+from diskproof.wording import Range, say
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What will be done to prove the limit of a cell."""
+    """How the limit of a cell will be proved."""
 
     number: int
-    """The cell's place in the plan, from 1: the same whenever the run is gone on with."""
+    """The cell's place in the plan, from 1: the same whenever the run is resumed."""
     limit: CellLimit
     way: Way
-    foreseen: WhatIf
+    predicted: WhatIf
     trial_s: float
-    """What one of its trials takes."""
+    """Mean time of one of its trials."""
 
     @property
     def cell(self) -> Cell:
-        """The cell as it is."""
+        """The unchanged cell."""
         return self.limit.cell
 
 
 def check_request(request: Request) -> None:
-    """Refuse proofs of what has no limit, before anything is started."""
+    """Refuse proofs of a run that has no limits, before anything starts."""
     if not request.plan.trials:
         raise RefusalError(
-            f"{request.file.name} has no loads whose speed is measured, and so nothing that holds it back: "
+            f"{request.file.name} measures no load, so there is no limit to prove: "
             "leave --prove out, or add [workloads]"
         )
     if request.resume:
@@ -52,16 +53,16 @@ def check_request(request: Request) -> None:
         limits, counted = _named(folder), _counted(folder)
         if not limits and all(planned.id in counted for planned in request.plan.trials):
             raise RefusalError(
-                f"{folder.path}: for none of its cells it is established what holds it back, so there is "
-                "nothing to prove; `diskproof report` says what is missing"
+                f"{folder.path}: no cell has an established limit, so there is nothing to prove; "
+                "`diskproof report` says what is missing"
             )
 
 
 def prove(request: Request, bench: Bench, progress: Progress) -> None:
-    """Make the pairs of trials that do not count yet, for every cell whose limit is named.
+    """Make the pairs of trials that do not count yet, for every cell whose limit is established.
 
-    Each is appended to the run folder. They go round the cells: what a machine does in the course of time
-    it does to all proofs alike.
+    Each pair is appended to the run folder. Pairs alternate between cells, so that slow changes of the
+    machine affect all proofs alike.
     """
     proofs = _proofs(request.plan, bench, progress)
     pairs = [(proof, number) for number in range(1, request.pairs + 1) for proof in proofs]
@@ -81,13 +82,13 @@ def prove(request: Request, bench: Bench, progress: Progress) -> None:
         bench.folder.append_proof(pair)
         progress.pair_ends(pair, why_pair_fails(bench.folder, pair))
         if not (pair.as_it_was.finished and pair.changed.finished):
-            broken.add(proof.number)  # the next would break off as well
+            broken.add(proof.number)  # the next would break off too
 
 
 def _proofs(plan: Plan, bench: Bench, progress: Progress) -> list[Proof]:
-    """Return the proofs that can be made, and say of each other cell why there is none.
+    """Return the possible proofs, and report for each other cell why there is none.
 
-    What was foretold before the first pair of a proof stays foretold.
+    A prediction that was made before the first pair of a proof stays.
     """
     limits, proofs = _named(bench.folder), []
     counted = _counted(bench.folder)
@@ -99,34 +100,34 @@ def _proofs(plan: Plan, bench: Bench, progress: Progress) -> list[Proof]:
         trials = [trial for trial in counted.values() if trial.cell == cell.id]
         way = choose(Subject(bench, cell, plan.metric(cell), trials), found.limit)
         if isinstance(way, str):
-            progress.note(f"{cell.id}: held back by {found.limit}, which nothing can prove here: {way}")
+            progress.note(f"{cell.id}: the limit is {found.limit}, which cannot be proved here: {way}")
             continue
         for pair in recorded:
             if (pair.cell, pair.limit) == (cell.id, found.limit):
                 way = as_begun(way, pair)
-        foreseen = _foretold(recorded, found, way) or foresee(found, way.intervention)
-        if foreseen is None:
+        change = way.intervention.says.text
+        predicted = _recorded_prediction(recorded, found, way) or predict(found, way.intervention)
+        if predicted is None:
             progress.note(
-                f"{cell.id}: held back by {found.limit}; what comes where {way.intervention.says} cannot be "
-                f"foretold, so that it would prove nothing: {why_unforeseen(found, way.intervention)}"
+                f"{cell.id}: the limit is {found.limit}; no proof, since the effect cannot be predicted if "
+                f"{change}: {why_not_predicted(found, way.intervention).text}"
             )
             continue
-        foretold = Band(foreseen.low, foreseen.high)
-        if not foretold.can_fail(plan.same_within):
+        if not Band(predicted.low, predicted.high).can_fail(plan.same_within):
+            band = say("{band:3}", band=Range(low=predicted.low, high=predicted.high)).text
             progress.note(
-                f"{cell.id}: held back by {found.limit}; where {way.intervention.says}, throughput is "
-                f"foretold to be {foretold} of what it is without. No change at all would fit that too, so "
-                "that it would prove nothing"
+                f"{cell.id}: the limit is {found.limit}; if {change}, predicted throughput is {band} of the "
+                "unchanged. 'No change' would fit that too, so it would prove nothing"
             )
             continue
-        proofs.append(Proof(number, found, way, foreseen, _trial_s(trials)))
+        proofs.append(Proof(number, found, way, predicted, _trial_s(trials)))
     if not limits:
-        progress.note("for no cell it is established what holds it back: there is nothing to prove")
+        progress.note("no cell has an established limit: there is nothing to prove")
     return proofs
 
 
 def _named(folder: RunFolder) -> dict[str, CellLimit]:
-    """Return the limits that are established, by cell."""
+    """Return the established limits, by cell."""
     limits = analyse_folder(folder).limits
     return {one.cell.id: one for one in limits.cells if one.limit is not None} if limits else {}
 
@@ -135,10 +136,11 @@ def _counted(folder: RunFolder) -> dict[str, Trial]:
     return {trial.id: trial for trial in folder.trials() if not invalidating(folder, trial)}
 
 
-def _foretold(recorded: Sequence[ProofPair], limit: CellLimit, way: Way) -> WhatIf | None:
-    """Return what was foretold when earlier pairs of the same proof were made."""
+def _recorded_prediction(recorded: Sequence[ProofPair], limit: CellLimit, way: Way) -> WhatIf | None:
+    """Return the prediction that earlier pairs of the same proof were made with."""
     for pair in recorded:
-        if (pair.cell, pair.limit, pair.intervention) == (limit.cell.id, limit.limit, way.intervention):
+        same = pair.intervention.same_change(way.intervention)
+        if same and (pair.cell, pair.limit) == (limit.cell.id, limit.limit):
             return WhatIf(
                 says=pair.intervention.says,
                 ratio=pair.predicted_ratio,
@@ -150,11 +152,11 @@ def _foretold(recorded: Sequence[ProofPair], limit: CellLimit, way: Way) -> What
 
 
 def _counts(folder: RunFolder, proof: Proof, recorded: dict[str, ProofPair], number: int) -> bool:
-    """Tell whether a pair has been made, of this very proof, and counts."""
+    """Return whether this pair was made, for this very proof, and counts."""
     pair = recorded.get(_pair_id(proof, number))
-    if pair is None or (pair.limit, pair.intervention) != (proof.limit.limit, proof.way.intervention):
+    if pair is None or pair.limit != proof.limit.limit:
         return False
-    return not why_pair_fails(folder, pair)
+    return pair.intervention.same_change(proof.way.intervention) and not why_pair_fails(folder, pair)
 
 
 def _pair_id(proof: Proof, number: int) -> str:
@@ -162,22 +164,16 @@ def _pair_id(proof: Proof, number: int) -> str:
 
 
 def _planned(proof: Proof, number: int) -> PlannedPair:
-    return PlannedPair(
-        _pair_id(proof, number),
-        proof.cell.id,
-        proof.way.intervention,
-        2 * proof.trial_s,
-    )
+    return PlannedPair(_pair_id(proof, number), proof.cell.id, proof.way.intervention, 2 * proof.trial_s)
 
 
 def _trial_s(trials: Sequence[Trial]) -> float:
-    """Return what a trial took in the mean; a limit is named of trials that were finished."""
     took = [trial.timings.total_s for trial in trials if trial.timings]
     return sum(took) / len(took) if took else 0.0
 
 
 def _run_pair(plan: Plan, bench: Bench, proof: Proof, number: int) -> ProofPair:
-    """Run a cell as it is and changed, in an order that is drawn."""
+    """Run the cell unchanged and changed, in a random order."""
     changed_first = random.Random(seed_of(plan.seed, _pair_id(proof, number))).random() < 0.5  # noqa: S311
     trials = {
         changed: _run(plan, bench, proof, number, position, changed=changed)
@@ -189,17 +185,17 @@ def _run_pair(plan: Plan, bench: Bench, proof: Proof, number: int) -> ProofPair:
         cell=proof.cell.id,
         limit=proof.limit.limit,
         intervention=proof.way.intervention,
-        predicted_ratio=proof.foreseen.ratio,
-        predicted_low=proof.foreseen.low,
-        predicted_high=proof.foreseen.high,
-        basis=proof.foreseen.basis,
+        predicted_ratio=proof.predicted.ratio,
+        predicted_low=proof.predicted.low,
+        predicted_high=proof.predicted.high,
+        basis=proof.predicted.basis,
         as_it_was=trials[False],
         changed=trials[True],
     )
 
 
 def _run(plan: Plan, bench: Bench, proof: Proof, number: int, position: int, *, changed: bool) -> Trial:
-    """Run one trial of a pair; both draw alike, and as no other trial of the run does."""
+    """Run one trial of a pair; both draw alike, and unlike every other trial of the run."""
     bench, cell = (proof.way.bench, proof.way.cell) if changed else (bench, proof.cell)
     planned = PlannedTrial(
         id=f"{_pair_id(proof, number)}-{'changed' if changed else 'as-it-was'}",

@@ -1,9 +1,9 @@
-"""A look at a plan before anything is started: the programs read what the study names."""
+"""Checks of a plan before anything starts: the programs read what the study names."""
 
 from diskproof import disk, load
+from diskproof.families import of
 from diskproof.fio import program as fio
 from diskproof.results.plan import Plan
-from diskproof.server.durability import LOG_ROLE
 from diskproof.storage.kinds.base import same_file_system
 from diskproof.study.loads.fileio import Fileio
 from diskproof.study.model import Study
@@ -14,13 +14,13 @@ from diskproof.workload.fileio import descriptors
 
 
 def rehearse(file: StudyFile, plan: Plan) -> None:
-    """Refuse what the programs would refuse later: a workload only when the data sets have been loaded."""
+    """Refuse now what the programs would refuse after the data sets are loaded."""
     study = file.study
-    _look_for_logs(study, plan)
+    _check_logs(study, plan)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         for choice in study.storages[name].places().values():
             for device in choice.virtual_disks:
-                _look_at(name, device)
+                _check_disk(name, device)
     for name in dict.fromkeys(cell.workload for cell in plan.cells):
         workload = study.workloads[name]
         if not workload.rehearses:
@@ -31,32 +31,31 @@ def rehearse(file: StudyFile, plan: Plan) -> None:
             raise StudyError(f"workload `{name}`: {error}") from None
 
 
-def _look_for_logs(study: Study, plan: Plan) -> None:
-    """Refuse a place for the redo log that a server cannot use: its log lies beside its data."""
+def _check_logs(study: Study, plan: Plan) -> None:
+    """Refuse a separate place for the redo log of a server that keeps its log beside its data."""
     for server, storage in dict.fromkeys(
         (cell.server, cell.storage) for cell in plan.cells if cell.has_server
     ):
         places = study.storages[storage].places()
         family = study.servers[server].family
-        if LOG_ROLE[family] == "data" and _lie_apart(places["data"], places["redo"]):
+        if of(family).log_roles[0] == "data" and _lie_apart(places["data"], places["redo"]):
             raise StudyError(
-                f"`{server}` keeps its log beside its data and cannot put it on the `redo` of storage "
-                f"`{storage}`: leave that server out (`servers` of a workload, or of `[crash]`), or make two "
-                "studies of the storages"
+                f"`{server}` keeps its log beside its data, not on the `redo` of storage `{storage}`: leave "
+                "that server out (`servers` of a workload, or of `[crash]`), or make two studies"
             )
 
 
 def _lie_apart(data: PlaceChoice, redo: PlaceChoice) -> bool:
-    """Tell whether two places are certain to be two file systems."""
+    """Return whether two places are certain to be two file systems."""
     if data.directory is not None and redo.directory is not None:
         return not same_file_system(data.directory.expanduser(), redo.directory.expanduser())
     if "command" in (data.kind, redo.kind):
-        return False  # only its commands know
+        return False  # only its commands decide
     return data.key != redo.key
 
 
 def check_fio(study: Study, plan: Plan) -> None:
-    """Refuse loads on bare files where fio is missing, too old, or may not hold their files open."""
+    """Refuse loads on bare files if fio is missing, too old, or may not open their files."""
     bare = [cell for cell in plan.cells if not cell.has_server]
     if bare:
         fio.version()
@@ -67,10 +66,10 @@ def check_fio(study: Study, plan: Plan) -> None:
             fio.check_descriptors(descriptors(workload, cell.clients))
 
 
-def _look_at(storage: str, device: str) -> None:
-    """Refuse a virtual disk that is not known, or whose file is wrong."""
+def _check_disk(storage: str, device: str) -> None:
+    """Refuse an unknown virtual disk, or one with a wrong device file."""
     if not disk.is_installed():
-        return  # a run says so, with its remedy
+        return  # the run reports it, with its remedy
     try:
         disk.show(device)
     except disk.DiskError as error:

@@ -1,4 +1,4 @@
-"""Going on with a run that was broken off: which folder it is, and whether the machine is still the same."""
+"""Resuming a run that was broken off: which folder it is, and whether the machine is still the same."""
 
 from pathlib import Path
 
@@ -9,15 +9,15 @@ from diskproof.study.read import StudyError, StudyFile
 
 
 def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
-    """Return the newest run of this very study and plan: runs at other scales lie in the same folder.
+    """Return the newest run of this study and plan; runs at other scales lie in the same folder.
 
-    A campaign of cuts may be gone on with beyond its end: its plan is then the beginning of `plan`.
-    RunFolderError where there is no run at all, StudyError where there is none of these cells.
+    A campaign of cuts may be continued beyond its end: its plan is then the beginning of `plan`.
+    RunFolderError if there is no run at all, StudyError if none has these cells.
     """
     root = out / file.name
     runs = sorted(path for path in root.glob("*-*") if (path / "plan.json").is_file())
     if not runs:
-        raise RunFolderError(f"there is no run under {root} to go on with; start one without --resume")
+        raise RunFolderError(f"there is no run under {root} to resume; start one without --resume")
     differences = []
     for path in reversed(runs):
         folder = RunFolder.open(path)
@@ -26,17 +26,17 @@ def folder_to_resume(out: Path, file: StudyFile, plan: Plan) -> RunFolder:
             return folder
         differences.append(difference)
     raise StudyError(
-        f"no run under {root} is of these cells of this study, {_size(plan)}: the newest, {runs[-1].name}, "
-        f"{differences[0]}; start a new run without --resume"
+        f"no earlier run under {root} has the same cells as this study {_size(plan)}: the newest, "
+        f"{runs[-1].name}, {differences[0]}; start a new run without --resume"
     )
 
 
 def _difference(folder: RunFolder, file: StudyFile, plan: Plan) -> str | None:
-    """Return what sets a run apart from what is to be gone on with; None where it is the same."""
+    """Return how a run differs from the one to resume; None if it is the same."""
     try:
         text, planned = folder.study_text(), folder.plan()
-    except (OSError, RunFolderError) as error:  # a record of another version of diskproof, or a damaged one
-        return f"cannot be gone on with: {error}"
+    except (OSError, RunFolderError) as error:  # another version's record, or a damaged one
+        return f"cannot be resumed: {error}"
     if text != file.text or planned.scripts != plan.scripts:
         return "was made from another version of this study"
     if _size(planned) != _size(plan):
@@ -45,14 +45,14 @@ def _difference(folder: RunFolder, file: StudyFile, plan: Plan) -> str | None:
         return None
     if _is_beginning(plan, planned):
         cuts = planned.crash.cuts if planned.crash else 0
-        return f"has {cuts} cuts of each cell planned: go on with `--cuts {cuts}` or more"
+        return f"plans {cuts} cuts of each cell: resume it with `--cuts {cuts}` or more"
     return "has other cells"
 
 
 def _is_beginning(first: Plan, whole: Plan) -> bool:
-    """Tell whether two plans differ in the number of cuts alone, and one begins as the other does.
+    """Return whether two plans differ only in the number of cuts, and one begins as the other does.
 
-    Each block of cuts is drawn by itself, one after the other, so that further ones change none before them.
+    Each block of cuts is drawn by itself, one after another, so further blocks change none before them.
     """
     if first.crash is None or whole.crash is None:
         return False
@@ -63,11 +63,11 @@ def _is_beginning(first: Plan, whole: Plan) -> bool:
 
 
 def _size(plan: Plan) -> str:
-    return f"at scale `{plan.scale.name}`" if plan.scale else "as it stands, at no scale"
+    return f"at scale `{plan.scale.name}`" if plan.scale else "without a scale"
 
 
 def check_same_machine(folder: RunFolder, now: Machine) -> None:
-    """Refuse to go on with a run on what is no longer the same machine: its blocks would not compare."""
+    """Refuse to resume a run on another machine: its blocks would not be comparable."""
     before = folder.machine()
     if before is None:
         folder.write_machine(now)
@@ -76,8 +76,8 @@ def check_same_machine(folder: RunFolder, now: Machine) -> None:
     changed = [f"{what}: {then[what]} then, {today[what]} now" for what in then if then[what] != today[what]]
     if changed:
         raise RunFolderError(
-            f"{folder.path} was made on what is no longer the same machine ({'; '.join(changed)}); "
-            "start a new run without --resume"
+            f"{folder.path} was made on another machine ({'; '.join(changed)}), so its trials would not be "
+            "comparable; start a new run without --resume"
         )
 
 
@@ -105,7 +105,7 @@ def _server_identity(server: ServerFacts) -> str:
 
 
 def _device_identity(place: Place) -> str:
-    """Return what a place lies on; a virtual disk is the same on whatever loop device."""
+    """Return what a place lies on; a virtual disk is the same on any loop device."""
     if place.virtual:
         return f"virtual {place.virtual.device} of {place.virtual.size_bytes} bytes"
     if place.pool:

@@ -1,4 +1,4 @@
-"""Counters while a trial is measured: every second into the series, and over the whole into `Usage`."""
+"""Counters during a trial: each second into the series, and over the whole measurement into `Usage`."""
 
 import math
 import threading
@@ -7,48 +7,46 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from diskproof.families.samples import Samples, Status
 from diskproof.results.series import Row
 from diskproof.results.usage import CpuUse, DeviceUsage, Party, ServerAccount, Stalls, Usage
 from diskproof.run.waits import WaitsWatch
 from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError
-from diskproof.server.samples import Samples, Status
 from diskproof.system.counters import (
     HostCounters,
     ProcessCounters,
+    between,
     device_counters,
     host_counters,
     process_counters,
-    usage_between,
 )
 from diskproof.system.cputime import CpuAccount, cpu_between
 from diskproof.system.pressure import stalls, stalls_between
 
-__all__ = ["PERIOD_S", "Row", "Sample", "Sampler"]
-
 PERIOD_S = 1.0
 
 END_LIMIT_S = ANSWER_LIMIT_S + 10
-"""How long `end` waits for a sample under way: each question to the server has a limit of its own."""
+"""How long `end` waits for the current sample: each question to the server has a limit of its own."""
 
 
 class Watched(Protocol):
-    """What is under test, as far as it keeps an account of itself: a server, or nothing but files."""
+    """What is measured, if it counts something itself: a server, or nothing but files."""
 
     @property
     def pids(self) -> list[int]:
-        """Its processes at this moment; none where it runs inside the load generator, or is no program."""
+        """Its processes now; empty if it runs inside the load generator, or is no program."""
 
     def status(self) -> Status:
-        """Return its own counters and levels; empty where it keeps none."""
+        """Return its own counters and levels."""
 
-    def account(self, told: Samples) -> ServerAccount | None:
-        """Return what its statuses of a while say; None where it keeps no account."""
+    def account(self, samples: Samples, /) -> ServerAccount | None:
+        """Return what its statuses over some time show; None if it reports nothing."""
 
     def waiting_sessions(self) -> dict[str, int] | None:
-        """Return how many of its sessions wait for what; None where it does not tell."""
+        """Return how many of its sessions wait for what; None if it does not report that."""
 
     def log_tail(self) -> str:
-        """Return its last words, for messages."""
+        """Return the last lines of its log, for messages."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Sample:
     host: HostCounters
     processes: ProcessCounters
     cpu: dict[Party, CpuUse]
-    """Since the first sample, of those that had any process by then."""
+    """Use since the first sample, of the parties that had a process by then."""
     stalls: Stalls | None
     devices: dict[str, DeviceUsage]
     server: Status
@@ -68,34 +66,31 @@ class Sample:
 class Sampler:
     """Reads host, device and server counters once a second, from `begin` to `end`.
 
-    Of the samples the first and the last are kept, and of the rest what the server's account needs. All else
-    goes out at once as rows of the series, so that a trial of a day needs no more memory than one of a
-    minute.
+    Only the first and the last sample are kept, with what the server's account needs of the others. The rest
+    goes out at once as rows, so a trial of a day needs no more memory than one of a minute.
     """
 
     def __init__(
         self,
         server: Watched,
         devices: list[str],
-        series: Callable[[Iterable[Row]], object] | None = None,
+        series: Callable[[Iterable[Row]], object],
         cpus: Collection[int] = (),
         others: Mapping[Party, Callable[[], list[int]]] | None = None,
     ) -> None:
-        """Watch a server, the disks that its roles lie on (kernel names), and the CPUs that it is held to.
+        """Watch a server, the disks of its roles (kernel names), and the CPUs that it may use.
 
-        `others` are the processes of who is at work beside it, as they are when asked for.
-        `series` takes the rows as they come, a second's at a time and from another thread
-        (`SeriesWriter.add`). Without it they are kept for `rows`.
+        `series` receives a second's rows at a time, from another thread. `others` return the processes of
+        what works beside the server.
         """
         self._server = server
         self._devices = devices
         self._cpus = cpus
         parties: dict[Party, Callable[[], list[int]]] = {"server": lambda: server.pids, **(others or {})}
         self._parties = {party: CpuAccount(pids) for party, pids in parties.items()}
-        self._rows: list[Row] = []
-        self._series = series or self._rows.extend
+        self._series = series
         self._waits = WaitsWatch(server.waiting_sessions)
-        self._told = Samples()
+        self._samples = Samples()
         self._first: Sample | None = None
         self._last: Sample | None = None
         self._failure: ServerError | OSError | None = None
@@ -106,16 +101,15 @@ class Sampler:
     def begin(self) -> None:
         """Take the first sample and go on in the background."""
         self._first = self._last = first = self._sample(exact=True)
-        self._told.add(first.at_s, first.server)
+        self._samples.add(first.at_s, first.server)
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
         self._waits.begin()
 
     def end(self) -> None:
-        """Stop and take the last sample; nothing happens where it never began.
+        """Stop and take the last sample; do nothing if `begin` was never called.
 
-        What went wrong in the background is raised here; ServerFailedError where the server still
-        owes an answer.
+        Raises what failed in the background, and ServerFailedError if the server still owes an answer.
         """
         if self._thread is None:
             return
@@ -124,8 +118,8 @@ class Sampler:
         self._thread.join(END_LIMIT_S)
         if self._thread.is_alive():
             raise ServerFailedError(
-                f"the server has not answered for {END_LIMIT_S:g} s when asked for its counters; "
-                f"last lines of its log:\n{self._server.log_tail()}"
+                f"the server did not answer for {END_LIMIT_S:g} s when asked for its counters; "
+                f"its log ends with:\n{self._server.log_tail()}"
             )
         self._thread = None
         if self._failure is not None:
@@ -133,7 +127,7 @@ class Sampler:
         self._keep(self._sample(exact=True))
 
     def abandon(self) -> None:
-        """Stop without a last sample: the server may be gone. No row comes after this."""
+        """Stop without a last sample: the server may be gone. No row follows."""
         self._waits.abandon()
         with self._keeping:
             self._stop.set()
@@ -141,7 +135,7 @@ class Sampler:
     def usage(self, embedded: bool) -> Usage:
         """Return the differences between the last sample and the first.
 
-        An embedded server has no processes of its own, and so no account of its own.
+        An embedded server has no processes of its own, and so no figures of its own.
         """
         first, last = self._first, self._last
         assert first is not None
@@ -159,7 +153,7 @@ class Sampler:
             host_cpu_steal_s=last.host.steal_s - first.host.steal_s,
             context_switches=last.host.context_switches - first.host.context_switches,
             devices={
-                name: usage_between(first.devices[name], used)
+                name: between(first.devices[name], used)
                 for name, used in last.devices.items()
                 if name in first.devices
             },
@@ -169,12 +163,8 @@ class Sampler:
             stalls=stalls_between(first.stalls, last.stalls),
         )
 
-    def rows(self) -> list[Row]:
-        """Return the rows that no `series` took: rates since the sample before, levels as they are."""
-        return self._rows
-
     def _watch(self) -> None:
-        """Sample once a second until told to stop, or until the server does not answer."""
+        """Sample once a second until the end, or until the server does not answer."""
         assert self._first is not None
         try:
             while not self._stop.wait(seconds_to_next(time.monotonic() - self._first.at_s)):
@@ -191,10 +181,10 @@ class Sampler:
         assert self._last is not None
         self._series(_rows(self._last, sample, self._first.at_s))
         self._last = sample
-        self._told.add(sample.at_s, sample.server)
+        self._samples.add(sample.at_s, sample.server)
 
     def _account(self) -> ServerAccount | None:
-        account = self._server.account(self._told)
+        account = self._server.account(self._samples)
         waiting = self._waits.mean()
         if account is None or waiting is None:
             return account
@@ -216,9 +206,9 @@ class Sampler:
 
 
 def seconds_to_next(elapsed_s: float) -> float:
-    """Return how long to wait for the next whole period; those that were missed are not made up for.
+    """Return the wait until the next whole period. Missed periods are not repeated.
 
-    Samples in a burst would load a server that has just been slow.
+    A burst of samples would load a server that has just been slow.
     """
     return (math.floor(elapsed_s / PERIOD_S) + 1) * PERIOD_S - elapsed_s
 
@@ -234,14 +224,14 @@ def _busy_between(earlier: HostCounters, later: HostCounters) -> float | None:
 
 
 def _counters_minus(later: Status, earlier: Status) -> dict[str, float]:
-    """Return the counters that moved; one that is not there at both ends says nothing."""
+    """Return the counters that moved; one that is missing at either end is left out."""
     before = earlier.counters
     differences = {name: value - before[name] for name, value in later.counters.items() if name in before}
     return {name: difference for name, difference in differences.items() if difference}
 
 
 def _rows(earlier: Sample, later: Sample, start_s: float) -> list[Row]:
-    """Return what happened between two samples, at the later one's time: rates, and the levels then."""
+    """Return the rates between two samples and the levels at the later one."""
     seconds = later.at_s - earlier.at_s
     t_s = later.at_s - start_s
     rates = [(t_s, source, metric, amount / seconds) for source, metric, amount in _moves(earlier, later)]
@@ -250,7 +240,7 @@ def _rows(earlier: Sample, later: Sample, start_s: float) -> list[Row]:
 
 
 def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
-    """Return (source, metric of the rate, difference of the counter); of seconds the rate is a share."""
+    """Return (source, metric of the rate, difference of the counter); a rate of seconds is a share."""
     moves = [
         ("host", "cpu_busy", later.host.busy_s - earlier.host.busy_s),
         ("host", "cpu_iowait", later.host.iowait_s - earlier.host.iowait_s),
@@ -276,7 +266,7 @@ def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
             (source, "utilisation", device.busy_s),
         ]
         if device.read_s is not None and device.write_s is not None:
-            # A flush is in the time of the write that asked for it.
+            # The time of a write includes the flush that it asked for.
             moves.append((source, "in_flight", device.read_s + device.write_s))
         if device.flushes is not None:
             moves.append((source, "flushes_per_s", device.flushes))
@@ -288,7 +278,7 @@ def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
 
 
 def _levels(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
-    """Return (source, metric, level): what the server tells, and a disk's mean times."""
+    """Return (source, metric, level): what the server reports, and a disk's mean times."""
     levels = [("server", name, level) for name, level in later.server.gauges.items()]
     for name, device in _devices_between(earlier, later):
         kinds = {
@@ -306,4 +296,4 @@ def _levels(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
 
 def _devices_between(earlier: Sample, later: Sample) -> list[tuple[str, DeviceUsage]]:
     common = later.devices.keys() & earlier.devices.keys()
-    return [(name, usage_between(earlier.devices[name], later.devices[name])) for name in sorted(common)]
+    return [(name, between(earlier.devices[name], later.devices[name])) for name in sorted(common)]

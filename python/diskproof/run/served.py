@@ -1,26 +1,27 @@
-"""A trial of a database server: start, load, prove, stop."""
+"""A trial of a database server: start, load, check, stop."""
 
 import shlex
 
 from diskproof import load
+from diskproof.results.findings import FINISHED, SETTINGS, START
 from diskproof.results.plan import Cell, PlannedTrial
 from diskproof.results.series import Row
-from diskproof.results.trial import DataFacts, OpenFile, RestoredBy, Timings
+from diskproof.results.trial import DataFacts, OpenFile, RestoredBy
 from diskproof.run.attempt import Attempt, Counted
 from diskproof.run.bench import Bench
-from diskproof.run.outfit import restore_data, settings_of
+from diskproof.run.server_setup import restore_data, settings_of
 from diskproof.server.base import Dirs, Running, ServerError
 from diskproof.storage.proof import prove_placement
 from diskproof.study.loads.base import Load
 from diskproof.system.counters import open_files
 from diskproof.system.threads import Threads
+from diskproof.wording import as_message
 from diskproof.workload.arguments import run_arguments
 
-START = "start"
-"""Name of the finding that a server did not start."""
+"""Check name of the finding that a server did not start."""
 
 JOB_SILENCE_S = 600.0
-"""A job tells of every second, except while it makes tables between two of its parts."""
+"""A job reports every second, except while it makes tables between two of its parts."""
 
 
 class ServerStartError(ServerError):
@@ -28,10 +29,9 @@ class ServerStartError(ServerError):
 
 
 class ServerAttempt(Attempt):
-    """A trial of a server, loaded by diskproof-load."""
+    """A trial of a server under the load of diskproof-load."""
 
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
-        """Find the server and its loaded database."""
         super().__init__(bench, planned, cell)
         self.kind = bench.servers[cell.server]
         self.workload: Load = bench.study.workloads[cell.workload]
@@ -39,38 +39,37 @@ class ServerAttempt(Attempt):
         self.dirs = Dirs(**self.folders, run=bench.sockets, log=self.log)
         self.running: Running | None = None
         self.restored_by: RestoredBy = "copy"
-        self.preload_s = 0.0
         self.engine: str | None = None
 
     def restore(self) -> None:
-        """Put the loaded database into the trial's directories, and nothing of it into the page cache."""
+        """Put the loaded database into the trial's directories, with nothing of it in the page cache."""
         self.layout.suit(self.kind.page_bytes)
-        self.make_ready()
+        self.layout.draw_anew(self.bench.seed, self.planned.block)
         self.restored_by = restore_data(self.layout, self.kind, self.image, self.dirs, self.cell.server)
-        self.places = self.layout.places()  # what was mounted anew may have another number
-        self.restore_s = self.watch.lap()
+        self.places = self.layout.places()  # a new mount may have another number
+        self.lap("restore_s")
 
     def start(self) -> None:
         """Start the server with the cell's settings."""
         try:
             settings = settings_of(self.bench, self.cell, self.dirs)
-            for text in (*settings.notes, *self.layout.notes()):
-                self.note("settings", text)
+            for note in [*map(as_message, settings.notes), *self.layout.notes()]:
+                self.note(SETTINGS, note)
             self.running = self.kind.start(self.dirs, settings, self.bench.starter)
             self.layout.throttle(lambda: self.running.pids if self.running else [])
         except ServerError as error:
             raise ServerStartError(
                 f"`{self.cell.server}` did not start for {self.cell.id}: {error}"
             ) from error
-        self.start_s = self.watch.lap()
+        self.lap("start_s")
         if self.workload.preloads:
             self.running.preload()
-            self.preload_s = self.watch.lap()
+            self.lap("preload_s")
 
     def measure(self) -> None:
-        """Load the server, and look at it while every client is connected: before, and right after.
+        """Load the server, and examine it while every client is connected: before, and right after.
 
-        Virtual disks take their time from the warm-up to the end of the load, and count what is measured.
+        Virtual disks take their modelled time from the warm-up to the end of the load.
         """
         assert self.running is not None
         embedded = not self.running.pids
@@ -83,7 +82,8 @@ class ServerAttempt(Attempt):
         try:
             if embedded:
                 self.layout.throttle(lambda: [current.pid])
-            for event in current.events(longest_s=self._longest_silence_s()):
+            longest_s = max(self.phases.warm_up_s, self.phases.measure_s)
+            for event in current.events(longest_s=JOB_SILENCE_S if self.workload.is_job else longest_s):
                 match event["event"]:
                     case "ready":
                         self.settings = self.running.read_settings()
@@ -107,25 +107,27 @@ class ServerAttempt(Attempt):
         finally:
             current.end()
             counted.abandon()
-        self.load_s = self.watch.lap()
+        load_s = self.lap("measure_s")
+        measure_s = load_s if self.workload.is_job else self.phases.measure_s  # a job has no warm-up
+        self.laps |= {"warm_up_s": max(load_s - measure_s, 0.0), "measure_s": measure_s}
 
     def stop(self) -> None:
         """Stop the server; the trial is finished."""
         assert self.running is not None
         self.running.stop()
-        self.stop_s = self.watch.lap()
+        self.lap("stop_s")
         self.finished = True
 
     def fail(self, error: Exception) -> None:
-        """Say why the trial broke off, with the last lines of the server's log."""
+        """Record why the trial broke off, with the last lines of the server's log."""
         message = str(error) or type(error).__name__
         if self.running is not None:
             what = "the trial broke off" if self.running.alive else "the server died during the trial"
             message = f"{what} ({message}); the server's log ends with:\n{self.running.log_tail()}"
-        self.invalid(START if isinstance(error, ServerStartError) else "finished", message)
+        self.invalid(START if isinstance(error, ServerStartError) else FINISHED, message)
 
     def end_processes(self) -> None:
-        """Kill the server where it is still there."""
+        """Kill the server if it still runs."""
         if self.running is not None:
             self.running.kill()
 
@@ -140,22 +142,9 @@ class ServerAttempt(Attempt):
             restored_by=self.restored_by,
         )
 
-    def timings(self) -> Timings:
-        """Return how long the parts took; a job is measured from beginning to end."""
-        job = self.workload.is_job
-        return Timings(
-            restore_s=self.restore_s,
-            start_s=self.start_s,
-            preload_s=self.preload_s,
-            warm_up_s=0.0 if job else max(self.load_s - self.phases.measure_s, 0.0),
-            measure_s=self.load_s if job else self.phases.measure_s,
-            stop_s=self.stop_s,
-            total_s=self.watch.total(),
-        )
-
     def _begin_load(self, running: Running) -> load.Load:
-        # Every block draws anew, or five blocks would repeat one sequence of keys; within a block all
-        # cells draw alike.
+        # Each block draws other keys, or five blocks would repeat one sequence; within a block all cells draw
+        # alike.
         seed = self.bench.seed + self.planned.block
         copies = self.bench.folder.scripts(self.cell.workload)
         arguments = run_arguments(self.workload, self.phases, self.cell.clients, seed, copies)
@@ -175,11 +164,6 @@ class ServerAttempt(Attempt):
             self.places,
             elsewhere=[self.dirs.log, self.dirs.run],
         )
-
-    def _longest_silence_s(self) -> float:
-        if self.workload.is_job:
-            return JOB_SILENCE_S
-        return max(self.phases.warm_up_s, self.phases.measure_s)
 
 
 def _series(event: load.Event, warm_up_s: float) -> list[Row]:

@@ -1,8 +1,8 @@
-"""The machine taken for one run: refuse early, make everything ready, give everything back."""
+"""The machine taken for one run: refuse early, prepare everything, give everything back."""
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,32 +16,33 @@ from diskproof.results.cut import CutTrial
 from diskproof.results.folder import RunFolder
 from diskproof.results.limit import Intervention, ProofPair
 from diskproof.results.plan import Plan, PlannedTrial
-from diskproof.results.record import format_bytes
 from diskproof.results.trial import Finding, Trial
 from diskproof.run.bench import Bench
+from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cutcells import with_cut_cells
 from diskproof.run.dataset import IMAGES, GoldenImages, described
 from diskproof.run.rehearsal import check_fio, rehearse
 from diskproof.run.resume import check_same_machine, folder_to_resume
-from diskproof.run.room import check_room, disk_limits
-from diskproof.run.surroundings import Surroundings, surrounded
 from diskproof.server.base import ServerKind
 from diskproof.server.choice import find_chosen
 from diskproof.storage.claims import check_claims
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
+from diskproof.study.model import Study
 from diskproof.study.read import StudyFile
-from diskproof.system.cpus import divide
-from diskproof.system.endings import ending_in_good_order, ignore_endings
-from diskproof.system.journal import Journal, clean
+from diskproof.system.cpus import Division, divide, kept_to
+from diskproof.system.endings import ending_in_good_order
+from diskproof.system.idle import cores_awake
+from diskproof.system.journal import Journal, clean, machine_taken
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
 from diskproof.system.undoing import Undone
+from diskproof.wording import Message, numbers
 
 
 @dataclass(frozen=True)
 class PlannedPair:
-    """Two trials that prove what holds a cell back: as it is, and with an intervention."""
+    """Two trials that prove what holds a cell back: unchanged, and with an intervention."""
 
     id: str
     cell: str
@@ -50,31 +51,31 @@ class PlannedPair:
 
 
 class Progress(Protocol):
-    """Who watches a run: a terminal, a log, a test."""
+    """Receives the events of a run: a terminal, a log, a test."""
 
     def note(self, text: str) -> None:
-        """Say something that is no trial."""
+        """Show a message that belongs to no trial."""
 
     def trial_begins(self, planned: PlannedTrial) -> None:
         """Announce a trial."""
 
     def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
-        """Show a trial that was run, and why it does not count if it does not."""
+        """Show a finished trial, and why it does not count if it does not."""
 
     def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
-        """Announce all pairs of trials that are to prove something."""
+        """Announce all pairs of trials that will prove something."""
 
     def pair_begins(self, planned: PlannedPair) -> None:
         """Announce a pair."""
 
-    def pair_ends(self, pair: ProofPair, failing: Sequence[str]) -> None:
-        """Show a pair that was run, and why it does not count if it does not."""
+    def pair_ends(self, pair: ProofPair, failing: Sequence[Message]) -> None:
+        """Show a finished pair, and why it does not count if it does not."""
 
     def cut_begins(self, planned: PlannedCut) -> None:
         """Announce a cut."""
 
     def cut_ends(self, cut: CutTrial) -> None:
-        """Show a cut that was made."""
+        """Show a finished cut."""
 
 
 @dataclass(frozen=True)
@@ -87,39 +88,45 @@ class Request:
     """Root of all run folders: ``runs``."""
     resume: bool = False
     pairs: int = 0
-    """Pairs of trials that are to prove what holds each cell back; 0: nothing is to be proved."""
+    """Pairs of trials that prove what holds each cell back; 0: no proofs."""
 
 
 @contextmanager
 def session(request: Request, progress: Progress, within: RunFolder | None = None) -> Iterator[Bench]:
-    """Yield all that the trials and the cuts of a run share; whatever happens, nothing is left behind.
+    """Yield what the trials and the cuts of a run share; whatever happens, nothing is left behind.
 
-    All data sets are loaded by then; but not where it is to work `within` the folder of an earlier run, which
-    may have been another machine's.
+    All data sets are loaded by then, except `within` the folder of an earlier run, which may come from
+    another machine.
     """
     file, plan = with_cut_cells(request.file, request.plan)
     whole = replace(request, file=file, plan=plan)
     servers = _find_servers(whole)
     load.version()  # refuse now where the load generator is missing
-    division = divide(request.plan.cpus) if request.plan.cpus else None
-    check_fio(whole.file.study, whole.plan)
-    check_claims(whole.file.study, whole.plan)
-    rehearse(whole.file, whole.plan)
-    for undone in clean():  # first of all: what a killed run left may be what fills the disk
-        progress.note(_told(undone))
+    study = file.study
+    division = divide(plan.cpus) if plan.cpus else None
+    check_fio(study, plan)
+    check_claims(study, plan)
+    rehearse(file, plan)
+
+    def show(undone: Undone) -> None:
+        progress.note(f"{'removed' if undone.done else 'could not remove'}: {undone.what}")
+
+    for undone in clean():  # first: what a killed run left may fill the disk
+        show(undone)
     with (
         ending_in_good_order(),
-        _machine_taken(request, progress) as journal,
-        surrounded(whole.file.study, whole.plan, division) as surroundings,
+        machine_taken(f"study {file.name}", show) as journal,
+        _awake(study, plan) as wake_up_us,
+        # Virtual disks are started by the lab and stay on its CPUs.
+        kept_to(division.others) if division else nullcontext(),
     ):
         folder = within
         if request.resume:
             folder = folder_to_resume(request.out, request.file, request.plan)
         images = GoldenImages(request.out.absolute() / IMAGES, journal)
-        check_room(whole.file.study, whole.plan, servers, images)
-        limits = disk_limits(whole.file.study, whole.plan)
-        with closing(Places(journal, limits)) as places:
-            bench = _set_up(request, whole, servers, images, journal, places, folder, surroundings)
+        check_room(study, plan, servers, images)
+        with closing(Places(journal, disk_limits(study, plan))) as places:
+            bench = _set_up(request, whole, servers, images, journal, places, folder, division, wake_up_us)
             if within is None:
                 _load_data_sets(whole, bench, progress)
             yield bench
@@ -139,7 +146,8 @@ def _set_up(
     journal: Journal,
     storages: Places,
     folder: RunFolder | None,
-    surroundings: Surroundings,
+    division: Division | None,
+    wake_up_us: int | None,
 ) -> Bench:
     """Mount and make what the trials share; the run folder comes last, when all that has succeeded."""
     runtime = journal.directory(Path("/tmp") / f"diskproof-{journal.mark}")  # noqa: S108 - short, for sockets
@@ -151,11 +159,8 @@ def _set_up(
     layouts = {name: Layout(name, study.storages[name], storages) for name in used}
     places = [place for layout in layouts.values() for place in layout.places()]
     facts = [kind.facts for kind in servers.values()]
-    division = surroundings.division
     fio_version = None if all(cell.has_server for cell in whole.plan.cells) else fio.version()
-    machine = describe_machine(
-        places, facts, load.version(), surroundings.wake_up_us, division, fio_version=fio_version
-    )
+    machine = describe_machine(places, facts, load.version(), wake_up_us, division, fio_version=fio_version)
     if folder is None:
         folder = _new_folder(request)
         folder.write_machine(machine)
@@ -163,7 +168,7 @@ def _set_up(
             folder.keep_scripts(name, workload.files_to_keep)
     elif request.resume:
         check_same_machine(folder, machine)
-        if folder.plan() != request.plan:  # more cuts than there were to be
+        if folder.plan() != request.plan:  # more cuts than before
             folder.write_plan(request.plan)
     return Bench(
         study=study,
@@ -190,7 +195,7 @@ def _new_folder(request: Request) -> RunFolder:
 
 
 def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
-    """Load every data set that is not there yet, before the first trial."""
+    """Load every data set that does not exist yet."""
     served = [cell for cell in request.plan.cells if cell.has_server]
     for server, workload_name in dict.fromkeys((cell.server, cell.workload) for cell in served):
         workload, kind = bench.study.workloads[workload_name], bench.servers[server]
@@ -199,32 +204,29 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
             progress.note(f"loading {what} into {server}, once")
             copies = bench.folder.scripts(workload_name)
             image = bench.images.load(kind, workload, bench.seed, bench.starter, bench.sockets, copies)
-            progress.note(f"loaded {format_bytes(image.data_bytes)} in {image.load_s:.1f} s")
+            progress.note(f"loaded {numbers.size(image.data_bytes)} in {image.load_s:.1f} s")
 
 
 def check_disks(layout: Layout) -> None:
-    """End the run where a virtual disk's program is gone: every later trial on it would fail as well."""
+    """End the run if a virtual disk's program is gone: every later trial on it would fail too."""
     for disk in layout.disks():
         if how := disk.served.ended():
             raise RefusalError(
-                f"storage `{layout.name}`: the virtual disk `{disk.facts.name}` is gone, and all that was on "
-                f"it: its program {how}. The trials that count are kept; `diskproof run --resume` attaches "
-                "it anew and goes on; where memory ran out, start a new run with fewer `rows` or `accounts`"
+                f"storage `{layout.name}`: the virtual disk `{disk.facts.name}` is gone with its contents: "
+                f"its program {how}. Finished trials are kept: `diskproof run --resume` goes on. If memory "
+                "ran out, start a new run with fewer `rows` or `accounts`"
             )
 
 
 @contextmanager
-def _machine_taken(request: Request, progress: Progress) -> Iterator[Journal]:
-    """Hold the machine's one journal; whatever happens, undo what stands in it."""
-    journal = Journal.begin(f"study {request.file.name}")
-    try:
-        yield journal
-    finally:
-        ignore_endings()  # a second Ctrl-C must not leave half of it behind
-        for undone in journal.finish():
-            if not undone.done:
-                progress.note(_told(undone))
+def _awake(study: Study, plan: Plan) -> Iterator[int | None]:
+    """Keep idle cores quick to wake if a storage is virtual; yield the longest wake-up time in us.
 
-
-def _told(undone: Undone) -> str:
-    return f"{'cleared away' if undone.done else 'could not clear away'}: {undone.what}"
+    An answer of a virtual disk wakes a sleeping core, and no real disk takes those microseconds.
+    """
+    storages = (study.storages[cell.storage] for cell in plan.cells)
+    if any(choice.has_virtual_disks for storage in storages for choice in storage.places().values()):
+        with cores_awake() as wake_up_us:
+            yield wake_up_us
+    else:
+        yield None

@@ -1,4 +1,4 @@
-"""What clients' sessions wait for by the server's own word, asked some times a second."""
+"""What the server reports that its sessions wait for, asked some times a second."""
 
 import threading
 import time
@@ -10,14 +10,13 @@ from diskproof.server.base import ANSWER_LIMIT_S, ServerError
 PERIOD_S = 0.2
 
 MOST_TIME = 0.02
-"""Of the time, for asking: of a server with a thousand sessions it is asked less often."""
+"""Share of the time for asking: a server with a thousand sessions is asked less often."""
 
 
 class WaitsWatch:
-    """Asks a server what its sessions wait for, in the background; a server that does not tell is let be."""
+    """Asks a server in the background what its sessions wait for; stops if the server does not report it."""
 
     def __init__(self, ask: Callable[[], dict[str, int] | None]) -> None:
-        """Take the question: ``Running.waiting_sessions``."""
         self._ask = ask
         self._moments = 0
         self._found: Counter[str] = Counter()
@@ -25,22 +24,22 @@ class WaitsWatch:
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
-        """Ask from now on."""
+        """Start asking."""
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
     def end(self) -> None:
-        """Ask no more, and wait for the answer that is under way."""
+        """Stop asking, and wait for the current answer."""
         self.abandon()
         if self._thread is not None:
             self._thread.join(ANSWER_LIMIT_S)
 
     def abandon(self) -> None:
-        """Ask no more."""
+        """Stop asking."""
         self._stop.set()
 
     def mean(self) -> dict[str, float] | None:
-        """Return the mean number of sessions by what they waited for; None where the server did not tell."""
+        """Return the mean number of sessions by what they waited for; None if it is not reported."""
         if not self._moments:
             return None
         return {name: count / self._moments for name, count in sorted(self._found.items())}
@@ -51,7 +50,7 @@ class WaitsWatch:
             began_s = time.monotonic()
             try:
                 waiting = self._ask()
-            except ServerError:  # whoever asks it for its counters says what is wrong with it
+            except ServerError:  # the sampler's own question reports the fault
                 return
             if waiting is None:
                 return

@@ -1,36 +1,40 @@
-"""What every database under test can do: the same few verbs, whatever the server.
+"""What every database under test can do: the same few verbs for each server.
 
 A :class:`ServerKind` is one installation that was found; a :class:`Running` is one started server.
-The rest of the lab knows no server's options, file names or counters: it asks here.
+The rest of the lab uses no server's options, file names or counters: it asks here.
 """
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from diskproof.families import of
+from diskproof.families.facts import FamilyFacts, Level
+from diskproof.families.samples import Samples, Status
+from diskproof.families.values import same
 from diskproof.refusal import RefusalError
 from diskproof.results.machine import ServerFacts
-from diskproof.results.record import Role
+from diskproof.results.record import ROLES, Role
 from diskproof.results.trial import Setting
 from diskproof.results.usage import ServerAccount
-from diskproof.server.samples import Samples, Status
-from diskproof.study.model import Level
 from diskproof.system.processes import Starter
 
 DATABASE = "sbtest"
 """The one database that workloads use; ``initialise`` makes it."""
 
 ANSWER_LIMIT_S = 30.0
-"""How long a server may take over a question of the lab; one under full load takes milliseconds."""
+"""How long a server may take to answer the lab; one under full load takes milliseconds."""
 
 SETTLE_LIMIT_S = 4 * 3600.0
 """How long a step of `settle` may take: it may read and rewrite all data, 400 GB at 30 MB/s."""
 
 CHECK_LIMIT_S = 600.0
-"""How long a question after a crash may take: it may read a whole table, of hundreds of MB, from a slow disk.
+"""How long a question after a crash may take: it may read a table of hundreds of MB from a slow disk.
 
-Shorter than for a step of `settle`: what a crash has broken may as well hang for ever."""
+Shorter than a step of `settle`, because a server that a crash has broken may never answer."""
 
 RUN_PATH_LIMIT = 90
 """Longest path of ``Dirs.run`` in bytes: a socket's address holds 107 (unix(7)), and servers add a name."""
@@ -41,26 +45,26 @@ class ServerError(RefusalError):
 
 
 class ServerNotFoundError(ServerError):
-    """No server of that family where it was looked for, or none that can be used here."""
+    """No server of that family in the place that was searched, or none that can be used here."""
 
 
 class ServerFailedError(ServerError):
-    """A server that did not do what was asked; the message ends with the last lines of its log."""
+    """A server that failed at what was asked; the message ends with the last lines of its log."""
 
     complaints: Sequence[str] = ()
-    """Lines of its log that tell of damage, as ``Running.complaints`` has them of a server that came up."""
+    """The lines of its log that report damage, as ``Running.complaints`` has them of a started server."""
 
 
 class ServerTooSlowError(ServerFailedError):
-    """A server that took longer than it was given: what would have come of it is not known."""
+    """A server that took longer than it was given: whether it would have succeeded is not known."""
 
 
 @dataclass(frozen=True)
 class Dirs:
-    """Where a server's files lie: six distinct directories that exist and are ours.
+    """Where a server's files lie: six distinct directories that exist and belong to us.
 
     ``data``, ``redo``, ``binlog`` and ``tmp`` are the four roles, empty or restored from a golden
-    image; they may share a file system but never a directory.
+    image. They may share a file system but never a directory.
     """
 
     data: Path
@@ -72,9 +76,25 @@ class Dirs:
     log: Path
     """Kept with the results: the generated configuration and the error log."""
 
+    @property
+    def error_log(self) -> Path:
+        """Where a server writes its messages."""
+        return self.log / "error.log"
+
     def of(self, role: Role) -> Path:
         """Return the directory of one role."""
         return {"data": self.data, "redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}[role]
+
+    def role_of(self, path: str, facts: FamilyFacts) -> Role | None:
+        """Return the role of an open file by its name, then by its folder; None if it has no role.
+
+        A redo log in the data directory is still a redo log: the caller finds that it is misplaced.
+        """
+        file = Path(path.removesuffix(" (deleted)"))
+        for role, pattern in facts.file_roles.items():
+            if re.fullmatch(pattern, file.name):
+                return role
+        return next((role for role in ROLES if file.is_relative_to(self.of(role).resolve())), None)
 
 
 @dataclass(frozen=True)
@@ -84,7 +104,7 @@ class Settings:
     common: dict[str, str]
     """Equal at every level: derived from memory, clients and the place of each role."""
     level: dict[str, str]
-    """The tuning level, with the user's own variables on top."""
+    """The tuning level, and the user's own variables, which win."""
     kept: bool = False
     """True: the data outlive the server, so that a stop writes all of them back. A trial's are thrown
     away, and its stop only ends the server in good order."""
@@ -96,128 +116,161 @@ class Settings:
         return self.common | self.level
 
 
-class Running(Protocol):
-    """One started server, ready for connections."""
+class Running(ABC):
+    """One started server, ready for connections. A family without a feature has the answer below."""
+
+    def __init__(self, facts: ServerFacts, dirs: Dirs, settings: Settings) -> None:
+        """Hold where the server's files lie, and what is asked of it."""
+        self.facts = facts
+        self._family = of(facts.family)
+        self._dirs = dirs
+        self._settings = settings
 
     @property
+    @abstractmethod
     def pids(self) -> list[int]:
-        """All processes of the server at this moment; empty for an embedded one.
-
-        Those that have outlived its main process are among them.
-        """
+        """All processes of the server now, also those that outlived its main process; none if embedded."""
 
     @property
+    @abstractmethod
     def alive(self) -> bool:
-        """False once the server has died or was stopped. An embedded one lives until it is stopped.
+        """False once the server has died or was stopped; an embedded one lives until it is stopped.
 
         Processes of a dead server may still be there (`pids`): `kill` ends them.
         """
 
     @property
+    @abstractmethod
     def url(self) -> str:
         """Where diskproof-load finds the database ``sbtest``."""
 
     def read_settings(self) -> list[Setting]:
         """Read back every requested variable."""
+        observed = self._observed()
+        settings = []
+        for name, value in self._settings.merged().items():
+            found, unit = observed.get(name, (None, ""))
+            settings.append(
+                Setting(
+                    name=name,
+                    requested=value,
+                    observed=None if found is None else _with_unit(found, unit),
+                    holds=found is not None and same(value, found, unit=unit),
+                    level=name in self._settings.level,
+                )
+            )
+        return settings
+
+    @abstractmethod
+    def _observed(self) -> Mapping[str, tuple[str, str]]:
+        """Return the server's variables, each with the unit that a bare number counts in."""
 
     def status(self) -> Status:
-        """Return the server's own counters and levels; empty where it keeps none."""
+        """Return the server's own counters and levels; empty if it keeps none."""
+        return Status(counters={}, gauges={})
 
-    def account(self, told: Samples) -> ServerAccount | None:
-        """Return what its statuses of a while say, in words that all families share.
-
-        None where it keeps no account.
-        """
+    def account(self, samples: Samples) -> ServerAccount | None:
+        """Return what samples of `status` over a while say, in words that all families share."""
+        del samples
+        return None
 
     def waiting_sessions(self) -> dict[str, int] | None:
-        """Return how many clients' sessions wait for what at this moment, by the server's own names.
+        """Return how many clients' sessions wait for what now, by the server's own names.
 
-        Not those that wait for their client. Asked on a connection of its own, so that another thread may
-        ask meanwhile for anything else; None where it does not tell.
+        Sessions that wait for their client are left out. It has a connection of its own, so that another
+        thread may ask for anything else meanwhile. None if the server does not say.
         """
+        return None
 
     def role_of(self, path: str) -> Role | None:
-        """Return the role of a file that the server holds open, by its name first, then its place.
-
-        A redo log in the data directory is still a redo log: the caller finds that it lies wrong.
-        None: the file is no role's (error log, pid file, socket, a program's own library).
-        """
+        """Return the role of a file that the server holds open; None if it has none, as a log or a socket."""
+        return self._dirs.role_of(path, self._family)
 
     def engine(self) -> str | None:
-        """Return the storage engine that the server reports for the workload's tables.
+        """Return the storage engines of the workload's tables, joined with commas; None if there are none."""
+        return None
 
-        Several engines are joined with commas; None where there are no tables or no engines.
-        """
-
+    @abstractmethod
     def settle(self) -> None:
-        """Bring freshly loaded tables to rest: statistics gathered, nothing left for the background.
+        """Bring new tables to rest: statistics gathered, nothing left for the background.
 
-        Without this a server would do it during somebody's measurement.
+        Otherwise the server would do it during a measurement.
         """
 
+    @abstractmethod
     def preload(self) -> None:
-        """Read all tables and indexes of the workload into the server's memory.
+        """Read all tables and indexes of the workload into the memory that clients share.
 
-        ServerError where the server has no memory that its clients share, or no means to fill it.
+        ServerError if there is no such memory, or no means to fill it.
         """
 
+    @abstractmethod
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Return what one question to the workload's database brings (CHECK_LIMIT_S).
+        """Return the answer to one question to the workload's database, within CHECK_LIMIT_S.
 
-        ServerFailedError where the server does not answer it, as over a page that cannot be read.
+        ServerFailedError if the server does not answer, for example because it cannot read a page.
         """
 
+    @abstractmethod
     def damage(self) -> list[str]:
         """Return what the server's own checks find wrong with the database's tables and indexes.
 
-        Empty: nothing. One line a finding, the table first; a server that cannot be asked, or that dies of
-        the question, is a finding: ask it for `rows` first.
+        One line a finding, the table first. A server that cannot be asked, or that dies of the question, is a
+        finding too: ask for `rows` first.
         """
 
     def complaints(self) -> list[str]:
-        """Return the lines of this start's log that tell of damage: corruption, torn pages, a missing log.
+        """Return the lines of this start's log that report damage: corruption, torn pages, a missing log.
 
-        The words of an ordinary crash recovery are not among them. Empty where a server keeps no log.
+        The words of an ordinary crash recovery are not among them.
         """
+        return []
 
     def logged_rows(self, table: str, columns: int) -> set[tuple[int, ...]] | None:
-        """Return what committed transactions inserted into a table, as the binary log has it.
+        """Return the rows that committed transactions inserted into a table, by the binary log.
 
-        Of each row the first `columns` columns, which must be integers; from all files of the log up to where
-        it can be read. None where there is no binary log, or no program beside the server that reads it.
+        Of each row the first `columns` columns, which must be integers. All files of the log are read, as far
+        as they can be. None if there is no binary log, or no program beside the server that reads it.
         """
+        del table, columns
+        return None
 
+    @abstractmethod
     def log_tail(self, lines: int = 20) -> str:
         """Return the last lines of the server's error log, for messages."""
 
+    @abstractmethod
     def stop(self, deadline_s: float = 60.0) -> bool:
-        """End the server in good order; False where the deadline passed and it was killed instead.
+        """End the server in good order; False if the deadline passed and it was killed instead.
 
-        Where ``Settings.kept`` is False the next start of a server recovers as after a crash.
+        If ``Settings.kept`` is False, the next start recovers as after a crash.
         """
 
+    @abstractmethod
     def kill(self) -> None:
-        """Kill every process of the server at once (SIGKILL) and wait until all are gone.
+        """Kill every process of the server at once (SIGKILL), and wait until all are gone.
 
-        Also those that have outlived its main process; nothing happens where none is left. One that waits
-        for a disk ends when that has answered or failed; ServerFailedError where it never does.
+        Also those that outlived its main process; nothing happens if none is left. A process that waits for a
+        disk ends when the disk has answered or failed; ServerFailedError if it never does.
         """
 
 
-class ServerKind(Protocol):
+class ServerKind(ABC):
     """One installation of a server that was found, and how to use it."""
 
-    @property
-    def facts(self) -> ServerFacts:
-        """What the server's own binary says it is."""
+    facts: ServerFacts
+    """What the server's own binary says it is."""
 
     @property
     def page_bytes(self) -> int:
-        """The size of the pages that it reads and writes its tables in."""
+        """The size of the pages that it reads and writes tables in."""
+        return of(self.facts.family).page_bytes
 
+    @abstractmethod
     def data_format(self) -> str:
         """Return what a golden image depends on: part of the image's key."""
 
+    @abstractmethod
     def check(self, dirs: Dirs) -> None:
         """Refuse directories that this server cannot use, before anything is started (ServerError)."""
 
@@ -233,16 +286,34 @@ class ServerKind(Protocol):
     ) -> Settings:
         """Return the variables for one trial. ``memory_bytes`` is the buffer pool (or cache) alone.
 
-        ``redo_bytes`` is the size of the whole redo log; None: as every study has it. ServerError where the
-        server has no log of a set size.
+        ``redo_bytes`` is the size of the whole redo log; None: as every study has it. ServerError for a
+        variable that is not the user's to set, and for the size of a log that has none.
         """
+        family = of(self.facts.family)
+        if redo_bytes is not None and not family.sized_redo_log:
+            raise ServerError(f"the log of {family.title} has no set size: leave the redo log's size out")
+        tuned = family.tuned(level) | _user_variables(variables, family)
+        return self._settings(dirs, tuned, memory_bytes, max_clients, redo_bytes)
 
+    @abstractmethod
+    def _settings(
+        self,
+        dirs: Dirs,
+        tuned: dict[str, str],
+        memory_bytes: int,
+        max_clients: int,
+        redo_bytes: int | None,
+    ) -> Settings:
+        """Return the variables for one trial, given those of its tuning level."""
+
+    @abstractmethod
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
         """Return the variables for filling a golden image: nothing synced, no binary log.
 
         The image must be complete after a clean stop; the caller syncs the files.
         """
 
+    @abstractmethod
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
         """Make an empty database ``sbtest`` on empty directories, and stop cleanly.
 
@@ -251,11 +322,49 @@ class ServerKind(Protocol):
 
     def place(self, dirs: Dirs) -> None:
         """Make a restored golden image usable in these directories (links, owners)."""
+        del dirs
 
+    @abstractmethod
     def start(self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0) -> Running:
         """Start the server and wait until it takes connections.
 
-        After a crash that includes its recovery, for which `deadline_s` must leave time; what the killed
-        server left to mark its place (pid files, sockets) is no hindrance. ServerFailedError, at once, where
-        it dies at start-up or refuses a variable; ServerTooSlowError after the deadline.
+        After a crash that includes its recovery, for which `deadline_s` must leave time. Pid files and
+        sockets of a killed server do not hinder it. ServerFailedError at once if it dies at start-up or
+        refuses a variable; ServerTooSlowError after the deadline.
         """
+
+
+def connections(max_clients: int) -> str:
+    """Return how many connections a server must take.
+
+    Two for each client, because one may connect anew before the server has ended its last session. Ten more
+    are for the lab, the server's reserve for its superuser, and a person who looks in.
+    """
+    return str(max_clients * 2 + 10)
+
+
+def _user_variables(variables: Mapping[str, str], family: FamilyFacts) -> dict[str, str]:
+    """Return the user's own variables under the server's spelling of their names."""
+    wanted = {}
+    for given, value in variables.items():
+        name = given.replace("-", "_").lower()
+        if not re.fullmatch(r"[a-z_][a-z0-9_.]*", name):
+            raise ServerError(
+                f"{given!r} is not the name of a server variable; correct it in the study's tuning"
+            )
+        if name in family.options.places:
+            raise ServerError(
+                f"variable {given} says where files lie: leave it out, "
+                "and give the role a place in the study's storage layout"
+            )
+        if name == family.memory_variable:
+            raise ServerError(f"variable {given} is the study's memory factor: set memory instead")
+        wanted[name] = value
+    return wanted
+
+
+def _with_unit(setting: str, unit: str) -> str:
+    """Return a setting as a person reads it: ``2048 x 8kB``, ``300 s``."""
+    if not unit:
+        return setting
+    return f"{setting} x {unit}" if unit[0].isdigit() else f"{setting} {unit}"

@@ -1,20 +1,19 @@
 """Which servers there are: one by family and basedir, or all that this machine has."""
 
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
 from diskproof import load
+from diskproof.families import FAMILIES, Family
+from diskproof.families.options import Flavour
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import ServerKind, ServerNotFoundError
+from diskproof.server.lifecycle import answer_of
 from diskproof.server.mysql import MysqlServer, find_mysql
 from diskproof.server.postgresql import PostgresqlServer, find_postgresql
 from diskproof.server.sqlite import SqliteServer
-from diskproof.study.part import Family, Flavour
-
-FAMILIES: tuple[Family, ...] = ("mysql", "postgresql", "sqlite")
 
 
 @dataclass(frozen=True)
@@ -23,9 +22,9 @@ class Installed:
 
     family: Family
     facts: ServerFacts | None
-    """None where there is no such server."""
+    """None if there is no such server."""
     remedy: str = ""
-    """What to do where there is none."""
+    """What to do if there is none."""
 
 
 def find(
@@ -37,8 +36,7 @@ def find(
 ) -> ServerKind:
     """Find a server: the system's own, or the one in `basedir`. `name` is the study's, else the family's.
 
-    `flavour` is the one that it must be, of the MySQL family. ServerNotFoundError says where it looked and
-    what to do.
+    If a system may have several of a family, `flavour` chooses. ServerNotFoundError says what to do.
     """
     name = name or family
     match family:
@@ -57,11 +55,10 @@ def find(
 
 
 def _sqlite_version() -> str:
-    """Return the version of the SQLite inside the load generator, which names it in its ``--version``."""
+    """Return the version of the SQLite inside the load generator, which its ``--version`` names."""
     try:
-        program = load.program()
-        said = subprocess.run([str(program), "--version"], capture_output=True, text=True, check=True).stdout
-    except (load.LoadFailedError, OSError, subprocess.CalledProcessError) as error:
+        said = answer_of(Path(load.program()), "--version")
+    except load.LoadFailedError as error:
         raise ServerNotFoundError(
             f"SQLite is built into the load generator, which does not run: {error}"
         ) from error
@@ -71,11 +68,10 @@ def _sqlite_version() -> str:
 
 def installed() -> list[Installed]:
     """Look for the system's server of each family."""
-    return [_look_for(family) for family in FAMILIES]
-
-
-def _look_for(family: Family) -> Installed:
-    try:
-        return Installed(family, find(family).facts)
-    except ServerNotFoundError as error:
-        return Installed(family, None, remedy=str(error))
+    found = []
+    for family in FAMILIES:
+        try:
+            found.append(Installed(family, find(family).facts))
+        except ServerNotFoundError as error:
+            found.append(Installed(family, None, remedy=str(error)))
+    return found

@@ -1,6 +1,6 @@
-"""Quantiles and tails of distributions, by SciPy, which is loaded when the first of them is asked for.
+"""Quantiles and tails of distributions, by SciPy, which is loaded at the first call.
 
-That takes a third of a second, and most refusals, plans and helps need none of it.
+Loading takes a third of a second, and most commands need none of it.
 """
 
 from types import ModuleType
@@ -15,7 +15,7 @@ def t_quantile(freedom: float, p: float) -> float:
 
 
 def t_quantiles(freedom: NDArray[np.int64], p: float) -> NDArray[np.float64]:
-    """Return that of each of many degrees of freedom."""
+    """Return the same quantile for each of many degrees of freedom."""
     return np.asarray(_special().stdtrit(freedom, p), dtype=np.float64)
 
 

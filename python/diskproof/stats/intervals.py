@@ -1,9 +1,9 @@
-"""Confidence intervals for rates and for ratios of rates, all on the logarithms.
+"""Confidence intervals for rates and for ratios of rates, all on logarithms.
 
-Rates are positive and their scatter is relative: a machine that is 2 % slower is so at 100 and at
-100,000 transactions per second. On logarithms such scatter is additive and nearly normal, a ratio is
-a difference, and ``a/b`` and ``b/a`` give the same verdict (Fleming and Wallace, "How not to lie with
-statistics", CACM 29(3), 1986, for the geometric mean).
+Rates are positive and their scatter is relative: a machine that is 2% slower is so at 100 and at 100,000
+transactions a second. On logarithms such scatter is additive and nearly normal, a ratio is a difference, and
+``a/b`` and ``b/a`` give the same verdict (Fleming and Wallace, "How not to lie with statistics", CACM 29(3),
+1986, for the geometric mean).
 """
 
 import math
@@ -19,7 +19,7 @@ from diskproof.stats.distributions import t_quantile, t_quantiles, t_tail
 CONFIDENCE = 0.95
 
 POWER = 0.8
-"""What "probably" means where blocks are asked for: four runs of five."""
+"""The share of runs in which the number of blocks asked for should decide: four of five."""
 
 
 class Interval(BaseModel):
@@ -35,26 +35,26 @@ class Interval(BaseModel):
     confidence: float = CONFIDENCE
 
     def excludes(self, value: float) -> bool:
-        """Tell whether there is an interval and `value` lies outside it."""
+        """Return whether there is an interval and `value` lies outside it."""
         return self.low is not None and self.high is not None and not self.low <= value <= self.high
 
     def within(self, low: float, high: float) -> bool:
-        """Tell whether there is an interval and all of it lies from `low` to `high`."""
+        """Return whether there is an interval and all of it lies from `low` to `high`."""
         return self.low is not None and self.high is not None and low <= self.low and self.high <= high
 
     def excludes_all(self, low: float, high: float) -> bool:
-        """Tell whether there is an interval and none of it lies from `low` to `high`."""
+        """Return whether there is an interval and none of it lies from `low` to `high`."""
         return self.low is not None and self.high is not None and (self.high < low or self.low > high)
 
     def scaled(self, factor: float) -> "Interval":
-        """Return the interval of the quantity times a factor that is known and above 0: another unit."""
+        """Return the interval of the quantity times a known factor above 0, such as another unit."""
         ends = {end: getattr(self, end) for end in ("estimate", "low", "high")}
         scaled = {end: None if value is None else value * factor for end, value in ends.items()}
         return self.model_copy(update=scaled)
 
     @property
     def uncertainty(self) -> float | None:
-        """How far the truth may be off, relatively: 0.04 is "4 % more or less", 1 is "twice or half"."""
+        """How far the true value may be off, relatively: 0.04 is "4% more or less", 1 is "twice or half"."""
         if self.low is None or self.high is None or self.low <= 0:
             return None
         return math.sqrt(self.high / self.low) - 1
@@ -75,8 +75,8 @@ class RatioTest(BaseModel):
 def geometric_mean_interval(values: Sequence[float]) -> Interval:
     """Return the geometric mean of positive values with Student's t-interval on their logarithms.
 
-    Source: Student, "The probable error of a mean", Biometrika 6, 1908. ValueError for no values or
-    for one that is not above 0.
+    Source: Student, "The probable error of a mean", Biometrika 6, 1908. Raises ValueError for no values, or
+    if one is not above 0.
     """
     logs = _logs(values)
     center = float(logs.mean())
@@ -89,7 +89,7 @@ def geometric_mean_interval(values: Sequence[float]) -> Interval:
 def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> RatioTest:
     """Return the ratio of two positive quantities that were observed in pairs (blocks).
 
-    What a block does to both sides cancels in its log ratio; the interval and the p are those of the
+    The effect of a block on both sides cancels in its log ratio. The interval and the p are those of the
     paired t-test on the log ratios (Student 1908; Fisher, "The Design of Experiments", 1935, ch. 3).
     """
     if len(numerators) != len(denominators):
@@ -104,7 +104,7 @@ def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> 
 
 
 def independent_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> RatioTest:
-    """Return the ratio of two positive quantities that were observed apart (two runs).
+    """Return the ratio of two positive quantities that were observed independently, in two runs.
 
     Welch's t-interval on the logarithms: the two sides may scatter differently (Welch, "The
     generalization of 'Student's' problem", Biometrika 34, 1947). ``n`` is the smaller side's.
@@ -128,12 +128,12 @@ def independent_ratio(numerators: Sequence[float], denominators: Sequence[float]
 def blocks_needed(
     ratio: float, log_deviation: float, same_within: float, comparisons: int, most: int = 1000
 ) -> int | None:
-    """Return how many blocks would decide a ratio in four of five runs, if all is as seen so far.
+    """Return how many blocks would decide a ratio in four of five runs, with the scatter seen so far.
 
-    Decided is: the interval lies within ``1 +- same_within``, or it excludes 1 and does so even at
-    the level ``0.05 / comparisons`` that Holm's first step demands. None: not with `most` blocks.
-    The usual sample size of a t-test, ``(t + z)**2 s**2 / d**2`` (Cochran and Cox, "Experimental
-    Designs", 1957, section 2.2), searched upwards because t depends on n.
+    A ratio is decided if the interval lies within ``1 +- same_within``, or if it excludes 1 even at the level
+    ``0.05 / comparisons`` of Holm's first step. None: not with `most` blocks. This is the usual sample size
+    of a t-test, ``(t + z)**2 s**2 / d**2`` (Cochran and Cox, "Experimental Designs", 1957, section 2.2),
+    searched upwards because t depends on n.
     """
     center, n = math.log(ratio), np.arange(3, most + 1)
     error = log_deviation / np.sqrt(n)
@@ -146,7 +146,7 @@ def blocks_needed(
 
 
 def _t_test(center: float, error: float, freedom: float, n: int, deviation: float) -> RatioTest:
-    # Without any scatter (made-up data, coarse figures) t is endless or, of nothing, 0.
+    # Without any scatter (made-up data, coarse figures) t is infinite, or 0 if there is no difference.
     t = abs(center) / error if error > 0 else (math.inf if center else 0.0)
     p = 2 * t_tail(freedom, t)
     interval = _from_logs(center, _quantile(freedom) * error, n)
@@ -154,16 +154,11 @@ def _t_test(center: float, error: float, freedom: float, n: int, deviation: floa
 
 
 def _from_logs(center: float, half: float, n: int) -> Interval:
-    return Interval(
-        estimate=math.exp(center),
-        low=_exp(center - half),
-        high=_exp(center + half),
-        n=n,
-    )
+    return Interval(estimate=math.exp(center), low=_exp(center - half), high=_exp(center + half), n=n)
 
 
 def _exp(value: float) -> float:
-    """Return e**value, cut to what a float and JSON can hold: two wild blocks give an endless interval."""
+    """Return e**value within what a float and JSON can hold: two wild blocks give a huge interval."""
     return math.exp(max(-700.0, min(700.0, value)))
 
 

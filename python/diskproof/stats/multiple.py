@@ -1,4 +1,4 @@
-"""Many comparisons at once: keep the chance of a single false claim in a whole run at 5 %."""
+"""Many comparisons at once: keep the chance of any false claim in a whole run at 5%."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return the p-values adjusted by Holm's step-down method, in the order given.
 
-    A claim is made where the adjusted p is below the level; the chance of any false claim among all
-    of them then stays below that level, whatever their dependence. Source: Holm, "A simple
-    sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
+    If claims are made only for an adjusted p below the level, the chance of any false claim stays below that
+    level, whatever their dependence. Source: Holm, "A simple sequentially rejective multiple test procedure",
+    Scandinavian Journal of Statistics 6, 1979.
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     adjusted = [1.0] * len(p_values)

@@ -1,4 +1,4 @@
-"""Whether the order in which trials were run explains what they measured."""
+"""Whether the order of the trials explains what they measured."""
 
 import math
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 PERMUTATIONS = 2000
-"""Enough to tell a p of 0.01 from one of 0.02 for certain."""
+"""Enough to tell a p of 0.01 from one of 0.02."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """One trial: where it stood in the run, and the logarithm of its throughput."""
+    """One trial: its place in the run, and the logarithm of its throughput."""
 
     cell: str
     block: int
@@ -23,18 +23,18 @@ class Observation:
 
 @dataclass(frozen=True)
 class Trend:
-    """A trend and how likely chance alone makes one as strong."""
+    """A trend, and how likely chance alone makes one as strong."""
 
     change: float
-    """Relative change from the first to the last position (or block): -0.05 is 5 % slower at the end."""
+    """Relative change from the first to the last position (or block): -0.05 is 5% slower at the end."""
     p: float
 
 
 def position_effect(observations: Sequence[Observation], seed: int = 1) -> Trend | None:
-    """Return the trend over the positions within a block; None where there is too little to tell.
+    """Return the trend over the positions within a block; None with too few observations.
 
-    Positions were drawn at random in every block, so the test needs no model: it repeats the draw
-    and counts how often the slope of the residuals (cell and block means taken out) is as steep.
+    Positions are random in every block, so the test needs no model: it repeats the draw and counts how often
+    the slope of the residuals (without the means of cells and blocks) is as steep.
     Source: Fisher, "The Design of Experiments", 1935, section 21 (randomisation test).
     """
     blocks = _group(observations)
@@ -42,7 +42,7 @@ def position_effect(observations: Sequence[Observation], seed: int = 1) -> Trend
     if len(blocks) < 2 or len(observations) < 8 or np.ptp(positions) == 0:
         return None
     residuals = _residuals(observations)
-    # Taking the block's mean position out makes this the slope within blocks.
+    # Without the block's mean position this is the slope within blocks.
     centered = positions.copy()
     for members in blocks:
         centered[members] -= centered[members].mean()
@@ -52,14 +52,14 @@ def position_effect(observations: Sequence[Observation], seed: int = 1) -> Trend
     for members in blocks:
         shuffled = random.permuted(np.tile(centered[members], (PERMUTATIONS, 1)), axis=1)
         drawn += shuffled @ residuals[members]
-    # Counting the draw that was made keeps p above 0 (Davison and Hinkley, 1997, section 4.2).
+    # Counting the real draw keeps p above 0 (Davison and Hinkley, 1997, section 4.2).
     p = (1 + int(np.sum(np.abs(drawn) >= observed * (1 - 1e-9)))) / (PERMUTATIONS + 1)
     slope = float(centered @ residuals) / float(centered @ centered)
     return Trend(change=math.expm1(slope * float(np.ptp(positions))), p=p)
 
 
 def block_drift(observations: Sequence[Observation]) -> Trend | None:
-    """Return the trend from block to block; None with fewer than five blocks, where chance explains any.
+    """Return the trend from block to block; None with fewer than five blocks: chance explains any.
 
     Kendall's tau between a block's number and its mean, with the Theil-Sen slope: Mann,
     "Nonparametric tests against trend", Econometrica 13, 1945; Sen, JASA 63, 1968.
@@ -90,7 +90,7 @@ def _group(observations: Sequence[Observation]) -> list[list[int]]:
 
 
 def _residuals(observations: Sequence[Observation]) -> NDArray[np.float64]:
-    """Return what cell and block do not explain: least squares on both, as blocks may be incomplete."""
+    """Return what cells and blocks do not explain: least squares on both, since blocks may be incomplete."""
     cells = sorted({one.cell for one in observations})
     blocks = sorted({one.block for one in observations})
     design = np.array(

@@ -1,4 +1,4 @@
-"""How often something happens, from how often it was seen: bounds that hold for few and for no cases."""
+"""How often something happens, from how often it was seen: bounds that hold even for no case."""
 
 import math
 from typing import Literal
@@ -11,7 +11,7 @@ from diskproof.stats.distributions import beta_quantile
 CONFIDENCE = 0.95
 
 Kind = Literal["interval", "at most", "at least"]
-"""Two-sided, or a one-sided bound of what was never, or always, seen."""
+"""Two-sided; or a one-sided bound for what was never, or always, seen."""
 
 
 class Share(BaseModel):
@@ -28,25 +28,25 @@ class Share(BaseModel):
 
     @property
     def estimate(self) -> float:
-        """The share that was seen."""
+        """The observed share."""
         return self.seen / self.n
 
 
 def share(seen: int, n: int, confidence: float = CONFIDENCE) -> Share:
     """Return the share of `n` trials in which something was seen, with its exact interval or bound.
 
-    Between none and all: the two-sided interval of Clopper and Pearson, "The use of confidence or
-    fiducial limits illustrated in the case of the binomial", Biometrika 26, 1934, with half of the doubt
-    at each end. Where nothing, or everything, was seen: the one-sided bound, with all of the doubt at its
-    only end; after no case in n the share is at most 1 - 0.05**(1/n), for which 3/n is the rule of thumb
-    (Hanley and Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
+    Between none and all it is the two-sided interval of Clopper and Pearson, "The use of confidence or
+    fiducial limits illustrated in the case of the binomial", Biometrika 26, 1934, with half of the doubt at
+    each end. For none or all it is the one-sided bound, with all of the doubt at its only end: after no case
+    in n the share is at most 1 - 0.05**(1/n), and 3/n is the rule of thumb (Hanley and Lippman-Hand, "If
+    nothing goes wrong, is everything all right?", JAMA 249, 1983).
 
-    Whoever always asks for the interval, or always for the bound, is right with at least the confidence,
-    for any n. Whoever takes whichever of them this returns is not: the doubts of both kinds add up, so that
-    of 95 % at least 92.5 % are left. ValueError where there is no trial, or more cases than trials.
+    The interval alone, or the bound alone, is right with at least the confidence for any n. Whichever of them
+    this returns is not: the doubts of both kinds add up, which leaves at least 92.5% of 95%. Raises
+    ValueError without trials, or with more cases than trials.
     """
     if not 0 <= seen <= n or n == 0:
-        raise ValueError(f"a share of trials is asked for, and {seen} of {n} is none")
+        raise ValueError(f"{seen} of {n} is no share of trials")
     doubt = 1 - confidence
     kind: Kind = "interval"
     if seen == 0:
@@ -60,12 +60,12 @@ def share(seen: int, n: int, confidence: float = CONFIDENCE) -> Share:
 
 
 def trials_to_see(share_at_least: float, confidence: float = CONFIDENCE) -> int:
-    """Return how many trials show at least one case of what happens in that share of them (0 to 1).
+    """Return how many trials show, with that confidence, a case of what happens in that share of them.
 
-    With that confidence: the smallest n with 1 - (1 - share)**n >= confidence.
+    It is the smallest n with 1 - (1 - share)**n >= confidence; shares are between 0 and 1.
     """
     if not 0 < share_at_least < 1:
-        raise ValueError(f"a share between 0 and 1 is asked for, not {share_at_least}")
+        raise ValueError(f"the share must be between 0 and 1, not {share_at_least}")
     return math.ceil(math.log(1 - confidence) / math.log(1 - share_at_least))
 
 

@@ -1,7 +1,7 @@
 """The Universal Scalability Law, fitted to the throughput of several numbers of clients.
 
-X(N) = l N / (1 + s (N - 1) + k N (N - 1)): l is what one client does alone, s the contention (what is done
-one after the other, as in Amdahl's law), k the coherency (what every client must agree on with every other).
+X(N) = l N / (1 + s (N - 1) + k N (N - 1)): l is the throughput of one client alone, s the contention (serial
+work, as in Amdahl's law), k the coherency (work that each client must agree on with every other).
 Gunther, "Guerrilla Capacity Planning", 2007, chapters 4 to 6.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diskproof.stats.intervals import CONFIDENCE, Interval
 
 FEWEST_COUNTS = 4
-"""Different numbers of clients: one more than parameters, for else the curve meets every point by force."""
+"""Numbers of clients: one more than parameters, or else the curve meets every point."""
 
 RESAMPLES = 1000
 """Enough for the ends of a 95% interval: 25 resamples lie beyond each."""
@@ -35,13 +35,9 @@ class ScalabilityFit:
     residual: float
     """Root mean square of (measured - fitted) / measured."""
 
-    def throughput(self, clients: float) -> float:
-        """Return the throughput that the law gives so many clients."""
-        return _law(clients, self.per_client.estimate, self.contention.estimate, self.coherency.estimate)
-
     @property
     def peak_clients(self) -> float | None:
-        """Return where throughput is highest: sqrt((1 - s) / k) clients; None where it only grows."""
+        """The clients with the highest throughput: sqrt((1 - s) / k); None if it only grows."""
         contention, coherency = self.contention.estimate, self.coherency.estimate
         if coherency <= 0 or contention >= 1:
             return None
@@ -51,13 +47,12 @@ class ScalabilityFit:
 def fit_scalability(clients: Sequence[int], throughputs: Sequence[float]) -> ScalabilityFit:
     """Fit the law to points, several of which may have the same number of clients.
 
-    N / X is linear in 1/l, s/l and k/l, so that the least squares of relative errors have one solution with
-    none of them below 0 (Lawson and Hanson, "Solving Least Squares Problems", 1974: NNLS), and no starting
-    values are needed. Intervals are percentiles of a residual bootstrap with a fixed seed (Efron and
-    Tibshirani, "An Introduction to the Bootstrap", 1993, section 9.4), residuals enlarged by sqrt(n / (n-3))
-    for the parameters that were fitted: the covariance at the optimum would be wrong, since a parameter often
-    lies on its bound of 0. ValueError with fewer than four different numbers of clients, or for what is not
-    above 0.
+    N / X is linear in 1/l, s/l and k/l, so the least squares of relative errors have one solution with none
+    of them below 0 (Lawson and Hanson, "Solving Least Squares Problems", 1974: NNLS), without starting
+    values. Intervals are percentiles of a residual bootstrap with a fixed seed (Efron and Tibshirani, "An
+    Introduction to the Bootstrap", 1993, section 9.4), with residuals enlarged by sqrt(n / (n-3)) for the
+    fitted parameters. The covariance at the optimum would be wrong, since a parameter often lies on its bound
+    of 0. Raises ValueError with fewer than four different numbers of clients, or if a value is not above 0.
     """
     counts, measured = np.asarray(clients, dtype=np.float64), np.asarray(throughputs, dtype=np.float64)
     if counts.shape != measured.shape:
@@ -72,7 +67,7 @@ def fit_scalability(clients: Sequence[int], throughputs: Sequence[float]) -> Sca
         raise ValueError("clients from 1 on and throughputs above 0 are needed")
     fitted = _fit(counts, measured)
     if fitted is None:
-        raise ValueError("no client does anything alone by these points: the law does not fit them")
+        raise ValueError("the law does not fit: a client alone would do nothing")
     predicted = _laws(counts, fitted)
     errors = (measured - predicted) / measured
     drawn = _bootstrap(counts, predicted, measured, fitted)
@@ -90,14 +85,14 @@ def _fit(counts: NDArray[np.float64], measured: NDArray[np.float64]) -> Paramete
 
     ideal = counts / measured
     design = np.column_stack([np.ones_like(counts), counts - 1, counts * (counts - 1)])
-    # Divided by what is met, an error is relative; columns of like size keep the solution exact.
+    # Divided by what was measured, an error is relative; columns of similar size keep the solution exact.
     weighted = design / ideal[:, None]
     scale = np.linalg.norm(weighted, axis=0)
     solution, _ = optimize.nnls(weighted / scale, np.ones_like(counts))
     alone, contended, agreed = (float(value) for value in solution / scale)
     if alone <= 0:
         return None
-    # What rounding leaves of a 0 would put a peak at a thousand million clients.
+    # A rounding error instead of 0 would put the peak at a billion clients.
     contention, coherency = contended / alone, agreed / alone
     return 1 / alone, contention * (contention > ROUNDING), coherency * (coherency > ROUNDING)
 

@@ -1,4 +1,4 @@
-"""One trial's time series: where its warm-up ends, and what its mean is worth despite correlation."""
+"""One trial's time series: where its warm-up ends, and how certain its mean is despite correlation."""
 
 import math
 from collections.abc import Sequence
@@ -10,31 +10,31 @@ from numpy.typing import NDArray
 from diskproof.stats.distributions import t_quantile
 
 MSER_BATCH = 5
-"""Bins a batch of MSER-5."""
+"""Bins of a batch."""
 
 KEPT_BATCHES = 2
-"""Fewest batches that MSER-5 leaves: the variance of one batch is 0 and would always win."""
+"""Fewest batches that MSER-5 keeps: the variance of one batch is 0, which would always win."""
 
 FEWEST_BATCHES = 5
-"""Batches are not enlarged beyond this: with fewer, Student's t makes any interval useless."""
+"""Fewest batches for a mean: with fewer, Student's t makes any interval useless."""
 
 
 @dataclass(frozen=True)
 class Truncation:
-    """Where MSER-5 cuts a series: what comes before is warm-up."""
+    """Where MSER-5 cuts a series: what comes before it is warm-up."""
 
     cut_bins: int
     bins: int
 
     @property
     def steady(self) -> bool:
-        """False where the cut falls into the second half: the series never settled."""
+        """False if the cut lies in the second half: the series never settled."""
         return self.cut_bins <= self.bins / 2
 
 
 @dataclass(frozen=True)
 class BatchMean:
-    """The mean of a correlated series with a half-width (95 %) that allows for the correlation."""
+    """The mean of a correlated series, with a half-width (95%) that allows for the correlation."""
 
     mean: float
     half_width: float
@@ -46,14 +46,14 @@ def mser5(values: Sequence[float]) -> Truncation:
     """Return the cut that makes the mean of the rest most certain, in bins.
 
     Over the means of batches of five bins, the cut d minimises the squared standard error
-    ``sum((y - mean)**2) / (k - d)**2`` of what is left. Source: White, Cobb and Spratt, "A comparison
-    of five steady-state truncation heuristics for simulation", WSC 2000. ValueError with fewer than
-    four batches (20 bins).
+    ``sum((y - mean)**2) / (k - d)**2`` of the rest. Source: White, Cobb and Spratt, "A comparison
+    of five steady-state truncation heuristics for simulation", WSC 2000. Raises ValueError with
+    fewer than four batches (20 bins).
     """
     count = len(values) // MSER_BATCH
     if count < 4:
         raise ValueError(f"MSER-5 needs at least {4 * MSER_BATCH} bins, not {len(values)}")
-    # Bins that do not fill a batch are left out at the beginning, where the warm-up would be.
+    # Bins that do not fill a batch are left out at the beginning, since the warm-up is there.
     first = len(values) - count * MSER_BATCH
     batches = np.asarray(values[first:], dtype=np.float64).reshape(count, MSER_BATCH).mean(axis=1)
     errors = [float(batches[cut:].var()) / (count - cut) for cut in range(count - KEPT_BATCHES + 1)]
@@ -73,11 +73,11 @@ def lag1_autocorrelation(values: Sequence[float] | NDArray[np.float64]) -> float
 
 
 def batch_mean(values: Sequence[float]) -> BatchMean:
-    """Return the mean with a t-interval over batches that are doubled until they look uncorrelated.
+    """Return the mean with a t-interval over batches, which are doubled until they look uncorrelated.
 
-    Batches pass when their lag-1 correlation is below 1.645/sqrt(k), the one-sided 5 % point for k
-    independent values; they are not doubled below five. Source: Fishman, "Grouping observations in
-    digital simulation", Management Science 24, 1978. ValueError with fewer than two values.
+    Batches pass if their lag-1 correlation is below 1.645/sqrt(k), the one-sided 5% point for k independent
+    values; at least five are kept. Source: Fishman, "Grouping observations in digital simulation", Management
+    Science 24, 1978. Raises ValueError with fewer than two values.
     """
     if len(values) < 2:
         raise ValueError("the mean of a series needs at least two values")

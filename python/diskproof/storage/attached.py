@@ -1,13 +1,13 @@
 """Virtual disks that a user attached: they stay when the command has ended, until they are detached.
 
-Each has a journal and a description of its own, beside those of runs: `diskproof clean` takes only
-those whose program is gone.
+Each has its own journal and description, separate from those of runs. `diskproof clean` only removes those
+whose program is gone.
 """
 
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from diskproof import disk
 from diskproof.results.durable import write_whole
 from diskproof.results.machine import VirtualFacts
-from diskproof.results.record import format_bytes
-from diskproof.storage import loops, virtual, way
+from diskproof.storage import loops, path_cost, virtual
 from diskproof.storage.filesystem import (
     blank_options,
     check_maker,
@@ -33,9 +32,10 @@ from diskproof.system.journal import Journal, processes_of, state_folder, undo
 from diskproof.system.loops import lies_on
 from diskproof.system.mounts import is_mounted
 from diskproof.system.undoing import Undone
+from diskproof.wording import numbers
 
 MOUNTS = Path("/run/diskproof")
-"""Where disks are mounted that the user names no directory for."""
+"""Where disks are mounted if the user names no directory."""
 
 
 class Attachment(BaseModel):
@@ -45,7 +45,7 @@ class Attachment(BaseModel):
 
     name: str
     mark: str
-    """Of its journal, and in the environment of its program."""
+    """Mark of its journal and of its program's environment."""
     facts: VirtualFacts
     block: Path
     """Its loop device."""
@@ -55,11 +55,11 @@ class Attachment(BaseModel):
     filesystem: FileSystem | None = None
     mount_point: Path | None = None
     warnings: tuple[str, ...] = ()
-    """What the program warned of when it began."""
+    """Warnings of the program at its start."""
 
     @property
     def control(self) -> disk.Control:
-        """The way to ask it for statistics."""
+        """The control socket of the disk."""
         return disk.Control(self.socket)
 
     @property
@@ -69,26 +69,19 @@ class Attachment(BaseModel):
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A disk to be attached, as the user asks for it."""
+class Wanted(virtual.Wanted):
+    """A disk to be attached, as the user describes it."""
 
-    device: str
-    name: str
-    size_bytes: int | None = None
+    name: str = ""
     filesystem: FileSystem | None = "ext4"
     """None: the bare block device."""
     mount_point: Path | None = None
     contents: Path | None = None
     """A sparse file that holds the bytes; None: main memory.
 
-    The program makes it and takes its name away at once: whatever has that name later is another's.
-    """
+    The program makes the file and unlinks it at once: a later file of that name is not its own."""
     image: Path | None = None
-    """A file whose bytes the disk starts with; no file system is made then."""
-    memory_limit_bytes: int | None = None
-    """What its contents may take; None: most of what is free, or for a sparse file all."""
-    seed: int = 1
-    below_floor: bool = False
+    """A file with the bytes that the disk starts with; then no file system is made."""
 
 
 def attachments() -> list[Attachment]:
@@ -103,7 +96,7 @@ def find(name: str) -> Attachment | None:
 
 
 def attach(wanted: Wanted) -> Attachment:
-    """Attach a disk that stays. Where that fails, nothing of it is left."""
+    """Attach a disk that stays. If that fails, nothing of it is left."""
     _check(wanted)
     journal = Journal.outliving(_folder(), f"disk {wanted.name}")
     try:
@@ -111,7 +104,7 @@ def attach(wanted: Wanted) -> Attachment:
         attachment = _attach(wanted, journal)
         write_whole(_folder() / f"{journal.mark}.json", attachment.model_dump_json(indent=1))
     except BaseException:
-        ignore_endings()  # a second Ctrl-C must not leave half of it behind
+        ignore_endings()  # a second Ctrl-C must not interrupt the clean-up
         journal.finish()
         raise
     journal.leave()
@@ -121,37 +114,26 @@ def attach(wanted: Wanted) -> Attachment:
 def detach(attachment: Attachment, *, force: bool = False) -> list[Undone]:
     """Detach a disk; its contents are gone.
 
-    StorageError where it is in use, unless `force`: whoever uses it then gets errors.
+    StorageError if it is in use, unless `force`: its users then get errors.
     """
     if attachment.alive and not force:
-        _leave_in_good_order(attachment)
+        _leave(attachment)
     return _forget(_folder() / f"{attachment.mark}.jsonl")
 
 
 def clean() -> list[Undone]:
-    """Undo what is left of disks whose program is gone; those that are alive stay."""
+    """Undo what is left of disks whose program is gone."""
     if not _folder().is_dir():
         return []
     living = {one.mark for one in attachments() if one.alive}
-    with Journal.attaching(_folder()):  # what is being attached at this moment has no description yet
+    with Journal.attaching(_folder()):  # a disk that is just being attached has no description yet
         dead = [path for path in sorted(_folder().glob("*.jsonl")) if path.stem not in living]
         return [undone for path in dead for undone in _forget(path)]
 
 
-# ---------------------------------------------------------------- attaching
-
-
 def _attach(wanted: Wanted, journal: Journal) -> Attachment:
-    order = virtual.Wanted(
-        device=wanted.device,
-        name=wanted.name,
-        size_bytes=wanted.size_bytes,
-        seed=wanted.seed,
-        path_us=way.path_us(journal, below_floor=wanted.below_floor),
-        below_floor=wanted.below_floor,
-        options=tuple(_options(wanted)),
-        outlives=True,
-    )
+    path_us = path_cost.path_us(journal, below_floor=wanted.below_floor)
+    order = replace(wanted, path_us=path_us, options=tuple(_options(wanted)), outlives=True)
     attached = virtual.attach(order, journal)
     mount_point = None
     if wanted.filesystem and not wanted.image:
@@ -179,12 +161,10 @@ def _options(wanted: Wanted) -> Iterator[str]:
         yield from ("--contents", str(wanted.contents.absolute()))
     if wanted.image:
         yield from ("--image", str(wanted.image.absolute()))
-    if wanted.memory_limit_bytes is not None:
-        yield from ("--memory-limit", str(wanted.memory_limit_bytes))
 
 
 def _made(mount_point: Path, journal: Journal) -> Path:
-    """Return the mount point, made where it is not there yet; it goes again with the disk."""
+    """Return the mount point, made if it does not exist; it is removed with the disk."""
     absolute = mount_point.absolute()
     try:
         journal.parents(absolute / "mounted here")
@@ -204,7 +184,7 @@ def _check(wanted: Wanted) -> None:
     size = wanted.size_bytes or capacity
     if size > capacity:
         raise StorageError(
-            f"`{wanted.device}` holds {format_bytes(capacity)}, not {format_bytes(size)}; lower --size"
+            f"`{wanted.device}` holds {numbers.size(capacity)}, not {numbers.size(size)}; lower --size"
         )
     if wanted.filesystem:
         check_maker(wanted.name, wanted.filesystem)
@@ -220,17 +200,17 @@ def _check(wanted: Wanted) -> None:
 
 
 def _check_memory(option: str, size_bytes: int) -> None:
-    if size_bytes > psutil.virtual_memory().available:
+    free = psutil.virtual_memory().available
+    if size_bytes > free:
         raise StorageError(
-            f"{format_bytes(size_bytes)} are more than the "
-            f"{format_bytes(psutil.virtual_memory().available)} of memory that are free; lower {option}, or "
-            "give --contents FILE to keep the bytes in a sparse file"
+            f"{numbers.size(size_bytes)} are more than the free memory ({numbers.size(free)}); lower "
+            f"{option}, or keep the bytes in a sparse file with --contents FILE"
         )
 
 
 def _check_mount_point(path: Path) -> None:
     if is_mounted(path.absolute()):
-        raise StorageError(f"something is mounted at {path} already; name another directory with --mount")
+        raise StorageError(f"{path} is a mount point already; name another directory with --mount")
     if not path.exists():
         if not nearest(path).is_dir():
             raise StorageError(f"{nearest(path)} is not a directory; name another with --mount")
@@ -241,39 +221,36 @@ def _check_mount_point(path: Path) -> None:
 
 def _check_contents(path: Path, size_bytes: int | None) -> None:
     if path.exists():
-        raise StorageError(f"{path} is there already; --contents makes a new file and removes it in the end")
+        raise StorageError(f"{path} exists already; name a new file with --contents")
     if not path.absolute().parent.is_dir():
-        raise StorageError(f"there is no directory {path.absolute().parent} for {path.name}")
+        raise StorageError(f"there is no directory {path.absolute().parent} for {path.name}; make it first")
     free = shutil.disk_usage(path.absolute().parent).free
     if size_bytes and size_bytes > free:
         raise StorageError(
-            f"{path.absolute().parent} has {format_bytes(free)} free, less than --size; lower it"
+            f"{path.absolute().parent} has {numbers.size(free)} free, less than --size; lower it"
         )
 
 
 def _check_name(wanted: Wanted) -> None:
     if find(wanted.name):
         raise StorageError(
-            f"a disk `{wanted.name}` is attached already; give this one another name with --as, or detach "
-            f"that one: diskproof disk detach {wanted.name}"
+            f"a disk `{wanted.name}` is attached already; give the new one another name with --as, or detach "
+            f"the old one: diskproof disk detach {wanted.name}"
         )
 
 
-# ---------------------------------------------------------------- detaching
-
-
-def _leave_in_good_order(attachment: Attachment) -> None:
-    attachment.control.set_timing(on=False)  # what is still to be written need not take its time
+def _leave(attachment: Attachment) -> None:
+    attachment.control.set_timing(on=False)  # the remaining writes need not take their time
     try:
-        if lies_on(attachment.block, attachment.file):  # its number may be somebody else's by now
+        if lies_on(attachment.block, attachment.file):  # its number may have been reused
             if attachment.mount_point:
                 unmount(attachment.mount_point, attachment.block)
             loops.detach(attachment.block, attachment.file)
     except StorageError as error:
         attachment.control.set_timing(on=True)
         raise StorageError(
-            f"disk `{attachment.name}` is in use ({error}); end what uses it, or give --force, which fails "
-            "that with I/O errors"
+            f"disk `{attachment.name}` is in use ({error}); stop its users, or detach it with --force: they "
+            "then get I/O errors"
         ) from None
     attachment.control.ask("detach")
     until = time.monotonic() + disk.END_S
@@ -282,7 +259,7 @@ def _leave_in_good_order(attachment: Attachment) -> None:
 
 
 def _forget(journal: Path) -> list[Undone]:
-    """Undo a journal, and drop the description with the last of it."""
+    """Undo a journal, and remove the description when nothing is left."""
     undone = undo(journal) if journal.is_file() else []
     if not journal.is_file():
         journal.with_suffix(".json").unlink(missing_ok=True)
@@ -297,4 +274,4 @@ def _read(path: Path) -> Attachment | None:
     try:
         return Attachment.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        return None  # detached at this moment, or another version's: its journal still undoes it
+        return None  # just detached, or of another version: its journal still undoes it

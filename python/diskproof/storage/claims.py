@@ -1,6 +1,5 @@
-"""Real disks that a study's places take for themselves: each may go to one place only."""
+"""Real disks that a study's places format: who may format them, and each for one place only."""
 
-import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,9 +7,12 @@ from itertools import combinations
 from pathlib import Path
 
 from diskproof.results.plan import Plan
+from diskproof.storage import zfs
+from diskproof.storage.disks import check_may_format
 from diskproof.storage.kinds.base import StorageError
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
+from diskproof.system.mounts import number_text
 
 SYS = Path("/sys/dev/block")
 
@@ -21,7 +23,7 @@ class Claim:
 
     storage: str
     place: str
-    """The same for two that are one and the same disk of one and the same place."""
+    """Equal for the same disk of the same place."""
     path: Path
 
     def __str__(self) -> str:
@@ -30,18 +32,27 @@ class Claim:
 
 
 def check_claims(study: Study, plan: Plan) -> None:
-    """Refuse a plan whose places format the same bytes: StorageError names two of them.
+    """Refuse a plan whose places format the same bytes.
 
-    All places of a run are made ready before its first trial, so that what the first put on a device the
-    second would find there, and refuse it or destroy it. Storages that name one and the same place share it.
+    All places of a run are prepared before its first trial, so the second place would destroy the first.
+    Storages that name the same place share it.
     """
     for one, other in combinations(_claims(study, plan), 2):
         if one.place != other.place and _overlap(one.path, other.path):
             raise StorageError(
-                f"{one} and {other} are two places on one disk, and a run makes all its places ready "
-                "before the first trial: give each a disk or a partition of its own, compare them in two "
-                "studies, or take virtual disks, of which there are as many as are named"
+                f"{one} and {other} are two places on one disk, but a run formats all its places before the "
+                "first trial: give each its own disk or partition, make two studies, or use virtual disks"
             )
+
+
+def check_rights(study: Study, plan: Plan) -> None:
+    """Refuse places that need root if the user is not root; StorageError names the first of them."""
+    for name in dict.fromkeys(cell.storage for cell in plan.cells):
+        for choice in study.storages[name].places().values():
+            if choice.zpool is not None:
+                zfs.check_may_pool(f"storage `{name}`")
+            if choice.block is not None:
+                check_may_format(f"storage `{name}`", str(choice.block))
 
 
 def _claims(study: Study, plan: Plan) -> Iterator[Claim]:
@@ -53,7 +64,7 @@ def _claims(study: Study, plan: Plan) -> Iterator[Claim]:
 
 
 def _disks(choice: PlaceChoice) -> Iterable[tuple[str, Path]]:
-    """Return what a place formats, each with what tells it from the others of the place."""
+    """Return what a place formats, each with a key that is unique within the place."""
     if choice.block is not None:
         return [("", choice.block)]
     if choice.zpool is None:
@@ -63,7 +74,7 @@ def _disks(choice: PlaceChoice) -> Iterable[tuple[str, Path]]:
 
 
 def _overlap(one: Path, other: Path) -> bool:
-    """Tell whether two paths have bytes in common: a disk has, with its partitions; they have none."""
+    """Return whether two paths share bytes: a disk and its partition do, two partitions do not."""
     if _number(one) is None or _number(other) is None:
         return one.resolve() == other.resolve()
     first, second = _folder(one), _folder(other)
@@ -72,13 +83,12 @@ def _overlap(one: Path, other: Path) -> bool:
 
 def _folder(device: Path) -> Path:
     """Return the kernel's folder of a block device: a partition's lies in its disk's."""
-    number = device.stat().st_rdev
-    return (SYS / f"{os.major(number)}:{os.minor(number)}").resolve()
+    return (SYS / number_text(device.stat().st_rdev)).resolve()
 
 
 def _number(path: Path) -> int | None:
     try:
         found = path.stat()
     except OSError:
-        return None  # no device of this machine: a plan is made anywhere
+        return None  # not on this machine: a plan can be made anywhere
     return found.st_rdev if stat.S_ISBLK(found.st_mode) else None

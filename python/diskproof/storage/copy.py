@@ -1,4 +1,4 @@
-"""Copying data sets: by reflink where the file system can, cold in the page cache afterwards."""
+"""Copies data sets: by reflink if the file system can, and cold in the page cache afterwards."""
 
 import errno
 import os
@@ -13,10 +13,10 @@ PIECE_BYTES = 2**20
 
 
 def copy_tree(source: Path, target: Path) -> Literal["reflink", "copy"]:
-    """Copy what lies in `source` into the existing directory `target`, owners and all.
+    """Copy the contents of `source` into the existing directory `target`, with their owners.
 
-    GNU cp does it: it clones where source and target share a file system that can, keeps holes, and
-    copies in the kernel otherwise. Returns which of the two it was.
+    GNU cp clones if source and target share a file system that can. It keeps holes, and otherwise copies in
+    the kernel. Returns which of the two it was.
     """
     how: Literal["reflink", "copy"] = "reflink" if _clones(source, target) else "copy"
     result = subprocess.run(
@@ -32,10 +32,10 @@ def copy_tree(source: Path, target: Path) -> Literal["reflink", "copy"]:
 
 
 def settle(folders: list[Path]) -> None:
-    """Put what was copied on the disk and out of the page cache.
+    """Write copied files to the disk and drop them from the page cache.
 
-    Otherwise the copy's own write-back would fall into the measurement, and the first reads of a
-    server that uses the page cache would come from memory.
+    Otherwise the copy's write-back would fall into the measurement, and a server that uses the page cache
+    would take its first reads from memory.
     """
     for device_folder in {folder.stat().st_dev: folder for folder in folders}.values():
         subprocess.run(["sync", "--file-system", str(device_folder)], check=True)
@@ -46,7 +46,7 @@ def settle(folders: list[Path]) -> None:
 
 
 def apparent_bytes(folder: Path) -> int:
-    """Return the bytes that the files below a folder hold, whatever the file system stores of them."""
+    """Return the size of the files below a folder, whatever the file system stores of them."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
 
 
@@ -59,7 +59,7 @@ def _forget(path: Path) -> None:
 
 
 def _clones(source: Path, target: Path) -> bool:
-    """Try a clone of one real file: only the file system itself knows whether it can."""
+    """Clone one real file as a test: only the file system itself knows whether it can."""
     probe = next((path for path in source.rglob("*") if path.is_file() and path.stat().st_size), None)
     if probe is None:
         return False
@@ -72,7 +72,7 @@ def _clones(source: Path, target: Path) -> bool:
 
 
 def fill(device: Path, image: Path) -> None:
-    """Give a block device that nobody uses the bytes of a file, whose holes read as zeroes on it as well."""
+    """Give an unused block device the bytes of a file; holes read as zeroes on it too."""
     command(["blkdiscard", "--force", str(device)])
     with image.open("rb") as source, device.open("r+b") as target:
         for offset, end in _data(source.fileno()):
@@ -85,14 +85,14 @@ def fill(device: Path, image: Path) -> None:
 
 
 def _data(descriptor: int) -> Iterator[tuple[int, int]]:
-    """Yield where a sparse file has bytes: from and up to."""
+    """Yield the ranges of a sparse file that have bytes: start and end."""
     end = 0
     size = os.fstat(descriptor).st_size
     while end < size:
         try:
             start = os.lseek(descriptor, end, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole up to the end
+            if error.errno == errno.ENXIO:  # only a hole up to the end
                 return
             raise
         end = os.lseek(descriptor, start, os.SEEK_HOLE)

@@ -1,4 +1,4 @@
-"""Real block devices: what lies on one, who uses it, and whether it may be taken."""
+"""Real block devices: what they hold, who uses them, and whether they may be taken."""
 
 import fcntl
 import json
@@ -16,9 +16,8 @@ import psutil
 from diskproof.results.machine import BlockDevice
 from diskproof.storage.filesystem import LABEL
 from diskproof.storage.kinds.base import StorageError, command
-from diskproof.storage.rights import check_may_format
 from diskproof.system.loops import loops_on
-from diskproof.system.mounts import describe, mounts
+from diskproof.system.mounts import describe, mounts, number_text
 
 OUR_POOL = re.compile(r"diskproof-[0-9a-f]{8}(-\d+)?")
 """Names of the pools that runs make."""
@@ -29,7 +28,7 @@ REMEDY = "name another device, or say `overwrite = true` beside `format`"
 """What a user may do about a device that is not empty."""
 
 REREAD_PARTITIONS = 0x125F
-"""BLKRRPART of linux/fs.h; the kernel does it for who holds a device, and for nobody else."""
+"""BLKRRPART of linux/fs.h; the kernel allows it only to the holder of the device."""
 
 LOOKS = 4
 BETWEEN_LOOKS_S = 0.25
@@ -37,7 +36,7 @@ BETWEEN_LOOKS_S = 0.25
 
 @dataclass(frozen=True)
 class Signature:
-    """One thing that tells that somebody uses a device: a file system, a partition table, a pool."""
+    """Evidence that a device is used: a file system, a partition table, a pool."""
 
     device: str
     kind: str
@@ -57,10 +56,10 @@ class Signature:
 
 
 def check_disk(what: str, path: Path, *, overwrite: bool, remedy: str = REMEDY) -> None:
-    """Refuse a device that cannot be formatted, or must not be; StorageError says why.
+    """Refuse a device that cannot or must not be formatted.
 
-    Nothing that is in use is ever taken. What lies on an unused device is overwritten only where the
-    study says `overwrite = true`, or where a run of ours left it.
+    A device in use is never taken. The contents of an unused device are overwritten only if the study says
+    `overwrite = true`, or if a run of ours left them.
     """
     with held(what, path, overwrite=overwrite, remedy=remedy):
         pass
@@ -70,7 +69,7 @@ def check_disk(what: str, path: Path, *, overwrite: bool, remedy: str = REMEDY) 
 def held(what: str, path: Path, *, overwrite: bool, remedy: str = REMEDY) -> Iterator[int]:
     """Hold a device that may be taken, and yield the descriptor; StorageError as from `check_disk`.
 
-    Held so that the kernel gives it to nobody else who claims devices: to no mount, array or volume.
+    While it is held, the kernel gives it to no mount, array or volume.
     """
     _check_kind(what, path)
     with ExitStack() as stack:
@@ -93,10 +92,10 @@ def held(what: str, path: Path, *, overwrite: bool, remedy: str = REMEDY) -> Ite
 
 
 def take(what: str, disks: Mapping[Path, bool]) -> None:
-    """Look at devices once more, all of them before the first is touched, and wipe them.
+    """Check devices again, all of them before the first is wiped, and wipe them.
 
-    By each stands whether it may be overwritten. They are held meanwhile; whoever formats them then
-    claims them anew, and what was on them is gone by that time, so that nobody can mount it or import it.
+    The values say whether each may be overwritten. The devices are held meanwhile. When their next user
+    claims them, their contents are gone, so nobody can mount or import them.
     """
     with ExitStack() as stack:
         descriptors = {
@@ -108,10 +107,12 @@ def take(what: str, disks: Mapping[Path, bool]) -> None:
 
 
 def _wipe(path: Path, descriptor: int) -> None:
-    """Remove every signature from a device that is held, its partitions' first."""
+    """Remove every signature from a held device, its partitions' first."""
     partitions = _partitions(path)
     for member in (*partitions, path):
-        command(["wipefs", "--all", "--force", "--quiet", str(member)])  # it would claim the device itself
+        command(
+            ["wipefs", "--all", "--force", "--quiet", str(member)]
+        )  # wipefs would claim the device itself
     if partitions:
         fcntl.ioctl(descriptor, REREAD_PARTITIONS)
 
@@ -127,12 +128,12 @@ def signatures(path: Path) -> list[Signature]:
 
 
 def device_bytes(path: Path) -> int:
-    """Return how many bytes a block device holds."""
+    """Return the size of a block device."""
     return int((_sys(path) / "size").read_text()) * 512
 
 
 def describe_disk(path: Path) -> BlockDevice:
-    """Describe a block device; a partition has its disk's properties, and counters of its own."""
+    """Describe a block device; a partition has its disk's properties, and its own counters."""
     folder = _sys(path).resolve()
     if not (folder / "partition").exists():
         return describe(folder.name)
@@ -147,16 +148,23 @@ def _check_kind(what: str, path: Path) -> None:
         raise StorageError(f"{what}: there is no {path}; `lsblk` lists the block devices") from None
     if not stat.S_ISBLK(mode):
         raise StorageError(
-            f"{what}: {path} is not a block device; `lsblk` lists them, "
-            "and a folder is named with `directory`"
+            f"{what}: {path} is not a block device; `lsblk` lists them. For a folder, use `directory`"
         )
     check_may_format(what, str(path))
     if (_sys(path) / "ro").read_text().strip() == "1":
-        raise StorageError(f"{what}: {path} is read-only; `blockdev --setrw` may change that")
+        raise StorageError(f"{what}: {path} is read-only; `blockdev --setrw {path}` may change that")
+
+
+def check_may_format(what: str, device: str) -> None:
+    """Refuse a block device if this user may not format it."""
+    if os.geteuid() != 0:
+        raise StorageError(
+            f"{what}: only root may overwrite {device}; run as root, or name a directory on it"
+        )
 
 
 def use(path: Path) -> str | None:
-    """Say who uses a device or one of its partitions; None where nobody does."""
+    """Return who uses a device or one of its partitions; None if nobody does."""
     if found := _claimed(path):
         return found
     try:
@@ -172,7 +180,7 @@ def _claimed(path: Path) -> str | None:
 
 @contextmanager
 def _exclusively(path: Path) -> Iterator[int]:
-    """Open a device, or a disk with all its partitions, as its only claimant; OSError where it has one."""
+    """Open a device, or a disk with all its partitions, as the only claimant; OSError if it has one."""
     descriptor = os.open(path, os.O_RDONLY | os.O_EXCL)
     try:
         yield descriptor
@@ -181,14 +189,14 @@ def _exclusively(path: Path) -> Iterator[int]:
 
 
 def _not_let_go(error: OSError) -> str:
-    return f"the kernel will not let it go: {error.strerror}"
+    return f"the kernel does not release it: {error.strerror}"
 
 
 def _opener(path: Path, but: int) -> str | None:
-    """Name a process that has a device or a partition of it open: a virtual machine, a pool of zfs-fuse.
+    """Return which processes have a device or its partition open: a virtual machine, a pool of zfs-fuse.
 
-    Those that look at every device that changes, as udev does, are gone a moment later. `but` is a
-    descriptor of ours.
+    Programs that look at every changed device, such as udev, close it a moment later. `but` is our own
+    descriptor.
     """
     numbers = {member.stat().st_rdev for member in (path, *_partitions(path))}
     ours = Path(f"/proc/{os.getpid()}/fd/{but}")
@@ -215,7 +223,7 @@ def _has_open(process: int, numbers: set[int], ours: Path) -> bool:
         return False
     for descriptor in descriptors:
         with suppress(OSError):
-            # Only devices are looked at: to look at a file may wait for a file system that hangs.
+            # Only devices: a file may lie on a file system that hangs.
             name = str(descriptor.readlink())
             if name.startswith("/dev/") and descriptor != ours and descriptor.stat().st_rdev in numbers:
                 return True
@@ -225,7 +233,7 @@ def _has_open(process: int, numbers: set[int], ours: Path) -> bool:
 def _users(path: Path) -> Iterator[str]:
     number = path.stat().st_rdev
     for mount in mounts():
-        if _number_of(mount.source) == number or mount.device_number == _text(number):
+        if _number_of(mount.source) == number or mount.device_number == number_text(number):
             yield f"{path} is mounted at {mount.mount_point}"
     for line in Path("/proc/swaps").read_text().splitlines()[1:]:
         if _number_of(line.split()[0]) == number:
@@ -237,7 +245,7 @@ def _users(path: Path) -> Iterator[str]:
 
 
 def _name_of(holder: Path) -> str:
-    """Return a volume's own name where it has one: ``dm-0 (vg0-home)``."""
+    """Return a volume's own name if it has one: ``dm-0 (vg0-home)``."""
     name = holder.resolve() / "dm/name"
     return f"{holder.name} ({name.read_text().strip()})" if name.exists() else holder.name
 
@@ -247,7 +255,7 @@ def _partitions(path: Path) -> list[Path]:
 
 
 def _sys(path: Path) -> Path:
-    return SYS / _text(path.stat().st_rdev)
+    return SYS / number_text(path.stat().st_rdev)
 
 
 def _number_of(source: str) -> int | None:
@@ -257,7 +265,3 @@ def _number_of(source: str) -> int | None:
         return os.stat(source).st_rdev  # noqa: PTH116 - one call
     except OSError:
         return None
-
-
-def _text(number: int) -> str:
-    return f"{os.major(number)}:{os.minor(number)}"

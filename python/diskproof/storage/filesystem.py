@@ -8,17 +8,17 @@ import shutil
 import time
 from pathlib import Path
 
-from diskproof.results.record import format_bytes
 from diskproof.storage.kinds.base import CommandFailedError, StorageError, command
 from diskproof.study.places import FileSystem
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import is_mounted_from
+from diskproof.wording import numbers
 
 LABEL = "diskproof"
-"""Label of every file system that we make: what carries it is ours to overwrite."""
+"""Label of every file system that we make: a labelled one may be overwritten."""
 
 MAKE: dict[FileSystem, tuple[str, ...]] = {
-    # Everything is written now, or the kernel would go on initialising during the measurement.
+    # Everything is written now, or the kernel would initialise during the measurement.
     "ext4": ("mkfs.ext4", "-q", "-F", "-L", LABEL, "-E", "lazy_itable_init=0,lazy_journal_init=0"),
     "xfs": ("mkfs.xfs", "-q", "-f", "-L", LABEL),
     "btrfs": ("mkfs.btrfs", "-q", "-f", "-L", LABEL),
@@ -29,42 +29,42 @@ MAKE_ON_BLANK: dict[FileSystem, tuple[str, ...]] = {
     "xfs": ("-K",),
     "btrfs": ("-K",),
 }
-"""Further options for a device that reads as zeroes: nothing to discard, no zeroes to write."""
+"""More options for a device that reads as zeroes: nothing to discard, no zeroes to write."""
 
 MOUNT_ON_BLANK: dict[FileSystem, tuple[str, ...]] = {"ext4": ("noinit_itable",), "xfs": (), "btrfs": ()}
-"""ext4 would write those zeroes after all, in the background, and so into the measurement."""
+"""Otherwise ext4 would write those zeroes in the background, during the measurement."""
 
 QUIET_SINCE: dict[FileSystem, tuple[tuple[int, int], str]] = {
     "ext4": ((5, 13), "no_prefetch_block_bitmaps"),
 }
-"""A kernel from which on a file system must be told to be quiet after it was mounted, and how.
+"""Kernel from which on a file system needs an option to stay quiet after the mount, and the option.
 
-ext4 reads the bitmaps of all its blocks ahead, some seconds after each mount: of 1 TB that is 467 reads,
-which keep a disk of 5,400 rpm busy for five seconds of whatever is measured then. A virtual disk is mounted
-anew for each trial; on a computer that has been at work for an hour they have long been read. ("ext4: make
-prefetch_block_bitmaps default", Linux 5.13; earlier kernels do not know the option.)
-"""
+ext4 reads the bitmaps of all its blocks ahead, some seconds after each mount. On 1 TB these are 467 reads,
+which keep a disk of 5,400 rpm busy for five seconds of the measurement. A virtual disk is mounted before each
+trial; on a computer that has run for an hour they have long been read. ("ext4: make prefetch_block_bitmaps
+default", Linux 5.13; earlier kernels do not have the option.)"""
 
 PACKAGES: dict[FileSystem, str] = {"ext4": "e2fsprogs", "xfs": "xfsprogs", "btrfs": "btrfs-progs"}
 
 LEAST_BYTES: dict[FileSystem, int] = {"ext4": 16 * 2**20, "xfs": 300 * 2**20, "btrfs": 128 * 2**20}
-"""The smallest device on which each can be made: mkfs.xfs and mkfs.btrfs refuse smaller ones."""
+"""The smallest device for each: mkfs.xfs and mkfs.btrfs refuse smaller ones."""
 
 USABLE_SHARE = 0.9
-"""What of a device is left for files: a journal and inode tables take some, and ext4 keeps 5 % for root."""
+"""Share of a device that is left for files: journal and inode tables take some, and ext4 keeps 5% for root.
+"""
 
 UNMOUNT_S = 5.0
-"""How long somebody who looks at every mount, as a desktop does, is waited for."""
+"""How long to wait for a program that looks at every mount, as a desktop does."""
 
 MOUNT_FAILURE = 32
-"""mount(8)'s exit code where the kernel did not take the file system; lower ones are troubles of its own."""
+"""mount(8)'s exit code if the kernel refused the file system; lower ones are failures of mount itself."""
 
 FLUSH_BUFFERS = 0x1261
-"""BLKFLSBUF of linux/fs.h: write back and forget what the kernel holds of a block device."""
+"""BLKFLSBUF of linux/fs.h: write back and drop what the kernel holds of a block device."""
 
 
 class NotMountedError(StorageError):
-    """A file system that the kernel does not mount as it is."""
+    """A file system that the kernel refuses to mount."""
 
 
 def check_maker(name: str, filesystem: FileSystem) -> None:
@@ -74,7 +74,7 @@ def check_maker(name: str, filesystem: FileSystem) -> None:
 
 
 def maker_missing(filesystem: FileSystem) -> str | None:
-    """Say how to get the program that makes a file system; None where it is there."""
+    """Return how to install the program that makes a file system; None if it is there."""
     program = MAKE[filesystem][0]
     if shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin"):
         return None
@@ -82,35 +82,35 @@ def maker_missing(filesystem: FileSystem) -> str | None:
 
 
 def check_size(name: str, filesystem: FileSystem, size_bytes: int, need_bytes: int) -> None:
-    """Refuse a device that is too small for its file system, or for what a storage is to hold."""
+    """Refuse a device that is too small for its file system, or for what a storage will hold."""
     if size_bytes < (least := LEAST_BYTES[filesystem]):
         raise StorageError(
-            f"storage `{name}`: {filesystem} needs at least {format_bytes(least)}, "
-            f"and the device has {format_bytes(size_bytes)}"
+            f"storage `{name}`: {filesystem} needs at least {numbers.size(least)}, but the device has "
+            f"{numbers.size(size_bytes)}; use a larger device or another `filesystem`"
         )
     if size_bytes * USABLE_SHARE < need_bytes:
         raise StorageError(
-            f"storage `{name}`: the data set needs about {format_bytes(need_bytes)}, and a file system on "
-            f"{format_bytes(size_bytes)} leaves less; take a larger device or lower `rows` or `accounts`"
+            f"storage `{name}`: the data set needs about {numbers.size(need_bytes)}, but a file system on "
+            f"{numbers.size(size_bytes)} leaves less; use a larger device or lower `rows` or `accounts`"
         )
 
 
 def make_filesystem(device: Path, filesystem: FileSystem, *, blank: bool = False) -> None:
-    """Make a file system on a device; all that lies on it is lost.
+    """Make a file system on a device; everything on the device is lost.
 
-    `blank` says that the device reads as zeroes throughout: the last of two options counts.
+    `blank` means that the device reads as zeroes throughout: the later of two equal options counts.
     """
     command([*MAKE[filesystem], *(MAKE_ON_BLANK[filesystem] if blank else ()), str(device)])
 
 
 def blank_options(filesystem: FileSystem, options: str | None) -> str | None:
-    """Return the mount options of a file system that was made on a blank device, with the user's own."""
+    """Return the mount options of a file system on a blank device, with the user's own."""
     known = [*MOUNT_ON_BLANK[filesystem], *_quietness(filesystem, platform.release())]
     return ",".join([*known, *([options] if options else [])]) or None
 
 
 def _quietness(filesystem: FileSystem, kernel: str) -> list[str]:
-    """Return the option that keeps a file system quiet, where it needs one on this kernel."""
+    """Return the option that keeps a file system quiet, if it needs one on this kernel."""
     since, option = QUIET_SINCE.get(filesystem, (None, ""))
     release = re.match(r"(\d+)\.(\d+)", kernel)
     if since is None or release is None:
@@ -125,7 +125,10 @@ def mount(device: Path, mount_point: Path, options: str | None, journal: Journal
 
 
 def mount_again(device: Path, mount_point: Path, options: str | None) -> None:
-    """Mount a device where the journal has its mount point already; NotMountedError if it is past that."""
+    """Mount a device whose mount point is in the journal already.
+
+    NotMountedError if the kernel refuses the file system.
+    """
     try:
         command(["mount", *(["-o", options] if options else []), str(device), str(mount_point)])
     except CommandFailedError as error:
@@ -135,7 +138,7 @@ def mount_again(device: Path, mount_point: Path, options: str | None) -> None:
 
 
 def unmount(mount_point: Path, device: Path) -> None:
-    """Unmount a device; StorageError where somebody does not leave it. What else is mounted there stays."""
+    """Unmount a device; StorageError if it stays in use. Other mounts at the same place stay."""
     until = time.monotonic() + UNMOUNT_S
     while is_mounted_from(mount_point, str(device)):
         try:
@@ -149,8 +152,8 @@ def unmount(mount_point: Path, device: Path) -> None:
 def unmount_dead(mount_point: Path, device: Path) -> None:
     """Unmount a file system whose disk fails every request, so that it can write nothing any more.
 
-    Whoever is still in it (a process that was killed and is not yet gone) is waited for; then it goes from
-    sight, and away when they leave: taking the device away waits for that.
+    If somebody still uses it (a killed process that is not gone yet), it is detached at once and released
+    when they leave; the device is freed only then.
     """
     try:
         unmount(mount_point, device)

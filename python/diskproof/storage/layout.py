@@ -14,6 +14,7 @@ from diskproof.results.machine import BlockDevice, Place, VirtualFacts
 from diskproof.results.record import ROLES, Role
 from diskproof.results.trial import RestoredBy
 from diskproof.storage.kinds.base import Prepared, StorageError
+from diskproof.storage.kinds.virtual import VirtualPlace
 from diskproof.storage.places import Places, check
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.storage.throttle import check_throttle
@@ -22,19 +23,19 @@ from diskproof.study.places import PlaceChoice
 from diskproof.study.storages import StorageChoice
 from diskproof.system.mounts import Mount, block_device, device_number, mount_of
 from diskproof.system.processes import Starter
+from diskproof.wording import Message
 
 LOG_BYTES = 150 * 2**20
-"""Room for a log role that does not lie with the data."""
+"""Space for a log role that does not lie with the data."""
 
 THROTTLE_LOOKS = 20
-"""How often a server's processes are asked for: it does not go on forking before it has clients."""
+"""How often to ask for a server's processes: it stops forking before it has clients."""
 
 
 def check_layout(name: str, storage: StorageChoice, needs_bytes: Mapping[Role, int]) -> None:
     """Refuse a layout before anything is written: each place, for what its roles need.
 
-    The data's own need covers the logs that lie beside it; a place of logs alone is checked for the
-    largest of them.
+    The data's need includes the logs beside it; a place with only logs is checked for the largest of them.
     """
     needs: dict[str, tuple[PlaceChoice, int]] = {}
     for role, choice in storage.places().items():
@@ -50,7 +51,7 @@ class Layout:
     """One storage of a study, ready for its trials."""
 
     def __init__(self, name: str, storage: StorageChoice, places: Places) -> None:
-        """Make ready every place that the storage names."""
+        """Prepare every place that the storage names."""
         self.name = name
         self._choices = storage.places()
         try:
@@ -67,16 +68,16 @@ class Layout:
         return {role: place.folder / role for role, place in self._at.items()}
 
     def fresh(self) -> dict[Role, Path]:
-        """Make an empty directory for every role; what an earlier trial left is gone."""
+        """Make an empty directory for every role; the files of earlier trials are removed."""
         for place, roles in self._roles_by_place():
             place.fresh(roles)
         return self.folders()
 
     def restore(self, data_set: str, copy: Callable[[set[Role]], RestoredBy]) -> RestoredBy:
-        """Put a data set into the roles' directories, empty where it holds nothing of a role.
+        """Put a data set into the roles' directories; roles without data stay empty.
 
-        `copy` fills the empty directories of some roles. Places that can keep the outcome are filled
-        once and put back from then on; `data_set` names it among all that the layout ever holds.
+        `copy` fills the empty directories of some roles. Places that can keep the result are filled once and
+        restored from then on. `data_set` names it among all that the layout ever holds.
         """
         kept_as = self.keeps_as(data_set)
         to_fill = [(place, roles) for place, roles in self._roles_by_place() if not place.put_back(kept_as)]
@@ -90,12 +91,12 @@ class Layout:
         return how
 
     def clear(self) -> None:
-        """Remove all that lies in the roles' directories."""
+        """Remove the contents of the roles' directories."""
         for place, roles in self._roles_by_place():
             place.clear(roles)
 
     def disks(self) -> list[ServedDisk]:
-        """Return the virtual disks that take part in the layout."""
+        """Return the virtual disks of the layout."""
         return [disk for place, _ in self._roles_by_place() for disk in place.disks]
 
     def disks_of(self, role: Role) -> list[ServedDisk]:
@@ -103,19 +104,19 @@ class Layout:
         return list(self._at[role].disks)
 
     def slow(self, slowness: Mapping[str, Slowness]) -> None:
-        """Let virtual disks, by their names in this run, answer later than their models say."""
+        """Let virtual disks, by their names in this run, answer later than their models."""
         for disk in self.disks():
             if disk.facts.name in slowness:
                 disk.slow(slowness[disk.facts.name])
 
     def slow_no_longer(self) -> None:
-        """Let every virtual disk answer as its model says again."""
+        """Let every virtual disk answer as its model again."""
         for disk in self.disks():
             if disk.can_be_slowed:
                 disk.slow(None)
 
     def places(self) -> list[Place]:
-        """Describe where each role lies, as the kernel tells it."""
+        """Describe where each role lies, as the kernel reports it."""
         described = []
         for role in ROLES:
             prepared = self._at[role]
@@ -140,10 +141,10 @@ class Layout:
         return described
 
     def draw_anew(self, seed: int, block: int) -> None:
-        """Let the virtual disks draw what is a block's own from the next restore on.
+        """Seed the virtual disks for one block, from the next restore on.
 
-        Blocks would otherwise repeat one sequence of draws, and be no measurements of their own. Within a
-        block equal disks draw alike in all layouts, as the cells' clients do; two in one layout do not.
+        Without that, blocks would repeat one sequence of draws, and would not be independent. Within a block,
+        equal disks draw alike in all layouts, as the cells' clients do; two in one layout do not.
         """
         before: Counter[str] = Counter()
         for disk in self.disks():
@@ -152,19 +153,19 @@ class Layout:
             before[device] += 1
 
     def suit(self, page_bytes: int) -> None:
-        """Suit the places to a server that reads and writes pages of this size, before a restore."""
+        """Adapt the places to a server with pages of this size, before a restore."""
         for place, _ in self._roles_by_place():
             place.suit(page_bytes)
 
-    def notes(self) -> list[str]:
-        """Say in words what the places chose for the server at hand."""
+    def notes(self) -> list[Message]:
+        """Return what the places chose for the server."""
         notes = [note for place, _ in self._roles_by_place() for note in place.notes]
         return [*notes, self._throttled.note] if self._throttled else notes
 
     def throttle(self, processes: Callable[[], list[int]]) -> None:
-        """Hold processes to the rates of the places; nothing where no place has any.
+        """Limit processes to the rates of the places; does nothing if no place has any.
 
-        They are asked for again until all are held: a server may fork between question and answer.
+        The processes are asked for until all are limited: a server may fork in between.
         """
         if self._throttled is None:
             return
@@ -175,17 +176,15 @@ class Layout:
                 break
 
     def watch_pools(self, log_folder: Path, starter: Starter) -> list[PoolWatch]:
-        """Begin to watch what the pools say of their disks."""
+        """Start to record what the pools report about their disks."""
         pools = {pool.name: pool for place, _ in self._roles_by_place() if (pool := place.pool)}
         return [
             PoolWatch(name, {member.device.name: member.part for member in pool.members}, log_folder, starter)
             for name, pool in pools.items()
         ]
 
-    # ------------------------------------------------------------ the power cut
-
     def keeps_as(self, data_set: str) -> str:
-        """Return the name under which places keep a data set of that name."""
+        """Return the name under which places keep a data set."""
         return f"{self.name}-{data_set}"
 
     def cut_disks(self) -> list[ServedDisk]:
@@ -195,16 +194,16 @@ class Layout:
     def cut_disks_of(self, role: Role) -> list[ServedDisk]:
         """Return the disks with a role's files whose power can be cut."""
         place = self._at[role]
-        return list(place.disks) if place.loses_power else []
+        return list(place.disks) if isinstance(place, VirtualPlace) else []
 
     def keeps(self, data_set: str) -> bool:
-        """Tell whether every disk keeps a data set of that name."""
+        """Return whether every disk keeps a data set of that name."""
         return all(place.keeps(self.keeps_as(data_set)) for place in self._cut_places())
 
     def track(self, log_of: Callable[[ServedDisk], Path] | None) -> None:
-        """Have the disks keep account, from the next restore on, of what a power cut can take.
+        """Let the disks account, from the next restore on, for what a power cut can take.
 
-        `log_of` names the file that each writes its requests to; without it they write none.
+        `log_of` returns the file for each disk's requests; None: no log.
         """
         for disk in self.cut_disks():
             disk.tracking = Tracking(None if log_of is None else log_of(disk))
@@ -217,10 +216,10 @@ class Layout:
     def cut(self, how: PowerCut) -> list[tuple[ServedDisk, Facts]]:
         """Cut the power of all disks at once, and return what each was doing, the first one cut first.
 
-        The requests go out one right after the other, in an order of this cut's own. Each disk's answer has
-        its own moment (`at_monotonic_us`): what a later one still took was asked for by a server that could
-        not know of the first. The longer that lasts, the likelier it is that an acknowledged commit was
-        flushed meanwhile, which the cut would else have taken.
+        The requests go out one right after another, in a random order. Each disk's answer has its own time
+        (`at_monotonic_us`). The server does not know of the first cut while a later disk still works. The
+        longer that lasts, the likelier a flush in that time kept an acknowledged commit, which the cut would
+        have taken.
         """
         disks = self.cut_disks()
         random.Random(how.seed).shuffle(disks)  # noqa: S311 - an order
@@ -229,33 +228,31 @@ class Layout:
         return sorted(answers, key=lambda one: one[1]["at_monotonic_us"])
 
     def power_returns(self) -> None:
-        """Let the power return to all disks, with nothing left of what the kernel held; none is mounted."""
+        """Restore the power of all disks, unmounted and with nothing left of what the kernel held."""
         for place in self._cut_places():
             place.power_returns()
 
     def mount_again(self) -> None:
-        """Mount what was cut; NotMountedError where a file system does not come up again."""
+        """Mount what was cut; NotMountedError if a file system does not come up again."""
         for place in self._cut_places():
             place.mount_again()
 
     def export(self, data_set: str, to: Callable[[ServedDisk], Path]) -> None:
-        """Copy each disk as it is kept with a data set to a sparse file; what lay there is given up."""
+        """Copy each disk as it is kept with a data set to a sparse file; the present contents are lost."""
         for place in self._cut_places():
-            for disk in place.disks:
-                place.export(self.keeps_as(data_set), to(disk))
+            place.export(self.keeps_as(data_set), to(*place.disks))
 
     def replay(self, files: Sequence[tuple[Path, Path]]) -> None:
-        """Bring each disk to what a cut left of it, by its bytes before and its log; none is mounted then.
+        """Bring each disk to its state after a cut, from its bytes before and its log; all stay unmounted.
 
-        DiskError where that is not what the log says.
+        DiskError if the result is not what the log says.
         """
-        disks = iter(files)
-        for place in self._cut_places():
-            for _ in place.disks:
-                place.replay(*next(disks))
+        for place, (image, log) in zip(self._cut_places(), files, strict=True):
+            place.replay(image, log)
 
-    def _cut_places(self) -> list[Prepared]:
-        return [place for place, _ in self._roles_by_place() if place.loses_power]
+    def _cut_places(self) -> list[VirtualPlace]:
+        """Return the places whose power can be cut: a directory, a pool and a real disk keep theirs."""
+        return [place for place, _ in self._roles_by_place() if isinstance(place, VirtualPlace)]
 
     def _roles_by_place(self) -> list[tuple[Prepared, list[Role]]]:
         """Return every place once, with the roles that lie there."""
@@ -264,7 +261,7 @@ class Layout:
 
 
 def seed_of(*parts: object) -> int:
-    """Return a seed of 53 bits, which every reader of JSON keeps, from what shall tell it from others."""
+    """Return a seed of 53 bits, which every reader of JSON keeps, from what makes it unique."""
     digest = hashlib.sha256(json.dumps(parts).encode()).digest()
     return int.from_bytes(digest[:8]) >> 11
 
@@ -274,24 +271,24 @@ def _limits(choice: PlaceChoice) -> dict[str, int]:
 
 
 def _limits_by_disk(places: list[Place]) -> dict[str, dict[str, int]]:
-    """Return the rates of every throttled disk; StorageError where a disk would have two."""
+    """Return the rates of every throttled disk; StorageError if a disk would have two."""
     limits: dict[str, dict[str, int]] = {}
     for place in places:
         if place.throttle and place.device is None:
             raise StorageError(
-                f"storage `{place.storage}`: there is not exactly one disk below {place.path} "
-                f"({place.filesystem}), so there is nothing to throttle; leave `throttle` out"
+                f"storage `{place.storage}`: {place.path} ({place.filesystem}) does not lie on exactly one "
+                "disk, so it cannot be throttled; leave `throttle` out"
             )
         if place.device and limits.setdefault(place.device.name, place.throttle) != place.throttle:
             raise StorageError(
-                f"storage `{place.storage}`: two of its places lie on {place.device.name}, and the server is "
-                "held to rates of a whole disk; give both the same `throttle`"
+                f"storage `{place.storage}`: two of its places lie on {place.device.name}, and rates apply "
+                "to a whole disk; give both the same `throttle`"
             )
     return {disk: rates for disk, rates in limits.items() if rates}
 
 
 def _device(mount: Mount, virtual: VirtualFacts | None) -> BlockDevice | None:
-    """Describe the device below a mount; a loop device has no model but that of the disk it stands for."""
+    """Describe the device below a mount; a loop device gets the model of the disk that it stands for."""
     device = block_device(mount)
     if device is None or virtual is None:
         return device

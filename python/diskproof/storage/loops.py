@@ -1,4 +1,4 @@
-"""Loop devices: a file, or a stretch of one, as a block device."""
+"""Loop devices: a file, or a part of one, as a block device."""
 
 from pathlib import Path
 
@@ -21,12 +21,10 @@ def attach(
     size_bytes: int | None = None,
     sector_bytes: int = SECTOR_BYTES,
 ) -> Path:
-    """Give a file a loop device and return its path; the journal has it first.
+    """Give a file a loop device and return its path; the file is in the journal first.
 
-    `sector_bytes`: its logical and its physical sector, which a loop device cannot tell apart.
-
-    With direct I/O: requests go past the page cache to the file, or the disk behind it would be seen
-    through a cache that the study knows nothing of.
+    `sector_bytes`: its logical and its physical sector, which are equal on a loop device. Direct I/O bypasses
+    the page cache, which the study does not know.
     """
     journal.looped(file)
     return attach_again(file, offset_bytes=offset_bytes, size_bytes=size_bytes, sector_bytes=sector_bytes)
@@ -35,7 +33,7 @@ def attach(
 def attach_again(
     file: Path, *, offset_bytes: int = 0, size_bytes: int | None = None, sector_bytes: int = SECTOR_BYTES
 ) -> Path:
-    """Give a file a loop device, maybe another than it had, where the journal has the file already."""
+    """Give a file a loop device, possibly another one; the file is in the journal already."""
     stretch = ["--offset", str(offset_bytes)] if offset_bytes else []
     if size_bytes is not None:
         stretch += ["--sizelimit", str(size_bytes)]
@@ -45,28 +43,27 @@ def attach_again(
 
 
 def set_largest_request(device: Path) -> None:
-    """Let a loop device over a virtual disk send no more at once than FUSE passes on whole.
+    """Limit a loop device over a virtual disk to requests that FUSE passes on whole.
 
-    A larger request would become two to the disk: its model would have other requests than the kernel
-    counts. It lasts until the device is detached.
+    A larger request would reach the disk as two, and model and kernel would count different requests. It
+    lasts until the device is detached.
     """
     Path(f"/sys/block/{device.name}/queue/max_sectors_kb").write_text(str(LARGEST_REQUEST_KIB))
 
 
 def set_rotational(device: Path, *, turns: bool) -> None:
-    """Let a loop device tell of the disk that it stands for: servers and file systems ask whether it turns.
+    """Mark a loop device as spinning or not, like its disk: servers and file systems read that.
 
-    MariaDB writes a page's neighbours with it only where they do. It lasts until the device is detached.
+    MariaDB then writes a page's neighbours with it. It lasts until the device is detached.
     """
     Path(f"/sys/block/{device.name}/queue/rotational").write_text("1" if turns else "0")
 
 
 def detach(device: Path, backing_file: Path) -> None:
-    """Take a loop device off its file, and wait until it has let go of it.
+    """Detach a loop device from its file, and wait until it has released it.
 
-    StorageError where it is in use. That is looked at first: the kernel takes the wish to detach a device
-    that is in use for later, when its number may soon be another file's. One that lies on another
-    file by now has let go of ours, and is left alone.
+    StorageError if it is in use. That is checked first: the kernel would detach a busy device later, when its
+    number may be another file's. A device that lies on another file by now is left alone.
     """
     if not lies_on(device, backing_file):
         return

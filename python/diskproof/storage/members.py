@@ -1,4 +1,4 @@
-"""The disks of a pool: each attached, and cut in two where one serves as log and as cache."""
+"""The disks of a pool: each attached, and split in two if it serves as log and as cache."""
 
 import os
 from collections.abc import Callable
@@ -7,17 +7,17 @@ from pathlib import Path
 
 from diskproof import disk as program
 from diskproof.results.machine import PoolPart
-from diskproof.results.record import format_bytes
 from diskproof.storage import loops
 from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, StorageError, check_free
+from diskproof.storage.path_cost import path_us
 from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means
-from diskproof.storage.way import path_us
 from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool, Redundancy
 from diskproof.system.journal import Journal
+from diskproof.wording import numbers
 
 USABLE_SHARE = 0.9
-"""What of its disks a pool leaves for files: ZFS keeps 1/64 or 1/32 of them, and slows when nearly full."""
+"""Share of its disks that a pool leaves for files: ZFS keeps 1/64 or 1/32, and slows when nearly full."""
 
 CAPACITY_BYTES: dict[Redundancy, Callable[[list[int]], int]] = {
     "stripe": sum,
@@ -29,7 +29,7 @@ CAPACITY_BYTES: dict[Redundancy, Callable[[list[int]], int]] = {
 
 @dataclass(frozen=True)
 class Member:
-    """A disk, or a stretch of one, in its part of a pool."""
+    """A disk, or a part of one, in its role in a pool."""
 
     part: PoolPart
     disk: Disk
@@ -37,10 +37,10 @@ class Member:
     """Its block device."""
     virtual: VirtualDisk | None
     loop_on: Path | None = None
-    """What its loop device lies on, where it has one of its own."""
+    """What its own loop device lies on, if it has one."""
 
     def detach(self) -> None:
-        """Give back the loop device, if there is one of its own; StorageError where it is in use."""
+        """Detach its own loop device, if it has one; StorageError if it is in use."""
         if self.loop_on is not None:
             loops.detach(self.device, self.loop_on)
 
@@ -48,40 +48,39 @@ class Member:
 @dataclass(frozen=True)
 class _Attached:
     source: Path
-    """What a loop device can be put on: the file below the disk, or a block device itself."""
+    """What a loop device can lie on: the file below the disk, or a block device itself."""
     device: Path
     virtual: VirtualDisk | None
 
 
 def check_disks(what: str, pool: Pool, need_bytes: int) -> None:
-    """Refuse disks that are not there, must not be taken, or are too small together."""
+    """Refuse disks that do not exist, must not be taken, or are too small together."""
     sizes = {disk.key: _check(what, disk) for disk in pool.disks()}
     for disk in pool.disks():
         if sizes[disk.key] < SMALLEST_VDEV_BYTES:
             raise StorageError(
-                f"{what}: {disk} holds {format_bytes(sizes[disk.key])}, and ZFS takes no disk of less than "
-                f"{format_bytes(SMALLEST_VDEV_BYTES)}; name a larger one"
+                f"{what}: {disk} has {numbers.size(sizes[disk.key])}, but ZFS needs at least "
+                f"{numbers.size(SMALLEST_VDEV_BYTES)}; name a larger disk"
             )
     capacity = CAPACITY_BYTES[pool.redundancy]([sizes[disk.key] for disk in pool.data])
     if capacity * USABLE_SHARE < need_bytes:
         raise StorageError(
-            f"{what}: the pool's data disks hold {format_bytes(capacity)} together, and about "
-            f"{format_bytes(need_bytes)} are needed for the data set and what the load writes; "
-            "name larger ones, or lower `rows` or `accounts`"
+            f"{what}: the pool's data disks hold {numbers.size(capacity)} together, but data set and load "
+            f"need about {numbers.size(need_bytes)}; name larger disks, or lower `rows` or `accounts`"
         )
     for disk in pool.shared:
         if sizes[disk.key] < pool.log_size + SMALLEST_VDEV_BYTES:
             raise StorageError(
-                f"{what}: {disk} ({format_bytes(sizes[disk.key])}) is log and cache at once, and a log of "
-                f"{format_bytes(pool.log_size)} leaves too little for the cache; lower `log_size`"
+                f"{what}: {disk} ({numbers.size(sizes[disk.key])}) is both log and cache, and a log of "
+                f"{numbers.size(pool.log_size)} leaves too little for the cache; lower `log_size`"
             )
 
 
 def attach_members(pool: Pool, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> list[Member]:
-    """Attach every disk of a pool, each once; what is made stands in the journal first.
+    """Attach every disk of a pool, each once; all that is made is in the journal first.
 
-    `limits` are what the virtual ones may take of the memory, by their keys in the pool.
-    Time has passed since they were looked at: a device that is in use by now is left alone.
+    `limits` are the memory limits of the virtual ones, by their keys in the pool. Devices are checked again:
+    one that is in use by now is refused.
     """
     take("after a second look", {disk.block: disk.overwrite for disk in pool.disks() if disk.block})
     attached = {disk.key: _attach(disk, journal, limits.get(disk.key)) for disk in pool.disks()}
@@ -97,7 +96,7 @@ def attach_members(pool: Pool, journal: Journal, limits: MemoryLimits = NO_LIMIT
 
 
 def _check(what: str, disk: Disk) -> int:
-    """Refuse one disk; return the bytes it holds."""
+    """Refuse one disk, or return its size."""
     if disk.block is not None:
         check_disk(what, disk.block, overwrite=disk.overwrite)
         return device_bytes(disk.block)
@@ -105,8 +104,8 @@ def _check(what: str, disk: Disk) -> int:
         assert disk.size is not None
         if disk.file.expanduser().exists():
             raise StorageError(
-                f"{what}: {disk.file} is there already, and diskproof makes its own; "
-                "name a path that is not there, or remove the file"
+                f"{what}: {disk.file} exists already, and diskproof makes its own file; "
+                "name a new path, or remove the file"
             )
         check_free(f"{what}: the file {disk.file}", disk.file.expanduser(), disk.size)
         return disk.size
@@ -119,7 +118,7 @@ def _check(what: str, disk: Disk) -> int:
         raise StorageError(f"{what}: {error}") from None
     if disk.size is not None and disk.size > capacity:
         raise StorageError(
-            f"{what}: `{disk}` holds {format_bytes(capacity)}, not {format_bytes(disk.size)}; "
+            f"{what}: `{disk}` holds {numbers.size(capacity)}, not {numbers.size(disk.size)}; "
             "lower `size` or leave it out"
         )
     return int(disk.size or capacity)
@@ -147,7 +146,7 @@ def _attach(disk: Disk, journal: Journal, memory_limit_bytes: int | None) -> _At
 
 
 def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:
-    """Make a file with all its blocks: a file system that had to find them would be measured too."""
+    """Make a file with all its blocks, so that none is allocated during the measurement."""
     try:
         journal.parents(path)
         descriptor = journal.file(path, size_bytes)
@@ -157,7 +156,7 @@ def _make_file(path: Path, size_bytes: int, journal: Journal) -> None:
             os.close(descriptor)
     except OSError as error:
         raise StorageError(
-            f"{path} of {format_bytes(size_bytes)} could not be made: {error.strerror}"
+            f"{path} of {numbers.size(size_bytes)} could not be made: {error.strerror}"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""The places of a run: each checked, made ready once, and given back."""
+"""The places of a run: each is checked, prepared once, and given back."""
 
 from collections.abc import Mapping
 
@@ -27,27 +27,26 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
 
 
 class Places:
-    """Every place of one run; storages that name the same place share it, for they run one at a time."""
+    """Every place of one run; storages that name the same place share it, since they run one at a time."""
 
     def __init__(self, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> None:
-        """Make places for the run that `journal` belongs to; `limits` are its virtual disks' memory."""
+        """Make places for the run of `journal`; `limits` are its virtual disks' memory limits."""
         self._journal = journal
         self._limits = limits
         self._ready: dict[str, Prepared] = {}
 
     def ready(self, choice: PlaceChoice) -> Prepared:
-        """Return the place, made ready the first time it is asked for."""
+        """Return the place, prepared at the first call."""
         if choice.key not in self._ready:
-            self._ready[choice.key] = self._prepare(choice)
+            self._ready[choice.key] = (
+                WITH_DISKS[choice.kind].prepare(choice, self._journal, self._limits)
+                if choice.has_virtual_disks
+                else KINDS[choice.kind].prepare(choice, self._journal)
+            )
         return self._ready[choice.key]
 
-    def _prepare(self, choice: PlaceChoice) -> Prepared:
-        if choice.has_virtual_disks:
-            return WITH_DISKS[choice.kind].prepare(choice, self._journal, self._limits)
-        return KINDS[choice.kind].prepare(choice, self._journal)
-
     def throttled(self, limits: Mapping[str, Mapping[str, int]]) -> ThrottledGroup:
-        """Make a control group that holds its processes to the rates of some disks, by kernel name."""
+        """Make a control group that limits its processes to the rates of some disks, by kernel name."""
         return ThrottledGroup(limits, self._journal)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a pool says of its own disks while a trial is measured: `zpool iostat`, once a second."""
+"""What a pool reports about its own disks during a trial: `zpool iostat`, once a second."""
 
 import re
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from diskproof.system.processes import Starter
 PERIOD_S = 1
 
 COLUMNS = 7
-"""Of a disk's line: name, allocated, free, reads and writes a second, bytes read and written a second."""
+"""Columns of a disk's line: name, allocated, free, reads/s, writes/s, bytes read/s, bytes written/s."""
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 class PoolWatch:
-    """A `zpool iostat` under way; its words are kept with the trial."""
+    """A running `zpool iostat`; its output is kept with the trial."""
 
     def __init__(self, pool: str, parts: Mapping[str, PoolPart], log_folder: Path, starter: Starter) -> None:
         """Watch a pool; `parts` are by kernel name of the disk."""
@@ -31,15 +31,15 @@ class PoolWatch:
         self._process.wait()
 
     def end(self) -> list[PoolUse]:
-        """Stop watching; return what each disk did, to the three digits that the pool tells."""
+        """Stop watching; return what each disk did, to the three digits that the pool reports."""
         self.abandon()
         return read_uses(self._said.read_text(errors="replace"), self._parts)
 
 
 def read_uses(said: str, parts: Mapping[str, PoolPart]) -> list[PoolUse]:
-    """Add up the reports of `zpool iostat -v`, but for the first, which tells of the time before.
+    """Sum the reports of `zpool iostat -v` without the first, which covers the time before.
 
-    Rates of a period are taken times the period. A disk that was never reported has no entry.
+    Rates are multiplied by the period. A disk that was never reported has no entry.
     """
     reports = re.split(r"^\s+capacity\s+operations\s+bandwidth.*$", said, flags=re.MULTILINE)[2:]
     sums: dict[str, list[int]] = {}
@@ -60,6 +60,6 @@ def read_uses(said: str, parts: Mapping[str, PoolPart]) -> list[PoolUse]:
 
 
 def _number(word: str) -> int:
-    """Return what ZFS abbreviates: ``4.97K``; 0 for a dash."""
+    """Return a number that ZFS abbreviates: ``4.97K``; 0 for a dash."""
     found = re.fullmatch(r"([0-9.]+)([KMGT]?)", word)
     return round(float(found[1]) * UNITS[found[2]]) if found else 0

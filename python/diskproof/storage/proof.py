@@ -1,4 +1,4 @@
-"""The proof of placement: each file that the server holds open lies where its role was declared to lie."""
+"""The check of placement: each open file of the server lies where its role was declared."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,9 +17,8 @@ def prove_placement(
 ) -> list[OpenFile]:
     """Judge each open file, given as (path, ``major:minor``).
 
-    `role_of` is the server's own knowledge of its files. A role's file must lie inside that role's
-    folder and on the device that the folder was seen on; a file of no role only in `elsewhere` (the
-    trial's log folder, the socket's).
+    `role_of` knows the server's files. A role's file must lie inside that role's folder and on that folder's
+    device; a file of no role only in `elsewhere` (the folders of the trial's log and of the socket).
     """
     devices = {place.role: place.device_number for place in places}
     judged = []
@@ -34,6 +33,6 @@ def prove_placement(
 
 
 def _inside_any(path: str, folders: Iterable[Path]) -> bool:
-    # A deleted file's path still says where it was made; the kernel adds this suffix.
+    # A deleted file's path still shows where it was made; the kernel adds this suffix.
     location = Path(path.removesuffix(" (deleted)"))
     return any(location.is_relative_to(folder) for folder in folders)

@@ -1,13 +1,14 @@
-"""Throttling a real device for the server alone, through control groups (version 2 or 1)."""
+"""Throttles a real device for the server only, through control groups (version 2 or 1)."""
 
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from diskproof.storage.kinds.base import StorageError
+from diskproof.storage.kinds.base import StorageError, unused
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import mounts
+from diskproof.wording import Message, say
 
 Version = Literal[1, 2]
 
@@ -28,15 +29,15 @@ V2_WORDS = {
 """The keys of io.max: Documentation/admin-guide/cgroup-v2.rst."""
 
 PAST_THE_THROTTLE: dict[Version, str] = {
-    1: "it counts what the server's own processes send to the disk; under control groups of version 1 pages "
-    "that the kernel writes back for it, and a journal's own writes, go past it",
-    2: "it counts what the server's processes send to the disk and, on ext4, xfs and btrfs, what the kernel "
-    "writes back for them; a journal's own writes go past it",
+    1: "it limits requests of the server's own processes; control groups of version 1 do not limit the "
+    "kernel's write-back or a journal's own writes",
+    2: "it limits requests of the server's processes and, on ext4, xfs and btrfs, the kernel's write-back "
+    "for them; it does not limit a journal's own writes",
 }
 
 
 def controller() -> tuple[Version, Path] | None:
-    """Return the version and the root of the group tree that can throttle disks; None where none can."""
+    """Return the version and the root of the group tree that can throttle disks; None if none can."""
     for mount in mounts():
         root = Path(mount.mount_point)
         if mount.filesystem == "cgroup" and "blkio" in mount.options.split(","):
@@ -47,53 +48,53 @@ def controller() -> tuple[Version, Path] | None:
 
 
 def check_throttle(what: str) -> None:
-    """Refuse throttling where there is no means for it, or no permission."""
+    """Refuse throttling if the machine has no means for it, or the user no permission."""
     found = controller()
     if found is None:
         raise StorageError(
             f"{what}: no control group here can throttle a disk (neither `io` of version 2 nor `blkio` of "
-            "version 1 is there); leave `throttle` out, or use a virtual disk"
+            "version 1 exists); leave `throttle` out, or use a virtual disk"
         )
     version, root = found
     if not os.access(root, os.W_OK):
         raise StorageError(f"{what}: only root may throttle ({root} is not writable); run as root")
     if version == 2 and "io" not in _words(root / "cgroup.subtree_control"):
         raise StorageError(
-            f"{what}: the `io` controller is not on for groups below {root}; "
+            f"{what}: the `io` controller is off for groups below {root}; "
             f"`echo +io > {root}/cgroup.subtree_control` turns it on for the whole machine"
         )
 
 
 class ThrottledGroup:
-    """A control group whose processes are held to the limits of some disks."""
+    """A control group that limits its processes to the rates of some disks."""
 
     def __init__(self, limits: Mapping[str, Mapping[str, int]], journal: Journal) -> None:
         """Make a group; `limits` are by kernel name of the disk, by the keys of `throttle`.
 
-        The journal has the group first.
+        The group is in the journal first.
         """
         found = controller()
         if found is None:
             raise StorageError("no control group here can throttle a disk; leave `throttle` out")
         self.version, root = found
         self._limits = limits
-        self.folder = _unused(root / f"diskproof-{journal.mark}")
+        self.folder = unused(root / f"diskproof-{journal.mark}")
         journal.cgroup(self.folder)
         self.folder.mkdir()
         for disk, rates in limits.items():
             self._limit(disk, rates)
 
     @property
-    def note(self) -> str:
-        """What the server is held to, and what goes past it."""
+    def note(self) -> Message:
+        """The server's limits, and what they do not cover."""
         rates = "; ".join(
             f"{disk}: {', '.join(f'{key} {value}' for key, value in rates.items())}"
             for disk, rates in self._limits.items()
         )
-        return f"throttled ({rates}): {PAST_THE_THROTTLE[self.version]}"
+        return say("throttled ({rates}): " + PAST_THE_THROTTLE[self.version], rates=rates)
 
     def enter(self, processes: Iterable[int]) -> None:
-        """Put processes into the group, with all their threads; one that has ended is passed over."""
+        """Put processes into the group, with all their threads; ended ones are skipped."""
         for process in processes:
             try:
                 (self.folder / "cgroup.procs").write_text(str(process))
@@ -101,7 +102,7 @@ class ThrottledGroup:
                 continue
 
     def holds(self) -> set[int]:
-        """Return the processes that are in the group."""
+        """Return the processes in the group."""
         return {int(word) for word in _words(self.folder / "cgroup.procs")}
 
     def _limit(self, disk: str, rates: Mapping[str, int]) -> None:
@@ -115,14 +116,6 @@ class ThrottledGroup:
                 (self.folder / V1_FILES[key]).write_text(f"{number} {value}")
         except OSError as error:
             raise StorageError(f"{disk} cannot be throttled: {error.strerror} ({self.folder})") from None
-
-
-def _unused(path: Path) -> Path:
-    candidate, number = path, 1
-    while candidate.exists():
-        number += 1
-        candidate = path.with_name(f"{path.name}-{number}")
-    return candidate
 
 
 def _words(path: Path) -> list[str]:

@@ -1,26 +1,26 @@
 """What requests to a virtual disk waited in the kernel: the block layer's account beside the model's.
 
-The disk's own lateness begins when its program reads a request. What the request waited before that, for
-the loop device's worker or in the queue of FUSE, only the block layer sees: its time of a request runs from
+The disk's own lateness begins when its program reads a request. Before that, a request may wait for the loop
+device's worker or in the queue of FUSE, and only the block layer counts this. Its time of a request runs from
 the moment at which the request has a place in the loop device's queue (of 128) until it completes
-(block/blk-mq.c: blk_mq_rq_time_init, blk_account_io_done). What waits for such a place has not been
-submitted, and is in neither account. All that was submitted is handed on to the model at once, also what is
-beyond the disk's own queue depth: the model lets it wait, and both accounts have that.
+(block/blk-mq.c: blk_mq_rq_time_init, blk_account_io_done). A request that waits for such a place has not been
+submitted, and is in neither account. All submitted requests go to the model at once, also those beyond the
+disk's own queue depth: the model lets them wait, so both accounts have that.
 
-Requests are the same in both: the block layer merges before its account begins, and a loop device over a
-virtual disk sends none that FUSE would split (`loops.set_largest_request`). They are compared by kind, each
-with the kernel's count as its weight:
+Both accounts have the same requests: the block layer merges before its account begins, and a loop device over
+a virtual disk sends none that FUSE would split (`loops.set_largest_request`). They are compared by kind, each
+weighted with the kernel's count:
 
-- reads, and flushes as the disk was sent them;
-- writes only where flushes take no longer than the way to the disk, or do not come: the kernel counts a
-  request that asks for a flush as a write which takes as long as it waits for that, and counts the flush
-  besides (block/blk-flush.c).
+- reads, and flushes as the disk received them;
+- writes only if flushes take no longer than the path to the disk, or there are none. The kernel counts a
+  request that asks for a flush as a write which takes as long as it waits for that, and counts the flush too
+  (block/blk-flush.c).
 
-Reads may wait for a flush: the loop device does one in line with its other requests, as a SATA disk does,
-which has no queued flush. A read finds a flush at work with the probability of the flushes' share of the
-time, and waits for the rest of it: for the mean length of one at most, if lengths scatter no more than
-exponentially. That much is allowed for; and for writes beside such quick flushes, two of them as the kernel
-saw them: one that is at work already, and their own.
+Reads may wait for a flush: the loop device does it in line with its other requests, like a SATA disk, which
+has no queued flush. A read finds a flush at work with the probability of the flushes' share of the time. It
+waits for the rest of that flush: at most the mean length of one, if lengths vary no more than exponentially.
+That much is allowed; and for writes beside such quick flushes, two of them as the kernel counted them: one at
+work already, and their own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,23 +30,23 @@ from typing import Literal
 
 from diskproof.disk import Control, Facts
 from diskproof.results.usage import DeviceUsage, Waiting
-from diskproof.system.counters import device_counters, usage_between
+from diskproof.system.counters import between, device_counters
 
 LEAST_REQUESTS = 50
-"""Fewer of a kind say nothing: those at either end of the phase may be in one account alone."""
+"""Fewer of a kind show nothing: those at either end of the phase may be in only one account."""
 
 QUANTUM_US = 1000.0
-"""The kernel tells the sum of times in whole milliseconds, so that a difference is 1 ms too much at most."""
+"""The kernel reports the sum of times in whole milliseconds, so a difference is at most 1 ms too large."""
 
 Kind = Literal["read", "write", "flush"]
 
 
 def compare(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float | None) -> Waiting | None:
-    """Return both accounts of one phase: of the disk's statistics, and of the loop devices that lie on it.
+    """Compare the accounts of one phase: the disk's statistics, and those of its loop devices.
 
-    None where nothing can be compared: no loop device, too few requests, a kernel that does not count
-    flushes, or a disk that takes no time. A mean that is below `path_us`, what the way itself takes, counts
-    as that: no answer can come sooner, and the disk's label says so.
+    None if nothing can be compared: no loop device, too few requests, a kernel that does not count flushes,
+    or a disk that takes no time. A mean below `path_us`, the time of the path itself, counts as that: no
+    answer can come sooner, and the disk's label says so.
     """
     if not loops or any(loop.read_s is None or loop.flush_s is None for loop in loops):
         return None
@@ -54,7 +54,7 @@ def compare(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float | No
     requests, waited_us, modelled_us, in_line_us = 0, 0.0, 0.0, 0.0
     for kind in _kinds(statistics, loops, path_us or 0.0):
         count, time_us = _sum(loops, kind)
-        if kind == "write":  # among which is, of no bytes, every flush that was asked for
+        if kind == "write":  # the kernel's writes include every requested flush, with no bytes
             count = min(count, statistics["write"]["requests"])
         mean_us = _mean_us(statistics, kind)
         if count < LEAST_REQUESTS or not mean_us:
@@ -78,7 +78,7 @@ def compare(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float | No
 
 @dataclass
 class Account:
-    """What a disk and the kernel counted in the same stretch of time."""
+    """What a disk and the kernel counted in the same time."""
 
     statistics: Facts = field(default_factory=dict)
     """The disk's own."""
@@ -87,7 +87,7 @@ class Account:
 
 @contextmanager
 def watched(control: Control, block_name: str, path_us: float | None) -> Iterator[Account]:
-    """Let a disk count from now; in the end the yielded object has both accounts."""
+    """Let a disk count from now; at the end the yielded object has both accounts."""
     account = Account()
     control.ask("reset")
     before = device_counters(block_name)
@@ -95,17 +95,17 @@ def watched(control: Control, block_name: str, path_us: float | None) -> Iterato
     after = device_counters(block_name)
     account.statistics = control.ask("statistics")
     if before and after:
-        account.waiting = compare(account.statistics, [usage_between(before, after)], path_us)
+        account.waiting = compare(account.statistics, [between(before, after)], path_us)
 
 
 def _kinds(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float) -> list[Kind]:
-    """Return the kinds of which the kernel's account is one of single requests."""
+    """Return the kinds for which the kernel counts single requests."""
     flushes, _ = _sum(loops, "flush")
     return ["read", "flush"] if flushes and _mean_us(statistics, "flush") > path_us else ["read", "write"]
 
 
 def _sum(loops: Sequence[DeviceUsage], kind: Kind) -> tuple[int, float]:
-    """Return how many requests of a kind there were, and their time together, in microseconds."""
+    """Return the number of requests of a kind, and their total time in microseconds."""
     match kind:
         case "read":
             each = [(loop.reads, loop.read_s) for loop in loops]
@@ -117,13 +117,13 @@ def _sum(loops: Sequence[DeviceUsage], kind: Kind) -> tuple[int, float]:
 
 
 def _mean_us(statistics: Facts, kind: Kind) -> float:
-    """Return what requests of a kind take in the mean by the model; 0 where they take no time."""
+    """Return the model's mean time of a kind; 0 if it takes no time."""
     latency = statistics[kind]["latency_us"]
     return float(latency["mean"]) if latency else 0.0
 
 
 def _in_line_us(kind: Kind, statistics: Facts, loops: Sequence[DeviceUsage]) -> float:
-    """Return what a request of a kind may wait in the mean for flushes."""
+    """Return the mean time for which a request of a kind may wait for flushes."""
     if kind == "flush":
         return 0.0
     if kind == "write":

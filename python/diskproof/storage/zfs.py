@@ -1,5 +1,6 @@
-"""ZFS by its commands, which OpenZFS and zfs-fuse share, and zfs-fuse's daemon."""
+"""The commands of ZFS, which OpenZFS and zfs-fuse share, and zfs-fuse's daemon."""
 
+import os
 import shutil
 import signal
 import socket
@@ -18,34 +19,34 @@ from diskproof.system.processes import Starter
 Flavour = Literal["OpenZFS", "zfs-fuse"]
 
 KERNEL_MODULE = Path("/dev/zfs")
-"""There while OpenZFS's module is loaded."""
+"""Exists while OpenZFS's module is loaded."""
 
 DAEMON = "zfs-fuse"
 SOCKET = Path("/var/run/zfs/zfs_socket")
-"""Where the one zfs-fuse daemon of a machine is asked; the place is compiled into it."""
+"""Control socket of the machine's one zfs-fuse daemon; the path is compiled into it."""
 
 START_LIMIT_S = 10.0
 """A daemon without pools answers after a tenth of a second."""
 
 BUSY_LIMIT_S = 10.0
-"""zfs-fuse gives a file system back some hundredths of a second after it is unmounted, not at once."""
+"""zfs-fuse releases a file system some hundredths of a second after the unmount, not at once."""
 
 POLL_S = 0.02
 
 DEFAULT_ARC_BYTES = 128 * 2**20
-"""zfs-fuse's own default, stated: it is memory that serves reads."""
+"""zfs-fuse's own default, passed explicitly: this memory serves reads."""
 
 DEFAULT_RECORD_BYTES = 128 * 2**10
-"""ZFS's own."""
+"""ZFS's own default."""
 
 CACHE_FILE = Path("/var/lib/zfs/zpool.cache")
-"""Names the pools that zfs-fuse imports when it starts; the place is compiled into it."""
+"""Lists the pools that zfs-fuse imports when it starts; the path is compiled into it."""
 
 MIB = 2**20
 
 
 def flavour() -> Flavour | None:
-    """Return which ZFS this machine has; None where it has none that works."""
+    """Return which ZFS this machine has; None if none works."""
     if _program("zpool") is None:
         return None
     if KERNEL_MODULE.exists():
@@ -54,7 +55,7 @@ def flavour() -> Flavour | None:
 
 
 def daemon_answers() -> bool:
-    """Return whether a zfs-fuse daemon is at work."""
+    """Return whether a zfs-fuse daemon runs."""
     with socket.socket(socket.AF_UNIX) as tried:
         try:
             tried.connect(str(SOCKET))
@@ -64,9 +65,9 @@ def daemon_answers() -> bool:
 
 
 def start_daemon(arc_bytes: int | None, journal: Journal) -> None:
-    """See that a zfs-fuse daemon is at work, with an ARC of that size; it ends with the run.
+    """Start a zfs-fuse daemon with an ARC of that size, unless one runs; ours ends with the run.
 
-    There is one on a machine at most: one that runs already is used, as it is, and left running.
+    A machine has at most one: one that runs already is used as it is, and left running.
     """
     if daemon_answers():
         _check_arc(arc_bytes)
@@ -81,33 +82,39 @@ def start_daemon(arc_bytes: int | None, journal: Journal) -> None:
     while not daemon_answers():
         if process.poll() is not None or time.monotonic() > end:
             process.kill()
-            said = log.read_text(errors="replace").strip() or "it said nothing"
+            said = log.read_text(errors="replace").strip() or "it gave no reason"
             raise StorageError(f"zfs-fuse did not start: {said}")
         time.sleep(POLL_S)
     log.unlink(missing_ok=True)
 
 
 def check_no_pools_of_others() -> None:
-    """Refuse to start a daemon that would import pools which are not ours: they would go with it."""
+    """Refuse to start a daemon that would import other pools: they would go with it."""
     if not daemon_answers() and CACHE_FILE.exists():
         raise StorageError(
-            f"zfs-fuse is not at work, and {CACHE_FILE} names pools that it would import when diskproof "
-            "starts it, and lose hold of when the run ends: start zfs-fuse yourself, as it is then used and "
-            f"left alone, or move {CACHE_FILE} away"
+            f"zfs-fuse does not run, and {CACHE_FILE} lists pools that it would import at its start and "
+            "release at the end of the run: start zfs-fuse yourself, and diskproof will use it and leave it "
+            f"running, or move {CACHE_FILE} away"
         )
 
 
+def check_may_pool(what: str) -> None:
+    """Refuse a pool if this user may not make one."""
+    if os.geteuid() != 0:
+        raise StorageError(f"{what}: only root may make a ZFS pool; run as root")
+
+
 def pools() -> list[str]:
-    """Return the names of all pools that are imported."""
+    """Return the names of all imported pools."""
     return command(["zpool", "list", "-H", "-o", "name"]).split()
 
 
 PASSES = ("busy", f"exit code {-signal.SIGPIPE}")
-"""What passes: a data set that is being let go, and a daemon of zfs-fuse that hung up on the command."""
+"""Failures that pass: a busy data set, and a daemon of zfs-fuse that closed the connection."""
 
 
 def patiently(argv: Sequence[str]) -> None:
-    """Run a command of ZFS again and again while something is still busy; StorageError in the end."""
+    """Run a command of ZFS again while something is busy; StorageError after the limit."""
     end = time.monotonic() + BUSY_LIMIT_S
     while True:
         try:
@@ -121,22 +128,19 @@ def patiently(argv: Sequence[str]) -> None:
 
 
 def _check_arc(arc_bytes: int | None) -> None:
-    """Refuse a running daemon with another ARC than the study asks for."""
+    """Refuse a running daemon with another ARC than the study sets."""
     if arc_bytes is None:
         return
     wanted = str(arc_bytes // MIB)
     for process in psutil.process_iter(["name", "cmdline"]):
         words = process.info["cmdline"] or []
-        if process.info["name"] == DAEMON and wanted not in _values(words, "--max-arc-size", "-m"):
+        sizes = [value for option, value in pairwise(words) if option in ("--max-arc-size", "-m")]
+        if process.info["name"] == DAEMON and wanted not in sizes:
             raise StorageError(
-                f"a zfs-fuse daemon (process {process.pid}) is at work with another ARC than the "
-                f"{wanted} MiB of `arc_size`: one daemon serves all pools of a machine. End it, give all "
-                "pools of the study the same `arc_size`, or leave the key out"
+                f"the running zfs-fuse daemon (process {process.pid}) has another ARC than the {wanted} MiB "
+                "of `arc_size`, and a machine has only one. Stop it, give all pools of the study the same "
+                "`arc_size`, or leave the key out"
             )
-
-
-def _values(words: Sequence[str], *options: str) -> list[str]:
-    return [value for option, value in pairwise(words) if option in options]
 
 
 def _program(name: str) -> str | None:

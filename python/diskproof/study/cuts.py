@@ -12,19 +12,18 @@ from diskproof.results.crash_plan import Control, CrashCell, CrashPlan, Document
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.crash import CrashChoice, OfCellsChoice
 from diskproof.study.model import Study
-from diskproof.study.places import PlaceChoice
 from diskproof.study.storages import StorageChoice
 
 CUT_OVERHEAD_S = 4.0
-"""Restore, start, recovery and verification of a small database, as measured on a small machine."""
+"""Restore, start, recovery and verification of a small database, measured on a small machine."""
 
 
 def plan_cuts(
     study: Study, only: list[str] | None = None, no_power_cuts: str | None = None
 ) -> CrashPlan | None:
-    """Plan the cuts of a study; None where it asks for none, or `only` leaves none.
+    """Plan the cuts of a study; None if it asks for none, or `only` leaves none.
 
-    `only` keeps the cells whose id contains one of the given texts. `no_power_cuts` says why nothing but
+    `only` keeps the cells whose id contains one of the given texts. `no_power_cuts` says why only
     processes can be killed here.
     """
     crash = study.crash
@@ -54,10 +53,10 @@ def plan_cuts(
         trials=trials,
         estimated_s=len(trials) * (CUT_OVERHEAD_S + load_s) + sum(copied.values()) / COPY_BYTES_PER_S,
         estimated_bytes=sum(
-            bytes_ for storage, bytes_ in copied.items() if not _data_place(study, storage).in_memory
+            bytes_ for storage, bytes_ in copied.items() if not study.data_place(storage).in_memory
         )
         + sum(
-            written_bytes(_data_place(study, cell.storage), crash.cuts * len(cell.ways) * load_s)
+            written_bytes(study.data_place(cell.storage), crash.cuts * len(cell.ways) * load_s)
             for cell in cells
         ),
     )
@@ -84,22 +83,18 @@ def _cells(study: Study, crash: CrashChoice, no_power_cuts: str | None) -> list[
 
 
 def _copied_bytes(study: Study, crash: CrashChoice, cells: list[CrashCell]) -> dict[str, int]:
-    """Estimate what is copied to each storage: the data set before each cut, but once where it is kept."""
+    """Estimate what is copied to each storage: the data set before each cut, or once if it is kept."""
     cuts: Counter[tuple[str, str]] = Counter()
     for cell in cells:
         cuts[cell.storage, cell.server] += crash.cuts * len(cell.ways)
     copied: Counter[str] = Counter()
     for (storage, _), times in cuts.items():
-        copied[storage] += copied_bytes(_data_place(study, storage), crash.ledger.data_bytes, times)
+        copied[storage] += copied_bytes(study.data_place(storage), crash.ledger.data_bytes, times)
     return copied
 
 
-def _data_place(study: Study, storage: str) -> PlaceChoice:
-    return study.storages[storage].places()["data"]
-
-
 def _ways(name: str, storage: StorageChoice, crash: CrashChoice, no_power_cuts: str | None) -> list[Way]:
-    """Return the ways in which a database on a storage is to die; where it has no power to cut, by a kill."""
+    """Return the ways in which a database on a storage dies; only a kill if its power cannot be cut."""
     asked = crash.ways_on(name)
     if asked and (_unverified(storage) or no_power_cuts) is not None:
         return ["kill"]
@@ -108,7 +103,7 @@ def _ways(name: str, storage: StorageChoice, crash: CrashChoice, no_power_cuts: 
 
 def _unverified(storage: StorageChoice) -> str | None:
     why = storage.why_never_cut()
-    return why and f"{why}, so that what a power cut loses here is not verified"
+    return why and f"{why}, so losses by a power cut are not verified here"
 
 
 def _order(cells: list[CrashCell], cuts: int, seed: int) -> list[PlannedCut]:
@@ -130,13 +125,13 @@ def _order(cells: list[CrashCell], cuts: int, seed: int) -> list[PlannedCut]:
 
 
 def _seed_of(*parts: object) -> int:
-    """Return a seed of 53 bits, which every reader of JSON keeps, of a cut's own."""
+    """Return a cut's own seed, of 53 bits: every reader of JSON keeps them."""
     digest = hashlib.sha256(json.dumps(parts).encode()).digest()
     return int.from_bytes(digest[:8]) >> 11
 
 
 def _of_cells(study: Study, choice: OfCellsChoice) -> dict[str, Any]:
-    """Return a choice with all levels named that it leaves out."""
+    """Return a choice with all levels that it leaves out."""
     every: dict[str, Iterable[str]] = {
         "servers": study.servers,
         "storages": study.storages,

@@ -1,10 +1,10 @@
-"""Where in a TOML file a key stands."""
+"""The line of a key in a TOML file."""
 
 import re
 
 
 def line_of(keys: list[str], text: str) -> int:
-    """Return the line on which a key stands, or the nearest table above it, counted from 1."""
+    """Return the line of a key, or of the nearest table above it, counted from 1."""
     table: list[str] = []
     tables_in: dict[tuple[str, ...], int] = {}
     best, best_depth = 1, 0
@@ -28,7 +28,7 @@ def line_of(keys: list[str], text: str) -> int:
 
 
 def _numbered(named: tuple[str, ...], tables_in: dict[tuple[str, ...], int]) -> list[str]:
-    """Return the keys of a table's heading, with the number of each list of tables that it stands in."""
+    """Return the keys of a table's heading, with its number in each list of tables."""
     keys: list[str] = []
     for depth, key in enumerate(named, start=1):
         keys.append(key)

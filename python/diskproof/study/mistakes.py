@@ -1,7 +1,7 @@
-"""What is wrong with a file that somebody wrote, in their words.
+"""What is wrong with a file that a person wrote.
 
-The declarations are checked by pydantic, whose messages speak of inputs, instances and dictionaries. Here
-each kind of them is said as one would say it of a TOML file, with the nearest right word where there is one.
+Pydantic checks the declarations; its messages are about inputs, instances and dictionaries. Here they become
+messages about a TOML file, with the nearest right word if there is one.
 """
 
 import datetime
@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic_core import ErrorDetails
 
-from diskproof.results.record import format_bytes
+from diskproof.families import FAMILIES, of
 from diskproof.study.part import NAME_PATTERN
+from diskproof.wording import numbers
 
 MIB = 2**20
 
@@ -21,14 +22,14 @@ LONGEST_GIVEN = 80
 """Characters of a wrong value that are shown."""
 
 MOST_BITS = 64
-"""Of a whole number: TOML promises no more, and Python writes none of thousands of digits."""
+"""Of a whole number: TOML guarantees no more, and Python does not print thousands of digits."""
 
 DEEPEST = 32
-"""Tables within tables that are looked through: no key of ours lies as deep."""
+"""Tables within tables that are searched: no key of ours is deeper."""
 
 SIZE = "give a size such as `256 MiB`: a number and B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
 
-NAME = "a name has letters, digits, `.`, `-`, `_`, and at most 40 of them"
+NAME = "a name has at most 40 letters, digits, `.`, `-` and `_`"
 
 WANTED = {
     "string": "text in quotes",
@@ -41,25 +42,22 @@ WANTED = {
     "model": "a table",
     "model_attributes": "a table",
 }
-"""What a value should be, by the beginning of pydantic's name for its not being so."""
+"""What a value should be, by the beginning of pydantic's name for the mistake."""
 
 PATTERNS = {
     NAME_PATTERN.pattern: NAME,
     r"^[A-Z]{3}$": "give three capital letters, such as `USD`",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "a variable's name has letters, digits and `_`, and begins with no digit",
 }
-"""What a text must look like, in words."""
+"""What a text must look like, by its pattern."""
 
 MEMBERS = {"str": "string", "int": "int", "float": "float", "bool": "bool", "constrained-int": "int"}
-"""What pydantic appends to a place of which several types are allowed, and how that type's mistakes begin."""
+"""What pydantic appends to a place of several types, and how that type's mistakes begin."""
 
 BOUNDS = {"ge": "{} or more", "le": "{} or less", "gt": "more than {}", "lt": "less than {}"}
 
 COMMON_WORDS = {
-    "mariadb": "mysql",
-    "percona": "mysql",
-    "innodb": "mysql",
-    "pg": "postgresql",
+    **{word: str(family) for family in FAMILIES for word in of(family).called if word != family},
     "disk": "storage",
     "threads": "clients",
     "shutdown": "stop",
@@ -69,17 +67,17 @@ COMMON_WORDS = {
     "pgbench": "script",
     "mysqlslap": "slap",
 }
-"""What a thing is called elsewhere, and how a study calls it."""
+"""Words used elsewhere, and the study's word for them."""
 
 TOML_HINTS = {
-    "Invalid value": "text stands in quotes",
-    "Cannot overwrite": "the key stands there twice",
-    "Cannot declare": "the table stands there twice",
+    "Invalid value": "text needs quotes",
+    "Cannot overwrite": "the key is there twice",
+    "Cannot declare": "the table is there twice",
     "Illegal character '\\n'": "a quote is not closed",
     "Unterminated string": "a quote is not closed",
-    "Exceeds the limit": "no number here has thousands of digits",
+    "Exceeds the limit": "a number here does not have thousands of digits",
 }
-"""What usually lies behind the words in which Python's reader of TOML refuses a text."""
+"""The usual cause behind each refusal of Python's TOML reader."""
 
 _BETWEEN = "', '"
 
@@ -87,7 +85,7 @@ _KIND = re.compile(r"(\w+?)_(?:type|parsing|parsing_size|from_float)")
 
 
 def one_a_place(mistakes: Sequence[ErrorDetails]) -> Iterator[ErrorDetails]:
-    """Yield the mistakes, one of each value: of one that may have several types, each was tried in vain."""
+    """Yield one mistake a value: pydantic reports one for each type that the value may have."""
     tried: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for mistake in mistakes:
         tried.setdefault(_place(mistake), []).append(mistake)
@@ -107,7 +105,7 @@ def _place(mistake: ErrorDetails) -> tuple[int | str, ...]:
 
 
 def _wrong_type(mistake: ErrorDetails) -> str:
-    """Return which type a value has not, if that is what is wrong."""
+    """Return the type that a value should have, if its type is wrong."""
     found = _KIND.fullmatch(mistake["type"])
     return found[1] if found and found[1] in WANTED else ""
 
@@ -151,14 +149,14 @@ def _wrong(mistake: ErrorDetails) -> str:
 
 
 def _bound(value: float) -> str:
-    """Return a bound; nothing but a size has one of a mebibyte that is a power of two."""
+    """Return a bound; whole mebibytes are sizes."""
     if isinstance(value, int) and value >= MIB and value % MIB == 0:
-        return format_bytes(value)
+        return numbers.size(value)
     return f"{int(value):,}" if value == int(value) else f"{value:g}"
 
 
 def one_of(known: Sequence[str], given: object) -> str:
-    """Say which words there are, that another was given, and which of them was meant."""
+    """Say which words are allowed, which was given, and which was probably meant."""
     quoted = [f"'{word}'" for word in known]
     choice = " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
     return f"give {choice}, not {_shown(given)}{_nearest(str(given), known)}"
@@ -174,7 +172,7 @@ def _nearest(given: str, known: Sequence[str]) -> str:
 
 
 def toml_mistake(error: ValueError, text: str) -> str:
-    """Say where a text is no TOML: the reader's own words, the line, and what usually lies behind it."""
+    """Say where a text is not TOML: the reader's own words, the line, and the usual cause."""
     told = str(error)
     hint = next((hint for words, hint in TOML_HINTS.items() if words in told), "")
     said = re.sub(
@@ -189,7 +187,7 @@ def toml_mistake(error: ValueError, text: str) -> str:
 def too_long(content: object) -> tuple[list[str | int], str] | None:
     """Return the keys of a whole number that is longer than TOML's are, and what is wrong with it.
 
-    It is refused before anything reckons with it: of `0xfff…` Python reads any length.
+    It is refused before anything computes with it: Python reads `0xfff…` of any length.
     """
     waiting: list[tuple[list[str | int], object]] = [([], content)]
     while waiting:
@@ -211,7 +209,7 @@ def _written(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value as it stands in the file; nothing of a whole table or list."""
+    """Return a value as the file has it; nothing for a table or list."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, datetime.date | datetime.time):

@@ -1,27 +1,37 @@
 """The study file's declaration. Each option's name, type, limits, default and meaning stand here once."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Self
 
 from pydantic import ByteSize, Field, field_validator, model_validator
 
+from diskproof.families import of
+from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Phases
-from diskproof.results.record import format_bytes
 from diskproof.study.crash import CrashChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Timed
-from diskproof.study.part import DAY_S, DEFAULT_TUNINGS, MAX_CLIENTS, Distinct, Name, Part, Size, mistake
+from diskproof.study.part import (
+    DAY_S,
+    DEFAULT_TUNINGS,
+    LEVELS_KEYS,
+    MAX_CLIENTS,
+    Distinct,
+    LevelsKey,
+    Name,
+    OfLevels,
+    Part,
+    Size,
+    mistake,
+)
+from diskproof.study.places import PlaceChoice
 from diskproof.study.prices import PriceChoice
 from diskproof.study.published import PublishedChoice
 from diskproof.study.scales import ScaleChoice
 from diskproof.study.servers import ServerChoice
 from diskproof.study.storages import StorageChoice
-
-Level = Literal["safest", "fast", "unsafe"]
-"""The tuning levels that every server family has."""
-
-LEVELS: tuple[Level, ...] = get_args(Level)
+from diskproof.wording import numbers
 
 MAX_BLOCKS = 1_000
 
@@ -33,14 +43,16 @@ class Tuning(Part):
         None, description="Level to start from; a tuning named like a level starts from that level"
     )
     variables: dict[str, str | int | float | bool] = Field(
-        {}, description="Server variables on top of the base, as the server itself names them"
+        {}, description="Server variables that differ from the base, by the server's own names"
     )
     servers: Annotated[list[Name] | None, Distinct] = Field(
-        None, min_length=1, description="Servers that it is for, where its variables are not every server's"
+        None,
+        min_length=1,
+        description="Only these servers, if not every server has its variables; default: all",
     )
 
     def is_for(self, server: str) -> bool:
-        """Tell whether a server is run at it."""
+        """Tell whether a server runs at it."""
         return self.servers is None or server in self.servers
 
     def variables_as_text(self) -> dict[str, str]:
@@ -58,7 +70,7 @@ class Design(Part):
         5, ge=1, le=MAX_BLOCKS, description="Passes over all cells, each in a fresh random order; 5 or more"
     )
     warm_up_s: float = Field(
-        10, ge=0, le=DAY_S, description="Seconds of load before the measurement of a trial; jobs have none"
+        10, ge=0, le=DAY_S, description="Seconds of load before a trial is measured; jobs have none"
     )
     measure_s: float = Field(
         60, ge=0.5, le=DAY_S, description="Seconds measured in a trial; jobs end by themselves"
@@ -73,29 +85,28 @@ class Design(Part):
     )
     redo_log: Annotated[Size, Field(ge=8 * 2**20)] | None = Field(
         None,
-        description="Size of InnoDB's whole redo log, in the words of whichever server of the MySQL family; "
-        "without it 96 MiB. For studies of that family alone",
+        description="Size of InnoDB's whole redo log, set by the right variable of each server of the MySQL "
+        "family; default: 96 MiB. Only for studies of that family",
     )
     same_within: float = Field(
-        0.03, gt=0, lt=0.5, description='A ratio whose whole interval lies within this of 1 is "the same"'
+        0.03, gt=0, lt=0.5, description='A ratio is "the same" if its whole interval is within this of 1'
     )
     seed: int = Field(1, ge=0, lt=2**63, description="Seed of the random order, the data and the load")
     cpus: int | None = Field(
         None,
         ge=1,
         le=10_000,
-        description="CPUs that the server and its load may use, together, each a core of its own where the "
-        "machine has more cores; virtual disks and diskproof itself keep to the others where there are any, "
-        "while the kernel's own threads (of loop devices, of file systems) run where the kernel puts them. "
-        "Without it all that the run may use",
+        description="CPUs that the server and its load share, each a core of its own if there are enough "
+        "cores. Virtual disks and diskproof use the other CPUs, if there are any; the kernel's own threads "
+        "(loop devices, file systems) run on any. Default: all CPUs that the run may use",
     )
 
     @field_validator("clients", "memory")
     @classmethod
     def _distinct(cls, values: list[int]) -> list[int]:
-        shown = [format_bytes(value) for value in values]
+        shown = [numbers.size(value) for value in values]
         if len(set(values)) != len(values) or (max(values) >= 2**20 and len(set(shown)) != len(shown)):
-            raise ValueError("a level stands here twice (sizes are told apart by four digits)")
+            raise ValueError("a level is here twice (sizes with the same four digits are equal)")
         return values
 
 
@@ -115,7 +126,7 @@ class Threshold(Part):
     @model_validator(mode="after")
     def _has_a_bound(self) -> Self:
         if self.at_least is None and self.at_most is None:
-            raise ValueError("a threshold needs `at_least` or `at_most`: without either it claims nothing")
+            raise ValueError("a threshold needs `at_least` or `at_most`")
         return self
 
 
@@ -123,11 +134,11 @@ class Study(Part):
     """A question, and the factors that vary."""
 
     question: str = Field(min_length=1, description="What the study asks, in a sentence")
-    expectation: str = Field("", description="What its author expects, and why, written before it is run")
-    analysis: str = Field("", description="What to make of the outcome; printed in the report")
+    expectation: str = Field("", description="What its author expects and why, written before the run")
+    analysis: str = Field("", description="How to read the outcome; printed in the report")
     design: Design = Field(default_factory=Design, description="How the experiment is made")
     servers: dict[Name, ServerChoice] = Field(
-        {}, description="Servers under test, by name; a study of bare files alone (`fileio`) has none"
+        {}, description="Servers under test, by name; none for a study of bare files only (`fileio`)"
     )
     storages: dict[Name, StorageChoice] = Field(min_length=1, description="Storage layouts, by name")
     tunings: dict[Name, Tuning] = Field(
@@ -136,19 +147,19 @@ class Study(Part):
         description="Tuning levels: `safest`, `fast`, `unsafe`, or your own",
     )
     workloads: dict[Name, Workload] = Field(
-        {}, description="Loads whose speed is measured, by name; a study of safety alone (`crash`) has none"
+        {}, description="Measured loads, by name; none for a study of safety only (`crash`)"
     )
     crash: CrashChoice | None = Field(
-        None, description="Cuts of the power while clients commit, and what is left after them"
+        None, description="Power cuts while clients commit, and what is left after them"
     )
     thresholds: list[Threshold] = Field(
-        [], description="Claims that the run must prove, but for those about a server left out"
+        [], description="Claims that the run must prove; those about a server that is left out are skipped"
     )
     scale: Name | None = Field(
-        None, description="Scale that is taken where `--scale` names none; without it the study as it stands"
+        None, description="Scale to use without `--scale`; default: the study as written"
     )
     scales: dict[Name, ScaleChoice] = Field(
-        {}, description="The study in other sizes, by name; `--scale NAME` takes one"
+        {}, description="The study in other sizes, by name, for `--scale NAME`"
     )
     published: PublishedChoice | None = Field(
         None, description="The experiment that the study repeats, and its figures"
@@ -171,27 +182,25 @@ class Study(Part):
     def _a_workload_has_its_server(self) -> Self:
         served = [name for name, workload in self.workloads.items() if workload.needs_server]
         if not self.workloads and self.crash is None:
-            raise mistake("a study has at least one load, or a `[crash]`", "workloads")
+            raise mistake("it is missing: a study needs at least one load, or a `[crash]`", "workloads")
         if self.crash is not None:
             if not self.servers:
-                raise mistake(
-                    "`servers` is missing: only what a database has acknowledged can be lost", "crash"
-                )
+                raise mistake("`servers` is missing: cuts need a database; add [servers.NAME]", "crash")
             return self
         if served and not self.servers:
             raise mistake(
-                "it is a database's load, and `servers` is missing: add [servers.NAME]",
+                "this load needs a server, and `servers` is missing: add [servers.NAME]",
                 "workloads",
                 served[0],
             )
         if self.servers and not served:
-            raise mistake("every workload here is a load on bare files; leave the servers out", "servers")
+            raise mistake("every workload here is a load on bare files: leave the servers out", "servers")
         if not served:
             self._nothing_is_asked_of_a_server()
         return self
 
     def _nothing_is_asked_of_a_server(self) -> None:
-        """Refuse what only a server would heed; all workloads are loads on bare files."""
+        """Refuse options of servers: all workloads are loads on bare files."""
         if "tunings" in self.model_fields_set:
             raise mistake("every workload here is a load on bare files: leave it out", "tunings")
         for key in ("memory", "redo_log"):
@@ -217,59 +226,34 @@ class Study(Part):
         return self
 
     @model_validator(mode="after")
-    def _workloads_are_crossed_with_known_levels(self) -> Self:
+    def _parts_name_known_levels(self) -> Self:
         for name, workload in self.workloads.items():
-            for factor, known in (
-                ("servers", self.servers),
-                ("storages", self.storages),
-                ("tunings", self.tunings),
-            ):
-                for level in getattr(workload, factor) or []:
-                    if level not in known:
-                        raise mistake(
-                            f"this study has {', '.join(known)}, not `{level}`", "workloads", name, factor
-                        )
-        return self
-
-    @model_validator(mode="after")
-    def _tunings_are_for_known_servers(self) -> Self:
+            self._check_levels(workload, "workloads", name)
         for name, tuning in self.tunings.items():
-            for server in tuning.servers or []:
-                if server not in self.servers:
-                    known = ", ".join(self.servers)
-                    raise mistake(f"this study has {known}, not `{server}`", "tunings", name, "servers")
-        return self
-
-    @model_validator(mode="after")
-    def _cuts_name_levels(self) -> Self:
+            self._check_known("servers", tuning.servers, "tunings", name, "servers")
         if self.crash is None:
             return self
-        known: dict[str, Iterable[str]] = {
-            "servers": self.servers,
-            "storages": self.storages,
-            "tunings": self.tunings,
-        }
-
-        parts = [
-            ((), self.crash),
-            *((("documented", n), one) for n, one in enumerate(self.crash.documented)),
-            *((("controls", n), one) for n, one in enumerate(self.crash.controls)),
-        ]
-        for keys, part in parts:
-            for factor, names in known.items():
-                for level in getattr(part, factor) or []:
-                    if level not in names:
-                        raise mistake(
-                            f"this study has {', '.join(names)}, not `{level}`", "crash", *keys, factor
-                        )
+        self._check_levels(self.crash, "crash")
+        for number, documented in enumerate(self.crash.documented):
+            self._check_levels(documented, "crash", "documented", number)
+        for number, control in enumerate(self.crash.controls):
+            self._check_levels(control, "crash", "controls", number)
         for way, storages in self.crash.ways.items() if isinstance(self.crash.ways, dict) else ():
+            self._check_known("storages", storages, "crash", "ways", way)
             for storage in storages:
-                if storage not in self.storages:
-                    known_names = ", ".join(self.storages)
-                    raise mistake(f"this study has {known_names}, not `{storage}`", "crash", "ways", way)
                 if way != "kill" and (why := self.storages[storage].why_never_cut()):
                     raise mistake(f"`{storage}`: {why}; name it under `kill`", "crash", "ways", way)
         return self
+
+    def _check_levels(self, part: OfLevels, *keys: str | int) -> None:
+        for factor in LEVELS_KEYS:
+            self._check_known(factor, getattr(part, factor), *keys, factor)
+
+    def _check_known(self, factor: LevelsKey, levels: Iterable[str] | None, *keys: str | int) -> None:
+        known = getattr(self, factor)
+        for level in levels or []:
+            if level not in known:
+                raise mistake(f"this study has {', '.join(known)}, not `{level}`", *keys)
 
     @model_validator(mode="after")
     def _published_figures_name_levels(self) -> Self:
@@ -287,7 +271,7 @@ class Study(Part):
                         f"`{device}` is not in [prices], which has {known}", "storages", name, "bought"
                     )
         if len(currencies := sorted({price.currency for price in self.prices.values()})) > 1:
-            raise mistake(f"they are in {' and '.join(currencies)}: give them all in one currency", "prices")
+            raise mistake(f"they are in {' and '.join(currencies)}: use one currency", "prices")
         return self
 
     @model_validator(mode="after")
@@ -309,11 +293,10 @@ class Study(Part):
 
     @model_validator(mode="after")
     def _only_innodb_has_a_redo_log_of_a_set_size(self) -> Self:
-        others = [name for name, choice in self.servers.items() if choice.family != "mysql"]
+        others = [name for name, choice in self.servers.items() if not of(choice.family).sized_redo_log]
         if self.design.redo_log is not None and others:
             raise mistake(
-                f"it is the MySQL family's, which server `{others[0]}` is not of: leave it out, or make two "
-                "studies",
+                f"the redo log of server `{others[0]}` has no set size: leave it out, or make two studies",
                 "design",
                 "redo_log",
             )
@@ -324,7 +307,7 @@ class Study(Part):
         timed = [key for key in ("warm_up_s", "measure_s") if key in self.design.model_fields_set]
         if timed and self.workloads and all(workload.is_job for workload in self.workloads.values()):
             raise mistake(
-                "every workload here is a job, which begins cold and ends by itself: leave "
+                "every workload here is a job, which has no warm-up and ends by itself: leave "
                 f"{' and '.join(f'`{key}`' for key in timed)} out",
                 "design",
                 timed[0],
@@ -338,7 +321,7 @@ class Study(Part):
             "storage": list(self.storages),
             "tuning": list(self.tunings),
             "workload": list(self.workloads),
-            "memory": [format_bytes(memory) for memory in self.design.memory],
+            "memory": [numbers.size(memory) for memory in self.design.memory],
             "clients": list(
                 dict.fromkeys(
                     str(clients)
@@ -347,6 +330,10 @@ class Study(Part):
                 )
             ),
         }[factor]
+
+    def data_place(self, storage: str) -> PlaceChoice:
+        """Return the place of a storage's data."""
+        return self.storages[storage].places()["data"]
 
     def phases(self, workload: str) -> Phases:
         """Return how long a steady workload is warmed up and measured: its own times, or the design's."""

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -10,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     ByteSize,
     ConfigDict,
+    Field,
     Strict,
     StringConstraints,
     ValidationInfo,
@@ -24,7 +25,7 @@ Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN.pattern)]
 
 
 def _whole_size(value: object) -> object:
-    """Refuse what ByteSize would read only the beginning of, and `true`, of which it makes a byte."""
+    """Refuse text that ByteSize would read in part, and `true`, which it reads as a byte."""
     if isinstance(value, bool):
         raise PydanticCustomError("byte_size", "no size")
     if isinstance(value, str) and not re.fullmatch(r"\s*\d*\.?\d+\s*[A-Za-z]*\s*", value):
@@ -43,7 +44,7 @@ Location = Annotated[Path, Strict(False)]
 """A path, written as text."""
 
 FOLDER = "folder"
-"""Key of the context in which a study is checked: the folder its file lies in."""
+"""Key of the context in which a study is checked: the folder of its file."""
 
 
 def _beside_the_study(device: str, info: ValidationInfo) -> str:
@@ -58,17 +59,12 @@ Device = Annotated[str, StringConstraints(min_length=1), AfterValidator(_beside_
 
 
 def mistake(message: str, *keys: str | int) -> PydanticCustomError:
-    """Return a mistake at keys below the part that raises it, for what only a whole part can find."""
+    """Return a mistake at keys below the part that raises it."""
     return PydanticCustomError("mistake", "{message}", {"message": message, "keys": list(keys)})
 
 
 DEFAULT_TUNINGS = ("safest", "fast")
-"""Tuning levels of a study whose file names none."""
-
-Family = Literal["mysql", "postgresql", "sqlite"]
-
-Flavour = Literal["MariaDB", "MySQL", "Percona Server"]
-"""The servers of the MySQL family, as their own binaries call themselves."""
+"""Tuning levels of a study that names none."""
 
 MAX_CLIENTS = 10_000
 DAY_S = 86_400.0
@@ -80,15 +76,34 @@ Item = TypeVar("Item", str, int)
 def _distinct(values: list[Item] | None) -> list[Item] | None:
     for value in values or []:
         if (values or []).count(value) > 1:
-            raise ValueError(f"`{value}` stands here twice")
+            raise ValueError(f"`{value}` is here twice")
     return values
 
 
 Distinct = AfterValidator(_distinct)
-"""Of a list: nothing may stand in it twice."""
+"""A list without repeated values."""
 
 
 class Part(BaseModel):
     """A part of a study file: unknown keys are refused, and numbers in quotes, or `true` for 1."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+LevelsKey = Literal["servers", "storages", "tunings"]
+
+LEVELS_KEYS: tuple[LevelsKey, ...] = get_args(LevelsKey)
+
+
+class OfLevels(Part):
+    """A part that applies to some levels only."""
+
+    servers: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Only these servers; default: all"
+    )
+    storages: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Only these storages; default: all"
+    )
+    tunings: Annotated[list[Name] | None, Distinct] = Field(
+        None, min_length=1, description="Only these tuning levels; default: all"
+    )

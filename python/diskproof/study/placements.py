@@ -30,7 +30,7 @@ ON_SSD: dict[Placement, tuple[Role, ...]] = {
     "tmp-on-ssd": ("tmp",),
     "log-and-tmp-on-ssd": (*LOGS, "tmp"),
 }
-"""The roles that lie on the SSD, where a placement is a matter of roles alone."""
+"""The roles on the SSD, for placements that only move roles."""
 
 
 def expand(
@@ -38,12 +38,12 @@ def expand(
 ) -> dict[Role, PlaceChoice]:
     """Return the places that a placement stands for; ValueError says what is missing or in the way.
 
-    A role that is not in the answer lies where `data` lies.
+    A role that is not in the answer is where `data` is.
     """
     if ssd is None:
         raise ValueError(f'`placement = "{placement}"` needs `ssd`, a place such as `{{ virtual = "…" }}`')
     if pool is not None and placement != "ssd-as-cache":
-        raise ValueError(f'`pool` has no meaning for `placement = "{placement}"`, which makes none')
+        raise ValueError(f'`pool` has no meaning for `placement = "{placement}"`, which makes no pool')
     if placement == "ssd-as-storage":
         if disk is not None:
             raise ValueError('`placement = "ssd-as-storage"` puts everything on the SSD: leave `disk` out')
@@ -51,7 +51,7 @@ def expand(
     if disk is None:
         raise ValueError(f'`placement = "{placement}"` needs `disk`, the place that the SSD helps')
     if disk.key == ssd.key:
-        raise ValueError("`disk` and `ssd` are one and the same place")
+        raise ValueError("`disk` and `ssd` are the same place")
     if placement == "ssd-as-cache":
         return {"data": PlaceChoice(zpool=_cached(disk, ssd, pool or PoolProperties()))}
     if placement == "ssd-as-block-cache":
@@ -74,9 +74,9 @@ def _composed(
     """Return one virtual disk made of two; the file system's keys are those of the disk behind."""
     for place in (front, back):
         if place.virtual is None:
-            raise ValueError(f"`{place.kind}` cannot be composed: only virtual disks are made of others")
+            raise ValueError(f"`{place.kind}` cannot be composed: only virtual disks can")
     if strange := sorted(front.model_fields_set - {"virtual"}):
-        raise ValueError(f"`{strange[0]}` has no meaning for the disk in front; give it to the one behind")
+        raise ValueError(f"`{strange[0]}` has no meaning for the disk in front: give it to the disk behind")
     keys = {key: getattr(back, key) for key in back.model_fields_set - {"virtual"}}
     return PlaceChoice(composed=Composed(how=how, front=str(front.virtual), back=str(back.virtual)), **keys)
 
@@ -89,8 +89,8 @@ def _whole(place: PlaceChoice) -> Disk:
         keys = {"block", "format", "overwrite"}
     else:
         raise ValueError(
-            f"`{place.kind}` cannot be a disk of a pool: a virtual disk or a block device can, "
-            "whole and without a file system"
+            f"`{place.kind}` cannot be a disk of a pool: use a whole virtual disk or block device, "
+            "without a file system"
         )
     if strange := sorted(place.model_fields_set - keys):
         raise ValueError(

@@ -33,7 +33,7 @@ LONGEST_PART = 60
 
 
 class Throttle(Part):
-    """Rates that the server is held to on a real disk, by control groups."""
+    """Limits of the server's rates on a real disk, by control groups."""
 
     read_iops: int | None = Field(None, ge=1, description="Reads a second")
     write_iops: int | None = Field(None, ge=1, description="Writes a second")
@@ -43,7 +43,7 @@ class Throttle(Part):
     @model_validator(mode="after")
     def _limits_something(self) -> Self:
         if not self.limits():
-            raise ValueError(f"a throttle names at least one of {', '.join(type(self).model_fields)}")
+            raise ValueError(f"a throttle needs at least one of {', '.join(type(self).model_fields)}")
         return self
 
     def limits(self) -> dict[str, int]:
@@ -52,15 +52,13 @@ class Throttle(Part):
 
 
 class Composed(Part):
-    """A virtual disk that is made of two others: one stands before the other."""
+    """A virtual disk made of two others, one in front of the other."""
 
     how: Literal["block-cache", "write-cache"] = Field(
         description="`block-cache`: the front caches the back, write-back; "
         "`write-cache`: the front takes the back's writes in one long log"
     )
-    front: Device = Field(
-        description="Virtual disk that stands before: its name, or a device file, as for `virtual`"
-    )
+    front: Device = Field(description="Virtual disk in front: its name, or a device file, as for `virtual`")
     back: Device = Field(description="Virtual disk behind it, as large as the whole")
     log_size: Size = Field(
         ByteSize(1024 * MIB), ge=4 * MIB, description="Of a `write-cache`: how much of the front is the log"
@@ -78,7 +76,7 @@ def _plain(device: str) -> str:
 
 
 class CommandChoice(Part):
-    """A directory that commands of the user's own make ready before a run, and take away after it."""
+    """A directory that the user's own commands set up before a run and remove after it."""
 
     directory: Location = Field(description="Where the place is once `set_up` has run: an empty directory")
     set_up: str = Field(min_length=1, description="Run by `sh -c` before the first trial")
@@ -88,7 +86,7 @@ class CommandChoice(Part):
 
 
 class PlaceKeys(Part):
-    """All keys that any kind of place has; which go together is for those to say who hold them."""
+    """All keys of all kinds of place; `check_keys` says which go together."""
 
     directory: Location | None = Field(
         None,
@@ -105,35 +103,33 @@ class PlaceKeys(Part):
         "a relative path starts at the study file's folder",
     )
     size: Size | None = Field(
-        None, ge=32 * 2**20, description="Size of the virtual disk; without it as large as its device"
+        None, ge=32 * 2**20, description="Size of the virtual disk; default: as large as its device"
     )
-    filesystem: FileSystem | None = Field(
-        None, description="File system made on the disk; `ext4` where it is not said"
-    )
+    filesystem: FileSystem | None = Field(None, description="File system made on the disk; default: `ext4`")
     mount_options: str | None = Field(
-        None, min_length=1, description="Options the file system is mounted with, such as `noatime`"
+        None, min_length=1, description="Mount options of the file system, such as `noatime`"
     )
     label: Name | None = Field(
         None,
-        description="Tells two disks of one kind apart: places with the same keys are one and the same disk",
+        description="Distinguishes two disks of one kind: places with the same keys are the same disk",
     )
     below_floor: bool = Field(
         False,
-        description="Take a device that is faster than this machine can serve one; its figures are labelled",
+        description="Use a device even if it is faster than this machine can serve; its figures are labelled",
     )
     flushes: Literal["ignored"] | None = Field(
         None,
-        description="`ignored`: the virtual disk answers each flush at once and does nothing; without it the "
-        "disk does what its device file says",
+        description="`ignored`: the virtual disk answers each flush at once and does nothing; default: as "
+        "its device file says",
     )
     power_loss: Literal["protected"] | None = Field(
         None,
-        description="`protected`: what the virtual disk has answered survives a power cut, so that a flush "
-        "has nothing to do; without it the disk does what its device file says",
+        description="`protected`: what the virtual disk has answered survives a power cut, so a flush has "
+        "nothing to do; default: as its device file says",
     )
 
     composed: Composed | None = Field(
-        None, description="A virtual disk that is made of two: one before the other"
+        None, description="A virtual disk made of two: one in front of the other"
     )
     block: Location | None = Field(
         None,
@@ -142,21 +138,21 @@ class PlaceKeys(Part):
     )
     format: Location | None = Field(
         None,
-        description="The same block device once more: it is formatted, and all that lies on it is lost",
+        description="The same block device again, to confirm: everything on it is lost",
     )
     overwrite: bool = Field(
         False,
-        description="Format the block device though it holds something, such as a file system; "
-        "one that is in use is refused all the same",
+        description="Format the block device even if it holds something, such as a file system; a "
+        "device in use is always refused",
     )
     zpool: Pool | None = Field(
-        None, description="A ZFS pool that is made for the run: its disks, log and cache devices"
+        None, description="A ZFS pool made for the run: its disks, log and cache devices"
     )
     command: CommandChoice | None = Field(
-        None, description="Commands of your own that make a directory ready: LVM cache, bcache, md"
+        None, description="Your own commands that set up a directory: LVM cache, bcache, md"
     )
     throttle: Throttle | None = Field(
-        None, description="Hold the server to some rates of the disk below the place; root only"
+        None, description="Limit the server to some rates of the disk below; root only"
     )
 
     def kinds(self) -> list[PlaceKind]:
@@ -171,10 +167,10 @@ class PlaceKeys(Part):
     def check_keys(self, kind: PlaceKind) -> None:
         """Refuse keys that do not go together; ValueError says which."""
         if strange := self.strange_keys(kind):
-            raise ValueError(f"`{strange[0]}` is no key of a place that is `{kind}`")
+            raise ValueError(f"`{strange[0]}` does not belong to a place that is `{kind}`: leave it out")
         if self.flushes and self.power_loss:
             raise ValueError(
-                "`flushes` and `power_loss`: a protected disk has nothing to ignore; leave one out"
+                "`flushes` and `power_loss`: a protected disk has no flush to ignore; leave one out"
             )
         if self.block is not None:
             check_named_twice(self.block, self.format)
@@ -188,7 +184,7 @@ class PlaceChoice(PlaceKeys):
         kinds = self.kinds()
         if len(kinds) != 1:
             listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
-            raise ValueError(f"a place is of exactly one kind: {listed}")
+            raise ValueError(f"a place has exactly one kind: {listed}")
         self.check_keys(kinds[0])
         return self
 
@@ -199,19 +195,19 @@ class PlaceChoice(PlaceKeys):
 
     @property
     def key(self) -> str:
-        """The same for two choices that are one and the same place."""
+        """Equal for two choices that are the same place."""
         return self.model_dump_json(exclude_defaults=True)
 
     @property
     def in_memory(self) -> bool:
-        """Whether what lies there takes the machine's memory and wears no disk."""
+        """Whether its data takes the machine's memory and wears no disk."""
         if self.zpool is not None:
             return all(disk.virtual is not None for disk in self.zpool.data)
         return self.kind in ("ram", "virtual", "composed")
 
     @property
     def keeps_data_sets(self) -> bool:
-        """Whether it keeps a database that was loaded once, and puts it back without copying it."""
+        """Whether it keeps a loaded database and restores it without copying."""
         return self.kind in ("virtual", "composed", "zpool")
 
     @property
@@ -232,7 +228,7 @@ class PlaceChoice(PlaceKeys):
 
     @property
     def can_be_cut(self) -> bool:
-        """Whether its power can be cut: it lies on one virtual disk that is attached as a block device."""
+        """Whether its power can be cut: it is one virtual disk, attached as a block device."""
         return self.kind in ("virtual", "composed")
 
     @property

@@ -7,13 +7,12 @@ import numpy as np
 from pydantic import ByteSize
 
 from diskproof.results.plan import NO_LEVEL, Cell, Phases, Plan, PlannedTrial, Scale
-from diskproof.results.record import format_bytes
 from diskproof.study.costs import COPY_BYTES_PER_S, copied_bytes, written_bytes
 from diskproof.study.cuts import plan_cuts
 from diskproof.study.loads.base import Load
 from diskproof.study.model import Study
-from diskproof.study.places import PlaceChoice
 from diskproof.study.read import StudyError, StudyFile
+from diskproof.wording import numbers
 
 TRIAL_OVERHEAD_S = 2.0
 """Restore, start and stop of a small data set, as measured on a small machine."""
@@ -22,7 +21,7 @@ TRIAL_OVERHEAD_S = 2.0
 def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str | None = None) -> Plan:
     """Plan a study; `only` keeps the cells whose id contains one of the given texts.
 
-    `no_power_cuts` says why nothing but processes can be killed here, where that is so.
+    `no_power_cuts` says why only processes can be killed here; None: power can be cut.
     """
     study, design = file.study, file.study.design
     cells = [cell for cell in _cells(study) if not only or any(text in cell.id for text in only)]
@@ -69,15 +68,15 @@ def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str
         estimated_s=sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, cells) / COPY_BYTES_PER_S,
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
-        + _copied_bytes(study, [cell for cell in cells if not _data_place(study, cell).in_memory]),
+        + _copied_bytes(study, [cell for cell in cells if not study.data_place(cell.storage).in_memory]),
     )
 
 
 def only_cuts(plan: Plan) -> Plan:
-    """Return the plan without its trials: the cuts alone. StudyError where there are none."""
+    """Return the plan without its trials: the cuts alone. StudyError if there are none."""
     if plan.crash is None:
         raise StudyError(
-            "no cell that is cut matches; those that are measured are not cut by `diskproof crash`:\n  "
+            "no cell that is cut matches; `diskproof crash` does not cut the measured cells:\n  "
             + "\n  ".join(cell.id for cell in plan.cells)
         )
     without = {
@@ -131,7 +130,7 @@ def _cells(study: Study) -> list[Cell]:
 
 
 def _is_run(study: Study, workload: Load, server: str, storage: str, tuning: str) -> bool:
-    """Tell whether a workload is run at these levels; one without a server has none of it, nor a tuning."""
+    """Tell whether a workload runs at these levels; without a server it has no server and no tuning."""
     if not workload.runs_on("storages", storage):
         return False
     if not workload.needs_server:
@@ -173,18 +172,18 @@ def _trial_seconds(study: Study, cell: Cell) -> float:
 
 
 def _trial_bytes(study: Study, cell: Cell) -> int:
-    """Estimate what a trial's load writes to storage that wears: nothing where the data lies in memory."""
+    """Estimate what a trial's load writes to storage that wears: nothing if the data is in memory."""
     if not study.workloads[cell.workload].writes:
         return 0
-    return written_bytes(_data_place(study, cell), load_seconds(study, cell.workload))
+    return written_bytes(study.data_place(cell.storage), load_seconds(study, cell.workload))
 
 
 def _copied_bytes(study: Study, cells: list[Cell]) -> int:
-    """Estimate what is copied before trials: each time, but once where a place keeps the data set."""
+    """Estimate what is copied before trials: each time, or once if the place keeps the data set."""
     copies = Counter((cell.storage, cell.server, cell.workload) for cell in cells)
     return sum(
         copied_bytes(
-            study.storages[storage].places()["data"],
+            study.data_place(storage),
             study.workloads[workload].data_bytes,
             trials * study.design.blocks,
         )
@@ -192,10 +191,6 @@ def _copied_bytes(study: Study, cells: list[Cell]) -> int:
     )
 
 
-def _data_place(study: Study, cell: Cell) -> PlaceChoice:
-    return study.storages[cell.storage].places()["data"]
-
-
 def _compact_bytes(size_bytes: int) -> str:
     """Return a size fit for a cell id: ``256MiB``."""
-    return format_bytes(size_bytes).replace(" ", "")
+    return numbers.size(size_bytes).replace(" ", "")

@@ -27,16 +27,16 @@ class Disk(Part):
         description="A virtual disk: its name in `diskproof disk list`, or a device file that ends in "
         "`.toml`; its relative path starts at the study file's folder",
     )
-    label: Name | None = Field(None, description="Tells two virtual disks of one kind apart")
+    label: Name | None = Field(None, description="Distinguishes two virtual disks of one kind")
     below_floor: bool = Field(
-        False, description="Take a virtual disk that is faster than this machine can serve one"
+        False, description="Use a virtual disk even if it is faster than this machine can serve"
     )
     block: Location | None = Field(None, description="A block device, such as `/dev/sdb1`; root only")
     format: Location | None = Field(
-        None, description="The same block device once more: all that lies on it is lost"
+        None, description="The same block device again, to confirm: everything on it is lost"
     )
     overwrite: bool = Field(
-        False, description="Take the block device though it holds something, such as a file system"
+        False, description="Use the block device even if it holds something, such as a file system"
     )
     file: Location | None = Field(
         None, description="A file that diskproof makes, of `size`; it must not exist"
@@ -44,7 +44,7 @@ class Disk(Part):
     size: Size | None = Field(
         None,
         ge=SMALLEST_VDEV_BYTES,
-        description="Bytes of the file, or of the virtual disk where it is to be smaller than the real one",
+        description="Size of the file, or of the virtual disk if it must be smaller than the real one",
     )
 
     @model_validator(mode="after")
@@ -62,7 +62,7 @@ class Disk(Part):
         }[given[0]]
         known = {given[0], *takes}
         if strange := [key for key in type(self).model_fields if key in self.model_fields_set - known]:
-            raise ValueError(f"`{strange[0]}` is no key of a disk that is `{given[0]}`")
+            raise ValueError(f"`{strange[0]}` does not belong to a disk that is `{given[0]}`: leave it out")
         if self.block is not None:
             check_named_twice(self.block, self.format)
         if self.file is not None and self.size is None:
@@ -71,7 +71,7 @@ class Disk(Part):
 
     @property
     def key(self) -> str:
-        """The same for two choices that are one and the same disk."""
+        """Equal for two choices that are the same disk."""
         return self.model_dump_json(exclude_defaults=True)
 
     def __str__(self) -> str:
@@ -80,39 +80,38 @@ class Disk(Part):
 
 
 def check_named_twice(block: Path, named_again: Path | None) -> None:
-    """Refuse a block device that is to be formatted and is not named twice, alike."""
+    """Refuse a block device that is not named twice, alike: it will be formatted."""
     if named_again != block:
         raise ValueError(
-            f"a block device is formatted, and all that lies on it is lost: name it twice, "
+            f"a block device is formatted, and everything on it is lost: to confirm, name it twice, "
             f'`block = "{block}"` and `format = "{block}"`'
         )
 
 
 class PoolProperties(Part):
-    """What can be said of a pool besides its disks."""
+    """A pool's properties beside its disks."""
 
     log_size: Size = Field(
         ByteSize(1024 * MIB),
         ge=SMALLEST_VDEV_BYTES,
-        description="Bytes of the log where one disk is named as `log` and as `cache`: "
-        "the cache has the rest of it",
+        description="Size of the log if one disk is both `log` and `cache`: the cache has the rest",
     )
     record_size: Size | None = Field(
         None,
         ge=512,
         le=1024 * 1024,
-        description="Largest record (`recordsize`), a power of two; without it the page of "
+        description="Largest record (`recordsize`), a power of two; default: the page of "
         "each trial's server, 128 KiB being ZFS's own default",
     )
     compression: Compression = Field("off", description="Compression of the data set")
     logbias: Literal["latency", "throughput"] = Field(
-        "latency", description="`throughput` keeps large synchronous writes off the log devices"
+        "latency", description="`throughput`: large synchronous writes do not use the log devices"
     )
     arc_size: Size | None = Field(
         None,
         ge=16 * MIB,
         le=16384 * MIB,
-        description="Main memory for the pool's cache (ARC): with zfs-fuse alone; OpenZFS has one "
+        description="Main memory for the pool's cache (ARC), only with zfs-fuse: OpenZFS has one cache "
         "for the whole machine",
     )
 
@@ -128,7 +127,7 @@ class Pool(PoolProperties):
     """A ZFS pool: OpenZFS or zfs-fuse, by the same commands."""
 
     data: list[Disk] = Field(min_length=1, description="Disks of the pool's data")
-    log: list[Disk] = Field([], description="Log devices (ZIL, SLOG): what synchronous writes wait for")
+    log: list[Disk] = Field([], description="Log devices (ZIL, SLOG), which synchronous writes wait for")
     cache: list[Disk] = Field([], description="Cache devices (L2ARC): a second cache of reads below memory")
     redundancy: Redundancy = Field("stripe", description="How the data disks are joined")
 
@@ -142,12 +141,12 @@ class Pool(PoolProperties):
         for part, keys in (("data", data), ("log", log), ("cache", cache)):
             if len(set(keys)) != len(keys):
                 raise ValueError(
-                    f"`{part}` names one disk twice; a `label` tells two virtual disks of one kind apart"
+                    f"`{part}` names one disk twice: give two virtual disks of one kind different `label`s"
                 )
         if set(data) & {*log, *cache}:
             raise ValueError(
-                "a disk of `data` is named as `log` or `cache` too; a `label` tells two virtual disks of "
-                "one kind apart"
+                "a disk of `data` is also named as `log` or `cache`: give two virtual disks of one "
+                "kind different `label`s"
             )
         return self
 

@@ -8,7 +8,7 @@ from diskproof.results.prices import Price
 from diskproof.study.part import Part, Size
 
 YEARS = 3.0
-"""How long a device is used where a study does not say: the three years of TPC's pricing."""
+"""Default life of a device: the three years of TPC's pricing."""
 
 
 class PriceChoice(Part):
@@ -17,23 +17,23 @@ class PriceChoice(Part):
     currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")] = Field(
         description="Currency, by its three letters, such as `USD`; one for the whole study"
     )
-    amount: float = Field(gt=0, allow_inf_nan=False, description="Price of one device, or of one month of it")
+    amount: float = Field(gt=0, allow_inf_nan=False, description="Price of one device, or of one month")
     per: Literal["device", "month"] = Field(
-        "device", description="What the price is of: the `device`, or a `month` of one that is rented"
+        "device", description="What the price pays: the `device`, or a `month` of a rented one"
     )
-    size: Size = Field(gt=0, description="Its size as it is sold, such as `72 GB`")
+    size: Size = Field(gt=0, description="Its size as sold, such as `72 GB`")
     years: float = Field(
         YEARS,
         gt=0,
         le=100,
-        description="Years for which a device that was bought serves: its price is spread over them",
+        description="Years of use of a bought device, over which its price is spread",
     )
-    source: str = Field(min_length=1, description="Where the price comes from, and of when; or `assumed: …`")
+    source: str = Field(min_length=1, description="Source and date of the price; or `assumed: …`")
 
     @model_validator(mode="after")
     def _what_is_rented_has_no_life(self) -> Self:
         if self.per == "month" and "years" in self.model_fields_set:
-            raise ValueError("`years` is of a device that was bought; leave it out where `per` is a month")
+            raise ValueError("`years` belongs to a bought device: leave it out if `per` is a month")
         return self
 
     def record(self, device: str) -> Price:

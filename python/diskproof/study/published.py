@@ -17,17 +17,17 @@ from diskproof.results.published import (
     PublishedRatio,
     can_have,
 )
-from diskproof.results.record import format_bytes
 from diskproof.study.loads.base import Load
 from diskproof.study.part import Part, Size, mistake
+from diskproof.wording import numbers
 
 MEASURES: tuple[PublishedMeasure, ...] = get_args(PublishedMeasure)
 
 PART = "part"
-"""A column of this name tells which test of a job a row is about."""
+"""The column that names the test of a job."""
 
 COMPARED: tuple[PublishedMeasure, ...] = (*RATES, "seconds")
-"""What ratios are made of: how fast it was. Latencies stand beside as figures."""
+"""The measures of ratios; latencies have figures only."""
 
 COMMON_WORDS: dict[str, PublishedMeasure | Factor] = {
     "iops": "requests_per_s",
@@ -52,7 +52,7 @@ COMMON_WORDS: dict[str, PublishedMeasure | Factor] = {
 """What publications call a column, and its name here."""
 
 OF_SERVER: tuple[Factor, ...] = ("server", "tuning", "memory")
-"""Factors that a load on bare files has not."""
+"""Factors that a load on bare files does not have."""
 
 Level = str | Annotated[int, Field(strict=True)]
 Entry = str | Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
@@ -62,10 +62,10 @@ LevelsOf = Callable[[Factor], list[str]]
 
 
 class PublishedTable(Part):
-    """A table of a publication, a row of it a list. Columns that name factors say what a row is of."""
+    """A table of a publication, a row of it a list. Columns that name factors say what a row is about."""
 
     title: str = Field(min_length=1, description="What the publication calls it, such as `Table 4.1`")
-    place: str = Field(min_length=1, description="Where it stands there")
+    place: str = Field(min_length=1, description="Its place in the publication")
     at: Levels = Field({}, description="Levels that all its rows have, such as `{ storage = 'ssd' }`")
     columns: list[str] = Field(
         min_length=1,
@@ -82,11 +82,11 @@ class PublishedTable(Part):
         known = (*FACTORS, PART, *MEASURES)
         for column in self.columns:
             if column not in known:
-                raise ValueError(f"column `{column}` is none of {', '.join(known)}{_meant(column, known)}")
+                raise ValueError(f"unknown column `{column}`: give {', '.join(known)}{_meant(column, known)}")
         if len(set(self.columns)) != len(self.columns):
-            raise ValueError("a column stands here twice")
+            raise ValueError("a column is here twice")
         if both := [factor for factor in self.at if factor in self.columns]:
-            raise ValueError(f"`{both[0]}` stands both in `at` and among the columns")
+            raise ValueError(f"`{both[0]}` is both in `at` and a column: leave one out")
         if not any(column in MEASURES for column in self.columns):
             raise ValueError(f"no column is a measure: {', '.join(MEASURES)}")
         for number, row in enumerate(self.rows, start=1):
@@ -96,7 +96,7 @@ class PublishedTable(Part):
                 if column in MEASURES and not _is_figure(entry):
                     raise ValueError(f"row {number}: {column} is {entry!r}, not a number above 0")
                 if column in FACTORS and isinstance(entry, float):
-                    raise ValueError(f"row {number}: {column} is {entry!r}, which is no level")
+                    raise ValueError(f"row {number}: {column} is {entry!r}, which is not a level")
         return self
 
     @model_validator(mode="after")
@@ -104,7 +104,7 @@ class PublishedTable(Part):
         """Refuse what is asked for and would give no ratio; what is compared by default may be no column."""
         strays = [factor for factor in self.compare if factor not in self.columns]
         if strays and "compare" in self.model_fields_set:
-            raise ValueError(f"`compare`: no column is `{strays[0]}`, so that no two rows differ in it")
+            raise ValueError(f"`compare`: `{strays[0]}` is not a column, so no two rows differ in it")
         return self
 
     @model_validator(mode="after")
@@ -115,7 +115,7 @@ class PublishedTable(Part):
             about = tuple(entry for column, entry in entries if column not in MEASURES)
             if (first := seen.setdefault(about, number)) != number:
                 raise ValueError(
-                    f"rows {first} and {number} are of the same levels: give a column that differs"
+                    f"rows {first} and {number} have the same levels: add a column in which they differ"
                 )
         return self
 
@@ -137,10 +137,10 @@ class PublishedTable(Part):
 
 
 class PublishedClaim(Part):
-    """A ratio that was published without the figures it is of, such as "twice as fast"."""
+    """A ratio that was published without its figures, such as "twice as fast"."""
 
     title: str = Field(min_length=1, description="What the publication calls it")
-    place: str = Field(min_length=1, description="Where it stands there")
+    place: str = Field(min_length=1, description="Its place in the publication")
     at: Levels = Field({}, description="Levels that both sides have")
     part: str | None = Field(None, description="Test of a job that it is about")
     measure: PublishedMeasure = Field(description="What it is a ratio of")
@@ -150,7 +150,7 @@ class PublishedClaim(Part):
     ratio: float = Field(
         gt=0,
         allow_inf_nan=False,
-        description="How many times as fast `level` is: above 1 where it is the faster",
+        description="How many times as fast `level` is as `baseline`",
     )
 
     @model_validator(mode="after")
@@ -158,7 +158,7 @@ class PublishedClaim(Part):
         if str(self.level) == str(self.baseline):
             raise ValueError(f"`level` and `baseline` are both `{self.level}`")
         if self.factor in self.at:
-            raise ValueError(f"`{self.factor}` is what it compares, and stands in `at` too")
+            raise ValueError(f"`{self.factor}` is compared, so it cannot be in `at`")
         return self
 
 
@@ -168,14 +168,12 @@ class PublishedChoice(Part):
     title: str = Field(min_length=1, description="Title of the publication")
     by: str = Field(min_length=1, description="Who published it, where and when")
     tables: list[PublishedTable] = Field([], description="Its tables")
-    ratios: list[PublishedClaim] = Field([], description="Ratios that it tells without their figures")
+    ratios: list[PublishedClaim] = Field([], description="Ratios that it gives without their figures")
 
     def check(self, levels: LevelsOf, workloads: Mapping[str, Load]) -> None:
         """Refuse levels that the study does not have, and measures that no workload at these levels has.
 
-        How many clients and how much memory may differ.
-
-        Reports tell tables apart by their titles: no two may have the same.
+        Numbers of clients and sizes of memory may differ. No two tables may have the same title.
         """
         titles: set[str] = set()
         for number, table in enumerate(self.tables):
@@ -184,7 +182,7 @@ class PublishedChoice(Part):
                 _check_measure(figure.at, figure.measure, workloads, "tables", number)
             if table.title in titles:
                 raise mistake(
-                    f"another table is called `{table.title}` too: say in the title what this one is of",
+                    f"another table is also called `{table.title}`: give each its own title",
                     "published",
                     "tables",
                     number,
@@ -228,7 +226,7 @@ def _meant(column: str, known: Sequence[str]) -> str:
 def _level(factor: Factor, level: Level | float) -> str:
     """Return a level as cells have it: a size of memory may be written in several ways."""
     size = _size(level) if factor == "memory" else None
-    return str(level) if size is None else format_bytes(size)
+    return str(level) if size is None else numbers.size(size)
 
 
 def _size(level: Level | float) -> int | None:
@@ -245,9 +243,9 @@ def _check_levels(
         known, shown = levels(factor), _level(factor, level)
         match factor:
             case "clients":
-                wrong = None if re.fullmatch("[1-9][0-9]*", shown) else "is not a number from 1"
+                wrong = None if re.fullmatch("[1-9][0-9]*", shown) else "is not a whole number from 1"
             case "memory":
-                wrong = "is no size such as `2 GiB`" if _size(level) is None else None
+                wrong = "is not a size such as `2 GiB`" if _size(level) is None else None
             case _:
                 wrong = None if shown in known else f"is not in this study, which has {', '.join(known)}"
         if wrong:

@@ -1,4 +1,4 @@
-"""Reading a study file: every mistake is named with its line, its key and what would be right."""
+"""Reading a study file: every mistake is reported with its line, its key and what would be right."""
 
 import difflib
 import re
@@ -24,23 +24,23 @@ MAX_STUDY_BYTES = 1_000_000
 """A study file is written by a person; a larger file was named by mistake."""
 
 NO_KEYS = {"[key]", LIST, TABLE}
-"""What pydantic names on the way to a mistake, and nobody wrote."""
+"""Parts of pydantic's path to a mistake that are not in the file."""
 
 
 class StudyError(RefusalError):
-    """A study file that cannot be used, with all that is wrong in it, one line each."""
+    """A study file that cannot be used: every mistake on a line."""
 
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study together with where it came from."""
+    """A study with its source."""
 
     name: str
     text: str
     study: Study
     """At its scale."""
     scale: str | None = None
-    """None: the study as it stands."""
+    """None: the study as written."""
     left_out: tuple[str, ...] = ()
     """Optional servers that this machine does not have; they are no longer in `study`."""
 
@@ -59,12 +59,12 @@ def read_study(path: Path, scale: str | None = None) -> StudyFile:
 
 
 def _text_of(path: Path) -> str:
-    """Read a file that may be anything, even a device without an end."""
+    """Read a file, but no more than a study can have: it may be a device without an end."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_STUDY_BYTES + 1)
         if len(content) > MAX_STUDY_BYTES:
-            raise StudyError(f"{path} has more than {MAX_STUDY_BYTES:,} bytes; is it a study file?")
+            raise StudyError(f"{path} is larger than {MAX_STUDY_BYTES:,} bytes; is it a study file?")
         return content.decode()
     except FileNotFoundError:
         raise StudyError(f"there is no file {path}{_similar_files(path)}") from None
@@ -72,18 +72,18 @@ def _text_of(path: Path) -> str:
         raise StudyError(f"{path} cannot be read: {why_refused(error)}") from None
     except UnicodeDecodeError as error:
         raise StudyError(
-            f"{path} cannot be read: byte {error.start} is no UTF-8; save it as UTF-8, if it is a study file"
+            f"{path} cannot be read: byte {error.start} is not UTF-8; if it is a study file, save it as UTF-8"
         ) from None
 
 
 def parse_study(text: str, source: str, scale: str | None = None) -> Study:
-    """Check the text of a study at all of its scales, and return it at one of them, or as it stands.
+    """Check the text of a study at all of its scales, and return it at one of them, or as written.
 
-    `source` names it in errors; scripts are looked for beside it.
+    `source` names it in errors; paths of scripts are relative to it.
     """
     try:
         content = tomllib.loads(text)
-    except ValueError as error:  # a number of thousands of digits is none of TOML's own mistakes
+    except ValueError as error:  # a number of thousands of digits raises no TOMLDecodeError
         raise StudyError(f"{source} is not valid TOML: {toml_mistake(error, text)}") from None
     except RecursionError:
         raise StudyError(f"{source} is nested too deeply to be a study") from None
@@ -119,7 +119,7 @@ def _explain(
     if scale and keys and _reaches(changes, keys):
         parts, keys = ["scales", scale, *parts], ["scales", scale, *keys]
     place = f"{source}:{line_of(keys, text)}"
-    if scale and keys == given_keys:  # what stands there is in order, but not with what the scale changes
+    if scale and keys == given_keys:  # the key is correct by itself, but not with the changes of the scale
         place += f": at scale `{scale}`"
     shown = _shown(parts) or "the study"
     if mistake["type"] == "extra_forbidden":
@@ -129,12 +129,12 @@ def _explain(
     if mistake["type"] == "missing":
         return f"{place}: `{shown}` is missing{_meaning(given_keys, kind)}"
     if keys[:1] == ["storages"] and isinstance(mistake["input"], str) and mistake["type"].startswith("model"):
-        return f'{place}: `{shown}`: a place is a table that says its kind: {{ directory = "…" }}'
+        return f'{place}: `{shown}`: a place is a table with its kind: {{ directory = "…" }}'
     return f"{place}: `{shown}`: {in_words(mistake)}"
 
 
 def _shown(parts: Sequence[str | int]) -> str:
-    """Return keys as a user counts them: the first of a list is number 1. `_with_title` has better words."""
+    """Return keys as a user counts them: the first of a list is number 1."""
     if parts[:1] == ["published"]:
         return ".".join(map(str, parts))
     told = (f" number {part + 1}" if isinstance(part, int) else f".{part}" for part in parts)
@@ -194,7 +194,7 @@ def _meaning(keys: list[str], kind: str | None) -> str:
 
 
 def _part_at(keys: list[str], kind: str | None) -> type[BaseModel] | None:
-    """Return the declaration of the part in which the last key stands."""
+    """Return the declaration of the part that has the last key."""
     model: type[BaseModel] | None = KINDS[kind] if kind else Study
     is_name = False  # that the user chose, as in `servers.NAME`; it may be called like a key
     for key in keys[2 if kind else 0 : -1]:

@@ -1,4 +1,4 @@
-"""Scales: the same study in another size, as changes to the file it stands in."""
+"""Scales: the same study in another size, as changes to its file."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -12,7 +12,7 @@ CHANGED = ("design", "servers", "storages", "tunings", "workloads", "crash")
 """The parts of a study that a scale may change: never its question, nor what was published."""
 
 DEFAULTS: dict[str, dict[str, Any]] = {"tunings": {name: {} for name in DEFAULT_TUNINGS}}
-"""What the study has where its file says nothing."""
+"""What the study has if its file says nothing."""
 
 Changes = dict[str, dict[str, Any]]
 
@@ -24,8 +24,8 @@ class ScaleChoice(Part):
     that the file names, and `clients`, `storages` … of a workload leave some out.
     """
 
-    shrinks: str = Field(min_length=1, description="What it makes smaller than the study as it stands")
-    carries: str = Field(min_length=1, description="Which conclusions it can still carry, and which not")
+    shrinks: str = Field(min_length=1, description="What it makes smaller than the study as written")
+    carries: str = Field(min_length=1, description="Which conclusions it still supports, and which not")
     design: dict[str, Any] = Field({}, description="Keys of `[design]`, as there")
     servers: Changes = Field({}, description="Keys of `[servers.NAME]`, for names that are there")
     storages: Changes = Field({}, description="Keys of `[storages.NAME]`, for names that are there")
@@ -51,7 +51,7 @@ def scaled(content: dict[str, Any], scale: object) -> dict[str, Any]:
 def unknown_names(content: dict[str, Any], scale: object) -> Iterator[tuple[str, str, list[str]]]:
     """Yield each name that a scale changes and the study does not have: the part, the name, those it has.
 
-    Merged, such a name would be a new level, which a slip of the pen must not make.
+    A misspelt name must not make a new level.
     """
     for part in ("servers", "storages", "tunings", "workloads"):
         there = content.get(part, DEFAULTS.get(part, {}))

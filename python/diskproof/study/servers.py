@@ -1,34 +1,37 @@
-"""Servers in a study file: which kind of each is under test, and where it is found."""
+"""Servers in a study file: the family of each, and where it is found."""
 
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from diskproof.study.part import Family, Flavour, Location, Part
+from diskproof.families import FAMILIES, Family, of
+from diskproof.families.options import FAMILY_OF, Flavour
+from diskproof.study.part import Location, Part
 
 
 class ServerChoice(Part):
     """A database server under test."""
 
     family: Family = Field(
-        description="Server family: `mysql` (MariaDB, MySQL, Percona Server), `postgresql` or `sqlite`"
+        description="Server family: " + "; ".join(f"`{family}`, {of(family).title}" for family in FAMILIES)
     )
-    flavour: Flavour | None = Field(
-        None, description="Which of the `mysql` family it must be; without it whichever there is"
-    )
+    flavour: Flavour | None = Field(None, description="Server of the family that it must be; default: any")
     basedir: Location | None = Field(
         None,
-        description="Folder of an unpacked server; without it the one installed on the machine is used. "
-        "`--basedir NAME=DIR` names it for one run, so that a study says nothing of a machine's paths",
+        description="Folder of an unpacked server; default: the installed one. "
+        "`--basedir NAME=DIR` names it for one run, so that a study needs no machine's paths",
     )
     optional: bool = Field(
         False,
-        description="Leave it out, with a word, where the machine has no such server, and with it every "
-        "workload that no other server runs",
+        description="Leave it out if the machine has no such server, and with it every workload that no "
+        "other server runs",
     )
 
     @model_validator(mode="after")
-    def _a_flavour_is_of_the_mysql_family(self) -> Self:
-        if self.flavour is not None and self.family != "mysql":
-            raise ValueError(f"`flavour` is the MySQL family's; leave it out for `{self.family}`")
+    def _the_flavour_is_of_the_family(self) -> Self:
+        if self.flavour is not None and FAMILY_OF[self.flavour] != self.family:
+            raise ValueError(
+                f"`{self.flavour}` is of family `{FAMILY_OF[self.flavour]}`; "
+                f"leave `flavour` out for `{self.family}`"
+            )
         return self

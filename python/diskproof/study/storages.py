@@ -11,30 +11,28 @@ from diskproof.study.places import PLACE_KINDS, PlaceChoice, PlaceKeys
 from diskproof.study.pools import PoolProperties
 
 LASTING: tuple[Role, ...] = ("data", "redo", "binlog")
-"""The roles whose loss is a loss: temporary files are gone after a crash anyway."""
+"""The roles that must survive a crash: temporary files need not."""
 
 
 class StorageChoice(PlaceKeys):
     """A storage layout: one place for everything (its keys right here), or a place for each role."""
 
-    data: PlaceChoice | None = Field(
-        None, description="Tables and indexes; every role not named lies here too"
-    )
+    data: PlaceChoice | None = Field(None, description="Tables and indexes, and every role that is not named")
     redo: PlaceChoice | None = Field(None, description="Redo log (InnoDB) or WAL (PostgreSQL)")
     binlog: PlaceChoice | None = Field(None, description="Binary log (MySQL family)")
     tmp: PlaceChoice | None = Field(None, description="Temporary files")
     placement: Placement | None = Field(
-        None, description="An SSD's place beside a disk, by name; instead of `data`"
+        None, description="How an SSD helps a disk, by name; instead of `data`"
     )
-    disk: PlaceChoice | None = Field(None, description="Of a `placement`: the disk")
-    ssd: PlaceChoice | None = Field(None, description="Of a `placement`: the SSD")
+    disk: PlaceChoice | None = Field(None, description="The disk of a `placement`")
+    ssd: PlaceChoice | None = Field(None, description="The SSD of a `placement`")
     pool: PoolProperties | None = Field(
-        None, description="Of the `placement` ssd-as-cache: properties of its ZFS pool"
+        None, description="Properties of the ZFS pool of the `placement` ssd-as-cache"
     )
     bought: list[Name] = Field(
         [],
-        description="Devices that it is made of, each by its name in `[prices]`: the one that holds the data "
-        "first, for a price per GB; two alike are named twice",
+        description="Its devices, by their names in `[prices]`: first the one that holds the data, for the "
+        "price per GB; name two equal devices twice",
     )
 
     @model_validator(mode="after")
@@ -42,7 +40,9 @@ class StorageChoice(PlaceKeys):
         kinds = self.kinds()
         if self.placement is not None:
             if kinds or self.data is not None:
-                raise ValueError(f"`placement` says where the data lies: leave `{(*kinds, 'data')[0]}` out")
+                raise ValueError(
+                    f"`placement` already says where the data is: leave `{(*kinds, 'data')[0]}` out"
+                )
             self._placed()
             return self
         for key in ("disk", "ssd", "pool"):
@@ -51,7 +51,7 @@ class StorageChoice(PlaceKeys):
         if len(kinds) + (self.data is not None) != 1:
             listed = ", ".join(f"`{kind}`" for kind in PLACE_KINDS)
             raise ValueError(
-                f"a storage says once where its data lies: {listed}, `data = {{ directory = … }}`, "
+                f"a storage needs exactly one place for its data: {listed}, `data = {{ directory = … }}`, "
                 "or a `placement`"
             )
         if kinds:
@@ -61,7 +61,7 @@ class StorageChoice(PlaceKeys):
         return self
 
     def places(self) -> dict[Role, PlaceChoice]:
-        """Return a place for every role; a role that is not named lies where the data lies."""
+        """Return a place for every role; a role that is not named is where the data is."""
         places = self._placed()
         named = {"redo": self.redo, "binlog": self.binlog, "tmp": self.tmp}
         return {role: named.get(role) or places.get(role) or places["data"] for role in ROLES}
@@ -72,7 +72,7 @@ class StorageChoice(PlaceKeys):
             place = self.places()[role]
             if not place.can_be_cut:
                 return (
-                    f"its {role} lies on a place that is `{place.kind}`: only the power of a virtual disk "
+                    f"its {role} is on a place that is `{place.kind}`, and only a virtual disk's power "
                     "can be cut"
                 )
         return None

@@ -1,4 +1,4 @@
-"""How the kernel keeps time, as far as that decides what reading the clock costs."""
+"""The kernel's clock source, which decides what reading the clock costs."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ QUICK = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
 
 
 def has_quick_clock(source: Path = SOURCE) -> bool:
-    """Tell whether reading the clock costs some tens of nanoseconds; False where that is not known."""
+    """Return whether reading the clock takes only some tens of ns; False if that is not known."""
     try:
         return source.read_text().strip() in QUICK
     except OSError:

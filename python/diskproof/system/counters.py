@@ -1,15 +1,21 @@
-"""The kernel's counters: CPU, disks, and what a set of processes used. Reading them costs a millisecond."""
+"""The kernel's counters of CPU, disks and processes. Reading them costs a millisecond."""
 
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+from diskproof.results.record import Record
 from diskproof.results.usage import DeviceUsage
+from diskproof.system.mounts import number_text
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 SECTOR_BYTES = 512
-"""/proc/diskstats counts in 512-byte sectors whatever the disk's own sector is."""
+"""/proc/diskstats counts sectors of 512 bytes, whatever the disk's own sector is."""
+
+
+Counted = TypeVar("Counted", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -21,12 +27,12 @@ class HostCounters:
     steal_s: float
     context_switches: int
     chosen_busy_s: float | None = None
-    """Of some CPUs alone, where any were named."""
+    """Of the requested CPUs only; None if none were requested."""
 
 
 @dataclass(frozen=True)
 class ProcessCounters:
-    """What a set of processes has used since they started, with their children that have ended."""
+    """What a set of processes has used since they started, with their ended children."""
 
     cpu_s: float
     read_bytes: int | None
@@ -34,7 +40,7 @@ class ProcessCounters:
 
 
 def host_counters(cpus: Collection[int] = ()) -> HostCounters:
-    """Read /proc/stat; `cpus` are those that are asked for in particular."""
+    """Read /proc/stat; `cpus` are counted separately too."""
     lines = Path("/proc/stat").read_text().splitlines()
     _user, _nice, _system, _idle, iowait, _irq, _softirq, steal = _ticks(lines[0])
     chosen = [line for line in lines if line.split()[0] in {f"cpu{cpu}" for cpu in cpus}]
@@ -54,15 +60,15 @@ def _busy_s(line: str) -> float:
 
 
 def _ticks(line: str) -> list[int]:
-    """Return what a line of /proc/stat tells of a CPU, or of all; guests' time is in the users' already."""
+    """Return the fields of one line of /proc/stat; the user time includes that of guests."""
     return [int(field) for field in line.split()[1:9]]
 
 
 def device_counters(name: str) -> DeviceUsage | None:
     """Read one disk's counters since it appeared; None if the kernel does not list it.
 
-    Fields: Documentation/admin-guide/iostats.rst of the Linux kernel; flushes since 5.5. Times are sums
-    over requests, in whole milliseconds.
+    Fields: Documentation/admin-guide/iostats.rst of the Linux kernel; flushes since 5.5. Times are sums over
+    requests, in whole milliseconds.
     """
     for line in Path("/proc/diskstats").read_text().splitlines():
         _, _, found, *fields = line.split()
@@ -82,21 +88,21 @@ def device_counters(name: str) -> DeviceUsage | None:
     return None
 
 
-def usage_between(earlier: DeviceUsage, later: DeviceUsage) -> DeviceUsage:
-    """Return what one disk did between two readings of its counters."""
-    before, after = earlier.model_dump(), later.model_dump()
+def between(earlier: Counted, later: Counted) -> Counted:
+    """Return the differences of two readings of the same counters; None if either is unknown."""
+    before = earlier.model_dump()
     moved = {
         name: None if count is None or before[name] is None else count - before[name]
-        for name, count in after.items()
+        for name, count in later.model_dump().items()
     }
-    return DeviceUsage.model_validate(moved)
+    return type(later).model_validate(moved)
 
 
 def process_counters(pids: list[int]) -> ProcessCounters:
     """Sum the CPU time and the storage traffic of live processes; traffic is None without permission.
 
-    What a child used that has ended counts for the parent that waited for it, or PostgreSQL's figures
-    would fall with every backend that goes. The kernel adds its traffic to the parent's by itself.
+    An ended child counts for the parent that waited for it, or PostgreSQL's figures would fall with every
+    backend that ends. The kernel adds its traffic to the parent's by itself.
     """
     cpu_s = 0.0
     read_bytes: int | None = 0
@@ -125,9 +131,8 @@ def open_files(
 ) -> list[tuple[str, str]]:
     """List the regular files that processes hold open for writing, as (path, ``major:minor``), once each.
 
-    Libraries and other files that are only read say nothing about where data lies, except those of
-    the server itself, which it opens for writing anyway. A load on bare files may open them for no more
-    than reading: `read_too` tells of which paths that is enough.
+    Files that are only read, such as libraries, do not show where data lies. A load on bare files may open
+    them only for reading: `read_too` returns for which paths that is enough.
     """
     found: dict[str, str] = {}
     for pid in pids:
@@ -139,7 +144,7 @@ def open_files(
             link = f"/proc/{pid}/fd/{descriptor}"
             try:
                 path = os.readlink(link)  # noqa: PTH115 - likewise
-                # Threads that share a process each hold every file: one descriptor of each will do.
+                # Threads of fio each hold every file: one descriptor of each is enough.
                 if path in found or not path.startswith("/") or path.startswith("/memfd:"):
                     continue
                 if (number := _device_number(link)) and (read_too(path) or _is_written(pid, descriptor)):
@@ -150,11 +155,11 @@ def open_files(
 
 
 def _device_number(link: str) -> str | None:
-    """Return where the file behind a descriptor lies, even where it has been deleted; None of no file."""
+    """Return the device of the file behind a descriptor, even if it was deleted; None if it is no file."""
     stat = os.stat(link)  # noqa: PTH116 - one of thousands
     if (stat.st_mode & 0o170000) != 0o100000:
         return None
-    return f"{os.major(stat.st_dev)}:{os.minor(stat.st_dev)}"
+    return number_text(stat.st_dev)
 
 
 def _is_written(pid: int, descriptor: str) -> bool:

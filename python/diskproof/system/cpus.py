@@ -1,4 +1,4 @@
-"""CPUs: those that a run may use, and those of them that are kept for what is under test."""
+"""The CPUs that a run may use, and those that are reserved for what is measured."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator
@@ -10,7 +10,7 @@ from pathlib import Path
 from diskproof.refusal import RefusalError
 
 SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
-"""CPUs that are one core (Documentation/admin-guide/cputopology.rst of the Linux kernel)."""
+"""CPUs of one core (Documentation/admin-guide/cputopology.rst of the Linux kernel)."""
 
 
 @dataclass(frozen=True)
@@ -18,26 +18,26 @@ class Division:
     """The CPUs of a run in two parts, by the kernel's numbers."""
 
     held: tuple[int, ...]
-    """For what is under test, and for nothing else that the run starts."""
+    """For what is measured, and for nothing else that the run starts."""
     others: tuple[int, ...]
-    """For everything else; the same as `held` where the run has no more."""
+    """For everything else; the same as `held` if the run has no more."""
     idle: tuple[int, ...] = ()
-    """For nothing: the other threads of the cores that are held."""
+    """For nothing: the other threads of the held cores."""
 
 
 def divide(count: int) -> Division:
-    """Set `count` CPUs aside, the last ones; RefusalError where the run may use fewer.
+    """Reserve `count` CPUs, the last ones; RefusalError if the run may use fewer.
 
-    The first CPUs are where interrupts go unless somebody has said otherwise. Threads of one core share
-    its speed: where there are more cores than asked for, each CPU is a core of its own, whose other threads
-    stay idle. Where there are not, threads of a core stay on one side, as far as the number allows.
+    Interrupts go to the first CPUs by default. Threads of one core share its speed. If there are more cores
+    than requested, each CPU is a core of its own, whose other threads stay idle. If not, the threads of a
+    core stay on one side as far as the number allows.
     """
     usable = sorted(os.sched_getaffinity(0))
     if count > len(usable):
         have = "1 CPU" if len(usable) == 1 else f"{len(usable)} CPUs"
         raise RefusalError(
-            f"`design.cpus` is {count}, and the run may use {have} of this machine: "
-            f"`cpus = {len(usable)}` or less, or leave it out"
+            f"`design.cpus` is {count}, but the run may use {have} of this machine: "
+            f"set `cpus` to {len(usable)} or less, or leave it out"
         )
     by_core = sorted(usable, key=lambda cpu: (_core(cpu), cpu))
     cores = [tuple(threads) for _, threads in groupby(by_core, _core)]
@@ -52,15 +52,14 @@ def divide(count: int) -> Division:
 
 
 def usable() -> tuple[int, ...]:
-    """Return the CPUs that this process and what it starts may use."""
+    """Return the CPUs that this process and its children may use."""
     return tuple(sorted(os.sched_getaffinity(0)))
 
 
 def half(cpus: Collection[int]) -> tuple[int, ...]:
-    """Return the last half of some CPUs, of an odd number the smaller part; empty of one CPU.
+    """Return the last half of some CPUs, the smaller part of an odd number; empty for one CPU.
 
-    Threads of one core stay together: half of them are half of
-    the cores, as far as their number allows, and not each core with half of its threads.
+    Threads of one core stay together: half of the CPUs are half of the cores, as far as their number allows.
     """
     by_core = sorted(cpus, key=lambda cpu: (_core(cpu), cpu))
     return tuple(sorted(by_core[(len(by_core) + 1) // 2 :]))
@@ -68,7 +67,7 @@ def half(cpus: Collection[int]) -> tuple[int, ...]:
 
 @contextmanager
 def kept_to(cpus: Iterable[int]) -> Iterator[None]:
-    """Keep this process to some CPUs, all its threads and what they start, until the end of the block."""
+    """Keep this process, all its threads and its children on some CPUs until the end of the block."""
     before = os.sched_getaffinity(0)
     _keep_all_threads(cpus)
     try:
@@ -79,10 +78,10 @@ def kept_to(cpus: Iterable[int]) -> Iterator[None]:
 
 @contextmanager
 def starting_on(cpus: Collection[int] | None) -> Iterator[None]:
-    """Let what is started within the block run on some CPUs alone; None: on those of this process.
+    """Start programs within the block on some CPUs only; None: on those of this process.
 
-    A new process has the CPUs of the thread that started it (sched_setaffinity(2)), from its first
-    instruction on: no thread of it can have been elsewhere.
+    A new process inherits the CPUs of the thread that started it (sched_setaffinity(2)) from its first
+    instruction on.
     """
     if cpus is None:
         yield
@@ -96,7 +95,7 @@ def starting_on(cpus: Collection[int] | None) -> Iterator[None]:
 
 
 def allowed_cpus(pids: Iterable[int]) -> list[int]:
-    """Return the CPUs on which any thread of some processes may run; empty where all of them are gone."""
+    """Return the CPUs on which any thread of some processes may run; empty if all of them are gone."""
     found: set[int] = set()
     for pid in pids:
         for thread in _threads(pid):
@@ -108,7 +107,7 @@ def allowed_cpus(pids: Iterable[int]) -> list[int]:
 
 
 def _keep_all_threads(cpus: Iterable[int]) -> None:
-    """Keep every thread; one that ends meanwhile needs nothing, and one that begins has its parent's CPUs."""
+    """Set the CPUs of every thread. A new thread inherits its parent's CPUs."""
     wanted = set(cpus)
     for thread in _threads(os.getpid()):
         try:
@@ -125,7 +124,7 @@ def _threads(pid: int) -> list[int]:
 
 
 def _core(cpu: int) -> int:
-    """Return the first CPU of the same core; the CPU itself where the kernel does not tell."""
+    """Return the first CPU of the same core; the CPU itself if the kernel does not report it."""
     try:
         first = Path(SIBLINGS.format(cpu)).read_text().replace("-", ",").split(",")[0]
     except OSError:

@@ -1,4 +1,4 @@
-"""What processes have of the CPUs, and what they wait for them: thread by thread, while they come and go."""
+"""CPU time that processes use and wait for, thread by thread."""
 
 import math
 import os
@@ -8,22 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 from diskproof.results.usage import CpuUse
-from diskproof.system.counters import process_counters
+from diskproof.system.counters import between, process_counters
 
 MOST_CPU = 0.01
-"""Of one CPU, for reading what threads waited: of a thousand threads it is read every second second or so."""
+"""Share of one CPU that reading the waits may cost: a thousand threads are read about every two seconds."""
 
 
 class CpuAccount:
     """Follows processes from its first look on.
 
-    A thread that ends takes with it what it has waited since it was last read: of looks a second apart at
-    most that second, or a few with thousands of threads. Its running time stays with its process, and that of
-    a child with its parent.
+    When a thread ends, its waiting time since the last reading is lost: at most a second, or a few with
+    thousands of threads. Its running time stays with its process, and a child's with its parent.
     """
 
     def __init__(self, pids: Callable[[], list[int]]) -> None:
-        """Follow the processes that `pids` names at each look; later ones count from their start."""
+        """Follow the processes that `pids` returns at each look; later ones count from their start."""
         self._pids = pids
         self._begun = False
         self._used_at_first_s = self._used_s = 0.0
@@ -36,15 +35,15 @@ class CpuAccount:
     def look(self, *, exact: bool = False) -> CpuUse | None:
         """Return what was used and waited for since the first look; None while there was no process.
 
-        With so many threads that looking would cost more than `MOST_CPU`, what was waited is that of the
-        last time it was read; with `exact` it is read in any case, as at the first look.
+        If there are so many threads that looking would cost more than `MOST_CPU`, the waiting time is that of
+        the last reading. With `exact`, and at the first look, it is always read.
 
-        `waited_s` is what threads were ready to run for and had no CPU (the second figure of schedstat, in
-        ns: Documentation/scheduler/sched-stats.rst of the Linux kernel).
+        `waited_s` is the time in which threads were ready to run and had no CPU (the second figure of
+        schedstat, in ns: Documentation/scheduler/sched-stats.rst of the Linux kernel).
         """
         pids = self._pids()
         self._met |= bool(pids)
-        # Of processes that are all gone nothing can be read any more: what they had used is known.
+        # If all processes are gone, nothing can be read any more: keep the last figure.
         self._used_s = max(self._used_s, process_counters(pids).cpu_s)
         if self._keeps_account and (exact or time.monotonic() >= self._read_again_at_s):
             began_s = time.thread_time()
@@ -64,20 +63,14 @@ class CpuAccount:
         if self._begun:
             for thread, waited_ns in now_ns.items():
                 before_ns = self._seen_ns.get(thread, 0)
-                # A number that was given out anew begins at 0.
+                # A reused number begins at 0.
                 self._waited_ns += waited_ns - before_ns if waited_ns >= before_ns else waited_ns
         self._seen_ns = now_ns
 
 
 def cpu_between(earlier: CpuUse | None, later: CpuUse) -> CpuUse:
     """Return what was used and waited for between two looks."""
-    if earlier is None:
-        return later
-    known = earlier.waited_s is not None and later.waited_s is not None
-    return CpuUse(
-        used_s=later.used_s - earlier.used_s,
-        waited_s=(later.waited_s or 0.0) - (earlier.waited_s or 0.0) if known else None,
-    )
+    return later if earlier is None else between(earlier, later)
 
 
 def _waits_ns(pid: int) -> list[tuple[int, int]]:
@@ -97,7 +90,7 @@ def _waits_ns(pid: int) -> list[tuple[int, int]]:
 
 
 def _kernel_keeps_account() -> bool:
-    """Tell whether schedstat is there and counts: without the account each of its figures is 0."""
+    """Return whether schedstat exists and counts: if it does not count, each of its figures is 0."""
     try:
         text = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""Signals that end a measurement: all of them in the good order in which Ctrl-C does."""
+"""Signals that end a measurement: each leads to the same orderly end as Ctrl-C."""
 
 import os
 import signal
@@ -7,21 +7,21 @@ from contextlib import contextmanager
 from types import FrameType
 
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, a polite kill, and a terminal that closes."""
+"""Ctrl-C, a plain kill, and a terminal that closes."""
 
 HEARD = "heard"
-"""Marks an interruption that came as a signal, and after which no other is heard."""
+"""Marks an interruption by a signal; further signals are ignored after it."""
 
 _came: list[int] = []
-"""Signals that came and have not yet ended anything."""
+"""Signals that came and have not ended anything yet."""
 
 
 @contextmanager
 def ending_in_good_order() -> Iterator[None]:
-    """Let every ending signal do what Ctrl-C does; one that is ignored (nohup) stays ignored.
+    """Handle every ending signal like Ctrl-C; one that is ignored (nohup) stays ignored.
 
-    Once one has come, no further one is heard, from here to the end of the process: neither what is undone
-    nor the last word is to be cut short.
+    After the first one, all others are ignored until the process ends, so that nothing interrupts the
+    clean-up or the last message.
     """
     before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     _came.clear()
@@ -40,19 +40,19 @@ def ending_in_good_order() -> Iterator[None]:
 
 
 def hear_one(number: signal.Signals) -> None:
-    """Let the first signal of a kind raise KeyboardInterrupt, and no further ending signal be heard."""
+    """Let the first signal of a kind raise KeyboardInterrupt, and ignore all ending signals after it."""
     if signal.getsignal(number) is not signal.SIG_IGN:
         signal.signal(number, _interrupt)
 
 
 def end_if_asked() -> None:
-    """Raise the interruption that got lost: one that falls into a destructor is only printed by Python."""
+    """Raise an interruption that got lost: Python only prints one that falls into a destructor."""
     if _came:
         raise KeyboardInterrupt(HEARD, signal.Signals(_came[0]).name)
 
 
 def ignore_endings() -> None:
-    """Let no ending signal disturb what follows; `ending_in_good_order` puts them back at its end."""
+    """Ignore all ending signals; `ending_in_good_order` restores them at its end."""
     for number in ENDING_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
@@ -60,7 +60,7 @@ def ignore_endings() -> None:
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     ignore_endings()
     _came.append(number)
-    if number == signal.SIGHUP:  # the terminal is gone: whatever is still said there would be an error
+    if number == signal.SIGHUP:  # the terminal is gone: output to it would fail
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
             os.dup2(nowhere, stream)

@@ -9,7 +9,7 @@ LATENCY = Path("/dev/cpu_dma_latency")
 
 
 def may_keep_cores_awake() -> bool:
-    """Tell whether this user may ask the kernel for it."""
+    """Return whether this user may ask the kernel for it."""
     try:
         with LATENCY.open("r+b", buffering=0):
             return True
@@ -19,11 +19,11 @@ def may_keep_cores_awake() -> bool:
 
 @contextmanager
 def cores_awake() -> Iterator[int | None]:
-    """Let no idle core sleep so deep that waking it takes longer than this many microseconds: 0.
+    """Keep every idle core so lightly asleep that waking it takes no longer than 0 us.
 
-    The request lives as long as the file is open (Documentation/power/pm_qos_interface.rst of the
-    Linux kernel): there is nothing to undo, even after a kill. Yields the microseconds asked for, or
-    None where the kernel has no such file or this user may not write it.
+    The request lives as long as the file is open (Documentation/power/pm_qos_interface.rst of the Linux
+    kernel), so there is nothing to undo, even after a kill. Yields the microseconds, or None if the kernel
+    has no such file or this user may not write it.
     """
     try:
         file = LATENCY.open("r+b", buffering=0)

@@ -1,12 +1,12 @@
-"""What a run starts, mounts and creates is written down here first, so that any kill can be undone.
+"""The journal: what a run starts, mounts or makes is recorded first, so that any kill can be undone.
 
-One file a run, in the user's state directory. A run that ends in good order undoes its own journal
-and removes the file; whatever is still there belongs to a run that was killed.
+There is one file per run, in the user's state directory. A run that ends normally undoes its own journal and
+removes the file. A file that remains belongs to a run that was killed.
 
-Processes are not listed by number, since a number is known only after the start and is given out
-again after the end. Every process of a run carries the run's mark in its environment instead, and
-its children inherit it. Those that write over their environment (PostgreSQL's children show their
-state there) are known by where they work: in a directory of the run.
+Processes are not listed by number: the number is known only after the start, and is reused after the end.
+Every process of a run carries the run's mark in its environment, and its children inherit it. PostgreSQL's
+children write their state over their environment; they are known by their working directory, which is one of
+the run.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ import json
 import os
 import secrets
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -23,6 +23,7 @@ import psutil
 
 from diskproof.refusal import NotWrittenError, RefusalError, why_not_written
 from diskproof.results.durable import append_line
+from diskproof.system.endings import ignore_endings
 from diskproof.system.loops import backing_file_of
 from diskproof.system.undoing import (
     GONE_WITH_THE_KERNEL,
@@ -40,19 +41,19 @@ MARK = "DISKPROOF_RUN"
 """Environment variable that every process of a run carries."""
 
 NOT_INHERITED = "DISKPROOF_PASSWORD"
-"""The password for the user's own servers; the run's have none, and refuse one that comes all the same."""
+"""The password for the user's own servers; the run's own servers have none, and refuse one."""
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
-"""Tells one start of the kernel from another: proc(5)."""
+"""Identifies one start of the kernel: proc(5)."""
 
 NOTHING: Entry = {"gone": ""}
-"""Stands where an entry was that asks for nothing any more; the others keep their numbers."""
+"""Replaces an entry that needs no undoing any more; the others keep their numbers."""
 
 UNREAD = "unread"
-"""Kind of an entry that stands for a line that cannot be read, or not be believed; it says so."""
+"""Kind of an entry for a line that is unreadable or doubtful; its value is the message."""
 
 KINDS = frozenset({"run", "undone", "directory", *UNDOING})
-"""What a line may begin with."""
+"""The possible kinds of a line."""
 
 GRACE_S = 5.0
 """How long a process may take to die before the undo goes on without it."""
@@ -71,17 +72,16 @@ def state_folder() -> Path:
 
 
 class Journal:
-    """The journal of the run under way; at most one exists on a machine at a time (per user)."""
+    """The journal of the current run; at most one per user exists on a machine at a time."""
 
     def __init__(self, path: Path, mark: str, lock: IO[str]) -> None:
-        """Use `begin`; this only holds the parts."""
         self.path = path
         self.mark = mark
         self._lock = lock
 
     @classmethod
     def begin(cls, purpose: str) -> "Journal":
-        """Take the machine for one run; AnotherRunError says which process has it."""
+        """Take the machine for one run; AnotherRunError names the process that has it."""
         folder = state_folder()
         lock = _lock_file(folder)
         try:
@@ -90,7 +90,7 @@ class Journal:
             refused = _another_run(lock)
             lock.close()
             raise refused from None
-        with _written_down(folder):
+        with _writing_in(folder):
             lock.truncate(0)
             lock.write(f"process {os.getpid()}, {purpose}")
             lock.flush()
@@ -100,14 +100,17 @@ class Journal:
     def outliving(cls, folder: Path, purpose: str) -> "Journal":
         """Begin a journal in a folder of its own, for what stays when this process ends.
 
-        It does not take the machine, and `clean` leaves it alone: who keeps it undoes it. Until
-        `leave` or `finish`, no second one is begun there.
+        It does not take the machine, and `clean` ignores it: its owner undoes it. Until `leave` or `finish`,
+        no second one can begin there.
         """
         return cls._new(folder, purpose, cls.attaching(folder))
 
     @staticmethod
     def attaching(folder: Path) -> IO[str]:
-        """Wait until nobody is between beginning and leaving a journal in a folder; closing gives way."""
+        """Wait until nobody is between beginning and leaving a journal in a folder.
+
+        Closing the returned file unlocks the folder.
+        """
         lock = _lock_file(folder)
         fcntl.flock(lock, fcntl.LOCK_EX)
         return lock
@@ -120,40 +123,40 @@ class Journal:
         return journal
 
     def leave(self) -> None:
-        """End the writing; all that stands in it stays as it is."""
+        """Stop writing; all entries stay as they are."""
         self._lock.close()
 
     def directory(self, path: Path) -> Path:
-        """Write down and make a directory that this run may remove, with all in it."""
+        """Record and make a directory that this run may remove, with all in it."""
         self._write({"directory": str(path)})
         path.mkdir(parents=True)
         (path / OWNED).write_text(self.mark)
         return path
 
     def parents(self, path: Path) -> None:
-        """Write down and make the missing parents of a path; they go again only if they are empty."""
+        """Record and make the missing parents of a path; they are removed only if they are empty."""
         for folder in reversed(path.absolute().parents):
             if not folder.exists():
                 self._write({"parent": str(folder)})
                 folder.mkdir()
 
     def mounted(self, path: Path, source: str) -> None:
-        """Write down a mount point before it is mounted, and what will be mounted there.
+        """Record a mount point before it is mounted, and the source of the mount.
 
-        `source` is what the kernel's table will show: a block device, a pool, or a name. What comes
-        from elsewhere is somebody else's and stays; so does a loop device that lies on another file by then.
+        `source` is what the kernel's table will show: a block device, a pool, or a name. A mount of another
+        source is somebody else's and stays; so does a loop device that lies on another file by then.
         """
         below = backing_file_of(Path(source)) if source.startswith("/dev/") else None
         self._write({"mount": str(path), "source": source, **({"on": below} if below else {})})
 
     def looped(self, backing_file: Path) -> None:
-        """Write down a file, before a loop device is put on it; its number is known only afterwards."""
+        """Record a file before a loop device is put on it; the device's number is known only afterwards."""
         self._write({"loop": str(backing_file)})
 
     def file(self, path: Path, size_bytes: int) -> int:
-        """Make a file that this run may remove, of holes, and return its descriptor; OSError if it is there.
+        """Make a sparse file that this run may remove, and return its descriptor; OSError if it exists.
 
-        It is written down once it is made: only then is it known from another of that name.
+        It is recorded after it is made: only then can it be told from another file of that name.
         """
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         try:
@@ -166,36 +169,36 @@ class Journal:
         return descriptor
 
     def adopt(self, path: Path, *, handles: str = "") -> None:
-        """Write down a file that a process of this run has made and keeps at its size; nothing if it is gone.
+        """Record a file that a process of this run made and keeps at its size; nothing if it is gone.
 
-        It goes with the run where the process could not remove it. So do those beside it whose names are
-        `handles` and a number that stands in it, as in a list of segments of shared memory.
+        It goes with the run if the process cannot remove it. So do the files beside it that are named
+        `handles` and a number that it contains, as in a list of segments of shared memory.
         """
         with suppress(FileNotFoundError):
             self._write({"file": str(path), "identity": identity(path.lstat()), "handles": handles})
 
     def pool(self, name: str) -> None:
-        """Write down a ZFS pool that this run may destroy, before it is made."""
+        """Record a ZFS pool that this run may destroy, before it is made."""
         self._write({"pool": name})
 
     def cgroup(self, path: Path) -> None:
-        """Write down a control group, before it is made."""
+        """Record a control group, before it is made."""
         self._write({"cgroup": str(path)})
 
     def tear_down(self, command: str) -> None:
-        """Write down the user's own command that undoes what another is about to set up."""
+        """Record the user's own command that undoes the next one."""
         self._write({"tear_down": command, "cwd": str(Path.cwd())})
 
     def environment(self, *, marked: bool = True) -> dict[str, str]:
-        """Return the environment that every process of this run must have: the user's, but for a password.
+        """Return the environment of this run's processes: the user's, without a password.
 
-        Not `marked` are the user's own commands alone, whose daemons are theirs to end.
+        Only the user's own commands are not `marked`: their daemons are the user's to end.
         """
         inherited = {name: value for name, value in os.environ.items() if name not in {NOT_INHERITED, MARK}}
         return {**inherited, **({MARK: self.mark} if marked else {})}
 
     def finish(self) -> list[Undone]:
-        """Undo all that was written down and give the machine back."""
+        """Undo all entries and give the machine back."""
         undone = undo(self.path)
         self._lock.close()
         return undone
@@ -204,8 +207,24 @@ class Journal:
         _append(self.path, entry)
 
 
+@contextmanager
+def machine_taken(purpose: str, left_behind: Callable[[Undone], object]) -> Iterator[Journal]:
+    """Take the machine for one run, and undo its journal at the end.
+
+    `left_behind` receives what could not be undone.
+    """
+    journal = Journal.begin(purpose)
+    try:
+        yield journal
+    finally:
+        ignore_endings()  # a second Ctrl-C must not interrupt the clean-up
+        for undone in journal.finish():
+            if not undone.done:
+                left_behind(undone)
+
+
 def clean() -> list[Undone]:
-    """Undo what killed runs left behind; AnotherRunError where one is still alive."""
+    """Undo what killed runs left behind; AnotherRunError if one is still alive."""
     folder = state_folder()
     if not folder.is_dir():
         return []
@@ -214,8 +233,8 @@ def clean() -> list[Undone]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise AnotherRunError(
-                f"{_another_run(lock)}; for what was left by a run with another state folder, set "
-                "DISKPROOF_STATE to that"
+                f"{_another_run(lock)}; to clean up after a run with another state folder, set "
+                "DISKPROOF_STATE to that folder"
             ) from None
         return [undone for path in sorted(folder.glob("*.jsonl")) for undone in undo(path)]
 
@@ -224,15 +243,15 @@ def _another_run(lock: IO[str]) -> AnotherRunError:
     lock.seek(0)
     return AnotherRunError(
         f"a run is under way here: {lock.read().strip() or 'another process'}. Two at once would measure "
-        "each other: wait for it, or end it with Ctrl-C in its terminal; it cleans up by itself"
+        "each other: wait for it, or end it with Ctrl-C in its terminal"
     )
 
 
 def undo(path: Path) -> list[Undone]:
-    """Undo one journal, the last thing first; the file goes once nothing of it is left.
+    """Undo one journal, the last entry first; the file is removed when nothing of it is left.
 
-    What is undone is written down as well, so that another try leaves it out: a user's own command
-    that has succeeded would fail the second time.
+    What is undone is recorded too, so that another attempt skips it: a user's command that succeeded would
+    fail the second time.
     """
     entries = _entries(path)
     mark = path.stem
@@ -243,7 +262,7 @@ def undo(path: Path) -> list[Undone]:
             continue
         items = _undo(entry, mark)
         if items and all(item.done for item in items):
-            with suppress(NotWrittenError):  # on a full disk it is tried again, should anything be left
+            with suppress(NotWrittenError):  # on a full disk it is repeated if anything is left
                 _append(path, {"undone": str(number)})
         undone += items
     if all(item.done for item in undone):
@@ -252,7 +271,7 @@ def undo(path: Path) -> list[Undone]:
 
 
 def _undo(entry: Entry, mark: str) -> list[Undone]:
-    """Undo one entry; what goes wrong with it must not keep the others from being undone."""
+    """Undo one entry; a failure does not keep the others from being undone."""
     kind = next(iter(entry))
     if kind == UNREAD:
         return [Undone(entry[kind], done=False)]
@@ -265,17 +284,17 @@ def _undo(entry: Entry, mark: str) -> list[Undone]:
 
 
 def _entries(path: Path) -> list[Entry]:
-    """Return what stands in a journal; what a kill cut off was not yet acted on, and is cut away.
+    """Return the entries of a journal; an incomplete last line was not acted on yet, and is cut off.
 
-    Of a journal from before the machine was started anew, what the kernel held is gone, and what
-    lies in its place now is another's. Where the line that tells it is spoilt, it may be either.
+    If the machine was restarted since, what the kernel held is gone, and what is in its place now belongs to
+    another. If the line that shows this is damaged, both are possible.
     """
     text = path.read_bytes()
     whole = text[: text.rfind(b"\n") + 1]
     if whole != text:
         os.truncate(path, len(whole))
     lines = whole.split(b"\n")[:-1]
-    entries = [_entry(line) or _spoilt(number, path) for number, line in enumerate(lines, start=1)]
+    entries = [_entry(line) or _damaged(number, path) for number, line in enumerate(lines, start=1)]
     if entries and UNREAD in entries[0]:
         return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else _doubtful(entry) for entry in entries]
     if entries and entries[0].get("boot", _boot()) != _boot():
@@ -284,7 +303,7 @@ def _entries(path: Path) -> list[Entry]:
 
 
 def _entry(line: bytes) -> Entry | None:
-    """Read a line of a journal; None of one that a failing disk has spoilt."""
+    """Read a line of a journal; None if a failing disk has damaged it."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
@@ -302,38 +321,40 @@ def _is_name(value: object) -> bool:
         return False
 
 
-def _spoilt(number: int, path: Path) -> Entry:
-    """Stand for a line that must not keep the others as they are, nor be forgotten."""
-    told = f"line {number} of {path} cannot be read: what it names was not undone"
-    return {UNREAD: f"{told}; undo that, and remove the file"}
+def _damaged(number: int, path: Path) -> Entry:
+    """Replace a damaged line: it does not stop the others from being undone, and is not forgotten."""
+    return {
+        UNREAD: f"line {number} of {path} cannot be read: what it names was not undone; undo it by hand, "
+        "then remove the file"
+    }
 
 
 def _doubtful(entry: Entry) -> Entry:
-    """Stand for what the kernel held before or after a restart: it may be another's, and is not touched."""
+    """Replace what the kernel held before or after a restart: it may be another's, and stays."""
     kind = next(iter(entry))
-    return {UNREAD: f"{kind} {entry[kind]} (not undone: whether it is of this start of the machine is lost)"}
+    return {UNREAD: f"{kind} {entry[kind]} (not undone: it may date from before the last restart)"}
 
 
 def _append(path: Path, entry: Entry) -> None:
-    with _written_down(path.parent):
+    with _writing_in(path.parent):
         append_line(path, json.dumps(entry))
 
 
 def _lock_file(folder: Path) -> IO[str]:
-    with _written_down(folder):
+    with _writing_in(folder):
         folder.mkdir(parents=True, exist_ok=True)
         return (folder / "lock").open("a+", encoding="utf-8")
 
 
 @contextmanager
-def _written_down(folder: Path) -> Iterator[None]:
-    """Say of a folder of journals that nothing can be written there: then nothing may be started."""
+def _writing_in(folder: Path) -> Iterator[None]:
+    """Refuse to go on if the journal cannot be written: then nothing may be started."""
     try:
         yield
     except OSError as error:
         raise NotWrittenError(
-            f"what is started and mounted is written down first, in the state folder, and "
-            f"{why_not_written(folder, error)}, or set DISKPROOF_STATE to a folder elsewhere"
+            "the journal of what a run starts and mounts cannot be kept: "
+            f"{why_not_written(folder, error)}, or set DISKPROOF_STATE to another folder"
         ) from error
 
 
@@ -345,7 +366,7 @@ def _boot() -> str:
 
 
 def processes_of(mark: str) -> Iterator[psutil.Process]:
-    """Yield the live processes that carry a run's mark, this one excepted."""
+    """Yield the live processes that carry a run's mark, without this one."""
     for process in psutil.process_iter():
         try:
             if process.pid != os.getpid() and process.environ().get(MARK) == mark:
@@ -355,10 +376,10 @@ def processes_of(mark: str) -> Iterator[psutil.Process]:
 
 
 def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
-    """Yield the live processes of ours that work in one of these folders, this one excepted.
+    """Yield our live processes that work in one of these folders, without this one.
 
-    One whose environment can be read and holds no mark is somebody's shell that stands there, and
-    nobody's to end. PostgreSQL's children have none left to read.
+    A process whose environment can be read and has no mark is a user's shell in that folder, and stays.
+    PostgreSQL's children have no readable environment.
     """
     resolved = [folder.resolve() for folder in folders]
     for process in psutil.process_iter():

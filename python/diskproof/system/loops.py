@@ -16,26 +16,26 @@ NAME_BYTES_MAX = 63
 """Longer names were cut, and two files may have the same beginning."""
 
 RELEASE_S = 5.0
-"""How long a loop device may take to let go of its file: udev looks at each that changes."""
+"""How long a loop device may take to release its file: udev looks at each that changes."""
 
 
 def loops_on(backing_file: Path) -> list[Path]:
-    """Return the loop devices that lie on a file, which need not be readable any more."""
+    """Return the loop devices on a file, which need not be readable any more."""
     return [Path("/dev") / folder.name for folder in BLOCKS.glob("loop*") if _lies_on(folder, backing_file)]
 
 
 def lies_on(device: Path, backing_file: Path) -> bool:
-    """Return whether a loop device lies on a file; its number may have been given out anew."""
+    """Return whether a loop device lies on a file; its number may have been reused."""
     return _lies_on(BLOCKS / device.name, backing_file)
 
 
 def backing_file_of(device: Path) -> str | None:
-    """Return the file that a loop device lies on; None of any other device."""
+    """Return the file that a loop device lies on; None for any other device."""
     return _backing(BLOCKS / device.name)
 
 
 def wait_until_free(device: Path, backing_file: Path) -> bool:
-    """Wait until a loop device that was told to detach has let go of its file; False if it does not."""
+    """Wait until a detached loop device has released its file; False if it does not."""
     until = time.monotonic() + RELEASE_S
     while _lies_on(BLOCKS / device.name, backing_file):
         if time.monotonic() > until:
@@ -45,10 +45,10 @@ def wait_until_free(device: Path, backing_file: Path) -> bool:
 
 
 def _lies_on(folder: Path, backing_file: Path) -> bool:
-    """Return whether a loop device lies on a file, even if the file's mount has gone before it.
+    """Return whether a loop device lies on a file, even if the file's mount is gone.
 
-    A disk's program that is told to end takes its mount away under the loop device; the kernel's path of the
-    file then begins where the mount was.
+    A disk's program that ends removes its mount under the loop device. The kernel's path of the file then
+    begins where the mount was.
     """
     backing = _backing(folder)
     name = os.fsencode(backing_file)

@@ -1,4 +1,4 @@
-"""What this machine is: the facts that a figure means nothing without."""
+"""The facts of this machine that every figure depends on."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ import psutil
 
 from diskproof import __version__
 from diskproof.results.machine import Machine, Place, ServerFacts
-from diskproof.system.cpus import Division
+from diskproof.system.cpus import Division, usable
 
 
 def describe_machine(
@@ -19,17 +19,17 @@ def describe_machine(
     division: Division | None = None,
     fio_version: str | None = None,
 ) -> Machine:
-    """Gather the facts of this machine together with the places and servers of a study.
+    """Return the facts of this machine with the places and servers of a study.
 
     `idle_wake_up_us` is what the run asked the kernel for, `division` how it divided its CPUs; `fio_version`
-    is None where fio makes no load.
+    is None if fio makes no load.
     """
     return Machine(
         host=platform.node(),
         kernel=f"{platform.system()} {platform.release()}",
         distribution=_distribution(),
         cpu_model=_cpu_model(),
-        cpus=len({*division.held, *division.others, *division.idle}) if division else usable_cpus(),
+        cpus=len({*division.held, *division.others, *division.idle}) if division else len(usable()),
         host_cpus=os.cpu_count(),
         held_cpus=list(division.held) if division else [],
         idle_cpus=list(division.idle) if division else [],
@@ -44,11 +44,6 @@ def describe_machine(
         places=places,
         servers=servers,
     )
-
-
-def usable_cpus() -> int:
-    """Return how many CPUs this process may run on."""
-    return len(os.sched_getaffinity(0))
 
 
 def _distribution() -> str:
@@ -66,7 +61,7 @@ def _cpu_model() -> str:
 
 
 def _hypervisor() -> str | None:
-    """Return the hypervisor's name where the firmware or the CPU shows one."""
+    """Return the hypervisor's name if the firmware or the CPU shows one."""
     product = _read("/sys/class/dmi/id/product_name")
     if product and any(word in product for word in ("KVM", "Virtual", "VMware", "HVM", "Compute Engine")):
         return product

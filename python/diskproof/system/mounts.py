@@ -1,4 +1,4 @@
-"""Which file system and which block device a path lies on."""
+"""The file system and the block device that a path lies on."""
 
 import os
 from dataclasses import dataclass
@@ -23,13 +23,17 @@ class Mount:
 
 
 def device_number(path: Path) -> str:
-    """Return ``major:minor`` of the file system that a path lies on; OSError if it is not there."""
-    device = path.stat().st_dev
+    """Return ``major:minor`` of the file system that a path lies on; OSError if the path does not exist."""
+    return number_text(path.stat().st_dev)
+
+
+def number_text(device: int) -> str:
+    """Return a device's number as the kernel writes it: ``major:minor``."""
     return f"{os.major(device)}:{os.minor(device)}"
 
 
 def mounts() -> list[Mount]:
-    """Read the mounts that this process sees, in the order they were made."""
+    """Return the mounts that this process sees, in the order they were made."""
     found = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
@@ -41,27 +45,27 @@ def mounts() -> list[Mount]:
 
 
 def is_mounted(path: Path) -> bool:
-    """Tell whether something is mounted right here.
+    """Return whether something is mounted exactly here.
 
-    The kernel's table says so without asking the file system, which may be one whose program is dead.
+    The kernel's table answers without the file system, whose program may be dead.
     """
     return bool(mounted_at(path))
 
 
 def mounted_at(path: Path) -> list[Mount]:
-    """Return what is mounted right here, one over the other: the last is the one that is seen."""
+    """Return what is mounted exactly here, one over another: the last is visible."""
     real = str(path.parent.resolve() / path.name)
     return [mount for mount in mounts() if mount.mount_point == real]
 
 
 def is_mounted_from(path: Path, source: str) -> bool:
-    """Tell whether the mount that is seen right here comes from a source, and not from somebody else's."""
+    """Return whether the visible mount exactly here comes from a source."""
     here = mounted_at(path)
     return bool(here) and comes_from(here[-1], source)
 
 
 def comes_from(mount: Mount, source: str) -> bool:
-    """Tell whether a mount comes from a source: a name, a pool (or a data set of it), a block device."""
+    """Return whether a mount comes from a source: a name, a pool (or its data set), a block device."""
     if mount.source == source or mount.source.startswith(f"{source}/"):
         return True
     number = _number_of_source(source)
@@ -75,7 +79,7 @@ def mounts_within(folder: Path) -> list[str]:
 
 
 def mount_of(path: Path) -> Mount:
-    """Return the mount that a path lies on: the longest mount point that leads to it, the last made."""
+    """Return the mount that a path lies on: the longest mount point above it, the last made."""
     real = str(path.resolve())
     best: Mount | None = None
     for mount in mounts():
@@ -91,7 +95,7 @@ def mount_of(path: Path) -> Mount:
 def block_device(mount: Mount) -> BlockDevice | None:
     """Return the whole disk below a mount.
 
-    None where there is not exactly one: tmpfs, ZFS, overlay, a btrfs of several disks.
+    None if there is not exactly one: tmpfs, ZFS, overlay, a btrfs of several disks.
     """
     for number in (mount.device_number, _number_of_source(mount.source)):
         folder = SYS / "dev/block" / number if number else None
@@ -103,7 +107,7 @@ def block_device(mount: Mount) -> BlockDevice | None:
 
 
 def _btrfs_members(folder: Path) -> list[Path]:
-    """Return all devices of the btrfs that one of them belongs to; the mount names but one."""
+    """Return all devices of the btrfs that one of them belongs to; the mount names only one."""
     real = folder.resolve()
     for filesystem in (SYS / "fs/btrfs").glob("*/devices"):
         members = [member.resolve() for member in filesystem.iterdir()]
@@ -113,9 +117,9 @@ def _btrfs_members(folder: Path) -> list[Path]:
 
 
 def describe(name: str, sys: Path = SYS) -> BlockDevice:
-    """Describe a disk or a volume by its kernel name, from /sys/block; what is not told is None.
+    """Describe a disk or a volume by its kernel name, from /sys/block; what is not reported is None.
 
-    A volume has no model of its own: it has those of the disks that it is made of.
+    A volume has no model of its own: it has those of its disks.
     """
     folder = sys / "block" / name
     leaves = _leaves(folder)
@@ -140,7 +144,7 @@ def describe(name: str, sys: Path = SYS) -> BlockDevice:
 
 
 def _leaves(folder: Path) -> list[str]:
-    """Return the disks at the bottom of a device, which is itself one where it is made of no other."""
+    """Return the disks at the bottom of a device; the device itself if it is made of no other."""
     below = sorted(folder.glob("slaves/*"))
     found = [leaf for slave in below for leaf in _leaves(_disk(slave))]
     return list(dict.fromkeys(found)) or [folder.name]
@@ -153,10 +157,10 @@ def _disk(folder: Path) -> Path:
 
 
 def _has_counted_flushes(folder: Path) -> bool:
-    """Whether the kernel has counted a flush since the disk appeared.
+    """Return whether the kernel has counted a flush since the disk appeared.
 
-    The 16th field: Documentation/block/stat.rst of the Linux kernel, since 5.5. Volumes pass flushes
-    on without counting them; a disk that was given a file system has had some.
+    The 16th field: Documentation/block/stat.rst of the Linux kernel, since 5.5. Volumes pass flushes on
+    without counting them. A disk that got a file system has had some.
     """
     fields = (_read(folder / "stat") or "").split()
     return len(fields) > FLUSHES_FIELD and int(fields[FLUSHES_FIELD]) > 0
@@ -173,14 +177,13 @@ def _number_of_source(source: str) -> str | None:
     if not source.startswith("/dev/"):
         return None
     try:
-        device = Path(source).stat().st_rdev
+        return number_text(Path(source).stat().st_rdev)
     except OSError:
         return None
-    return f"{os.major(device)}:{os.minor(device)}"
 
 
 def _chosen(scheduler: str) -> str:
-    """Return the bracketed one of ``none [mq-deadline]``."""
+    """Return the bracketed word of ``none [mq-deadline]``."""
     return scheduler.partition("[")[2].partition("]")[0] or scheduler
 
 

@@ -1,21 +1,22 @@
-"""What the kernel says of tasks that stall for want of CPU, disk or memory (pressure stall information)."""
+"""Time in which tasks stall for want of CPU, disk or memory (pressure stall information)."""
 
 from pathlib import Path
 
 from diskproof.results.usage import Stalls
+from diskproof.system.counters import between
 
 PRESSURE = Path("/proc/pressure")
 
 
 def stalls(folder: Path = PRESSURE) -> Stalls | None:
-    """Return the seconds of stalls since the machine started; None where the kernel keeps no account.
+    """Return the seconds of stalls since the machine started; None if the kernel does not count them.
 
-    ``some``: at least one task stalled; ``full``: no task could go on. Of the whole machine's CPUs there is
-    no ``full``: somebody always runs. Source: Documentation/accounting/psi.rst of the Linux kernel.
+    ``some``: at least one task stalled; ``full``: no task could go on. The CPUs of the whole machine have no
+    ``full``: something always runs. Source: Documentation/accounting/psi.rst of the Linux kernel.
     """
     try:
         cpu, io, memory = (_totals_s((folder / name).read_text()) for name in ("cpu", "io", "memory"))
-    except OSError:  # no such file, or one that says EOPNOTSUPP: psi=0
+    except OSError:  # no such file, or one that fails with EOPNOTSUPP: psi=0
         return None
     return Stalls(
         cpu_some_s=cpu["some"],
@@ -27,11 +28,10 @@ def stalls(folder: Path = PRESSURE) -> Stalls | None:
 
 
 def stalls_between(earlier: Stalls | None, later: Stalls | None) -> Stalls | None:
-    """Return the stalls between two looks; None where either could not be taken."""
+    """Return the stalls between two looks; None if either is missing."""
     if earlier is None or later is None:
         return None
-    before = earlier.model_dump()
-    return Stalls.model_validate({name: total - before[name] for name, total in later.model_dump().items()})
+    return between(earlier, later)
 
 
 def _totals_s(text: str) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Starting programs: each marked as the run's own, and none outliving it."""
+"""Starts programs: each carries the run's mark, and none outlives the run."""
 
 import os
 import pwd
@@ -18,12 +18,12 @@ class Starter:
     """Starts the programs of one run."""
 
     def __init__(self, journal: Journal, cpus: Collection[int] | None = None) -> None:
-        """Start programs for the run that `journal` belongs to: on some CPUs alone, or on the lab's."""
+        """Start programs for the run that `journal` belongs to, on `cpus` or on the lab's own."""
         self._journal = journal
         self._cpus = cpus
 
     def on(self, cpus: Collection[int]) -> "Starter":
-        """Return one that starts programs for the same run, on some CPUs alone."""
+        """Return a starter of the same run on other CPUs."""
         return Starter(self._journal, cpus)
 
     def start(
@@ -40,11 +40,11 @@ class Starter:
         outlives: bool = False,
         marked: bool = True,
     ) -> subprocess.Popen[bytes]:
-        """Start a program in a session of its own, so that Ctrl-C reaches the lab alone.
+        """Start a program in a session of its own, so that Ctrl-C reaches only the lab.
 
-        Its output goes to `log_file` (appended), or nowhere. `user` drops privileges where this
-        process has them. The kernel kills it when the lab's main thread ends, however it ends, unless
-        it is one that `outlives` the lab. What one that is not `marked` leaves at work is not ours to end.
+        Its output is appended to `log_file`, or dropped. `user` drops privileges if this process has them.
+        The kernel kills the program when the lab's main thread ends, unless it `outlives` the lab. What a
+        program that is not `marked` leaves running is not ours to end.
         """
         with (
             open(log_file or os.devnull, "ab") as log,  # noqa: PTH123 - devnull is no Path's business
@@ -61,29 +61,29 @@ class Starter:
             )
 
     def adopt(self, file: Path, *, handles: str = "") -> None:
-        """Let a file that a started program has made go with the run, where the program cannot remove it.
+        """Remove a file of a started program with the run, if the program cannot remove it.
 
-        So do those that it lists: `handles` is how their names begin.
+        So with the files that it lists: `handles` is the beginning of their names.
         """
         self._journal.adopt(file, handles=handles)
 
 
 def mapped_files(pid: int) -> set[Path]:
-    """Return the files that a process has mapped and that still have a name; empty where it is gone."""
+    """Return the files that a process has mapped and that still have a name; empty if it is gone."""
     try:
         lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
     except OSError:
         return set()
-    # Address, rights, offset, device, inode, and the path where there is one: proc(5).
+    # Address, rights, offset, device, inode, and the path if there is one: proc(5).
     paths = [fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5]
     return {Path(path) for path in paths if path.startswith("/") and not path.endswith(" (deleted)")}
 
 
 def children(pid: int) -> list[int]:
-    """List the live children of a process, as the kernel keeps them (proc(5)); empty where it is gone.
+    """Return the live children of a process, as the kernel lists them (proc(5)); empty if it is gone.
 
-    Costs one small file a thread. psutil reads every process of the machine to the same end, too
-    much for every second beside hundreds of backends; it answers where the kernel keeps no list.
+    This costs one small file per thread. psutil reads every process of the machine for that, too much for
+    every second beside hundreds of backends; it is used if the kernel keeps no list.
     """
     tasks = Path(f"/proc/{pid}/task")
     try:
@@ -96,7 +96,7 @@ def children(pid: int) -> list[int]:
 
 
 def _wrapper(user: str | None, *, tied: bool) -> list[str]:
-    """Return the setpriv call that ties a program to our life and, where asked, to another user."""
+    """Return the setpriv call that ties a program to our life and, if requested, to another user."""
     if not tied and not user:
         return []
     if shutil.which("setpriv") is None:

@@ -1,4 +1,4 @@
-"""Finding the programs that were installed with this lab."""
+"""Finds the programs that were installed with this lab."""
 
 import shutil
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def find_program(name: str) -> Path | None:
-    """Return a program that lies beside this Python, or on PATH; None where there is none."""
+    """Return a program that lies beside this Python, or on PATH; None if there is none."""
     beside = Path(sys.executable).with_name(name)
     if beside.is_file():
         return beside

@@ -1,4 +1,4 @@
-"""What a thread that sleeps in a system call waits for, by the call's number, as far as that tells."""
+"""What a thread that sleeps in a system call waits for, by the call's number."""
 
 import platform
 from typing import Literal
@@ -6,14 +6,15 @@ from typing import Literal
 Purpose = Literal[
     "flush", "read", "write", "client", "select", "poll", "set", "clock", "queue", "signal", "futex"
 ]
-"""``flush``, ``read`` and ``write`` have a file as their first argument, and ``set`` an epoll set.
+"""``flush``, ``read`` and ``write`` have a file as their first argument, ``set`` an epoll set.
 
-``client``: a socket's other end; ``select`` and ``poll`` too, unless they are given no descriptor at all and
-sleep for a while (PostgreSQL's pg_usleep, InnoDB's sleeps); ``queue``: completions of the thread's own
-asynchronous requests; ``signal``: a signal, or the end of a child; ``futex``: some event inside of the
-program, as whatever else.
-``sync_file_range`` is a write, for it has pages written and flushes no disk.
-"""
+- ``client``: the other end of a socket. So do ``select`` and ``poll``, unless they have no descriptor and
+  only sleep (PostgreSQL's pg_usleep, InnoDB's sleeps).
+- ``queue``: completions of the thread's own asynchronous requests.
+- ``signal``: a signal, or the end of a child.
+- ``futex`` and all others: an event inside the program.
+
+``sync_file_range`` is a write: it writes pages and flushes no disk."""
 
 _CALLS: tuple[tuple[Purpose, str, int | None, int | None], ...] = (
     ("flush", "fsync", 74, 82),
@@ -58,18 +59,17 @@ _CALLS: tuple[tuple[Purpose, str, int | None, int | None], ...] = (
     ("signal", "wait4", 61, 260),
     ("signal", "waitid", 247, 95),
 )
-"""Purpose, name, and number on x86_64 and on aarch64, which has no call that a newer one stands for.
+"""Purpose, name, and number on x86_64 and on aarch64 (None: aarch64 has only a newer call).
 
-From arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of the Linux kernel.
-"""
+From arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of the Linux kernel."""
 
 _COLUMNS = {"x86_64": 2, "aarch64": 3}
 
 
 def purposes(machine: str | None = None) -> dict[bytes, Purpose] | None:
-    """Return purposes by number, as ``/proc/PID/syscall`` writes it; None of a machine we do not know.
+    """Return purposes by number, as ``/proc/PID/syscall`` writes it; None for an unknown machine.
 
-    A 32-bit program on a 64-bit kernel has other numbers: no server that is measured is one.
+    A 32-bit program on a 64-bit kernel has other numbers, but no measured server is one.
     """
     column = _COLUMNS.get(machine or platform.machine())
     if column is None:

@@ -1,21 +1,20 @@
-"""What the threads of processes are at, this moment: on a CPU, in a file, or asleep for something else.
+"""What the threads of processes do at one moment: on a CPU, in a file, or asleep.
 
-What was seen (Linux 6.18; MariaDB 10.11, PostgreSQL 15, SQLite 3 inside the load generator), and why threads
-are told apart as they are:
+Observations (Linux 6.18; MariaDB 10.11, PostgreSQL 15, SQLite 3 inside the load generator) that explain how
+threads are classified:
 
-- A thread of MariaDB or MySQL that serves a client waits for its statements in ``poll`` on one socket, for
-  row locks, for others' commits and for mutexes in a futex, and writes and flushes binary log and redo log
-  itself (MySQL 8 and later flush the redo log in a thread of its own, while clients wait in a futex).
-  Dozens of idle threads sleep in futexes as well. So a sleep without a known reason counts only of threads
-  that were once found waiting for a client; flushing, reading and writing, and computing count of all.
-- PostgreSQL waits for a client in ``epoll_wait`` on a set with its socket in it, and for a row lock in
-  ``epoll_wait`` too, on a set without one; for others' commits it sleeps in a futex. Its helpers sleep in
-  sets without sockets and are told apart as above.
-- SQLite waits for a lock by sleeping for a while and trying again: of its threads the clock is such a wait.
-  A worker of the load generator that waits for the time of its next transaction sleeps in a timed futex.
-- Pages that InnoDB writes by asynchronous requests (io_uring, libaio) are written by nobody: the thread that
-  waits for their completion is idle, and the kernel's helpers (``iou-wrk-…``) show no file.
-- What a disk in memory answers at once is never found asleep: it counts as computing.
+- A client thread of MariaDB or MySQL waits for statements in ``poll`` on one socket. It waits for row locks,
+  for others' commits and for mutexes in a futex. It writes and flushes binary log and redo log itself, but
+  from MySQL 8 on a separate thread flushes the redo log while clients wait in a futex.
+- Dozens of idle threads sleep in futexes too. So a sleep of unknown reason counts only for threads that once
+  waited for a client. Flushing, reading, writing and computing count for all threads.
+- PostgreSQL waits for a client in ``epoll_wait`` on a set with its socket, and for a row lock on a set
+  without one; for others' commits it sleeps in a futex. Its helpers sleep in sets without sockets.
+- SQLite waits for a lock by sleeping and trying again, so the clock is a lock wait for its threads. A worker
+  of the load generator that waits for its next transaction sleeps in a timed futex.
+- No thread writes the pages that InnoDB writes by asynchronous requests (io_uring, libaio): the thread that
+  waits for their completion counts as idle, and the kernel's helpers (``iou-wrk-…``) show no file.
+- A disk in memory answers at once, so its threads never sleep: they count as computing.
 """
 
 import os
@@ -28,40 +27,40 @@ from diskproof.system.syscalls import Purpose, purposes
 
 
 class Sight(NamedTuple):
-    """What a thread is at."""
+    """What one thread does."""
 
     act: Act
     path: str | None = None
-    """Of the file that it flushes, reads or writes."""
+    """The file that it flushes, reads or writes."""
     serves: bool = False
-    """Whether it serves a client; False as long as it was never found waiting for one."""
+    """Whether it serves a client; False until it is seen waiting for one."""
 
 
 MOST_KEPT_OPEN = 400
-"""Descriptors that stay open from look to look, of the 1,024 that a process may usually have."""
+"""Descriptors that stay open between looks, of the 1,024 that a process may usually have."""
 
 _FUTEX_LIMIT = 3
-"""Which argument of futex(2) is the time after which it goes on; 0 is none."""
+"""The argument of futex(2) with the time limit; 0 is none."""
 
 _COUNTS_DESCRIPTORS: dict[Purpose, int] = {"select": 0, "poll": 1}
-"""Which argument of a call is how many descriptors it waits for, or one more than the highest of them."""
+"""The argument of a call with the number of descriptors, or one more than the highest of them."""
 
 _FILE_ACTS: dict[Purpose, Act] = {"flush": "flushing", "read": "reading", "write": "writing"}
 
 
 @dataclass(eq=False)
 class _Thread:
-    """One thread that is looked at."""
+    """One thread."""
 
     pid: int
     path: str
     descriptor: int | None = None
     serves: bool = False
-    """Whether it was ever found waiting for a client, or is a worker of an embedded database."""
+    """Whether it ever waited for a client, or is a worker of an embedded database."""
     sets: dict[int, bool] = field(default_factory=dict)
-    """Of its epoll sets: whether there is a socket in it. A server makes them once and keeps them."""
+    """Its epoll sets: whether one contains a socket. A server makes them once and keeps them."""
     idle_as: bytes = b""
-    """The kernel's line when it was last found idle: most are idle in one place all the time."""
+    """The kernel's line when it was last idle: most threads are idle in the same call all the time."""
 
     def close(self) -> None:
         if self.descriptor is not None:
@@ -70,17 +69,17 @@ class _Thread:
 
 
 class Threads:
-    """Looks at the threads of processes, as often as one likes; not from two threads at a time.
+    """Looks at the threads of processes; not from two threads at a time.
 
-    A look costs about 5 us of CPU a thread. New threads are found when the list is renewed: `renew` does, and
-    a look that finds a thread gone.
+    A look costs about 5 us of CPU per thread. `renew`, and a look that finds a thread gone, renew the list of
+    threads.
     """
 
     def __init__(self, pids: Callable[[], list[int]], *, embedded_workers: str | None = None) -> None:
-        """Look at the processes that `pids` names whenever the list is renewed.
+        """Look at the processes that `pids` returns whenever the list is renewed.
 
-        Where the database is inside another program, `embedded_workers` is how the names of those threads
-        begin that work in it: no others count.
+        If the database is inside another program, only threads whose names begin with `embedded_workers`
+        count.
         """
         self._pids = pids
         self._workers = embedded_workers
@@ -91,24 +90,23 @@ class Threads:
 
     @property
     def refused(self) -> bool:
-        """Whether the kernel, or our not knowing it, does not let us look (any more)."""
+        """Whether the kernel denies access, or the machine's system calls are unknown."""
         return self._refused
 
     @property
     def serving(self) -> int:
-        """How many of the threads are known to serve clients, at work or not."""
+        """How many threads are known to serve clients, busy or not."""
         return sum(thread.serves for thread in self._threads.values())
 
     def renew(self) -> None:
-        """List the threads anew at the next look."""
+        """Renew the list of threads at the next look."""
         self._stale = True
 
     def look(self) -> list[Sight] | None:
-        """Return what each thread that is not idle is at; None where the kernel does not let us see it.
+        """Return what each busy thread does; None if the kernel denies access, or there is no thread.
 
-        None as well where there is no thread to look at.
-
-        Idle is who waits for a client's next statement, for a clock, or for his own queue of requests.
+        A thread is idle if it waits for a client's next statement, for a clock, or for its own queue of
+        requests.
         """
         if self._stale or not self._threads:
             self._list()
@@ -129,7 +127,7 @@ class Threads:
         return None if self._refused or not self._threads else sights
 
     def close(self) -> None:
-        """Let go of all descriptors."""
+        """Close all descriptors."""
         for thread in self._threads.values():
             thread.close()
         self._threads.clear()
@@ -152,7 +150,7 @@ class Threads:
                 self._threads[pid, tid] = _Thread(pid, f"{folder}/syscall", serves=serves)
 
     def _sight(self, thread: _Thread) -> Sight | None:
-        """Return what one thread is at; None: it is idle."""
+        """Return what one thread does; None if it is idle."""
         assert self._purposes is not None
         text = self._read(thread)
         if text == thread.idle_as:
@@ -165,14 +163,14 @@ class Threads:
             path = _path(thread.pid, arguments[0])
             if path.startswith("/"):
                 return Sight(_FILE_ACTS[purpose], path, thread.serves)
-            thread.serves |= path.startswith("socket:")  # as for pipes, another end is waited for
+            thread.serves |= path.startswith("socket:")  # like a pipe: it waits for the other end
             return None
         sight = self._asleep(thread, purpose, arguments)
         thread.idle_as = text if sight is None else b""
         return sight
 
     def _asleep(self, thread: _Thread, purpose: Purpose | None, arguments: list[bytes]) -> Sight | None:
-        """Return what a thread that sleeps in no file waits for; None: nothing that is counted."""
+        """Return what a thread that sleeps outside of files waits for; None if that does not count."""
         if purpose in _COUNTS_DESCRIPTORS:
             none = arguments[_COUNTS_DESCRIPTORS[purpose]] == b"0x0"
             purpose = "clock" if none else "client"
@@ -187,7 +185,7 @@ class Threads:
         return None
 
     def _read(self, thread: _Thread) -> bytes:
-        """Return the kernel's line on a thread; OSError where it has ended."""
+        """Return the kernel's line on a thread; OSError if it has ended."""
         if thread.descriptor is not None:
             return os.pread(thread.descriptor, 256, 0)
         descriptor = os.open(thread.path, os.O_RDONLY | os.O_CLOEXEC)
@@ -200,7 +198,7 @@ class Threads:
             os.close(descriptor)
 
     def _has_socket(self, thread: _Thread, argument: bytes) -> bool:
-        """Tell whether an epoll set has a socket in it (its targets stand in fdinfo: proc(5))."""
+        """Return whether an epoll set contains a socket (fdinfo lists its targets: proc(5))."""
         descriptor = _descriptor(argument)
         if descriptor not in thread.sets:
             try:
@@ -214,7 +212,7 @@ class Threads:
 
 
 def _path(pid: int, argument: bytes) -> str:
-    """Return what lies behind a descriptor, read anew each time: numbers are given out again."""
+    """Return the file behind a descriptor, read each time: numbers are reused."""
     return _link(pid, _descriptor(argument))
 
 
@@ -226,7 +224,7 @@ def _link(pid: int, descriptor: int) -> str:
 
 
 def _descriptor(argument: bytes) -> int:
-    return int(argument, 16) & 0xFFFFFFFF  # the kernel takes the lower half of the register
+    return int(argument, 16) & 0xFFFFFFFF  # the kernel uses the lower half of the register
 
 
 def _name(folder: str) -> str:

@@ -1,4 +1,4 @@
-"""How each kind of thing that a journal holds is cleared away, whether or not it ever came to be."""
+"""How each kind of journal entry is undone, whether or not the thing was ever made."""
 
 import os
 import shutil
@@ -15,25 +15,25 @@ from diskproof.system.loops import lies_on, loops_on, wait_until_free
 from diskproof.system.mounts import comes_from, mounted_at, mounts_within
 
 OWNED = ".diskproof-owned"
-"""File inside each directory that diskproof made and may remove; holds the run's mark."""
+"""File inside each directory that diskproof made and may remove; it holds the run's mark."""
 
 PATIENCE_S = 2.0
-"""A server that was killed a moment ago may still be giving up its files."""
+"""A server that was killed a moment ago may still hold its files."""
 
 POLL_S = 0.05
 
 COMMAND_LIMIT_S = 600.0
-"""How long a command may take: a user's own that stops an array, a device that gives up its last write."""
+"""Limit for a command: one of the user's that stops an array, a device's last write."""
 
 
 GONE_WITH_THE_KERNEL = frozenset({"mount", "loop", "cgroup"})
-"""What does not outlive a restart of the machine."""
+"""What a restart of the machine removes."""
 
 TMPFS = "diskproof"
-"""Source of a mount that a journal of an earlier version tells no source of: it had no others."""
+"""Source of a mount in a journal of an earlier version, which has no sources: it only had these."""
 
 Entry = dict[str, str]
-"""A line of a journal: its first key says the kind and names the thing."""
+"""A line of a journal: its first key is the kind, its value names the thing."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Undone:
 
 
 def unmount(entry: Entry) -> list[Undone]:
-    """Unmount a file system; one that somebody stands in goes from sight, and away when they leave.
+    """Unmount a file system; a busy one is detached now and released when its users leave.
 
     What somebody else mounted there stays.
     """
@@ -53,8 +53,8 @@ def unmount(entry: Entry) -> list[Undone]:
     if not any(_is_ours(entry)):
         return []
     if not is_seen_mounted(entry):
-        return [_undone(f"mount {path}", "something else is mounted over it: unmount that first")]
-    # A FUSE mount of an ordinary user has its own way.
+        return [_undone(f"mount {path}", "another mount covers it: unmount that first")]
+    # An ordinary user unmounts FUSE with another program.
     argv = ["umount"] if os.geteuid() == 0 else [_fusermount(), "-u"]
     lazily = "--lazy" if os.geteuid() == 0 else "-z"
     failure = _patiently([*argv, str(path)])
@@ -64,29 +64,33 @@ def unmount(entry: Entry) -> list[Undone]:
 
 
 def is_seen_mounted(entry: Entry) -> bool:
-    """Return whether what is seen at a mount point of a journal is what it says was mounted there."""
+    """Return whether the visible mount at a mount point of a journal is the journal's."""
     here = _is_ours(entry)
     return bool(here) and here[-1]
 
 
 def _is_ours(entry: Entry) -> list[bool]:
-    """Tell of each mount at a mount point of a journal whether it is the journal's, the seen one last."""
+    """Return for each mount at a mount point whether it is the journal's, the visible one last."""
     source = entry.get("source", TMPFS)
     if "on" in entry and not lies_on(Path(source), Path(entry["on"])):
-        return []  # the loop device's number was given out anew
+        return []  # the loop device's number was reused
     return [comes_from(mount, source) for mount in mounted_at(Path(entry["mount"]))]
 
 
 def _fusermount() -> str:
     """Return the program that unmounts for ordinary users: older systems have it without the 3."""
     return next(
-        (name for name in ("fusermount3", "fusermount") if shutil.which(name, path=_environment()["PATH"])),
+        (
+            name
+            for name in ("fusermount3", "fusermount")
+            if shutil.which(name, path=plain_environment()["PATH"])
+        ),
         "fusermount3",
     )
 
 
 def detach_loops(entry: Entry) -> list[Undone]:
-    """Detach the loop devices on a file: one that is still in use detaches itself when that ends."""
+    """Detach the loop devices on a file: a busy one detaches itself later."""
     backing_file = entry["loop"]
     undone = []
     for device in loops_on(Path(backing_file)):
@@ -98,16 +102,16 @@ def detach_loops(entry: Entry) -> list[Undone]:
 
 
 def identity(status: os.stat_result) -> str:
-    """Return what tells a file of ours from another that has its name by now.
+    """Return what identifies a file of ours, even if another file has its name now.
 
-    With the size, since the number of a file that was removed is soon given out anew, and one that
-    somebody has written over is theirs.
+    The size belongs to it: the inode of a removed file is soon reused, and an overwritten file is somebody
+    else's.
     """
     return f"{status.st_dev} {status.st_ino} {status.st_size}"
 
 
 def remove_file(entry: Entry) -> list[Undone]:
-    """Remove a file, if it is still the one that was made, after those that it is the list of."""
+    """Remove a file if it is still the one that was made, and before it the files that it lists."""
     path = Path(entry["file"])
     try:
         if identity(path.lstat()) != entry.get("identity"):
@@ -121,7 +125,7 @@ def remove_file(entry: Entry) -> list[Undone]:
 
 
 def _listed(control: Path, prefix: str) -> list[Path]:
-    """Return the files beside a list of 32-bit handles that it names, its owner's alone."""
+    """Return the files beside a list of 32-bit handles that it names, if they have the same owner."""
     content = control.read_bytes()
     words = array("I", content[: len(content) // 4 * 4])
     beside = {control.with_name(f"{prefix}{word}") for word in words} - {control}
@@ -129,7 +133,7 @@ def _listed(control: Path, prefix: str) -> list[Path]:
 
 
 def destroy_pool(entry: Entry) -> list[Undone]:
-    """Destroy a ZFS pool; one whose daemon is gone went with it."""
+    """Destroy a ZFS pool; if its daemon is gone, the pool is gone too."""
     name = entry["pool"]
     if name not in _output(["zpool", "list", "-H", "-o", "name"]).split():
         return []
@@ -137,7 +141,7 @@ def destroy_pool(entry: Entry) -> list[Undone]:
 
 
 def remove_cgroup(entry: Entry) -> list[Undone]:
-    """Remove a control group; what is still in it goes back to the group above."""
+    """Remove a control group; its processes go back to the group above."""
     path = Path(entry["cgroup"])
     if not path.is_dir():
         return []
@@ -154,7 +158,7 @@ def remove_cgroup(entry: Entry) -> list[Undone]:
 
 
 def tear_down(entry: Entry) -> list[Undone]:
-    """Run the user's own command that undoes another, where that was run."""
+    """Run the user's own command that undoes another."""
     command = entry["tear_down"]
     return [_undone(f"`{command}`", _run(["sh", "-c", command], cwd=entry.get("cwd")))]
 
@@ -175,7 +179,7 @@ def remove_directory(path: Path, mark: str) -> list[Undone]:
     if is_owned(path, mark):
         shutil.rmtree(path, ignore_errors=True)
     elif not any(path.iterdir()):
-        path.rmdir()  # a kill fell between making it and marking it
+        path.rmdir()  # a kill came between making and marking it
     return [Undone(f"directory {path}", done=not path.exists())]
 
 
@@ -194,7 +198,7 @@ UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {
     "tear_down": tear_down,
     "parent": remove_parent,
 }
-"""By the word that stands in the journal."""
+"""By kind of entry."""
 
 
 def _undone(what: str, failure: str | None) -> Undone:
@@ -202,7 +206,7 @@ def _undone(what: str, failure: str | None) -> Undone:
 
 
 def _patiently(argv: list[str]) -> str | None:
-    """Run a command until it succeeds or patience ends; return how it failed."""
+    """Run a command until it succeeds or the time is over; return why it failed."""
     end = time.monotonic() + PATIENCE_S
     while (failure := _run(argv)) and time.monotonic() < end:
         time.sleep(POLL_S)
@@ -210,9 +214,9 @@ def _patiently(argv: list[str]) -> str | None:
 
 
 def _run(argv: list[str], cwd: str | None = None) -> str | None:
-    """Run a command; return what it said if it failed.
+    """Run a command; return its output if it failed.
 
-    What it says goes to a file: a pipe would be held open by what it leaves at work in the background.
+    The output goes to a file: a background process of the command would keep a pipe open.
     """
     with tempfile.TemporaryFile() as said:
         try:
@@ -222,7 +226,7 @@ def _run(argv: list[str], cwd: str | None = None) -> str | None:
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 check=False,
-                env=_environment(),
+                env=plain_environment(),
                 cwd=cwd,
                 timeout=COMMAND_LIMIT_S,
             )
@@ -235,15 +239,20 @@ def _run(argv: list[str], cwd: str | None = None) -> str | None:
 
 
 def _output(argv: list[str]) -> str:
-    """Return what a command says; nothing where it fails or is not there."""
+    """Return the output of a command; nothing if it fails or does not exist."""
     try:
         return subprocess.run(
-            argv, capture_output=True, text=True, check=False, env=_environment(), timeout=COMMAND_LIMIT_S
+            argv,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=plain_environment(),
+            timeout=COMMAND_LIMIT_S,
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
 
 
-def _environment() -> dict[str, str]:
+def plain_environment() -> dict[str, str]:
     """Return an environment in which the system's own programs are found and speak English."""
     return {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}

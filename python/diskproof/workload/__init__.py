@@ -1,1 +1,1 @@
-"""What is asked of the database; each workload yields the arguments of diskproof-load."""
+"""What the database is asked to do: arguments of diskproof-load, or jobs of fio."""

@@ -1,4 +1,4 @@
-"""A workload as arguments of diskproof-load: what a person would type, so that a report can show it."""
+"""A workload as arguments of diskproof-load: as a person would type them, so that a report can show them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +10,11 @@ from diskproof.study.loads.script import SqlFile
 PERCENTILES = (50, 75, 90, 95, 99, 99.9)
 
 LONG_MEASUREMENT_S = 20
-"""From here on one-second intervals give the steadiness tests enough bins."""
+"""From this length on, one-second intervals give the steadiness tests enough bins."""
 
 
 def prepare_arguments(workload: Load, seed: int, copies: Path | None = None) -> list[str]:
-    """Return the arguments of `prepare`: what determines the data set."""
+    """Return the arguments of `prepare`: they determine the data set."""
     arguments = _options(workload, "prepare", copies)
     return [*arguments, "--seed", str(seed)] if workload.prepares else []
 
@@ -24,8 +24,8 @@ def run_arguments(
 ) -> list[str]:
     """Return the arguments of `run` for one trial.
 
-    `copies` is the folder of the run's own copies of the workload's files; without it they are named
-    where the user has them.
+    `copies` is the folder of the run's own copies of the workload's files; without it, the user's files are
+    named.
     """
     arguments = [*_options(workload.for_clients(clients), "run", copies), "--clients", str(clients)]
     if not workload.is_job:

@@ -1,8 +1,8 @@
-"""A load on bare files as fio's job files, and what fio answers as a load's result.
+"""A load on bare files as fio's job files, and fio's result as a load's result.
 
-Each client is a thread of fio's with one synchronous request under way, as sysbench's are, and not a place in
-one thread's queue: only so a sync or the page cache keeps one client waiting and none of the others. At 64
-clients that costs a switch of threads a request, which a database pays as well.
+Each client is a thread of fio with one synchronous request under way, as in sysbench, not a place in one
+thread's queue. Only then does a sync or the page cache make one client wait and no other. At 64 clients this
+costs a thread switch per request, which a database pays too.
 """
 
 import random
@@ -23,18 +23,27 @@ from diskproof.workload.arguments import PERCENTILES, interval_s
 LAYOUT_BLOCK_BYTES = 2**20
 
 READ_PERCENT = 60
-"""sysbench's ratio of 1.5 reads to a write, where no log says which is which."""
+"""sysbench's ratio of 1.5 reads per write, for patterns without a log."""
+
+PATTERNS = {
+    "rndrd": ["rw=randread"],
+    "rndwr": ["rw=randwrite"],
+    "rndrw": ["rw=randrw", f"rwmixread={READ_PERCENT}"],
+    "seqrd": ["rw=read"],
+    "seqwr": ["rw=write"],
+}
+"""fio's options for sysbench's modes."""
 
 LIKELY_PER_S = 20_000.0
-"""Requests a second that a log is made for where nothing was measured yet."""
+"""Requests a second that a log is made for before anything was measured."""
 
 MARGIN = 2.0
-"""How much longer than a measured pace demands a log is made: fio ends with it."""
+"""How much longer a log is made than the measured pace needs: fio ends with it."""
 
 DESCRIPTORS_A_THREAD = 4
 
 MOST_ACTIONS = 2_000_000
-"""Of a log: some 50 MB for fio to hold, and two seconds to make."""
+"""Limit of a log: about 50 MB of fio's memory, and two seconds to make."""
 
 
 @dataclass(frozen=True)
@@ -47,30 +56,30 @@ class Asked:
     seed: int
     direct: bool
     zeroes: bool
-    """Whether what is written is zeroes; else what neither compression nor a thin volume makes less of."""
+    """Whether zeroes are written; otherwise bytes that neither compression nor a thin volume can shrink."""
     per_s: float = LIKELY_PER_S
-    """Requests a second that it is believed to reach: replayed logs are made for that."""
+    """Expected requests a second: replayed logs are made for that."""
 
     @property
     def replays(self) -> bool:
         """Whether fio replays a log.
 
-        Its own patterns know neither a sync of all files after so many requests of all threads, nor
-        threads that go through the files together.
+        Its own patterns have no sync of all files after so many requests of all threads, and no threads that
+        go through the files together.
         """
         return bool(self.load.syncs_every) or (not self.load.at_random and self.clients > 1)
 
 
 def file_names(load: Fileio) -> list[str]:
-    """Return the names of the files within their folder: short, for fio takes them on one line."""
+    """Return the names of the files within their folder: short, since fio takes them on one line."""
     return [f"f{number}" for number in range(load.files)]
 
 
 def layout_job(load: Fileio, *, zeroes: bool) -> str:
-    """Return the job that writes the files whole: a hole, or what was only set aside, is never read."""
+    """Return the job that writes the files in full, so that no hole or reserved block is ever read."""
     block = gcd(load.file_bytes, LAYOUT_BLOCK_BYTES)
     lines = ["[layout]", *_files(load), f"bs={block}", "rw=write", "ioengine=psync", "openfiles=1"]
-    lines += ["thread=1"]  # a worker of its own process would outlive fio where that is killed
+    lines += ["thread=1"]  # a worker process would outlive a killed fio
     lines += ["file_service_type=sequential", "end_fsync=1", *(["zero_buffers=1"] if zeroes else [])]
     return "\n".join(lines) + "\n"
 
@@ -91,9 +100,9 @@ def load_job(asked: Asked, logs: list[Path], series: Path) -> str:
 
 
 def write_logs(asked: Asked, stem: Path) -> list[Path]:
-    """Write what each thread replays, and return the files; none where fio needs no log.
+    """Write what each thread replays, and return the files; none if fio needs no log.
 
-    One sequence is dealt to the threads in turn, request by request, as sysbench's threads take theirs.
+    The requests of one sequence go to the threads in turn, as sysbench's threads take theirs.
     """
     if not asked.replays:
         return []
@@ -112,10 +121,10 @@ def descriptors(load: Fileio, clients: int) -> int:
 
 
 def read_series(series: Path, asked: Asked, shift_s: float) -> list[tuple[float, str, str, float]]:
-    """Return the rates that fio wrote down, all threads together, as rows of a trial's series.
+    """Return the rates that fio recorded, summed over all threads, as rows of a trial's series.
 
-    Each thread tells of the interval just over, at moments of its own within it. What a warm-up
-    (`shift_s` below 0) still did when its time was up belongs to neither phase.
+    Each thread records the interval just over, at times of its own within it. Requests of a warm-up
+    (`shift_s` below 0) after its end belong to neither phase.
     """
     interval = _interval_ms(asked) / 1000
     rates: dict[int, float] = {}
@@ -132,13 +141,13 @@ def read_series(series: Path, asked: Asked, shift_s: float) -> list[tuple[float,
 
 
 def remove_scratch(series: Path, logs: list[Path]) -> None:
-    """Remove what fio wrote for the series, and the logs that it replayed: they are large."""
+    """Remove fio's files of rates, and the logs that it replayed: they are large."""
     for path in (*_series_files(series), *logs):
         path.unlink(missing_ok=True)
 
 
 def to_result(result: Result, asked: Asked) -> LoadResult:
-    """Turn fio's answer into a record: requests are its reads and writes, syncs are counted beside them."""
+    """Turn fio's result into a record: requests are its reads and writes; syncs are counted separately."""
     load, block = asked.load, int(asked.load.block_size)
     kinds = {"read": reads_of(result), "write": writes_of(result), "sync": syncs_of(result)}
     both, seconds = kinds["read"].with_(kinds["write"]), seconds_of(result)
@@ -193,19 +202,8 @@ def _files(load: Fileio) -> list[str]:
 def _pattern(asked: Asked) -> list[str]:
     """Return the section of a load that fio's own patterns make."""
     load = asked.load
-    section = [f"[{load.mode}]", f"numjobs={asked.clients}"]
-    match load.mode:
-        case "rndrd":
-            section += ["rw=randread"]
-        case "rndwr":
-            section += ["rw=randwrite"]
-        case "rndrw":
-            section += ["rw=randrw", f"rwmixread={READ_PERCENT}"]
-        case "seqrd":
-            section += ["rw=read"]
-        case "seqwr":
-            section += ["rw=write"]
-    if load.at_random:  # blocks may come twice, as sysbench draws them
+    section = [f"[{load.mode}]", f"numjobs={asked.clients}", *PATTERNS[load.mode]]
+    if load.at_random:  # blocks may repeat, as in sysbench
         return [*section, "file_service_type=random", "norandommap", f"randseed={asked.seed}"]
     return [*section, "file_service_type=sequential"]
 
@@ -231,13 +229,13 @@ def _verbs(load: Fileio) -> Iterator[str]:
 
 
 def _most_actions(asked: Asked) -> int:
-    """Return the length of a log: requests at the pace that is believed, and the syncs between them."""
+    """Return the length of a log: requests at the expected pace, and the syncs between them."""
     load = asked.load
     syncs = load.files / load.syncs_every if load.syncs_every else 0.0
     wanted = MARGIN * asked.seconds * asked.per_s * (1 + syncs)
     if load.is_pass:
         wanted = load.files * load.blocks_per_file * (1 + syncs) + load.files
-    # At least once around, or the syncs would be in no figure.
+    # At least one round, or there would be no figure of syncs.
     return min(max(round(wanted), load.syncs_every + load.files), MOST_ACTIONS)
 
 
@@ -248,17 +246,14 @@ def _latency(told: Requests) -> Latency | None:
     return as_latency(told, {name: told.percentile_ns(float(name)) for name in names})
 
 
-def _statements(name: str, told: Requests) -> StatementType:
-    kinds = {"read": "read", "write": "write", "sync": "other"}
+def _statements(name: str, requests: Requests) -> StatementType:
     return StatementType.model_validate(
         {
             "name": name,
-            "kind": kinds[name],
-            "count": told.requests,
-            "rows": 0,
-            "affected": 0,
-            "errors": 0,
-            "latency_us": _latency(told),
+            "kind": "other" if name == "sync" else name,
+            **dict.fromkeys(("rows", "affected", "errors"), 0),
+            "count": requests.requests,
+            "latency_us": _latency(requests),
         }
     )
 

@@ -101,7 +101,7 @@ CONFIGURATION_CASES: tuple[Case[Configuration], ...] = (
     Case(
         durability.mixed_durability,
         fails=configuration("innodb_flush_log_at_trx_commit=2; sync_binlog=1; log_bin=/b"),
-        says="each commit still waits for a flush",
+        says="each commit still waits for the binary log's flush",
         passes=configuration(SAFE, level="safest"),
     ),
     Case(

@@ -115,7 +115,7 @@ RUN_CASES: tuple[Case[Run], ...] = (
     Case(places.same_storage, on_one_device(DISK_DEVICE), "one and the same", on_one_device("259:7")),
     Case(places.unused_place, without_role("binlog"), "place of `binlog`", SOUND),
     Case(virtual.virtual_label, labelled("near the floor"), "near the floor", labelled(None)),
-    Case(run.levels, whole(make_plan(tunings=("safest", "strict"))), "differ in nothing", SOUND),
+    Case(run.levels, whole(make_plan(tunings=("safest", "strict"))), "do not differ", SOUND),
     Case(
         run.common_settings,
         renamed("innodb_flush_method", "O_DIRECT", "fsync"),
@@ -130,7 +130,7 @@ SWEEP_CASES: tuple[Case[Run], ...] = (
     Case(
         sweep.client_levels,
         imported({"hdd": 10.0, "ssd": 20.0}),
-        r"one level of clients alone \(10\)",
+        r"only one level of clients \(10\)",
         imported({"hdd": 10.0, "ssd": 20.0}, clients=(8, 32, 64)),
     ),
     Case(
@@ -142,7 +142,7 @@ SWEEP_CASES: tuple[Case[Run], ...] = (
     Case(
         sweep.rounding,
         jobs((0.011, 0.012, 0.014), (0.010, 0.012, 0.015)),
-        r"\(0.012\) and .*\(0.012\) differ by 0.0%, and half of the last digit is up to 4.2%",
+        r"\(0.012\) and .*\(0.012\) differ by 0.0%, but half of the last digit is up to 4.2%",
         jobs((5.01, 5.123, 5.2), (9.01, 9.234, 9.3)),
     ),
     Case(

@@ -156,9 +156,9 @@ _BUSY_S = usage_of(trial().trial).host_cpu_busy_s or 0.0
 
 TRIAL_CASES: tuple[Case[Evidence], ...] = (
     Case(load.finished, trial(finished=False, load=None), "broke off", trial()),
-    Case(server.settings, trial(settings=[WRONG]), "sync_binlog` reads back as 0, but 1", trial()),
+    Case(server.settings, trial(settings=[WRONG]), "sync_binlog` reads back as 0; 1", trial()),
     Case(server.placement, misplaced(), "lies on device 8:1, but data", trial()),
-    Case(host.held_cpus, held([0, 1]), "held to CPU 1, and might run on CPU 0, 1", held([1])),
+    Case(host.held_cpus, held([0, 1]), "held to CPU 1, but it could run on CPU 0, 1", held([1])),
     Case(server.engine, trial(data__engine="MyISAM"), "engine is MyISAM, but InnoDB", trial()),
     Case(load.rows, selects(0.5), r"\(0.50 each\)", selects(1.0)),
     Case(
@@ -179,10 +179,10 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
     Case(
         storage.physics,
         trial(machine=SPINNING, rate=500.0, clients=1),
-        "500 durable commits a second and client, .* at most 250",
+        "500 durable commits a second and client.* at most 250",
         trial(machine=SPINNING, rate=120.0, clients=1),
     ),
-    Case(storage.bytes_written, minute(0.1), "wrote 1 GiB, of which vda saw 102.4 MiB", minute(0.5)),
+    Case(storage.bytes_written, minute(0.1), "wrote 1 GiB, and 102.4 MiB arrived at vda", minute(0.5)),
     Case(
         files.arrived,
         of_files(usage__devices={"vda": UNUSED}),
@@ -190,8 +190,10 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         of_files(),
     ),
     Case(pools.pool_devices, in_pool(UNUSED), "was not written to once", in_pool(USED)),
-    Case(pools.pool_counters, in_pool(USED, told_bytes=10 * MIB), "by the pool 10 MiB", in_pool(USED)),
-    Case(virtual.lateness, on_virtual(late=True, lateness_share=0.2), "was not itself", on_virtual()),
+    Case(pools.pool_counters, in_pool(USED, told_bytes=10 * MIB), "and the pool 10 MiB", in_pool(USED)),
+    Case(
+        virtual.lateness, on_virtual(late=True, lateness_share=0.2), "was slower than its model", on_virtual()
+    ),
     Case(virtual.disk_errors, on_virtual(errors=2), "failed 2 requests", on_virtual()),
     Case(virtual.virtual_bytes, on_virtual(2 * 163_840_000), "312.5 MiB were written to loop7", on_virtual()),
     Case(
@@ -204,14 +206,14 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
     Case(
         load.tail,
         trial(load__latency_us__percentiles={**_LATENCY.percentiles, "95": _LATENCY.mean * 0.5}),
-        "lies above the 95th percentile",
+        "is above the 95th percentile",
         trial(),
     ),
     Case(load.short, trial(rate=2.0), "only 60 transactions were measured", trial()),
     Case(
         files.whole_phase,
         of_files(load=bare.made_load(seconds=12.0)),
-        "12 of 30 s were measured",
+        "12 s of 30 s were measured",
         of_files(),
     ),
     Case(

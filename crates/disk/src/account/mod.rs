@@ -1,7 +1,7 @@
-//! A disk's bytes with an account of what a power cut can take of them; and what is left after one.
+//! The bytes of a disk, together with an account of what a power cut can take of them.
 //!
-//! The same here for the served disk and for whoever replays its log, so that the same requests and the
-//! same choice leave the same bytes.
+//! The served disk and the replay of its log share it, so that the same requests and the same
+//! choice leave the same bytes.
 
 pub mod log;
 mod touched;
@@ -45,7 +45,7 @@ pub struct Medium {
     pub has_head: bool,
 }
 
-/// What a cut left.
+/// The result of a cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Survivors {
     pub at_risk_writes: u64,
@@ -57,25 +57,25 @@ pub struct Survivors {
     pub lost_bytes: u64,
     pub torn_writes: u64,
     pub unreadable_sectors: u64,
-    /// Whether the medium held nothing at all any more.
+    /// Whether the medium holds nothing without power, so that everything is lost.
     pub emptied: bool,
-    /// Of all blocks that were written since the account began, as they are now.
+    /// Digest of all blocks that were written since the account began, as they are now.
     pub digest: String,
 }
 
-/// What became of a write, in whole sectors: what a log has to tell.
+/// The outcome of a write, in whole sectors, as a log records it.
 pub struct Written {
-    /// Without writes where it failed: nothing has changed then.
+    /// Without writes if it failed: nothing has changed then.
     pub ticket: Ticket,
     pub offset_bytes: u64,
     pub bytes: Vec<u8>,
     pub outcome: Result<(), ContentsError>,
 }
 
-/// What became of a discard.
+/// The outcome of a discard.
 pub struct Discarded {
     pub ticket: Ticket,
-    /// So much of it was done: all, or where it failed what came before the piece that could not be.
+    /// How far the discard came: to its end, or to the piece that failed.
     pub length_bytes: u64,
     pub outcome: Result<(), ContentsError>,
 }
@@ -87,7 +87,7 @@ pub struct Account {
     /// Sectors that could not be read before the account began and that a write of it made good, and the
     /// last of that request's writes.
     healed: BTreeMap<u64, WriteId>,
-    /// Requests before are none of this account.
+    /// Earlier requests do not belong to this account.
     first: u64,
 }
 
@@ -114,13 +114,13 @@ impl Account {
         self.volatile.at_risk()
     }
 
-    /// Whether a request belongs to this account, and not to one before it.
+    /// Whether a request belongs to this account, not to an earlier one.
     #[must_use]
     pub fn has(&self, ticket: Ticket) -> bool {
         ticket.number >= self.first
     }
 
-    /// Puts the bytes there. What fails leaves what was there before.
+    /// Writes the bytes. A failed write leaves the old bytes.
     pub fn write(
         &mut self,
         number: u64,
@@ -242,7 +242,7 @@ impl Account {
         Ok(())
     }
 
-    /// What a range holds, in pieces of whole sectors; holes between them are left out.
+    /// The bytes of a range, in pieces of whole sectors; holes between them are left out.
     fn held(
         &self,
         contents: &Contents,
@@ -287,13 +287,13 @@ impl Account {
         self.volatile.settle();
     }
 
-    /// Power fails: the bytes become what survives, and those sectors that cannot be read any more are
-    /// told. The account is empty afterwards. The limit of the contents does not hold: what was safe has
-    /// to be there again, whatever has taken its room since.
+    /// Power fails: the bytes become what survives, and the unreadable sectors are returned. The
+    /// account is empty afterwards. The limit of the contents does not apply, because what was safe
+    /// must be there again even if something else has taken its room.
     ///
     /// # Errors
     ///
-    /// Where a file beneath cannot be read or written. The bytes are those of no cut then.
+    /// If a file beneath cannot be read or written. The bytes are then not those of any cut.
     pub fn cut(
         &mut self,
         contents: &mut Contents,
@@ -360,7 +360,7 @@ fn put_clipped(contents: &mut Contents, from: u64, bytes: &[u8]) -> Result<(), C
     contents.put(from, &bytes[..within])
 }
 
-/// Undoes what was done in part. Where a file refuses that as well, a replay finds the difference.
+/// Undoes a partly done change. If a file refuses that too, a replay finds the difference.
 fn put_back(contents: &mut Contents, before: &[(u64, Vec<u8>)]) {
     for (from, bytes) in before {
         let _ = put_clipped(contents, *from, bytes);

@@ -1,4 +1,4 @@
-//! What was written since an account began, so that its digest costs time in proportion to that alone.
+//! Blocks written since an account began, so that a digest takes time in proportion to them alone.
 
 use std::collections::BTreeMap;
 
@@ -42,11 +42,12 @@ impl Touched {
     ///
     /// # Errors
     ///
-    /// Where a file underneath cannot be read.
+    /// If a file underneath cannot be read.
     pub(super) fn digest(&self, contents: &Contents) -> Result<String, ContentsError> {
         let mut hash = Sha256::new();
         let mut bytes = [0; BLOCK_BYTES];
-        // Where the next data lies: asked again only behind it, for most of what was discarded is a hole.
+        // Offset of the next data. It is looked up again only beyond it, because most discarded
+        // ranges are holes.
         let mut data = None;
         for block in self.blocks() {
             let offset = block * BLOCK_BYTES as u64;

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use crate::serve::{ControlRequest, Schedule, ask};
 use crate::volatile::{Choice, Keep};
 
-/// Ask a served disk something, or tell it
+/// Query or control a served disk
 #[derive(Debug, Args)]
 pub(super) struct Control {
     /// The disk's control socket
@@ -17,56 +17,56 @@ pub(super) struct Control {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// What is served, and how
+    /// Print what is served, and how
     Describe,
-    /// What was done since it was switched on or reset
+    /// Print what the disk did since its statistics began
     Statistics,
-    /// Count from now on
+    /// Start the statistics again from now
     Reset,
-    /// Let requests take the model's time, or none
+    /// Switch the model's timing on, or answer requests at once
     Timing {
         #[arg(value_parser = ["on", "off"])]
         switch: String,
     },
-    /// Keep the bytes as they are under a name
+    /// Keep a snapshot of the bytes under a name
     Snapshot { name: String },
-    /// Put the bytes back to what they were; without a name, bring power back after a cut. Unmount first
+    /// Put the bytes of a snapshot back; without a name, restore power after a cut. Unmount first
     Restore {
         name: Option<String>,
-        /// Seed of what the model draws from now on; without it the disk's own
+        /// Seed of the model from now on [default: the seed that the disk was served with]
         #[arg(long)]
         seed: Option<u64>,
     },
-    /// Let a snapshot go
+    /// Delete a snapshot
     Forget { name: String },
-    /// Keep account of what a power cut can take, or no longer
+    /// Start or stop tracking what a power cut can take
     Track {
         #[arg(value_parser = ["on", "off"])]
         switch: String,
-        /// A new file for all requests and their bytes, up to the cut
+        /// A new file that logs all requests and their bytes, up to the cut
         #[arg(long)]
         log: Option<PathBuf>,
     },
-    /// Cut the power: every request fails, until a restore
+    /// Cut the power: every request fails until a restore
     Cut {
-        /// Of what survives
+        /// Seed of the choice of what survives
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// What survives of the writes that are not safe yet; `all` is an operating system that stopped
+        /// Which of the writes that are not safe yet survive; `all`: only the operating system stopped
         #[arg(long, value_enum, default_value_t = Keep::Random)]
         keep: Keep,
-        /// The sector under a spinning head may come to be unreadable
+        /// The sector under a spinning head may become unreadable
         #[arg(long)]
         unreadable: bool,
     },
-    /// Let a schedule of faults befall it
+    /// Put a schedule of faults into effect
     Faults {
         /// A JSON file, or `none`
         file: PathBuf,
     },
-    /// Bring the disk, with the bytes of a log's beginning, to what survived the log's cut
+    /// Bring a disk that holds the bytes from the start of a log to what survived the log's cut
     Replay { log: PathBuf },
-    /// End it: the mount goes, what is under way fails
+    /// Stop serving: the mount is removed, and requests in progress fail
     Detach,
 }
 

@@ -2,7 +2,7 @@ use clap::Args;
 
 use crate::serve;
 
-/// Measure what this machine's way to a virtual disk costs
+/// Measure the latency of the path to a virtual disk on this machine
 #[derive(Debug, Args)]
 pub(super) struct Floor {
     /// Print a JSON object
@@ -20,7 +20,7 @@ impl Floor {
             println!("{}", serde_json::json!({"floor_us": floor_us}));
         } else {
             println!(
-                "{floor_us:.1} us for a read of 4 KiB of the file, one after the other (median; a loop device adds to it)"
+                "{floor_us:.1} us: median latency of 4 KiB reads of the served file, one at a time. A loop device adds to it"
             );
         }
         Ok(())

@@ -6,10 +6,10 @@ use crate::serve;
 /// List the devices that come with the program
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// A JSON object a line: name, title, kind, capacity, latency of the model, how it stands to the floor
+    /// Print one JSON object per device: name, title, kind, capacity, latency of the model, and whether it is below the floor
     #[arg(long)]
     json: bool,
-    /// What this machine's way to a disk costs, to hold each device against
+    /// Latency of the path to a virtual disk, to compare each device with
     #[arg(long, value_parser = super::serve::microseconds)]
     floor_us: Option<f64>,
 }

@@ -3,13 +3,13 @@ use clap::{Args, ValueEnum};
 
 use crate::device::Promise;
 
-/// What the disk promises, where not as its file says.
+/// What the disk promises of its cache, if not what its file says.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct PromiseOptions {
-    /// Flushes are answered at once and do nothing, whatever the device's file says
+    /// Answer flushes at once without doing anything, whatever the device's file says
     #[arg(long, value_enum)]
     flushes: Option<Flushes>,
-    /// What is answered survives a power cut, whatever the device's file says
+    /// Let every answered write survive a power cut, whatever the device's file says
     #[arg(long, value_enum)]
     power_loss: Option<PowerLoss>,
 }
@@ -31,7 +31,7 @@ impl PromiseOptions {
             (Some(Flushes::Ignored), None) => Ok(Promise::FlushesIgnored),
             (None, Some(PowerLoss::Protected)) => Ok(Promise::PowerLossProtected),
             (Some(_), Some(_)) => bail!(
-                "--flushes ignored and --power-loss protected: a protected disk has nothing that a flush could save; leave one out"
+                "--flushes ignored does nothing to a disk with --power-loss protected, which loses nothing anyway; leave one out"
             ),
         }
     }

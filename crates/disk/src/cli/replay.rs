@@ -10,21 +10,21 @@ use crate::account::log::{self, Replayed};
 use crate::contents::{Contents, Image, Store};
 use crate::volatile::{Choice, Keep};
 
-/// Make again what a power cut left, from the log of requests
+/// Reproduce what a power cut left, from the log of requests
 #[derive(Debug, Args)]
 pub(super) struct Replay {
     /// The log that `track` wrote
     log: PathBuf,
-    /// What the disk held when the log began [default: nothing]
+    /// The bytes of the disk when the log began [default: an empty disk]
     #[arg(long)]
     image: Option<PathBuf>,
-    /// A new file for what the cut left
+    /// A new file for the bytes that the cut left
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Choose by this seed, instead of the log's
+    /// Use this seed instead of the log's
     #[arg(long)]
     seed: Option<u64>,
-    /// Keep this of what was not safe, instead of what the log says
+    /// Keep these of the unsafe writes, instead of those in the log
     #[arg(long, value_enum)]
     keep: Option<Keep>,
 }
@@ -34,7 +34,7 @@ impl Replay {
         let header = log::check(&self.log)?;
         ensure!(
             header.empty || self.image.is_some() || self.out.is_none(),
-            "the log did not begin with an empty disk; give what it held with --image"
+            "the disk was not empty when the log began; give its bytes of that time with --image"
         );
         let mut contents = self.contents(header.medium.size_bytes)?;
         let replayed = log::replay(&self.log, &mut contents, |logged| Choice {
@@ -47,7 +47,7 @@ impl Replay {
         let bytes_matter = self.image.is_some() || self.out.is_some();
         ensure!(
             agrees != Some(false) || !bytes_matter,
-            "what survives differs from what the log says: the log did not begin with {}",
+            "the surviving bytes differ from those in the log, so the log did not begin with {}",
             self.image
                 .as_ref()
                 .map_or("an empty disk; give --image".to_owned(), |image| format!(
@@ -61,14 +61,14 @@ impl Replay {
         self.report(&replayed, agrees)
     }
 
-    /// The bytes lie in a scratch file: a log may have written more than there is memory for.
+    /// The bytes lie in a scratch file, because a log may have written more than fits into memory.
     fn contents(&self, size_bytes: u64) -> anyhow::Result<Contents> {
         let image = self.image.as_deref().map(|path| {
             let image =
                 Image::open(path).with_context(|| format!("the image {}", path.display()))?;
             if image.size_bytes() > size_bytes {
                 bail!(
-                    "the image {} has {} bytes, the log is of a disk of {size_bytes}",
+                    "the image {} has {} bytes, but the log is of a disk of {size_bytes} bytes",
                     path.display(),
                     image.size_bytes()
                 );
@@ -90,7 +90,7 @@ impl Replay {
 
     fn report(&self, replayed: &Replayed, agrees: Option<bool>) -> anyhow::Result<()> {
         let mut report = serde_json::to_value(&replayed.survivors)?;
-        // Of bytes that may be others it would say nothing.
+        // A digest of other bytes would mean nothing.
         if agrees == Some(false) || (agrees.is_none() && self.image.is_none()) {
             report["digest"] = serde_json::Value::Null;
         }

@@ -7,26 +7,26 @@ use serde_json::json;
 use super::promise::PromiseOptions;
 use super::size;
 use crate::device;
-use crate::serve::{self, Form, Options, Schedule};
+use crate::serve::{self, BelowFloor, Form, Options, Schedule};
 
 /// Serve a device as a file or a directory in a FUSE mount, until it is detached, unmounted or interrupted
 #[derive(Debug, Args)]
 pub(super) struct Serve {
     /// A device's name, or the path of a file that ends in .toml
     device: String,
-    /// An empty directory; the disk is the file `disk` in it, or this very directory
+    /// An empty directory; the disk becomes the file `disk` in it, or the directory itself
     #[arg(long)]
     mount: PathBuf,
-    /// What is in the mount
+    /// What the mount shows
     #[arg(long = "as", value_enum, default_value_t = Form::File)]
     form: Form,
-    /// Where to make the control socket
+    /// Path of the control socket
     #[arg(long)]
     socket: PathBuf,
-    /// Bytes of the disk, from its start, as a number or `8 GiB` [default: the whole device]
+    /// Size of the disk, from the start of the device: bytes or `8 GiB` [default: the whole device]
     #[arg(long, value_parser = size::parse)]
     size: Option<u64>,
-    /// Seed of every draw of the model
+    /// Seed of the model's random draws
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
@@ -34,28 +34,28 @@ pub(super) struct Serve {
     /// Whether requests take the model's time from the start
     #[arg(long, value_enum, default_value_t = Switch::On)]
     timing: Switch,
-    /// Where the bytes lie: `memory`, or the path of a scratch file that is made and removed
+    /// Where to keep the bytes: `memory`, or the path of a scratch file that is created and removed
     #[arg(long, default_value = "memory")]
     contents: PathBuf,
-    /// A file whose bytes the disk starts with; it is only read
+    /// A file with the initial bytes of the disk; it is only read
     #[arg(long)]
     image: Option<PathBuf>,
-    /// Bytes that contents may take; writes fail beyond it [default: three quarters of available memory, or no limit for a file]
+    /// Most bytes that the contents may take; writes fail beyond that [default: three quarters of available memory, or no limit for a file]
     #[arg(long, value_parser = size::parse)]
     memory_limit: Option<u64>,
-    /// Let processors sleep deeply, at the price of late answers
+    /// Let processors sleep deeply; answers may then be late
     #[arg(long)]
     let_idle: bool,
-    /// Serve a device that is faster than this machine can answer
+    /// Serve a device even if it is faster than this machine can answer
     #[arg(long)]
     below_floor: bool,
-    /// What the way to the disk costs, taken off each latency [default: measured at the start]
+    /// Latency of the path to the disk, subtracted from each answer [default: measured at the start]
     #[arg(long, value_parser = microseconds)]
     path_us: Option<f64>,
-    /// Wait for the last microseconds before each answer without sleeping
+    /// Spin for the last microseconds before each answer instead of sleeping
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1_000))]
     spin_us: u64,
-    /// A schedule of faults: a JSON file, as `control … faults` takes it
+    /// A schedule of faults: a JSON file as for `control … faults`
     #[arg(long)]
     faults: Option<PathBuf>,
 }
@@ -66,11 +66,11 @@ enum Switch {
     Off,
 }
 
-/// A way of more than a second is no way.
+/// Refuses more than a second: no path to a disk takes that long.
 pub(super) fn microseconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(us) if (0.0..=1e6).contains(&us) => Ok(us),
-        _ => Err("give microseconds between 0 and 1000000".to_owned()),
+        _ => Err("must be a number of microseconds from 0 to 1000000".to_owned()),
     }
 }
 
@@ -80,7 +80,11 @@ impl Serve {
         if let Err(error) = &outcome {
             println!(
                 "{}",
-                json!({"event": "failed", "message": format!("{error:#}")})
+                json!({
+                    "event": "failed",
+                    "message": format!("{error:#}"),
+                    "below_floor": error.downcast_ref::<BelowFloor>(),
+                })
             );
         }
         outcome
@@ -112,7 +116,10 @@ impl Serve {
             faults: self.faults.as_deref().map(schedule).transpose()?,
         };
         serve::serve(&self.device, &device, &options, |event| {
-            warn_of_size(&event["size_bytes"], limit_bytes);
+            for warning in event["warnings"].as_array().into_iter().flatten() {
+                let message = warning["message"].as_str().unwrap_or_default();
+                eprintln!("diskproof-disk: warning: {message}");
+            }
             println!("{event}");
         })
     }
@@ -122,18 +129,9 @@ impl Serve {
 ///
 /// # Errors
 ///
-/// It cannot be read, or is none.
+/// It cannot be read, or is not a schedule.
 pub(super) fn schedule(path: &Path) -> anyhow::Result<Schedule> {
     let shown = path.display();
     let text = std::fs::read(path).with_context(|| format!("the faults in {shown}"))?;
-    serde_json::from_slice(&text).with_context(|| format!("{shown} is no schedule of faults"))
-}
-
-/// A thin disk may be larger than what there is for it; whoever fills it must not be surprised.
-fn warn_of_size(size_bytes: &serde_json::Value, limit_bytes: u64) {
-    if size_bytes.as_u64() > Some(limit_bytes) {
-        eprintln!(
-            "diskproof-disk: warning: the disk has {size_bytes} bytes, its contents may take {limit_bytes}: beyond that, writes will fail; give --size, --memory-limit or --contents"
-        );
-    }
+    serde_json::from_slice(&text).with_context(|| format!("{shown} is not a schedule of faults"))
 }

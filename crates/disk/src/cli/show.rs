@@ -2,7 +2,7 @@ use clap::Args;
 
 use crate::device::{self, Build, Promise};
 
-/// Print a device file as JSON, checked and with its defaults, and what follows from it: its capacity, its sector, and whether its bytes survive without power
+/// Check a device file and print it as JSON, with its defaults, kind, capacity and properties
 #[derive(Debug, Args)]
 pub(super) struct Show {
     /// A device's name, or the path of a file that ends in .toml
@@ -13,13 +13,14 @@ impl Show {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         let device = device::open(&self.device)?;
         let mut shown = serde_json::to_value(&device)?;
-        let timing = device.device.build(Build::seeded(1));
-        shown["capacity_bytes"] = timing.capacity_bytes().into();
-        shown["sector_bytes"] = device.device.sector_bytes().into();
-        shown["survives_without_power"] = device
+        shown["kind"] = device.device.kind().into();
+        shown["capacity_bytes"] = device
             .device
-            .survives_without_power(Promise::AsDescribed)
+            .build(Build::seeded(1))
+            .capacity_bytes()
             .into();
+        let properties = device.device.properties(Promise::AsDescribed);
+        properties.add_to(&mut shown);
         println!("{}", serde_json::to_string_pretty(&shown)?);
         Ok(())
     }

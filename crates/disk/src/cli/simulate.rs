@@ -6,7 +6,7 @@ use crate::device::{self, Build, Pattern, Probe};
 use crate::request::Nanos;
 use crate::simulate::{self, Length};
 
-/// Run a probe against a device's model in virtual time: no disk, no waiting
+/// Run a probe against a device's model in virtual time, without a disk
 #[derive(Debug, Args)]
 pub(super) struct Simulate {
     /// A device's name, or the path of a file that ends in .toml
@@ -16,23 +16,23 @@ pub(super) struct Simulate {
     pattern: Pattern,
     #[arg(long, default_value_t = 4096, value_parser = clap::value_parser!(u64).range(512..=16_777_216))]
     block_bytes: u64,
-    /// Requests under way at a time
+    /// Requests in progress at a time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     depth: u32,
-    /// Bytes from the start of the disk that are touched [default: all]
+    /// Bytes from the start of the disk that the probe uses [default: all]
     #[arg(long)]
     span_bytes: Option<u64>,
-    /// Virtual seconds measured, after a tenth as much that is not
+    /// Virtual seconds to measure, after a warm-up of a tenth as long
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     seconds: u64,
-    /// Requests measured at most, for devices that take no time
+    /// Most requests to measure, for devices that take no time
     #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     requests: u64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     promise: PromiseOptions,
-    /// Say, too, how many requests the model answered in a second of processor time
+    /// Also print how many requests the model answered per second of processor time
     #[arg(long)]
     speed: bool,
 }
@@ -41,7 +41,7 @@ fn pattern(text: &str) -> Result<Pattern, String> {
     serde_json::from_value(serde_json::Value::from(text)).map_err(|error| error.to_string())
 }
 
-/// Of this thread: others that want the processor, too, do not make a model slow.
+/// Processor time of this thread, so that other programs do not make a model look slow.
 fn processor_s() -> f64 {
     let taken = clock_gettime(ClockId::ThreadCPUTime);
     taken.tv_sec as f64 + taken.tv_nsec as f64 / 1e9

@@ -15,11 +15,11 @@ const UNITS: &[(&str, u64)] = &[
     ("B", 1),
 ];
 
-/// `8589934592` or `8 GiB`; a fraction of a unit is none of a byte.
+/// Reads `8589934592` or `8 GiB`; fractions are refused, because they may not be whole bytes.
 pub(super) fn parse(text: &str) -> Result<u64, String> {
     let wrong = || {
         format!(
-            "`{text}` is no size: give bytes, or a number and one of KiB, MiB, GiB, TiB, kB, MB, GB, TB"
+            "`{text}` is not a size; write a number of bytes, or a number with one of KiB, MiB, GiB, TiB, kB, MB, GB, TB"
         )
     };
     let (number, unit_bytes) = UNITS
@@ -30,7 +30,7 @@ pub(super) fn parse(text: &str) -> Result<u64, String> {
     number.checked_mul(unit_bytes).ok_or_else(wrong)
 }
 
-/// Memory that can be had without anybody being pushed out.
+/// Memory that is available without swapping anything out.
 pub(super) fn available_memory() -> anyhow::Result<u64> {
     let text = std::fs::read_to_string("/proc/meminfo")?;
     text.lines()
@@ -38,7 +38,7 @@ pub(super) fn available_memory() -> anyhow::Result<u64> {
         .and_then(|rest| rest.trim().strip_suffix(" kB"))
         .and_then(|number| number.trim().parse::<u64>().ok())
         .map(|kib| kib * 1024)
-        .context("/proc/meminfo does not say what is available; give --memory-limit")
+        .context("/proc/meminfo does not report the available memory; give --memory-limit")
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// Where it cannot be read or is no file.
+    /// If it cannot be read or is not a file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
@@ -41,7 +41,7 @@ impl Image {
         self.size_bytes.div_ceil(BLOCK_BYTES as u64)
     }
 
-    /// What lies behind its end is zero.
+    /// Bytes beyond the end of the image are zero.
     pub(super) fn read(&self, offset_bytes: u64, piece: &mut [u8]) -> io::Result<()> {
         let held = self
             .size_bytes

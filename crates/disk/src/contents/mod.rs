@@ -1,9 +1,9 @@
 //! The bytes of a disk, apart from their timing: thin, copy-on-write, with named snapshots.
 //!
-//! A disk is a tree of blocks. A snapshot keeps the tree as it is, a restore puts it back; both cost
-//! moments whatever the disk holds, because trees share what they have in common and a block is
-//! copied only when one of them writes to it. What was never written, and what is all zeroes, takes
-//! no room. Underneath there may be an image file, which is only ever read.
+//! A disk is a tree of blocks. A snapshot keeps the tree, and a restore puts it back. Both take
+//! moments whatever the disk holds, because trees share blocks and a block is copied only when one
+//! of the trees writes to it. Blocks that were never written or are all zeroes take no room. An
+//! image file, which is only read, may lie underneath.
 
 mod block;
 mod image;
@@ -29,7 +29,8 @@ use tree::{Place, Tree};
 /// More than anybody needs by name; a bound so that a mad client cannot fill memory with names.
 pub const SNAPSHOTS_AT_MOST: usize = 1024;
 const NAME_BYTES_AT_MOST: usize = 200;
-/// So long a write waits for room that is about to come free; a gigabyte takes a fraction of a second.
+/// How long a write waits for room that is being freed; freeing a gigabyte takes a fraction of a
+/// second.
 const ROOM_WITHIN: Duration = Duration::from_secs(10);
 
 const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
@@ -37,9 +38,11 @@ const ZEROES: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
 /// Why bytes could not be held or found.
 #[derive(Debug, Error)]
 pub enum ContentsError {
-    #[error("the disk's contents have reached their limit of {limit_bytes} bytes")]
+    #[error(
+        "the disk's contents have reached their limit of {limit_bytes} bytes; raise --memory-limit"
+    )]
     Full { limit_bytes: u64 },
-    #[error("bytes {offset_bytes} to {end_bytes} are not within the disk of {size_bytes} bytes")]
+    #[error("bytes {offset_bytes} to {end_bytes} lie outside the disk of {size_bytes} bytes")]
     Outside {
         offset_bytes: u64,
         end_bytes: u64,
@@ -53,7 +56,7 @@ pub enum ContentsError {
     Io(#[from] io::Error),
 }
 
-/// Whether the limit on what is held refuses a block.
+/// Whether the limit of the contents refuses a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
     Holds,
@@ -74,8 +77,8 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// A disk of so many bytes, all zeroes, or as the image has them. An image that is shorter than
-    /// the disk is followed by zeroes.
+    /// A disk of that many bytes, all zeroes, or as the image has them. Zeroes follow an image that
+    /// is shorter than the disk.
     #[must_use]
     pub fn new(size_bytes: u64, store: Store, image: Option<Image>) -> Self {
         Self {
@@ -93,8 +96,8 @@ impl Contents {
         self.size_bytes
     }
 
-    /// Bytes that blocks take, those of snapshots among them, each shared one counted once; and for a
-    /// moment those that were let go just before.
+    /// Bytes that blocks take, snapshots included, each shared block counted once. Blocks that were
+    /// just freed still count for a moment.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         self.store.held_bytes()
@@ -109,7 +112,7 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// Outside of the disk, or where a file underneath cannot be read.
+    /// The range lies outside the disk, or a file underneath cannot be read.
     pub fn read(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ContentsError> {
         self.check_within(offset_bytes, buffer.len() as u64)?;
         let mut rest = buffer;
@@ -140,7 +143,7 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// Outside of the disk, when the limit is reached, or where a file cannot be written.
+    /// The range lies outside the disk, the limit is reached, or a file cannot be written.
     pub fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), ContentsError> {
         self.write_blocks(offset_bytes, bytes, Limit::Holds)
     }
@@ -150,7 +153,7 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// Outside of the disk, or where a file cannot be written.
+    /// The range lies outside the disk, or a file cannot be written.
     pub fn put(&mut self, offset_bytes: u64, bytes: &[u8]) -> Result<(), ContentsError> {
         self.write_blocks(offset_bytes, bytes, Limit::Yields)
     }
@@ -213,7 +216,7 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// Outside of the disk; when a block of which a part remains has to be written and cannot be.
+    /// The range lies outside the disk, or a partly discarded block cannot be written.
     pub fn discard(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), ContentsError> {
         self.check_within(offset_bytes, length_bytes)?;
         let end = offset_bytes + length_bytes;
@@ -233,7 +236,7 @@ impl Contents {
         Ok(())
     }
 
-    /// A block of which nothing but zeroes remains is not held.
+    /// A block that becomes all zeroes is not held.
     fn zero_in_block(
         &mut self,
         index: u64,
@@ -265,8 +268,8 @@ impl Contents {
         }
     }
 
-    /// The first byte from there on that lies in a block which is held, or in the image; where there
-    /// is none, `None`.
+    /// Offset of the first byte, from there on, that lies in a held block or in the image; `None`
+    /// if there is none.
     #[must_use]
     pub fn next_data(&self, offset_bytes: u64) -> Option<u64> {
         self.next(offset_bytes..self.size_bytes, true)
@@ -315,7 +318,7 @@ impl Contents {
     pub fn snapshot(&mut self, name: &str) -> Result<(), ContentsError> {
         if name.is_empty() || name.len() > NAME_BYTES_AT_MOST {
             return Err(ContentsError::Name(format!(
-                "a snapshot's name has 1 to {NAME_BYTES_AT_MOST} bytes"
+                "a snapshot's name must have 1 to {NAME_BYTES_AT_MOST} bytes"
             )));
         }
         if self.snapshots.len() >= SNAPSHOTS_AT_MOST && !self.snapshots.contains_key(name) {
@@ -333,7 +336,7 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// There is none of the name.
+    /// There is no snapshot of that name.
     pub fn restore(&mut self, name: &str) -> Result<(), ContentsError> {
         let tree = self.snapshot_named(name)?.clone();
         self.reaper.take(std::mem::replace(&mut self.now, tree));
@@ -344,7 +347,7 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// There is none of the name.
+    /// There is no snapshot of that name.
     pub fn forget(&mut self, name: &str) -> Result<(), ContentsError> {
         let tree = self.snapshots.remove(name);
         let tree = tree.ok_or_else(|| ContentsError::NoSnapshot(name.to_owned()))?;

@@ -1,7 +1,7 @@
-//! Lets go of what nobody needs any more, beside whoever works on the disk.
+//! Frees blocks on a thread of its own, while the disk works.
 //!
-//! To free a gigabyte takes a quarter of a million blocks a while, and whoever gave it up, by a discard
-//! or by putting a snapshot in the place of another, holds the lock that all requests need.
+//! Freeing a gigabyte means freeing a quarter of a million blocks. The discard or restore that
+//! gives them up holds the lock that every request needs, so it must not do that itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ type Burden = Box<dyn Send>;
 /// One thread that drops what it is given, in order; it ends when it has no giver any more.
 pub(super) struct Reaper {
     burdens: Sender<Burden>,
-    /// Of burdens that are not gone yet.
+    /// Loads that are not freed yet.
     left: Arc<AtomicU64>,
 }
 
@@ -34,7 +34,7 @@ impl Reaper {
                     left_too.fetch_sub(1, Ordering::Release);
                 }
             });
-        // Without the thread nobody takes burdens, and each is dropped where it is given.
+        // Without the thread, each load is dropped by the caller.
         drop(started);
         Self { burdens, left }
     }

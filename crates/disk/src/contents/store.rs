@@ -1,4 +1,4 @@
-//! Where blocks lie, memory or a sparse file, and how many there may be.
+//! Keeps blocks in memory or in a sparse file, and limits their number.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -18,7 +18,7 @@ pub struct Store {
     file: Option<Arc<BlockFile>>,
 }
 
-/// What is held. Blocks know it, so that it is right whoever drops them.
+/// Number of blocks held. Each block counts itself, so the number is right whoever drops it.
 pub(super) struct Ledger {
     held_bytes: AtomicU64,
     limit_bytes: u64,
@@ -59,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Where the file is there already or cannot be made.
+    /// If the file is there already or cannot be made.
     pub fn file(path: &Path, limit_bytes: u64) -> io::Result<Self> {
         Ok(Self::new(
             limit_bytes,
@@ -106,7 +106,7 @@ impl Store {
         self.block(bytes)
     }
 
-    /// Of bytes for which there is room.
+    /// The caller has reserved the room.
     fn block(&self, bytes: &[u8; BLOCK_BYTES]) -> Result<Block, ContentsError> {
         let ledger = self.ledger.clone();
         let Some(file) = &self.file else {
@@ -163,9 +163,9 @@ impl Drop for FileBlock {
     }
 }
 
-/// A file of slots, each the size of a block. A slot that comes free is used again rather than punched
-/// out, a system call for each of which made discards take minutes: the file stays as large as the most
-/// that was ever held, which the limit bounds, and goes with the program.
+/// A file of slots, each the size of a block. A free slot is used again rather than punched out:
+/// one system call per slot made discards take minutes. So the file stays as large as the most that
+/// was ever held, which the limit bounds, and goes with the program.
 struct BlockFile {
     file: File,
     slots: Mutex<Slots>,

@@ -9,10 +9,10 @@ use super::block::{Block, OwnBlock};
 /// to a few microseconds; a snapshot copies one pointer a leaf, so a loaded gigabyte costs 512.
 const LEAF_BLOCKS: usize = 512;
 
-/// What a tree knows of a block.
+/// The state of one block in a tree.
 #[derive(Clone, Default)]
 pub(super) enum Place {
-    /// Nothing: the image underneath has it, or it is zero.
+    /// Not held: the image underneath has the bytes, or they are zero.
     #[default]
     Under,
     /// Zero, whatever lies underneath.
@@ -20,7 +20,7 @@ pub(super) enum Place {
     Held(Block),
 }
 
-/// All blocks of one state of a disk. To clone it is to take a snapshot.
+/// All blocks of one state of a disk. Cloning it takes a snapshot.
 #[derive(Clone, Default)]
 pub(super) struct Tree {
     leaves: HashMap<u64, Arc<Leaf>>,
@@ -54,7 +54,7 @@ impl Tree {
             .map_or(&Place::Under, |leaf| &leaf.places[within])
     }
 
-    /// Whether anything but `Under` may be in the leaf of a block.
+    /// Whether the leaf of a block may hold anything but `Under`.
     pub(super) fn has_leaf(&self, index: u64) -> bool {
         self.leaves.contains_key(&split(index).0)
     }
@@ -84,9 +84,9 @@ impl Tree {
             .or_insert_with(|| Arc::new(Leaf::of(&Place::Under)))
     }
 
-    /// Gives all blocks of a range (its end not included) one place; in time proportional to what
-    /// is held where the place is `Under`, to the range where it is not. What was there before in whole
-    /// leaves is the caller's to drop.
+    /// Sets all blocks of a range (end excluded) to one place. It takes time in proportion to the
+    /// blocks held if the place is `Under`, else to the range. The caller drops the old blocks of
+    /// whole leaves.
     #[must_use = "dropping it takes a while"]
     pub(super) fn fill(&mut self, first: u64, end: u64, place: &Place) -> Vec<Arc<Leaf>> {
         if first >= end {

@@ -14,7 +14,7 @@ pub struct Figure<T> {
 }
 
 impl<T> Figure<T> {
-    /// For parameters that a file may leave out; the default says so itself.
+    /// A default for a parameter that a file may leave out; its source says so.
     pub fn assumed(value: T) -> Self {
         Self {
             value,

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod figure;
+mod kind;
 mod model;
 mod named;
 mod promise;
@@ -16,11 +17,12 @@ use named::{Origin, look_up};
 
 pub use catalogue::{BUILT_IN, names, open};
 pub use figure::Figure;
+pub use kind::{Kind, Properties};
 pub use model::{Build, Model};
 pub use promise::Promise;
 pub use published::{Measure, Pattern, Probe, Published};
 
-/// A device file that cannot be used; the text says what, where, and what to do.
+/// A device file that cannot be used; the message says what is wrong, where, and what to do.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct DeviceError(pub String);
@@ -31,14 +33,15 @@ pub struct DeviceError(pub String);
 pub struct Device {
     /// Maker, model and kind, as on the box.
     pub title: String,
-    /// What it stands for, what was fitted to what, and what it cannot show.
+    /// What the device stands for, which parameters were fitted to which figures, and what it
+    /// cannot show.
     pub description: String,
     /// Price in US dollars and where it was asked.
     #[serde(default)]
     pub price_usd: Option<Figure<f64>>,
     /// The model and its parameters: exactly one of the kinds of `Model`.
     pub device: Model,
-    /// What others measured of it.
+    /// Figures that others measured on the real device.
     #[serde(default)]
     pub published: Vec<Published>,
 }
@@ -48,7 +51,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Where the text is no TOML, a key is unknown or missing, or a parameter is impossible.
+    /// If the text is not TOML, a key is unknown or missing, or a parameter is impossible.
     pub fn parse(text: &str, origin: &str) -> Result<Self, DeviceError> {
         Self::from_toml(text, origin)?.complete(Origin::Text(origin.to_owned()))
     }
@@ -57,7 +60,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Where it cannot be read, or as `parse`.
+    /// If the file cannot be read, or as `parse`.
     pub fn read(path: &Path) -> Result<Self, DeviceError> {
         Self::open(Origin::file(path)?)
     }

@@ -2,23 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::figure::Figure;
+use super::kind::{Kind, Properties};
 use super::promise::Promise;
 use crate::timing::{
-    Bridge, BridgeParameters, Cache, CacheParameters, CachePolicy, Cloud, CloudParameters, Flash,
-    FlashParameters, Ignoring, Log, LogParameters, Memory, MemoryParameters, Null, Protected, Raid,
-    RaidParameters, Spinning, SpinningParameters, Timing,
+    BridgeParameters, CacheParameters, CloudParameters, FlashParameters, Ignoring, LogParameters,
+    MemoryParameters, NullParameters, Protected, RaidParameters, SpinningParameters, Timing,
 };
 
-/// Of devices that do not say otherwise.
-const SECTOR_BYTES: u64 = 512;
-
-/// How a device is to be built, beyond what its file says.
+/// Options for building a device, beyond its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Build {
     /// Seed of every draw in the model.
     pub seed: u64,
-    /// Of the device as a whole; its parts are as their files say.
+    /// A promise of the whole device; its parts are as their files say.
     pub promise: Promise,
 }
 
@@ -32,8 +28,8 @@ impl Build {
         }
     }
 
-    /// How the part of that number is to be built: with a seed of its own, so that two equal disks of
-    /// one array neither turn nor draw alike.
+    /// Options for building the part of that number. It gets its own seed, so that two equal disks
+    /// of one array neither turn nor draw alike.
     #[must_use]
     pub fn part(self, number: u64) -> Self {
         // The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): neighbours become strangers.
@@ -63,31 +59,16 @@ pub enum Model {
     Named(String),
 }
 
-/// A device without any delay.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NullParameters {
-    pub capacity_bytes: Figure<u64>,
-}
-
 impl Model {
-    /// Refuses what cannot be: geometry, rates and sizes that contradict each other.
+    /// Refuses a device with parameters that are impossible or contradict each other.
     ///
     /// # Errors
     ///
-    /// The parameter, its value and what it may be.
+    /// The parameter, its value and the values that it may have.
     pub fn check(&self) -> Result<(), String> {
         match self {
-            Self::Null(_) => Ok(()),
-            Self::Spinning(parameters) => parameters.check(),
-            Self::Flash(parameters) => parameters.check(),
-            Self::Cloud(parameters) => parameters.check(),
-            Self::Memory(parameters) => parameters.check(),
-            Self::Bridge(parameters) => parameters.check(),
-            Self::Cache(parameters) => parameters.check(),
-            Self::Log(parameters) => parameters.check(),
-            Self::Raid(parameters) => parameters.check(),
             Self::Named(name) => Err(format!("the device `{name}` was not looked up")),
+            _ => self.parameters().check(),
         }
     }
 
@@ -103,10 +84,10 @@ impl Model {
     ///
     /// # Panics
     ///
-    /// Where a name was not looked up; a device that was read from a file has none left.
+    /// If a name was not looked up; reading a file looks all of them up.
     #[must_use]
     pub fn build(&self, build: Build) -> Box<dyn Timing> {
-        let device = self.as_described(build);
+        let device = self.parameters().build(build);
         match build.promise {
             Promise::AsDescribed => device,
             Promise::FlushesIgnored => Box::new(Ignoring::new(device)),
@@ -114,100 +95,125 @@ impl Model {
         }
     }
 
-    fn as_described(&self, build: Build) -> Box<dyn Timing> {
-        match self {
-            Self::Null(parameters) => Box::new(Null::new(parameters.capacity_bytes.value)),
-            Self::Spinning(parameters) => Box::new(Spinning::new(parameters, build.seed)),
-            Self::Flash(parameters) => Box::new(Flash::new(parameters, build.seed)),
-            Self::Cloud(parameters) => Box::new(Cloud::new(parameters, build.seed)),
-            Self::Memory(parameters) => Box::new(Memory::new(parameters)),
-            Self::Bridge(parameters) => Box::new(Bridge::new(
-                parameters,
-                parameters.disk.build(build.part(0)),
-            )),
-            Self::Cache(parameters) => Box::new(Cache::new(
-                parameters,
-                parameters.front.build(build.part(0)),
-                parameters.back.build(build.part(1)),
-            )),
-            Self::Log(parameters) => Box::new(Log::new(
-                parameters,
-                parameters.front.build(build.part(0)),
-                parameters.back.build(build.part(1)),
-            )),
-            Self::Raid(parameters) => {
-                let disks = (0..).zip(&parameters.disks);
-                let disks = disks.map(|(number, disk)| disk.build(build.part(number)));
-                Box::new(Raid::new(parameters, disks.collect()))
-            }
-            Self::Named(name) => panic!("the device `{name}` was not looked up"),
-        }
-    }
-
-    /// What is read and written whole: a physical sector of the disk, or of what it stands before.
+    /// The properties of the device under a promise.
+    ///
+    /// # Panics
+    ///
+    /// As `build`.
     #[must_use]
-    pub fn sector_bytes(&self) -> u64 {
-        match self {
-            Self::Spinning(parameters) => parameters.sector_bytes.value,
-            Self::Bridge(parameters) => parameters.disk.sector_bytes(),
-            // What goes past the front must suit the back.
-            Self::Cache(parameters) => parameters.back.sector_bytes(),
-            Self::Log(parameters) => parameters.back.sector_bytes(),
-            Self::Raid(parameters) => {
-                let disks = parameters.disks.iter().map(Self::sector_bytes);
-                disks.max().unwrap_or(SECTOR_BYTES)
-            }
-            _ => SECTOR_BYTES,
-        }
+    pub fn properties(&self, promise: Promise) -> Properties {
+        self.as_described().promised(promise)
     }
 
-    /// Whether what is stable outlives the power: not in main memory, nor in what keeps a part of its
-    /// bytes there. With power-loss protection everything does.
-    #[must_use]
-    pub fn survives_without_power(&self, promise: Promise) -> bool {
-        promise == Promise::PowerLossProtected || self.keeps_bytes()
-    }
-
-    fn keeps_bytes(&self) -> bool {
-        match self {
-            Self::Memory(_) => false,
-            Self::Bridge(parameters) => parameters.disk.keeps_bytes(),
-            // The front of a write-through cache has nothing that the back has not.
-            Self::Cache(parameters) => {
-                let front_counts = parameters.policy.value == CachePolicy::WriteBack;
-                parameters.back.keeps_bytes() && (!front_counts || parameters.front.keeps_bytes())
-            }
-            Self::Log(parameters) => {
-                parameters.front.keeps_bytes() && parameters.back.keeps_bytes()
-            }
-            Self::Raid(parameters) => parameters.disks.iter().all(Self::keeps_bytes),
-            Self::Null(_) | Self::Spinning(_) | Self::Flash(_) | Self::Cloud(_) => true,
-            Self::Named(name) => panic!("the device `{name}` was not looked up"),
-        }
-    }
-
-    /// Whether a head writes its sectors, so that the one under it may be spoilt when the power fails.
-    #[must_use]
-    pub fn has_head(&self) -> bool {
-        match self {
-            Self::Spinning(_) => true,
-            Self::Bridge(parameters) => parameters.disk.has_head(),
-            Self::Cache(parameters) => parameters.front.has_head() || parameters.back.has_head(),
-            Self::Log(parameters) => parameters.front.has_head() || parameters.back.has_head(),
-            Self::Raid(parameters) => parameters.disks.iter().any(Self::has_head),
-            Self::Null(_) | Self::Flash(_) | Self::Cloud(_) | Self::Memory(_) => false,
-            Self::Named(name) => panic!("the device `{name}` was not looked up"),
-        }
+    pub(super) fn as_described(&self) -> Properties {
+        self.parameters().properties()
     }
 
     /// The devices that it is built of.
     pub(super) fn parts_mut(&mut self) -> Vec<&mut Self> {
         match self {
-            Self::Bridge(parameters) => vec![&mut parameters.disk],
-            Self::Cache(parameters) => vec![&mut parameters.front, &mut parameters.back],
-            Self::Log(parameters) => vec![&mut parameters.front, &mut parameters.back],
-            Self::Raid(parameters) => parameters.disks.iter_mut().collect(),
-            _ => Vec::new(),
+            Self::Null(kind) => kind.parts_mut(),
+            Self::Spinning(kind) => kind.parts_mut(),
+            Self::Flash(kind) => kind.parts_mut(),
+            Self::Cloud(kind) => kind.parts_mut(),
+            Self::Memory(kind) => kind.parts_mut(),
+            Self::Bridge(kind) => kind.parts_mut(),
+            Self::Cache(kind) => kind.parts_mut(),
+            Self::Log(kind) => kind.parts_mut(),
+            Self::Raid(kind) => kind.parts_mut(),
+            Self::Named(_) => Vec::new(),
+        }
+    }
+
+    fn parameters(&self) -> &dyn Kind {
+        match self {
+            Self::Null(kind) => kind,
+            Self::Spinning(kind) => kind.as_ref(),
+            Self::Flash(kind) => kind.as_ref(),
+            Self::Cloud(kind) => kind.as_ref(),
+            Self::Memory(kind) => kind,
+            Self::Bridge(kind) => kind,
+            Self::Cache(kind) => kind,
+            Self::Log(kind) => kind,
+            Self::Raid(kind) => kind,
+            Self::Named(name) => panic!("the device `{name}` was not looked up"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Device, open};
+
+    fn properties(name: &str) -> Properties {
+        let device = open(name).expect(name);
+        device.device.properties(Promise::AsDescribed)
+    }
+
+    #[test]
+    fn a_device_with_one_arm_or_one_command_serves_one_request_at_a_time() {
+        for (name, one_at_a_time) in [
+            ("desktop-7200", true),
+            ("wd-my-passport-ultra", true),
+            ("kexin-240", true), // flash behind a bulk-only bridge
+            ("raid10-desktop-7200", false),
+            ("samsung-970-pro", false),
+            ("ebs-gp3", false),
+            ("ssd-cache-over-disk", false),
+        ] {
+            assert_eq!(properties(name).one_at_a_time, one_at_a_time, "{name}");
+        }
+    }
+
+    #[test]
+    fn revolutions_are_those_of_all_parts() {
+        for (name, rotational, rpm) in [
+            ("desktop-7200", true, Some(7200.0)),
+            ("wd-my-passport-ultra", true, Some(5400.0)), // behind a bridge
+            ("raid10-desktop-7200", true, Some(7200.0)),  // four of one speed
+            ("ssd-cache-over-disk", false, Some(7200.0)),
+            ("samsung-970-pro", false, None),
+            ("ebs-gp3", false, None),
+        ] {
+            let properties = properties(name);
+            assert_eq!(properties.rotational, rotational, "{name}");
+            let turns_us: Vec<f64> = rpm.map(|rpm| 60e6 / rpm).into_iter().collect();
+            assert_eq!(properties.turns_us, turns_us, "{name}");
+        }
+    }
+
+    #[test]
+    fn protection_saves_what_memory_and_heads_would_lose() {
+        let dram = open("dram").expect("memory").device;
+        assert!(!dram.properties(Promise::AsDescribed).survives_without_power);
+        assert!(
+            dram.properties(Promise::PowerLossProtected)
+                .survives_without_power
+        );
+        let disk = open("desktop-7200").expect("a disk").device;
+        assert!(disk.properties(Promise::FlushesIgnored).has_head);
+        assert!(!disk.properties(Promise::PowerLossProtected).has_head);
+    }
+
+    #[test]
+    fn the_front_of_a_write_through_cache_may_forget() {
+        for (policy, survives) in [("write-back", false), ("write-through", true)] {
+            let text = format!(
+                r#"
+                title = "A cache in memory"
+                description = "For a test."
+                [device.cache]
+                policy = {{ value = "{policy}", source = "chosen" }}
+                line_bytes = {{ value = 4096, source = "chosen" }}
+                front = {{ named = "dram" }}
+                back = {{ named = "desktop-7200" }}
+                "#
+            );
+            let device = Device::parse(&text, "here").expect("a device").device;
+            let properties = device.properties(Promise::AsDescribed);
+            assert_eq!(properties.survives_without_power, survives, "{policy}");
+            assert_eq!(properties.sector_bytes, 4096, "the back's");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::catalogue::BUILT_IN;
 use super::{Device, DeviceError, Model, names};
 
-/// Where the text of a device file is.
+/// The source of a device file's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     BuiltIn(&'static str),
@@ -25,7 +25,7 @@ impl Origin {
             return Self::file(&folder.unwrap_or(Path::new("")).join(name));
         }
         Err(DeviceError(format!(
-            "there is no device `{name}`; name a file that ends in .toml, or one of: {}",
+            "there is no device `{name}`; give the path of a file that ends in .toml, or one of: {}",
             names().join(", ")
         )))
     }
@@ -68,8 +68,8 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// Puts every device that is named in the place of its name. `trail` is whose names led here, the last
-/// one the file that names.
+/// Replaces every named device by the device itself. `trail` lists the files that led here by their
+/// names, the naming file last.
 pub(super) fn look_up(model: &mut Model, trail: &mut Vec<Origin>) -> Result<(), DeviceError> {
     let Model::Named(name) = model else {
         for part in model.parts_mut() {

@@ -1,4 +1,4 @@
-//! What a disk promises of its cache, where it is not to be as its file says.
+//! What a disk promises of its cache, if not what its file says.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub enum Promise {
     AsDescribed,
     /// Flushes are answered, and do nothing.
     FlushesIgnored,
-    /// What is answered survives a power cut.
+    /// Every answered write survives a power cut.
     PowerLossProtected,
 }
 
@@ -22,7 +22,7 @@ impl Promise {
         (self == Self::FlushesIgnored).then_some("ignored")
     }
 
-    /// `protected`, or nothing where the cache is as the file has it.
+    /// `protected`, or nothing if the cache is as the file has it.
     #[must_use]
     pub fn power_loss(self) -> Option<&'static str> {
         (self == Self::PowerLossProtected).then_some("protected")

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is done to a disk to get a figure. Simulation, profile and verification share these words.
+/// The requests of a probe. Simulation, profile and verification share these words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
@@ -20,7 +20,7 @@ pub enum Pattern {
     SyncedAppend,
 }
 
-/// One probe: a pattern in blocks of a size, so many at once, within the first bytes of the disk.
+/// One probe: a pattern in blocks of one size, at one depth, within the first bytes of the disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
@@ -37,7 +37,7 @@ fn one() -> u32 {
     1
 }
 
-/// What was measured.
+/// A measured figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -60,9 +60,10 @@ pub enum Measure {
 pub struct Published {
     pub probe: Probe,
     pub measure: Measure,
-    /// Who measured it, and on what, where it is not this very device.
+    /// Who measured it, and on which device if not on this very one.
     pub source: String,
-    /// Whether the parameters were fitted to it. Only figures that were not are evidence.
+    /// Whether parameters were fitted to this figure. Only figures without fitted parameters are
+    /// evidence.
     pub fitted: bool,
 }
 
@@ -75,8 +76,8 @@ impl Published {
     pub(super) fn check(&self) -> Result<(), String> {
         match (self.probe.pattern, self.measure) {
             (Pattern::Fileio, Measure::FlushesPerS(_)) => Err(
-                "published: `flushes_per_s` of `fileio` is 1.28 times its `iops`, whatever the disk, and so \
-                 the same figure once more; give `iops`"
+                "published: on every disk, `flushes_per_s` of `fileio` is 1.28 times its `iops`, so it is not a \
+                 second figure; give `iops`"
                     .to_owned(),
             ),
             _ => Ok(()),

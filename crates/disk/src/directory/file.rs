@@ -1,8 +1,8 @@
-//! What a read, a write, a truncation of a file mean on the disk.
+//! Reads, writes and truncations of a file, as blocks on the disk.
 //!
-//! Two rules hold throughout, so that a hole and a block that was never written read alike: the bytes
-//! of a free block are zero, and so are those of a last block beyond the file's size. Whoever calls
-//! `truncate`, `punch` or whatever returns freed runs keeps them, by zeroing what is returned.
+//! Two rules make a hole read like a block that was never written: the bytes of a free block are
+//! zero, and so are the bytes of a last block beyond the file's size. The callers of `truncate`,
+//! `punch` and whatever returns freed runs keep these rules by zeroing the runs returned.
 
 use fuser::Errno;
 
@@ -24,7 +24,7 @@ pub(crate) struct Piece {
     pub(crate) disk_bytes: Option<u64>,
 }
 
-/// What has to read as zeroes from now on.
+/// Ranges that must read as zeroes from now on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cleared {
     /// Free again.
@@ -51,18 +51,18 @@ impl Tree {
         }
     }
 
-    /// Where the bytes lie, as far as the file goes.
+    /// The blocks of a range, up to the end of the file.
     pub(crate) fn read(&self, number: Number, offset: u64, length: u64) -> Result<Vec<Piece>> {
         let file = self.file(number)?;
         let end = end(offset, length)?.min(file.size_bytes);
         Ok(pieces(file, offset.min(end), end))
     }
 
-    /// Where the bytes go; the file gets the blocks and the size that this takes.
+    /// The blocks to write a range to; the file gets the blocks and the size that this takes.
     ///
     /// # Errors
     ///
-    /// `ENOSPC` where the disk has too few blocks; nothing has changed then.
+    /// `ENOSPC` if the disk has too few blocks; nothing has changed then.
     pub(crate) fn write(
         &mut self,
         number: Number,
@@ -82,7 +82,7 @@ impl Tree {
         Ok(written)
     }
 
-    /// Gives a file the blocks from `offset` on, which read as zeroes where nothing was written.
+    /// Gives a file the blocks from `offset` on. Blocks that were never written read as zeroes.
     pub(crate) fn preallocate(
         &mut self,
         number: Number,
@@ -261,7 +261,7 @@ fn pieces(file: &File, from: u64, end: u64) -> Vec<Piece> {
         .collect()
 }
 
-/// The byte behind a range; no file is longer than a signed 64-bit offset tells.
+/// The byte behind a range; no file is longer than a signed 64-bit offset.
 fn end(offset: u64, length: u64) -> Result<u64> {
     offset
         .checked_add(length)

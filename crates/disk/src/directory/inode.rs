@@ -1,4 +1,4 @@
-//! What is known of a file, a directory, a link.
+//! The attributes of a file, a directory or a link.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +14,7 @@ use super::{BLOCK_BYTES, BLOCK_BYTES_U32};
 
 pub(crate) type Number = u64;
 
-/// Whose it is and who may do what; the kernel checks it.
+/// Owner and permissions; the kernel checks them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner {
     pub(crate) uid: u32,
@@ -56,8 +56,8 @@ pub(crate) struct File {
     pub(crate) reserve: Option<Run>,
 }
 
-/// Names, each with a place that stays the same while others come and go, so that a listing under way
-/// neither skips nor repeats what was there all the time.
+/// Names, each with a position that stays the same while others come and go, so that a listing in
+/// progress neither skips nor repeats a name that is there all the time.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
     pub(crate) parent: Number,
@@ -75,7 +75,7 @@ struct Named {
 /// An entry as a listing shows it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
-    /// Where a listing goes on behind it.
+    /// The position at which a listing continues after this name.
     pub(crate) place: u64,
     pub(crate) name: &'a OsStr,
     pub(crate) number: Number,

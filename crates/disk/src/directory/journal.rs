@@ -1,9 +1,10 @@
-//! What a sync of names and attributes costs: one block in a journal, shared by all who wait for it.
+//! The cost of syncing names and attributes: one block in a journal, shared by all who wait for it.
 //!
-//! The rules are those of ext4's journal in ordered mode, reduced to their time on the disk: changes
-//! join the running transaction; a sync whose file did not change since the last commit only flushes;
-//! otherwise the running transaction is committed by one write of a block at the journal's next place
-//! and one flush. One commit runs at a time; who comes meanwhile with newer changes shares the next.
+//! The rules are those of ext4's journal in ordered mode, reduced to their time on the disk.
+//! Changes join the running transaction. A sync only flushes if its file has not changed since the
+//! last commit; otherwise the running transaction is committed by writing one block at the
+//! journal's next place and flushing. One commit runs at a time; syncs with newer changes that
+//! arrive meanwhile share the next one.
 
 use super::BLOCK_BYTES;
 use super::space::Run;
@@ -11,19 +12,19 @@ use super::space::Run;
 /// A transaction's number. Those below the running one are committed or being committed.
 pub(crate) type Transaction = u64;
 
-/// Where a file's last changes are.
+/// The transaction with a file's last changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Changed {
-    /// Of anything, its times included: what `fsync` needs.
+    /// The last change of anything, times included: `fsync` needs it.
     pub(crate) at_all: Transaction,
-    /// Of its size or blocks: what `fdatasync` needs.
+    /// The last change of size or blocks: `fdatasync` needs it.
     pub(crate) to_reach_data: Transaction,
 }
 
-/// What a sync has to do.
+/// The work of a sync.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Sync<W> {
-    /// Nothing to write: flush the disk, then answer this waiter.
+    /// Nothing to write: flush the disk, then answer this sync.
     Flush(W),
     /// Write a block at this byte of the disk, flush, then call `committed`.
     Commit { offset_bytes: u64 },
@@ -31,7 +32,7 @@ pub(crate) enum Sync<W> {
     Wait,
 }
 
-/// The journal of one disk; `W` is whoever waits for an answer.
+/// The journal of one disk; `W` is what waits for an answer.
 #[derive(Debug)]
 pub(crate) struct Journal<W> {
     /// Its place on the disk.
@@ -39,7 +40,7 @@ pub(crate) struct Journal<W> {
     /// The next block to be written, counted from its first.
     next_block: u64,
     running: Transaction,
-    /// Those whom the commit under way answers; `None` while there is none.
+    /// Syncs that the current commit answers; `None` while there is no commit.
     committing: Option<Vec<W>>,
     /// Those whom the next commit answers.
     waiting: Vec<W>,
@@ -62,7 +63,7 @@ impl<W> Journal<W> {
         self.running
     }
 
-    /// A file whose last change that matters is in `changed` is to be synced.
+    /// Syncs a file whose last relevant change is in the transaction `changed`.
     pub(crate) fn sync(&mut self, changed: Transaction, waiter: W) -> Sync<W> {
         match &mut self.committing {
             Some(_) if changed == self.running => self.waiting.push(waiter),
@@ -84,7 +85,8 @@ impl<W> Journal<W> {
         Sync::Commit { offset_bytes }
     }
 
-    /// The commit under way has ended: whom it answers, and what comes next (`Commit` or `Wait`).
+    /// The current commit has ended: returns whom it answers, and what comes next (`Commit` or
+    /// `Wait`).
     pub(crate) fn committed(&mut self) -> (Vec<W>, Sync<W>) {
         let joined = self.committing.take().unwrap_or_default();
         let next = if self.waiting.is_empty() {

@@ -1,4 +1,4 @@
-//! How long a file is kept: as long as a name leads to it, somebody has it open, or the kernel knows it.
+//! How long a file is kept: as long as it has a name, is open, or is known to the kernel.
 
 use std::mem;
 
@@ -10,14 +10,14 @@ use super::space::{Run, Space};
 use super::tree::{ROOT, Result, Tree};
 
 impl Tree {
-    /// The kernel has been told of `number` once more.
+    /// The kernel has received one more reference to `number`.
     pub(crate) fn look_up(&mut self, number: Number) -> Result<FileAttr> {
         let inode = self.inode_mut(number)?;
         inode.looked_up += 1;
         Ok(inode.attributes(number))
     }
 
-    /// The kernel has forgotten `times` of what it was told. What is no longer there does no harm.
+    /// The kernel has dropped `times` of its references. A file that is already gone does no harm.
     pub(crate) fn forget(&mut self, number: Number, times: u64) -> Vec<Run> {
         if let Some(inode) = self.inodes.get_mut(&number) {
             inode.looked_up = inode.looked_up.saturating_sub(times);

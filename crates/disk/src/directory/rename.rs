@@ -8,7 +8,7 @@ use super::inode::{Kind, Number};
 use super::space::Run;
 use super::tree::{Moment, ROOT, Result, Tree};
 
-/// What a rename does where the new name is taken.
+/// What a rename does if the new name exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     Replace,

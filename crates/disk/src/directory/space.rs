@@ -1,4 +1,4 @@
-//! Which blocks of the disk are free, and where the next ones are taken from.
+//! The free blocks of the disk, and where the next ones are taken from.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl Space {
         self.free_blocks
     }
 
-    /// Takes up to `blocks` that begin exactly at `start`; `None` where that block is not free.
+    /// Takes up to `blocks` that begin exactly at `start`; `None` if that block is not free.
     pub(crate) fn take_at(&mut self, start: u64, blocks: u64) -> Option<Run> {
         let (&from, &length) = self.free.range(..=start).next_back()?;
         let free = Run {
@@ -71,8 +71,9 @@ impl Space {
         Some(taken)
     }
 
-    /// Takes `blocks` together: from the first run at or after `goal` that holds them, round the end
-    /// of the disk if need be. Where no run is that long, takes the longest. `None` on a full disk.
+    /// Takes `blocks` together: the first run at or after `goal` that is long enough, searching
+    /// past the end of the disk from its start. If no run is that long, takes the longest. `None`
+    /// on a full disk.
     pub(crate) fn take_near(&mut self, goal: u64, blocks: u64) -> Option<Run> {
         if let Some(run) = self.take_at_whole(goal, blocks) {
             return Some(run);

@@ -20,7 +20,7 @@ pub(crate) const ROOT: Number = 1;
 pub(crate) const NAME_BYTES_MAX: u32 = 255;
 /// New files of a directory with this bit get its group.
 const SET_GROUP: u16 = 0o2000;
-/// So many names may one file have: as ext4.
+/// Links that one file may have: as ext4.
 const LINKS_MAX: u32 = 65_000;
 
 /// A whole file system but for its bytes. Cloning it is a snapshot.
@@ -28,14 +28,14 @@ const LINKS_MAX: u32 = 65_000;
 pub(crate) struct Tree {
     pub(super) inodes: HashMap<Number, Inode>,
     pub(super) space: Space,
-    /// Where the last file's blocks ended: the next one's begin there.
+    /// Where the last file's blocks ended and the next file's begin.
     pub(super) last_block: u64,
     next_number: Number,
-    /// What is open now, all files together.
+    /// Open handles of all files together.
     pub(super) open_files: u64,
 }
 
-/// How a change is dated: by the clock and by the journal.
+/// The moment of a change, by the clock and by the journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) now: SystemTime,

@@ -1,8 +1,9 @@
-//! What else befalls a disk than a power cut: errors, slowness, silent corruption; by schedule and seed.
+//! Faults of a disk other than a power cut: errors, slowness and silent corruption, by schedule and
+//! seed.
 //!
-//! Pure: whoever serves a disk asks of each request, in order of arrival, what befalls it, and does that.
-//! The same schedule, seed and requests at the same moments have the same outcome. Each fault draws from
-//! a generator of its own, so that one more in a schedule changes nothing about the others.
+//! Pure: the server of a disk asks for the faults of each request, in order of arrival, and applies
+//! them. The same schedule, seed and requests at the same moments have the same outcome. Each fault
+//! draws from its own generator, so an additional fault changes nothing about the others.
 
 mod schedule;
 #[cfg(test)]
@@ -33,19 +34,19 @@ pub struct Faults {
 struct Active {
     fault: Fault,
     random: Xoshiro256PlusPlus,
-    /// Requests that it could have befallen, and those that it did.
+    /// Requests that it could have affected, and those that it did.
     met: u64,
     befallen: u64,
-    /// Of a latent sector error: the sectors that were not written since.
+    /// Sectors of a latent error that were not written since.
     unreadable: Unreadable,
 }
 
-/// What befalls one request.
+/// The faults of one request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Befalls {
     /// It fails, and nothing else happens: no byte is written, no byte becomes stable.
     pub fails: Option<Failure>,
-    /// Bits that are turned over, of what is read or of what is stored; nobody is told.
+    /// Bits that flip silently, in what is read or in what is stored.
     pub flips: Vec<Flip>,
     pub delay: Delay,
 }
@@ -65,10 +66,10 @@ pub struct Flip {
     pub mask: u8,
 }
 
-/// By how much an answer is later than the model has it.
+/// Delay of an answer beyond the model's latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delay {
-    /// Of the model's latency; 1 or more.
+    /// Factor of the model's latency; 1 or more.
     pub factor: f64,
     pub add: Nanos,
     /// The earliest moment at which it may leave.
@@ -100,7 +101,7 @@ impl Delay {
 }
 
 impl Faults {
-    /// Puts a schedule to work at a moment, for a disk that reads and writes so many bytes whole.
+    /// Puts a schedule into effect at a moment, for a disk with sectors of that size.
     ///
     /// # Errors
     ///
@@ -134,8 +135,8 @@ impl Faults {
         })
     }
 
-    /// What befalls a request that arrives at `now`, no earlier than the one before. Of several that fail
-    /// it, the first in the schedule does; delays add up.
+    /// The faults of a request that arrives at `now`, no earlier than the request before. If
+    /// several would fail it, the first in the schedule does; delays add up.
     pub fn befalls(&mut self, request: Request, now: Nanos) -> Befalls {
         let since = now.saturating_sub(self.began);
         let mut befalls = Befalls::default();
@@ -158,13 +159,13 @@ impl Faults {
         }
     }
 
-    /// Whether nothing is scheduled.
+    /// Whether the schedule is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.schedule.is_empty()
     }
 
-    /// How many requests each fault of the schedule has befallen.
+    /// Number of requests that each fault of the schedule affected.
     #[must_use]
     pub fn befallen(&self) -> Vec<Befallen> {
         let faults = self.schedule.iter();
@@ -178,7 +179,7 @@ impl Faults {
 }
 
 impl Active {
-    /// Whether it befalls this request: a draw, if kind, place and moment suit it.
+    /// Whether it affects this request: a draw, if kind, place and moment match.
     fn meets(&mut self, request: Request, since: Nanos) -> bool {
         let fault = &self.fault;
         let is_there = match fault.fault {

@@ -1,4 +1,4 @@
-//! A schedule, as whoever asks for it writes it.
+//! A schedule of faults, as its author writes it.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::request::{Kind, NANOS_PER_US, Nanos, Request};
 
-/// What happens.
+/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
@@ -18,13 +18,13 @@ pub enum What {
     Unreadable,
     /// Answers come later.
     Slow,
-    /// Nothing that comes meanwhile is answered before the end.
+    /// Requests that arrive meanwhile are not answered before the end.
     Stall,
-    /// A bit of a sector is turned over, and nobody is told.
+    /// One bit of a sector flips silently.
     Corrupt,
 }
 
-/// One entry of a schedule. What is left out does not narrow it.
+/// One entry of a schedule. A field that is left out does not narrow it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
@@ -37,19 +37,19 @@ pub struct Fault {
     pub offset_bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_bytes: Option<u64>,
-    /// From so long after the schedule was given.
+    /// Start of the fault, from when the schedule was given.
     #[serde(default)]
     pub after_us: u64,
-    /// For so long; for ever where absent.
+    /// Duration; without end if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub for_us: Option<u64>,
-    /// So many requests that it could befall are spared first.
+    /// Matching requests that are spared first.
     #[serde(default)]
     pub after_requests: u64,
-    /// It befalls at most so many.
+    /// Most requests that it affects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
-    /// Of each request that it could befall: from 0 to 1.
+    /// Probability for each matching request, from 0 to 1.
     #[serde(default = "always")]
     pub chance: f64,
     /// `slow`: by how much the latency is multiplied, and what is added to it.
@@ -59,7 +59,7 @@ pub struct Fault {
     pub add_us: Option<f64>,
 }
 
-/// How often a fault has befallen.
+/// Number of requests that a fault affected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Befallen {
     pub fault: What,
@@ -112,7 +112,7 @@ impl Fault {
             let kinds = self.fault.befalls().iter().map(|kind| word(*kind));
             let kinds: Vec<String> = kinds.collect();
             return Err(format!(
-                "on = {}: `{name}` befalls {}",
+                "on = {}: the fault `{name}` can only affect {}",
                 word(kind),
                 kinds.join(", ")
             ));
@@ -124,13 +124,13 @@ impl Fault {
             return Err("length_bytes needs offset_bytes".to_owned());
         }
         if self.offset_bytes.is_some() && self.on == Some(Kind::Flush) {
-            return Err("offset_bytes: a flush has no place on the disk".to_owned());
+            return Err("offset_bytes: a flush has no offset; leave it out".to_owned());
         }
         let whole =
             |bytes: Option<u64>| bytes.is_none_or(|bytes| bytes.is_multiple_of(sector_bytes));
         if !whole(self.offset_bytes) || !whole(self.length_bytes) || self.length_bytes == Some(0) {
             return Err(format!(
-                "offset_bytes and length_bytes are whole sectors of {sector_bytes} bytes, at least one"
+                "offset_bytes and length_bytes must be whole sectors of {sector_bytes} bytes, at least one"
             ));
         }
         let end = self
@@ -138,27 +138,29 @@ impl Fault {
             .unwrap_or(0)
             .checked_add(self.length_bytes.unwrap_or(0));
         end.map(|_| ()).ok_or_else(|| {
-            "offset_bytes and length_bytes are behind the end of any disk".to_owned()
+            "offset_bytes and length_bytes lie beyond the end of any disk".to_owned()
         })
     }
 
     fn check_moment(&self) -> Result<(), String> {
         if !(0.0..=1.0).contains(&self.chance) || self.chance == 0.0 {
             return Err(format!(
-                "chance = {}: more than 0 and at most 1 is wanted",
+                "chance = {}: must be more than 0 and at most 1",
                 self.chance
             ));
         }
         if self.for_us == Some(0) || self.times == Some(0) {
-            return Err("for_us and times are at least 1, or left out".to_owned());
+            return Err("for_us and times must be at least 1, or left out".to_owned());
         }
         if self.fault == What::Stall && self.for_us.is_none() {
-            return Err("`stall` needs for_us: whoever waits is answered then".to_owned());
+            return Err(
+                "`stall` needs for_us, after which the stalled requests are answered".to_owned(),
+            );
         }
         let end_us = self.after_us.checked_add(self.for_us.unwrap_or(0));
         let end = end_us.and_then(|us| us.checked_mul(NANOS_PER_US));
         if end.is_none_or(|end| end > Nanos::MAX / 2) {
-            return Err("after_us and for_us are longer than any disk lives".to_owned());
+            return Err("after_us and for_us are longer than any disk is served".to_owned());
         }
         Ok(())
     }
@@ -181,14 +183,14 @@ impl Fault {
             .filter(|at| !(1.0..=FACTOR_AT_MOST).contains(at))
         {
             return Err(format!(
-                "factor = {factor}: 1 to {FACTOR_AT_MOST} is wanted"
+                "factor = {factor}: must be from 1 to {FACTOR_AT_MOST}"
             ));
         }
         if let Some(us) = self
             .add_us
             .filter(|us| !(0.0..=ADD_US_AT_MOST).contains(us))
         {
-            return Err(format!("add_us = {us}: 0 to {ADD_US_AT_MOST} is wanted"));
+            return Err(format!("add_us = {us}: must be from 0 to {ADD_US_AT_MOST}"));
         }
         Ok(())
     }
@@ -205,7 +207,8 @@ impl Fault {
         }
     }
 
-    /// Whether a request lies in its part of the disk. A flush lies nowhere: it suits who names none.
+    /// Whether a request lies in the fault's part of the disk. A flush has no place: it matches a
+    /// fault without one.
     pub(super) fn touches(&self, request: Request) -> bool {
         if request.kind == Kind::Flush {
             return self.offset_bytes.is_none();

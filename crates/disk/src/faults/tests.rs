@@ -214,11 +214,11 @@ fn what_cannot_be_is_refused_in_words() {
         (json!({"fault": "stall"}), "`stall` needs for_us"),
         (
             json!({"fault": "no-space", "on": "read"}),
-            "`no-space` befalls write",
+            "`no-space` can only affect write",
         ),
         (
             json!({"fault": "corrupt", "on": "flush"}),
-            "befalls read, write",
+            "can only affect read, write",
         ),
         (
             json!({"fault": "unreadable"}),
@@ -238,11 +238,11 @@ fn what_cannot_be_is_refused_in_words() {
         ),
         (
             json!({"fault": "error", "on": "flush", "offset_bytes": 0}),
-            "no place",
+            "a flush has no offset",
         ),
         (
             json!({"fault": "error", "offset_bytes": u64::MAX - 511, "length_bytes": 512}),
-            "behind the end",
+            "beyond the end",
         ),
         (json!({"fault": "error", "chance": 0.0}), "chance = 0"),
         (json!({"fault": "error", "chance": 1.5}), "chance = 1.5"),

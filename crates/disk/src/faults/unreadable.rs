@@ -16,14 +16,14 @@ impl Unreadable {
         }
     }
 
-    /// Whether a read of this meets one.
+    /// Whether a read of this range meets such a sector.
     #[must_use]
     pub fn meets(&self, read: Range<u64>) -> bool {
         let mut stretches = self.stretches.iter();
         stretches.any(|bad| bad.start < read.end && read.start < bad.end)
     }
 
-    /// What is written can be read again.
+    /// Written sectors can be read again.
     pub fn written(&mut self, write: Range<u64>) {
         if !self.meets(write.clone()) {
             return;

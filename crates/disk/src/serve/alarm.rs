@@ -1,25 +1,25 @@
-//! How much earlier than needed a sleeper has to be called.
+//! How much earlier than needed a sleeper must be woken.
 
 use crate::request::{NANOS_PER_US, Nanos};
 
-/// Calls come late by what a timer and a processor take to wake somebody: a microsecond where a
-/// processor stays awake, tens in a virtual machine. It is learnt from the calls themselves, and the
-/// alarm set that much earlier. What is learnt is the delay that nine of ten calls exceed: nine of ten
-/// are then late still, though less, and one is early by what it lacked, which is little.
+/// A sleeper wakes late, because a timer and a processor need time to wake it: a microsecond if a
+/// processor stays awake, tens of them in a virtual machine. The alarm learns this delay from each
+/// call and rings earlier by it. It learns the delay that nine of ten calls exceed: nine of ten
+/// calls are still late, though less so, and one is slightly early.
 #[derive(Debug, Default)]
 pub(super) struct Alarm {
     lead: Nanos,
 }
 
-/// Of calls that are to be on time or early.
+/// The share of calls that should be on time or early.
 const EARLY_PER_10: u64 = 1;
-/// What one call teaches: a change of the machine's habits is learnt within a few hundred.
+/// The weight of one call: the alarm adapts to a change of the machine within a few hundred calls.
 const STEP: Nanos = NANOS_PER_US / 20;
 /// A machine that is later than this by habit cannot be helped by going early.
 const LEAD_AT_MOST: Nanos = 100 * NANOS_PER_US;
 
 impl Alarm {
-    /// By so much earlier the alarm is to be set.
+    /// How much earlier to set the alarm.
     pub(super) fn lead(&self) -> Nanos {
         self.lead
     }

@@ -10,7 +10,7 @@ pub(super) enum Answer {
     Read(ReplyData, Vec<u8>),
     Written(ReplyWrite, u32),
     Done(ReplyEmpty),
-    /// Something else follows the request: it is told when the model answered it.
+    /// Another step follows the request, and is started when the model has answered it.
     Then(Box<dyn FnOnce(Result<Nanos, Errno>) + Send>),
 }
 

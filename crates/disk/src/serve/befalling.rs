@@ -11,7 +11,7 @@ use crate::request::{Nanos, Request};
 /// The schedule at work, if any.
 pub(super) struct Befalling {
     sector_bytes: u64,
-    /// Whether there is one: asked before the lock is taken.
+    /// Whether there are faults: asked before the lock is taken.
     on: AtomicBool,
     faults: Mutex<Option<Faults>>,
 }
@@ -29,7 +29,7 @@ impl Befalling {
     ///
     /// # Errors
     ///
-    /// Which of its faults cannot be; the one before goes on then.
+    /// The first impossible fault; the schedule before it stays in effect.
     pub(super) fn schedule(
         &self,
         schedule: Vec<Fault>,
@@ -75,8 +75,8 @@ pub(super) fn errno(failure: Failure) -> fuser::Errno {
     }
 }
 
-/// Turns bits over in what is read from there or written there. A request that is no whole number of
-/// sectors has fewer bytes than its sectors: what befalls the others is nobody's.
+/// Flips bits in the bytes read or written there. A request that is not whole sectors has fewer
+/// bytes than its sectors; flips outside its bytes have no effect.
 pub(super) fn turn_over(bytes: &mut [u8], offset_bytes: u64, flips: &[Flip]) {
     for flip in flips {
         let place = flip.offset_bytes.checked_sub(offset_bytes);

@@ -17,7 +17,8 @@ pub(super) struct Clock {
 impl Clock {
     pub(super) fn start() -> Self {
         let monotonic = clock_gettime(ClockId::Monotonic);
-        // An instant keeps the same clock, but does not tell it: the two differ by what a call takes.
+        // An `Instant` uses the same clock, but does not show its value: the two differ by the time
+        // of a call.
         Self {
             switched_on: Instant::now(),
             switched_on_monotonic: monotonic.tv_sec.cast_unsigned() * NANOS_PER_S

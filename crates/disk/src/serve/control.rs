@@ -15,48 +15,48 @@ use super::disk::Disk;
 use crate::faults::Fault;
 use crate::volatile::Choice;
 
-/// A request is short; a line that is longer is none.
+/// Requests are short; a longer line is refused.
 const LINE_BYTES_AT_MOST: u64 = 64 * 1024;
-/// A lab, a person and a few scripts; more are a mistake, and are told so.
+/// Enough for a lab, a person and a few scripts; more are a mistake.
 const CONNECTIONS_AT_MOST: usize = 64;
 
-/// What can be asked of a served disk.
+/// The requests of the control socket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Request {
-    /// What is served, and how.
+    /// Print what is served, and how.
     Describe,
-    /// What was done since it was switched on or reset.
+    /// Print what the disk did since its statistics began.
     Statistics,
     /// Statistics count from now on.
     Reset,
-    /// Requests take the model's time, or none.
+    /// Requests take the model's time, or are answered at once.
     Timing { on: bool },
     /// Keep the bytes as they are under a name.
     Snapshot { name: String },
-    /// Put the bytes back to what they were; without a name, bring power back after a cut. The model
-    /// begins anew: with the disk's own seed, or another.
+    /// Put the bytes of a snapshot back; without a name, restore power after a cut. The model
+    /// starts again, with the disk's own seed or another.
     Restore {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },
-    /// Let a snapshot go.
+    /// Delete a snapshot.
     Forget { name: String },
-    /// Keep account of what a power cut can take, or no longer; and a log of all requests.
+    /// Start or stop tracking what a power cut can take, with a log of all requests if one is named.
     Track {
         on: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         log: Option<PathBuf>,
     },
-    /// The power fails: every request does, until a restore.
+    /// Cut the power: every request fails until a restore.
     Cut(Choice),
-    /// What else befalls the disk from now on; an empty schedule ends it.
+    /// Put a schedule of faults into effect; an empty one ends them.
     Faults(Schedule),
-    /// Bring the disk, whose bytes are those with which a log began, to what survived its cut.
+    /// Bring a disk that holds the bytes from the start of a log to what survived its cut.
     Replay { log: PathBuf },
-    /// End: what is under way fails, the mount goes.
+    /// Stop serving: requests in progress fail, and the mount is removed.
     Detach,
 }
 
@@ -73,26 +73,26 @@ pub struct Schedule {
 ///
 /// # Errors
 ///
-/// Another disk answers there, something else lies there, or the path cannot be a socket's.
+/// Another disk answers there, another file lies there, or the path cannot be a socket's.
 pub(super) fn listen(path: &Path) -> anyhow::Result<UnixListener> {
     let shown = path.display();
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.file_type().is_socket() => {
-            bail!("{shown} is there already and is no socket; take another path")
+            bail!("{shown} exists and is not a socket; give another path")
         }
         Ok(_) if UnixStream::connect(path).is_ok() => {
-            bail!("another program serves on the socket {shown}; detach it or take another path")
+            bail!("another program serves on the socket {shown}; detach it or give another path")
         }
         // Left by one that was killed.
         Ok(_) => std::fs::remove_file(path).with_context(|| format!("the old socket {shown}"))?,
         Err(_) => {}
     }
     UnixListener::bind(path).with_context(|| {
-        format!("the socket {shown} cannot be made; its directory must be there, and the path at most 107 bytes long")
+        format!("cannot create the socket {shown}; its directory must exist, and its path may have at most 107 bytes")
     })
 }
 
-/// Answers whoever connects, each connection on a thread of its own, until the program ends.
+/// Serves each connection on a thread of its own, until the program ends.
 pub(super) fn serve(listener: &UnixListener, disk: &Arc<Disk>) {
     let connections = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming() {
@@ -132,7 +132,7 @@ fn converse(stream: UnixStream, disk: &Disk) -> io::Result<()> {
             return Ok(());
         }
         if line.len() as u64 > LINE_BYTES_AT_MOST {
-            let why = format!("a line has at most {LINE_BYTES_AT_MOST} bytes");
+            let why = format!("a request may have at most {LINE_BYTES_AT_MOST} bytes");
             return answer(&mut writer, &failure(&why));
         }
         if line.trim_ascii().is_empty() {
@@ -146,7 +146,7 @@ fn converse(stream: UnixStream, disk: &Disk) -> io::Result<()> {
                 .unwrap_or_else(|error| failure(&format!("{error:#}"))),
             Err(error) => failure(&format!("not understood: {error}")),
         };
-        // What was asked for is done, whether or not anybody still listens.
+        // The request is carried out even if nobody waits for the answer any more.
         let _ = answer(&mut writer, &reply);
         if detach {
             disk.detach();
@@ -168,7 +168,7 @@ fn failure(why: &dyn std::fmt::Display) -> Value {
 ///
 /// # Errors
 ///
-/// Nobody listens at the path, or the answer is none.
+/// Nobody listens at the path, or there is no valid answer.
 pub fn ask(socket: &Path, request: &Request) -> anyhow::Result<Value> {
     let shown = socket.display();
     let mut stream = UnixStream::connect(socket)

@@ -1,9 +1,9 @@
 //! A model and the requests that are in it: everything about their times that needs no clock.
 //!
-//! Answers are due earlier than the model says by what their way costs (`path`), never before the
-//! request arrived. For that the model is brought at most `path` ahead of the clock, and only as far
-//! as its next event. A request that arrives meanwhile is submitted at its arrival if the model's head
-//! start allows, at the model's moment if not; its answer is then late by the difference.
+//! Answers leave earlier than the model says by what the path costs (`path`), but never before the
+//! request arrived. For that the model runs at most `path` ahead of the clock, and only up to its
+//! next event. A request that arrives meanwhile is submitted at its arrival if the model's head
+//! start allows it, else at the model's moment; its answer is then late by the difference.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::faults::Delay;
 use crate::request::{Kind, Nanos, Request, Tag};
 use crate::timing::{Event, Timing};
 
-/// How answers are timed.
+/// The timing of answers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// What the way to the kernel and back costs, taken off each modelled latency.
+    /// What the path to the kernel and back costs, subtracted from each modelled latency.
     pub(super) path: Nanos,
     /// The last bit before a deadline is waited for without sleeping; 0 for never.
     pub(super) spin: Nanos,
@@ -28,13 +28,13 @@ pub(super) struct Pace {
 /// More than any model does at one moment for all the requests that a disk can have.
 const STEPS_AT_A_MOMENT: u32 = 1_000_000;
 
-/// Whether requests are dealt with.
+/// Whether requests are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Power {
     On,
     /// Until a restore every request fails; the model stands still.
     Cut,
-    /// For good.
+    /// Permanently.
     Ended,
 }
 
@@ -54,7 +54,8 @@ pub(super) struct Core {
     next_tag: u64,
     used: bool,
     under_way: HashMap<Tag, UnderWay>,
-    /// What the model has answered and a fault still holds back, by the moment at which it leaves.
+    /// Requests that the model has answered and a fault still holds back, by the moment of their
+    /// answer.
     held_back: BTreeMap<(Nanos, Tag), UnderWay>,
     /// Writes that are not stable.
     unstable: HashMap<Tag, Unstable>,
@@ -70,7 +71,7 @@ struct Unstable {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) request: Request,
-    /// Its number in the account, where there is one.
+    /// Its number in the account, if there is one.
     pub(super) ticket: Option<Ticket>,
     pub(super) arrived: Nanos,
     /// By a fault.
@@ -97,7 +98,7 @@ struct UnderWay {
     answer: Answer,
 }
 
-/// An answer whose moment has come.
+/// An answer that is due.
 pub(super) struct Due {
     pub(super) kind: Kind,
     pub(super) answer: Answer,
@@ -105,7 +106,7 @@ pub(super) struct Due {
     pub(super) at: Nanos,
     /// The model's.
     pub(super) latency: Nanos,
-    /// Whether that is less than its way costs: it cannot be seen to be so fast.
+    /// Whether that is less than the path costs: the user cannot see it that fast.
     pub(super) below_path: bool,
     /// When it should leave.
     pub(super) deadline: Nanos,
@@ -141,12 +142,12 @@ impl Core {
         self.under_way.len() + self.held_back.len()
     }
 
-    /// Whether the model has had a request since it was made.
+    /// Whether the model has had a request since it was built.
     pub(super) fn is_used(&self) -> bool {
         self.used
     }
 
-    /// Goes on with another model, which knows nothing of what was; only where nothing is under way.
+    /// Continues with another, fresh model; only while no request is in progress.
     pub(super) fn renew(&mut self, timing: Box<dyn Timing>) {
         debug_assert!(self.under_way() == 0, "their answers would never come");
         self.timing = timing;
@@ -173,13 +174,13 @@ impl Core {
         }
     }
 
-    /// Nothing is in the model for anybody any more: what was under way is given back.
+    /// Takes all requests out of the model and returns those in progress.
     pub(super) fn end(&mut self) -> Vec<(Kind, Answer)> {
         self.power = Power::Ended;
         self.give_back()
     }
 
-    /// The power fails: what was under way is given back.
+    /// The power fails: returns the requests in progress.
     pub(super) fn cut(&mut self, now: Nanos) -> Vec<(Kind, Answer)> {
         self.power = Power::Cut;
         let left = self.give_back();
@@ -195,7 +196,7 @@ impl Core {
             .collect()
     }
 
-    /// Brings the model to what arrived; what is due by then is told.
+    /// Advances the model to all that has arrived, and returns the answers that are due.
     pub(super) fn submit(&mut self, arrival: Arrival, answer: Answer, due: &mut Vec<Due>) {
         let Arrival {
             request,
@@ -230,12 +231,12 @@ impl Core {
         self.timing.submit(submitted, tag, request);
     }
 
-    /// Lets the model do all whose answers have to leave by now.
+    /// Advances the model over all answers that must leave by now.
     ///
     /// # Panics
     ///
-    /// Where the model always has something to do at the same moment: it would never end, and the
-    /// disk hang. The thread's end is the disk's.
+    /// If the model always has something to do at the same moment, it would never end, and the disk
+    /// would hang. The panic of the thread ends the disk.
     pub(super) fn drive(&mut self, now: Nanos, due: &mut Vec<Due>) {
         let horizon = now + self.pace.path;
         let mut still = 0;
@@ -291,7 +292,7 @@ impl Core {
         }
     }
 
-    /// An answer leaves: what it answers is told so.
+    /// Counts an answer that leaves.
     fn due(&mut self, request: UnderWay, at: Nanos) -> Due {
         self.depth.changes(at, self.under_way());
         if let Some(ticket) = request.ticket {

@@ -21,7 +21,7 @@ impl Depth {
         self.max = self.max.max(depth);
     }
 
-    /// Counts from now on, with what is under way.
+    /// Starts counting, with the requests in progress.
     pub(super) fn reset(&mut self, at: Nanos) {
         *self = Self {
             now: self.now,

@@ -27,7 +27,7 @@ pub(super) struct Disk {
     /// Seed of the model at work.
     pub(super) begun_with: AtomicU64,
     pub(super) awake: Awake,
-    /// What does not change while it is served.
+    /// The part of the description that does not change while the disk is served.
     pub(super) description: Value,
     pub(super) end: Mutex<Sender<()>>,
 }
@@ -67,9 +67,9 @@ impl Disk {
         }
     }
 
-    /// Bytes must not change under requests: whoever restores has unmounted before. The model begins
-    /// anew with them, as after a long rest: what its caches and credits were is no part of the bytes.
-    /// Where the restore is refused, model and statistics go on as they were.
+    /// Bytes must not change under requests, so the user unmounts before a restore. The model
+    /// starts again, as after a long rest: its caches and credits are not part of the bytes. If the
+    /// restore is refused, model and statistics go on as they were.
     fn restore(&self, name: &str, seed: Option<u64>) -> anyhow::Result<Value> {
         self.kept.restore(name, || {
             self.begin_model(seed)?;

@@ -1,7 +1,7 @@
 //! Brings requests to the model and answers to the kernel, each at its moment.
 //!
-//! The model is driven by the clock from two sides: by whoever brings a request, and by a scheduler
-//! that sleeps until the next event. Whoever finds answers due sends them.
+//! Two sides drive the model by the clock: the thread that brings a request, and a scheduler that
+//! sleeps until the next event. Either sends the answers that it finds due.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,12 +34,12 @@ pub(super) struct Engine {
     statistics: Mutex<Statistics>,
     tracking: Arc<Tracking>,
     faults: Befalling,
-    /// As the core has it, for those who have not come to it yet.
+    /// A copy of the core's value, for threads that do not hold the core.
     off: AtomicBool,
     /// When the power was last cut; 0 for never.
     cut_at: AtomicU64,
-    /// Held by whoever sends answers, since before it let go of the core: a cut waits for them, so that
-    /// no answer leaves after it that was made before.
+    /// Held by a thread that sends answers, from before it releases the core. A cut waits for it,
+    /// so that no answer made before the cut leaves after it.
     sending: RwLock<()>,
     /// When a flush was last answered; 0 for never.
     last_flush: AtomicU64,
@@ -89,18 +89,18 @@ impl Engine {
         &self.faults
     }
 
-    /// Whether the power is cut: every request fails.
+    /// Whether the power is cut, so that every request fails.
     pub(super) fn is_off(&self) -> bool {
         self.off.load(Ordering::Acquire)
     }
 
-    /// Whether a request that came then is one that a cut took: it was under way at the cut, though the
+    /// Whether a cut took a request that arrived then: it was in progress at the cut, though the
     /// power may have returned since.
     pub(super) fn is_cut(&self, arrived: Nanos) -> bool {
         self.is_off() || arrived <= self.cut_at.load(Ordering::Acquire)
     }
 
-    /// Takes a request whose bytes have been dealt with, and answers it when the model does.
+    /// Takes a request after its bytes have been processed, and answers it when the model does.
     pub(super) fn arrive(&self, request: Request, arrived: Nanos, answer: Answer) {
         let arrival = Arrival {
             request,
@@ -137,7 +137,7 @@ impl Engine {
         core.submit(arrival, answer, &mut due);
         core.drive(self.clock.now(), &mut due);
         self.wake_if_earlier(&core);
-        // What follows an answer in a directory may come here again, and must not wait for itself.
+        // The work after an answer in a directory may come back here, and must not wait for itself.
         let _sending = self.sending.read_recursive();
         drop(core);
         self.statistics.lock().count(request);
@@ -239,7 +239,7 @@ impl Engine {
         }
     }
 
-    /// From now on requests take the model's time, or none. Those under way keep theirs.
+    /// Starts or stops taking the model's time. Requests in progress keep theirs.
     pub(super) fn set_timed(&self, timed: bool) {
         self.core.lock().timed = timed;
     }
@@ -252,8 +252,8 @@ impl Engine {
         self.core.lock().pace.path = path;
     }
 
-    /// Goes on with a new model where this one was used or is `another` than wanted, and counts from
-    /// now. Refused with requests under way.
+    /// Continues with a new model if this one was used or is not the wanted one (`another`), and
+    /// restarts the statistics. Refused while requests are in progress.
     pub(super) fn renew(
         &self,
         another: bool,
@@ -275,7 +275,8 @@ impl Engine {
         check_idle(&self.core.lock())
     }
 
-    /// Cuts the power: answers that left before are true, none leaves after. `None` where it is off.
+    /// Cuts the power: answers that left before are true, and none leaves after. `None` if the
+    /// power is off.
     pub(super) fn cut(&self) -> Option<Cut> {
         let mut core = self.core.lock();
         if core.power != Power::On {
@@ -317,7 +318,7 @@ impl Engine {
         drop(before);
     }
 
-    /// Answers go on meanwhile: what they need is held only for a copy of it.
+    /// Answers go on meanwhile, because the lock is held only to copy the figures.
     pub(super) fn report(&self) -> Report {
         let mut core = self.core.lock();
         let now = self.clock.now();
@@ -338,7 +339,7 @@ impl Engine {
         }
     }
 
-    /// Ends the disk: what is under way fails, and so does all that comes.
+    /// Ends the disk: requests in progress fail, and so do all later ones.
     pub(super) fn end(&self) {
         let left = self.core.lock().end();
         self.wake.notify_all();
@@ -353,7 +354,7 @@ fn check_idle(core: &Core) -> anyhow::Result<()> {
     let under_way = core.under_way();
     ensure!(
         under_way == 0,
-        "{under_way} requests are under way; unmount what is on the disk first"
+        "{under_way} requests are in progress; unmount the file system on the disk first"
     );
     Ok(())
 }

@@ -36,7 +36,7 @@ const REQUESTS_AT_MOST: u16 = 1024;
 const REQUEST_BYTES_AT_MOST: u32 = 1 << 20;
 /// While a request waits for the contents, it looks so often whether the power is cut.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(1);
-/// Nothing here changes behind the kernel's back.
+/// Nothing changes here without the kernel, so it may cache attributes for long.
 pub(super) const FOREVER: Duration = Duration::from_secs(86_400 * 365);
 
 pub(super) struct OneFile {
@@ -71,9 +71,19 @@ impl OneFile {
         }
     }
 
-    /// The contents, for a request that came then; none where a cut took it. A cut holds the contents
-    /// until what survives is in place: whoever waits meanwhile is not to wait for that, nor to change
-    /// anything afterwards.
+    /// Gives a write or a discard to the model after it has reached the contents, or fails it.
+    fn arrive(&self, arrival: Arrival, outcome: Result<(), ContentsError>, answer: Answer) {
+        match outcome {
+            Ok(()) => self.engine.arrive_with(arrival, answer),
+            Err(error) => self
+                .engine
+                .fail(arrival.request.kind, answer, errno(&error)),
+        }
+    }
+
+    /// The contents, for a request that arrived then; `None` if a cut took it. A cut holds the
+    /// contents until the surviving bytes are in place, and a request that waits meanwhile must not
+    /// change anything afterwards.
     fn powered(&self, arrived: Nanos) -> Option<MutexGuard<'_, Contents>> {
         while !self.engine.is_cut(arrived) {
             if let Some(contents) = self.contents.try_lock_for(LOOK_AGAIN_AFTER) {
@@ -136,14 +146,14 @@ pub(super) fn set_limits(kernel: &mut KernelConfig) -> io::Result<()> {
         // A kernel without one of them is slower, and the floor shows it.
         let _ = kernel.add_capabilities(wanted);
     }
-    let refused = |_| io::Error::other("the kernel's limits on requests cannot be set");
+    let refused = |_| io::Error::other("cannot set the kernel's limit on requests in progress");
     kernel
         .set_max_background(REQUESTS_AT_MOST)
         .map_err(refused)?;
     kernel
         .set_congestion_threshold(REQUESTS_AT_MOST)
         .map_err(refused)?;
-    let refused = |_| io::Error::other("the kernel's limit on a request's bytes cannot be set");
+    let refused = |_| io::Error::other("cannot set the kernel's limit on the size of a request");
     kernel
         .set_max_write(REQUEST_BYTES_AT_MOST)
         .map_err(refused)?;
@@ -300,18 +310,13 @@ impl Filesystem for OneFile {
             self.engine.faults().written(written, arrived);
         }
         drop(contents);
-        match outcome {
-            Ok(()) => {
-                let arrival = Arrival {
-                    request,
-                    ticket,
-                    arrived,
-                    delay: befalls.delay,
-                };
-                self.engine.arrive_with(arrival, answer);
-            }
-            Err(error) => self.engine.fail(Kind::Write, answer, errno(&error)),
-        }
+        let arrival = Arrival {
+            request,
+            ticket,
+            arrived,
+            delay: befalls.delay,
+        };
+        self.arrive(arrival, outcome, answer);
     }
 
     fn fsync(
@@ -341,7 +346,7 @@ impl Filesystem for OneFile {
         self.engine.arrive_with(arrival, answer);
     }
 
-    /// How a loop device discards and writes zeroes. Room cannot be reserved.
+    /// A loop device discards and writes zeroes in this way. Room cannot be reserved.
     fn fallocate(
         &self,
         _from: &From,
@@ -386,22 +391,17 @@ impl Filesystem for OneFile {
             tracking.rewritten(ticket, offset..offset + length);
         }
         drop(contents);
-        match outcome {
-            Ok(()) => {
-                let arrival = Arrival {
-                    request,
-                    ticket,
-                    arrived,
-                    delay: befalls.delay,
-                };
-                self.engine.arrive_with(arrival, answer);
-            }
-            Err(error) => self.engine.fail(Kind::Discard, answer, errno(&error)),
-        }
+        let arrival = Arrival {
+            request,
+            ticket,
+            arrived,
+            delay: befalls.delay,
+        };
+        self.arrive(arrival, outcome, answer);
     }
 
-    /// Where there are bytes and where there are none, so that a thin disk is copied in proportion
-    /// to what is on it. The kernel does the other kinds itself.
+    /// Where there are data and holes, so that copying a thin disk takes time in proportion to its
+    /// data. The kernel handles the other kinds of seek.
     fn lseek(
         &self,
         _from: &From,

@@ -1,4 +1,5 @@
-//! What this machine's way to a disk costs, and which disks it is good enough for.
+//! The latency of the path to a virtual disk on this machine, and which devices it is good enough
+//! for.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,6 +9,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
+use serde::Serialize;
+use thiserror::Error;
 
 use crate::device::{Build, Device};
 use crate::request::{Nanos, Request, Tag};
@@ -27,9 +30,9 @@ const MODEL_FLUSHES: u64 = 200;
 ///
 /// # Errors
 ///
-/// Where the file cannot be opened or read.
+/// If the file cannot be opened or read.
 pub(super) fn measure(file: &Path, length: Duration) -> io::Result<Nanos> {
-    // Past the kernel's cache, where there is one.
+    // Bypasses the kernel's cache, if there is one.
     let mut options = OpenOptions::new();
     let direct = OFlags::DIRECT.bits().cast_signed();
     let file = options.read(true).custom_flags(direct).open(file)?;
@@ -63,7 +66,7 @@ fn median_of_reads(file: &File, length: Duration) -> io::Result<Nanos> {
 ///
 /// # Errors
 ///
-/// Where it is there already or cannot be written.
+/// If it exists already or cannot be written.
 pub(super) fn fill(file: &Path) -> io::Result<()> {
     let file = File::create_new(file)?;
     file.write_all_at(
@@ -73,15 +76,29 @@ pub(super) fn fill(file: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
-/// How a device's own latency stands to the floor of this machine.
+/// How a device's own latency compares with this machine's floor.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
     /// Everything takes at least twice the floor.
     Fits,
     /// It can be served, with this to be said of every result.
     Labelled(String),
-    /// It cannot be served as what it claims to be, for this reason.
-    Refused(String),
+    /// It cannot be served as what it claims to be.
+    Refused(BelowFloor),
+}
+
+/// A device that is faster than this machine can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Error)]
+#[error(
+    "the device is too fast for this machine: its model answers a 4 KiB read in {model_read_us:.1} us, and the \
+     path to a virtual disk alone takes {path_us:.1} us. Use a slower device or a faster machine, or serve it \
+     slower than it is with --below-floor"
+)]
+pub struct BelowFloor {
+    /// Median of the model's reads of 4 KiB at depth 1.
+    pub model_read_us: f64,
+    /// Latency of the path to the disk on this machine, at depth 1.
+    pub path_us: f64,
 }
 
 /// Median latencies of a model, one request after the other: reads and writes of 4 KiB, and flushes,
@@ -91,7 +108,7 @@ pub(super) struct ModelLatency {
     read: Nanos,
     write: Nanos,
     flush: Nanos,
-    /// Of the same model, which need not be made again to be asked for it.
+    /// Of the same model, to save building it again.
     capacity_bytes: u64,
 }
 
@@ -141,7 +158,7 @@ struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    /// Of so many, at blocks far from each other, by a step that visits them all alike.
+    /// Median of `count` requests, at blocks far from each other; the step visits all blocks alike.
     fn median(&mut self, count: u64, mut one: impl FnMut(&mut Self, u64) -> Nanos) -> Nanos {
         let blocks = (self.timing.capacity_bytes() / BLOCK_BYTES).max(1);
         let step = blocks / 2 + blocks / 9 + 1;
@@ -186,20 +203,19 @@ impl Alone<'_> {
     }
 }
 
-/// Refuses a device that reads faster than this machine can answer, unless told to serve it below
-/// the floor; says which of its requests are below the floor, and for which the margin is small. A device that claims no time at all is one that
-/// measures the way itself.
+/// Refuses a device that reads faster than this machine can answer, unless it is served with
+/// --below-floor. Labels a device with the kinds of request that are below the floor or close to
+/// it. A device without any delay measures the path itself.
 pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> Verdict {
     let ModelLatency { read, write, .. } = model;
     if read == 0 && write == 0 {
-        return Verdict::Labelled("no delay: what is measured is the way to the disk".to_owned());
+        return Verdict::Labelled("no delay: measurements show the path to the disk".to_owned());
     }
     if read < floor && !below_floor {
-        return Verdict::Refused(format!(
-            "its model answers a read of 4 KiB in {:.1} us, this machine's way to a disk alone takes {:.1} us: it would seem slower than it is; take a slower device, a faster machine, or serve it nevertheless with --below-floor",
-            us(read),
-            us(floor)
-        ));
+        return Verdict::Refused(BelowFloor {
+            model_read_us: us(read),
+            path_us: us(floor),
+        });
     }
     let below = kinds_within(model, 0..floor).map(|kinds| format!("below the floor: {kinds}"));
     let near =
@@ -209,13 +225,13 @@ pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> V
         return Verdict::Fits;
     }
     Verdict::Labelled(format!(
-        "{}; this machine's way to a disk takes {:.1} us",
+        "{}; the path to a virtual disk takes {:.1} us on this machine",
         found.join("; "),
         us(floor)
     ))
 }
 
-/// The kinds of request whose median lies there, in words.
+/// The kinds of request with a median in that range, in words.
 fn kinds_within(model: ModelLatency, span: Range<Nanos>) -> Option<String> {
     let kinds = [
         ("reads", model.read),
@@ -260,7 +276,7 @@ mod tests {
         assert_eq!(latency.flush, 200_000);
     }
 
-    /// Of four requests one takes fifty times as long: the mean of them is what none takes.
+    /// One request in four takes fifty times as long: no request takes their mean.
     #[test]
     fn rare_long_requests_do_not_hide_what_most_take() {
         let mut number = 0;
@@ -291,18 +307,19 @@ mod tests {
         let fast_writes = of(80_000, 20_000, 30_000);
         assert_eq!(
             label(verdict(fast_writes, 40_000, false)),
-            "below the floor: writes take 20.0 us and flushes take 30.0 us in its model; this machine's way to a disk takes 40.0 us"
+            "below the floor: writes take 20.0 us and flushes take 30.0 us in its model; the path to a virtual disk takes 40.0 us on this machine"
         );
         let of_all_kinds = of(79_999, 40_000, 0);
         assert_eq!(
             label(verdict(of_all_kinds, 40_000, false)),
-            "below the floor: flushes take 0.0 us in its model; near the floor: reads take 80.0 us and writes take 40.0 us in its model; this machine's way to a disk takes 40.0 us"
+            "below the floor: flushes take 0.0 us in its model; near the floor: reads take 80.0 us and writes take 40.0 us in its model; the path to a virtual disk takes 40.0 us on this machine"
         );
         let fast_reads = of(39_999, 80_000, 80_000);
         let Verdict::Refused(why) = verdict(fast_reads, 40_000, false) else {
             panic!("faster than the floor");
         };
-        assert!(why.contains("--below-floor"), "{why}");
+        assert!((why.model_read_us - 39.999).abs() < 1e-9, "{why}");
+        assert!(why.to_string().contains("--below-floor"), "{why}");
         let told = label(verdict(fast_reads, 40_000, true));
         assert!(told.starts_with("below the floor: reads"), "{told}");
         let told = label(verdict(of(0, 0, 0), 40_000, false));

@@ -1,4 +1,4 @@
-//! What a snapshot keeps: the bytes, and in a directory the names with them.
+//! What a snapshot keeps: the bytes, and the names in a directory.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::contents::Contents;
 
 pub(super) enum Kept {
     Bytes(Arc<Mutex<Contents>>),
-    /// The kernel has to be told that names have changed.
+    /// The kernel must be told that names have changed.
     Names(Directory, Notifier),
 }
 

@@ -34,6 +34,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 pub use control::{Request as ControlRequest, Schedule, ask};
+pub use floor::BelowFloor;
 pub use options::{Form, Options};
 pub use statistics::LATENESS_SHARE_ALLOWED;
 
@@ -48,7 +49,7 @@ use self::options::{contents, size};
 use self::standing::Awake;
 use crate::account::Medium;
 use crate::contents::{Contents, Store};
-use crate::device::{Build, Device, Promise};
+use crate::device::{Build, Device};
 use crate::request::{NANOS_PER_US, Nanos};
 
 /// Long enough for thousands of reads, short enough for nobody to wait.
@@ -56,12 +57,12 @@ const PATH_MEASURED_FOR: Duration = Duration::from_millis(150);
 /// Long enough for a median that a second measurement repeats.
 const FLOOR_MEASURED_FOR: Duration = Duration::from_millis(300);
 
-/// Serves a device until it is detached, unmounted, or told to end; `ready` gets what there is to
-/// know as soon as it can be used.
+/// Serves a device until it is detached, unmounted, or interrupted; `ready` gets the description of
+/// the disk as soon as it can be used.
 ///
 /// # Errors
 ///
-/// Where it cannot be served; nothing is left behind then.
+/// If it cannot be served; nothing is left behind then.
 pub fn serve(
     name: &str,
     device: &Device,
@@ -73,6 +74,7 @@ pub fn serve(
         promise: options.promise,
     };
     let timing = device.device.build(build);
+    let properties = device.device.properties(options.promise);
     let size_bytes = size(device, timing.capacity_bytes(), options)?;
     mount::check_fuse()?;
     mount::check(&options.mount)?;
@@ -80,9 +82,9 @@ pub fn serve(
     let contents = Arc::new(Mutex::new(contents(size_bytes, options)?));
     let medium = Medium {
         size_bytes,
-        sector_bytes: device.device.sector_bytes(),
-        survives: device.device.survives_without_power(build.promise),
-        has_head: device.device.has_head() && build.promise != Promise::PowerLossProtected,
+        sector_bytes: properties.sector_bytes,
+        survives: properties.survives_without_power,
+        has_head: properties.has_head,
     };
     let engine = Arc::new(Engine::new(
         timing,
@@ -102,18 +104,20 @@ pub fn serve(
     let (mounted, kept) = mount_as(options, &engine, &contents, &end)?;
     let floor = measure_path(options)?;
     let path = options.path_us.map_or(floor, nanos);
-    // What is said of the way cannot make it shorter than it was seen to be.
+    // A path said to be shorter than was measured is not believed.
     let least = path.max(floor);
     let label = match floor::verdict(ModelLatency::of(device, build), least, options.below_floor) {
         Verdict::Fits => None,
         Verdict::Labelled(label) => Some(label),
-        Verdict::Refused(why) => bail!("{}: {why}", device.title),
+        Verdict::Refused(too_fast) => {
+            return Err(anyhow!(too_fast).context(device.title.clone()));
+        }
     };
     engine.set_path(path);
     awake.set(options.timing);
     engine.set_timed(options.timing);
     engine.reset();
-    let description = json!({
+    let mut description = json!({
         "device": name,
         "title": device.title,
         "as": options.form.name(),
@@ -121,11 +125,10 @@ pub fn serve(
         "socket": options.socket,
         "file": (options.form == Form::File).then(|| options.mount.join(FILE_NAME)),
         "size_bytes": size_bytes,
-        "sector_bytes": device.device.sector_bytes(),
+        "kind": device.device.kind(),
         "seed": options.seed,
         "flushes": options.promise.flushes(),
         "power_loss": options.promise.power_loss(),
-        "survives_without_power": device.device.survives_without_power(options.promise),
         "floor_us": us(floor),
         "path_us": us(path),
         "label": label,
@@ -134,9 +137,10 @@ pub fn serve(
         "contents_limit_bytes": options.limit_bytes,
         "process": std::process::id(),
     });
+    properties.add_to(&mut description);
     if let Some(faults) = &options.faults {
         if options.form == Form::Directory {
-            bail!("a disk that is served as a directory has no faults; serve it as a file");
+            bail!("a disk served as a directory cannot have faults; serve it as a file");
         }
         let put = engine
             .faults()
@@ -161,10 +165,27 @@ pub fn serve(
         .spawn(move || control::serve(&listener, &disk))?;
     let mut event = description;
     event["event"] = "ready".into();
+    event["warnings"] = warnings(size_bytes, options.limit_bytes).into();
     ready(&event);
     wait(&ended);
     drop(mounted);
     Ok(())
+}
+
+/// Warnings before the disk is filled: a thin disk may be larger than the room for its contents.
+fn warnings(size_bytes: u64, limit_bytes: u64) -> Vec<Value> {
+    if size_bytes <= limit_bytes {
+        return Vec::new();
+    }
+    vec![json!({
+        "warning": "larger_than_its_contents",
+        "size_bytes": size_bytes,
+        "contents_limit_bytes": limit_bytes,
+        "message": format!(
+            "the disk has {size_bytes} bytes, but its contents may take only {limit_bytes}; writes fail \
+             beyond that. Lower --size, raise --memory-limit, or give --contents a file"
+        ),
+    })]
 }
 
 /// Mounts the disk in the form that is asked for, and says what a snapshot of it keeps.
@@ -188,7 +209,7 @@ fn mount_as(
         Form::Directory => {
             if options.image.is_some() {
                 bail!(
-                    "a directory begins empty: an image has no names for its bytes; serve it as a file"
+                    "a directory begins empty, because the bytes of an image have no names; serve the disk as a file"
                 );
             }
             let directory = Directory::new(engine.clone(), contents.clone())?;
@@ -201,7 +222,7 @@ fn mount_as(
     }
 }
 
-/// What the way to the disk costs, while it answers at once.
+/// Measures the latency of the path to the disk, while the disk answers at once.
 fn measure_path(options: &Options) -> anyhow::Result<Nanos> {
     let measured = match options.form {
         Form::File => floor::measure(&options.mount.join(FILE_NAME), PATH_MEASURED_FOR),
@@ -213,7 +234,7 @@ fn measure_path(options: &Options) -> anyhow::Result<Nanos> {
     };
     measured.with_context(|| {
         format!(
-            "the way to the disk in {} cannot be measured",
+            "cannot measure the path to the disk in {}",
             options.mount.display()
         )
     })
@@ -224,7 +245,7 @@ fn measure_path(options: &Options) -> anyhow::Result<Nanos> {
 ///
 /// # Errors
 ///
-/// Where nothing can be mounted, or a signal ends it; nothing is left behind then.
+/// If nothing can be mounted, or a signal ends the measurement; nothing is left behind then.
 pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
     const SIZE_BYTES: u64 = 1 << 20;
     mount::check_fuse()?;
@@ -269,20 +290,20 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
     // A measurement that is under way fails with it.
     drop(mounted);
     let measured = measuring.join().map_err(|_| anyhow!("it panicked"));
-    let floor = measured?.context("the measurement was ended before its time")?;
+    let floor = measured?.context("the measurement was interrupted")?;
     Ok(us(floor))
 }
 
-/// How a device's own latency stands to what a machine's way to a disk costs.
+/// How a device's own latency compares with the path to a disk on a machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Margin {
     pub capacity_bytes: u64,
     /// Median latency of its model for 4 KiB, one request after the other.
     pub read_us: f64,
     pub write_us: f64,
-    /// What has to be said of it on this machine; absent where nothing has.
+    /// What must be said with its figures on this machine; absent if nothing.
     pub label: Option<String>,
-    /// Whether it is served only if that is asked for.
+    /// Whether it is served only with --below-floor.
     pub refused: bool,
 }
 
@@ -294,7 +315,7 @@ pub fn margin(device: &Device, build: Build, floor_us: Option<f64>) -> Margin {
         match floor_us.map(|floor_us| floor::verdict(model, nanos(floor_us), false)) {
             None | Some(Verdict::Fits) => (None, false),
             Some(Verdict::Labelled(label)) => (Some(label), false),
-            Some(Verdict::Refused(why)) => (Some(why), true),
+            Some(Verdict::Refused(too_fast)) => (Some(too_fast.to_string()), true),
         };
     Margin {
         capacity_bytes: model.capacity_bytes(),
@@ -319,7 +340,7 @@ fn nanos(us: f64) -> u64 {
 }
 
 fn wait(ended: &Receiver<()>) {
-    // Whoever could still send has gone: that is an end, too.
+    // All senders are gone: that is an end, too.
     let _ = ended.recv();
 }
 

@@ -17,27 +17,27 @@ pub(super) fn check(directory: &Path) -> anyhow::Result<()> {
     let shown = directory.display();
     let metadata = std::fs::metadata(directory).map_err(|error| match error.raw_os_error() {
         Some(code) if code == rustix::io::Errno::NOTCONN.raw_os_error() => anyhow!(
-            "{shown} is the mount of a disk whose program has ended; unmount it: umount -l {shown}"
+            "{shown} is the mount of a disk whose program has ended; unmount it with `umount -l {shown}`"
         ),
         _ => anyhow!("the mount point {shown}: {error}; make the directory first"),
     })?;
     if !metadata.is_dir() {
-        bail!("the mount point {shown} is no directory");
+        bail!("the mount point {shown} is not a directory");
     }
     let resolved = directory.canonicalize()?;
     let above = resolved.parent().map(std::fs::metadata).transpose()?;
     if above.is_none_or(|above| above.dev() != metadata.dev()) {
-        bail!("something is mounted on {shown} already; unmount it or take another directory");
+        bail!("something is already mounted on {shown}; unmount it or give another directory");
     }
     let mut entries = std::fs::read_dir(directory)
-        .with_context(|| format!("the mount point {shown} cannot be read"))?;
+        .with_context(|| format!("cannot read the mount point {shown}"))?;
     if entries.next().is_some() {
-        bail!("the mount point {shown} is not empty; take an empty directory");
+        bail!("the mount point {shown} is not empty; give an empty directory");
     }
     Ok(())
 }
 
-/// Refuses where the kernel's door is missing.
+/// Refuses if /dev/fuse is missing.
 ///
 /// # Errors
 ///
@@ -49,9 +49,9 @@ pub(super) fn check_fuse() -> anyhow::Result<()> {
         .open("/dev/fuse")
         .map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => anyhow!(
-                "there is no /dev/fuse: load the kernel module (modprobe fuse), or give it to the container (--device /dev/fuse)"
+                "there is no /dev/fuse; load the kernel module (`modprobe fuse`), or start the container with --device /dev/fuse"
             ),
-            _ => anyhow!("/dev/fuse: {error}; a container needs --device /dev/fuse --cap-add SYS_ADMIN"),
+            _ => anyhow!("cannot open /dev/fuse: {error}; a container needs --device /dev/fuse --cap-add SYS_ADMIN"),
         })?;
     Ok(())
 }

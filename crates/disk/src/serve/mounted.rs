@@ -1,4 +1,4 @@
-//! What serving leaves behind it when it ends, in whatever way: nothing.
+//! Cleaning up when serving ends, however it ends.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use fuser::{Config, Filesystem, MountOption, Notifier, Session};
 use super::engine::Engine;
 use super::{mount, standing};
 
-/// A mount and the threads behind it. Dropped, it fails what is under way and takes the mount away.
+/// A mount and its threads. Dropping it fails the requests in progress and unmounts.
 pub(super) struct Mounted {
     directory: PathBuf,
     engine: Arc<Engine>,
@@ -32,7 +32,7 @@ impl Mounted {
             MountOption::NoExec,
         ]);
         let session = Session::new(files, directory, &config)
-            .with_context(|| format!("{} cannot be mounted", directory.display()))?;
+            .with_context(|| format!("cannot mount the disk on {}", directory.display()))?;
         let notifier = session.notifier();
         let mounted = Self {
             directory: directory.to_owned(),
@@ -53,7 +53,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Starts a thread without which the disk is none: when it ends, in whatever way, so does the disk.
+/// Starts a thread that the disk cannot do without: when the thread ends, however it ends, so does
+/// the disk.
 fn keeping_time(
     name: &str,
     end: &Sender<()>,

@@ -1,4 +1,4 @@
-//! How a disk is to be served, and whether it can be.
+//! The options of a served disk, and whether they are possible.
 
 use std::path::{Path, PathBuf};
 
@@ -33,24 +33,24 @@ pub struct Options {
     pub form: Form,
     pub mount: PathBuf,
     pub socket: PathBuf,
-    /// The whole device where absent.
+    /// The whole device if absent.
     pub size_bytes: Option<u64>,
     pub seed: u64,
     pub promise: Promise,
     pub timing: bool,
-    /// A new sparse file for the bytes; memory where absent.
+    /// A new sparse file for the bytes; memory if absent.
     pub contents: Option<PathBuf>,
     pub image: Option<PathBuf>,
     /// Bytes that contents may take.
     pub limit_bytes: u64,
-    /// Do not keep processors from deep sleep.
+    /// Let processors sleep deeply.
     pub let_idle: bool,
-    /// Serve a device that is faster than this machine's floor.
+    /// Serve a device even if it is faster than this machine's floor.
     pub below_floor: bool,
-    /// What the way to the disk costs, where the caller knows it better.
+    /// Latency of the path to the disk, if the caller has measured it.
     pub path_us: Option<f64>,
     pub spin_us: u64,
-    /// What else befalls it, from when it can be used.
+    /// Faults, from the moment the disk can be used.
     pub faults: Option<super::Schedule>,
 }
 
@@ -58,12 +58,12 @@ pub(super) fn size(device: &Device, capacity_bytes: u64, options: &Options) -> a
     let size_bytes = options.size_bytes.unwrap_or(capacity_bytes);
     if size_bytes == 0 || !size_bytes.is_multiple_of(SECTOR_BYTES) {
         bail!(
-            "a disk has a whole number of sectors of {SECTOR_BYTES} bytes, and at least one; its size is given as {size_bytes} bytes"
+            "--size is {size_bytes} bytes; it must be a multiple of {SECTOR_BYTES} bytes, and at least one such sector"
         );
     }
     if size_bytes > capacity_bytes {
         bail!(
-            "{} has {capacity_bytes} bytes; {size_bytes} are too many",
+            "{} has {capacity_bytes} bytes, so --size {size_bytes} is too many",
             device.title
         );
     }
@@ -80,7 +80,7 @@ pub(super) fn contents(size_bytes: u64, options: &Options) -> anyhow::Result<Con
         None => Store::memory(options.limit_bytes),
         Some(path) => Store::file(path, options.limit_bytes).with_context(|| {
             format!(
-                "contents in the file {}, which must not be there yet",
+                "cannot create the contents file {}, which must not be there yet",
                 path.display()
             )
         })?,

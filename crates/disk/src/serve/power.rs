@@ -26,7 +26,10 @@ impl Disk {
             self.engine.forget_flushes();
             ended_log
         } else {
-            ensure!(log.is_none(), "a disk that is not tracked has no log");
+            ensure!(
+                log.is_none(),
+                "only a tracked disk has a log; ask with track on"
+            );
             self.tracking.end()
         };
         Ok(json!({"ok": true, "tracked": on, "log": log, "ended_log": ended_log}))
@@ -54,10 +57,10 @@ impl Disk {
         Ok(answer)
     }
 
-    /// Power returns, with what survived. The model begins anew.
+    /// Restores the power, with the surviving bytes. The model starts again.
     pub(super) fn power_on(&self, seed: Option<u64>) -> anyhow::Result<Value> {
         if !self.engine.is_off() {
-            bail!("nothing was cut; give the name of a snapshot to be restored");
+            bail!("the power was not cut; give the name of a snapshot to restore");
         }
         let contents = self.contents.lock();
         self.tracking.check_survivors()?;
@@ -70,7 +73,7 @@ impl Disk {
     /// Puts a schedule of faults to work.
     pub(super) fn befall(&self, faults: Schedule) -> anyhow::Result<Value> {
         if matches!(self.kept, Kept::Names(..)) {
-            bail!("a disk that is served as a directory has no faults; serve it as a file");
+            bail!("a disk served as a directory cannot have faults; serve it as a file");
         }
         let scheduled = faults.schedule.len();
         let (engine, Schedule { schedule, seed }) = (&self.engine, faults);
@@ -79,8 +82,8 @@ impl Disk {
         Ok(json!({"ok": true, "scheduled": scheduled}))
     }
 
-    /// Brings the disk to what survived a logged cut. Nothing but the bytes changes before the verdict,
-    /// nobody sees them until then, and they are put back where it is refused.
+    /// Replays a log, so that the disk holds what survived its cut. Only the bytes change before
+    /// the result is verified; nobody sees them until then, and they are put back if it is refused.
     pub(super) fn replay(&self, path: &Path) -> anyhow::Result<Value> {
         self.check_file("replayed on")?;
         log::check(path)?;
@@ -90,7 +93,7 @@ impl Disk {
         let replayed = log::replay(path, &mut contents, |choice| choice).and_then(|replayed| {
             ensure!(
                 replayed.survivors == replayed.logged,
-                "what survives differs from what the log says ({} instead of {}): the disk's bytes are not those from which the log began",
+                "the surviving bytes differ from those in the log (digest {} instead of {}): the disk's bytes are not those from which the log began",
                 replayed.survivors.digest,
                 replayed.logged.digest
             );
@@ -117,7 +120,7 @@ impl Disk {
     fn check_file(&self, what: &str) -> anyhow::Result<()> {
         if matches!(self.kept, Kept::Names(..)) {
             bail!(
-                "a disk that is served as a directory cannot be {what}: its names are in no journal that could be recovered; serve it as a file"
+                "a disk served as a directory cannot be {what}, because its file names are in no journal that could be recovered; serve it as a file"
             );
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! What a thread that keeps time asks of the system: not to wait behind others, to be woken on the
-//! nanosecond, and a processor that does not sleep deeply. Each is a favour; without it answers are
+//! What a thread that keeps time asks of the system: priority over others, timers exact to the
+//! nanosecond, and a processor that does not sleep deeply. If the system refuses, answers are
 //! later, and the lateness shows it.
 
 use std::fs::{File, OpenOptions};
@@ -48,7 +48,7 @@ impl Awake {
         }
     }
 
-    /// Whether the setting is held now.
+    /// Whether the setting is in force now.
     pub(super) fn is_held(&self) -> bool {
         self.held.lock().is_some()
     }

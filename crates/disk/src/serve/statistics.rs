@@ -1,4 +1,4 @@
-//! What a served disk has done since it was asked to count, and how punctual it was.
+//! What a served disk did since its statistics began, and how punctual it was.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub const LATENESS_SHARE_ALLOWED: f64 = 0.10;
 /// Histograms keep three significant digits: 0.1 % of each latency.
 const DIGITS: u8 = 3;
 
-/// What takes longer is counted as this long: an hour.
+/// Longer times are counted as an hour.
 const LONGEST: Nanos = 3_600 * NANOS_PER_S;
 
 /// One answer of a timed request.
@@ -23,9 +23,9 @@ pub(super) struct Answered {
     pub(super) kind: Kind,
     /// The model's.
     pub(super) latency: Nanos,
-    /// Whether that is less than its way costs.
+    /// Whether that is less than the path costs.
     pub(super) below_path: bool,
-    /// From the moment at which it should have left to that at which it did.
+    /// Time from when the answer should have left to when it did.
     pub(super) lateness: Nanos,
 }
 
@@ -140,7 +140,7 @@ impl Statistics {
         }
     }
 
-    /// The 99th percentile of lateness as a share of the mean modelled latency; none where the model
+    /// The 99th percentile of lateness as a share of the mean modelled latency; `None` if the model
     /// took no time at all.
     fn lateness_share(&self) -> Option<f64> {
         if self.latency_sum == 0 {
@@ -209,7 +209,7 @@ pub(super) struct Percentiles {
 }
 
 impl Percentiles {
-    /// None where nothing was recorded: an unobserved figure is absent, never 0.
+    /// `None` if nothing was recorded: an unobserved figure is absent, never 0.
     fn of(histogram: &Histogram<u64>) -> Option<Self> {
         if histogram.is_empty() {
             return None;

@@ -1,8 +1,8 @@
 //! The account of what a power cut can take, while a disk is served; and the log of its requests.
 //!
-//! Locks are taken in this order: contents, core, account. A write enters contents and account under the
-//! contents' lock, so that both have the same order; what the model tells enters the account under the
-//! core's, before any answer of that moment leaves.
+//! Locks are taken in this order: contents, core, account. A write enters contents and account
+//! under the contents' lock, so that both have the same order. The model's events enter the account
+//! under the core's lock, before any answer of that moment leaves.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -33,7 +33,8 @@ pub(super) struct Tracking {
 
 #[derive(Default)]
 struct State {
-    /// Of the next request: never used twice, so that what an account no longer knows stays unknown.
+    /// Number of the next request. Numbers are never reused, so that the account ignores those it
+    /// no longer has.
     next_number: u64,
     account: Option<Account>,
     log: Option<Writer>,
@@ -53,7 +54,7 @@ impl Tracking {
         }
     }
 
-    /// Of a disk that nobody tracks.
+    /// The account of a disk that is not tracked.
     #[cfg(test)]
     pub(super) fn none() -> std::sync::Arc<Self> {
         let medium = Medium {
@@ -69,8 +70,8 @@ impl Tracking {
         self.on.load(Ordering::Relaxed)
     }
 
-    /// Begins an account in which all that is there is safe, and a log where a path is given; says what
-    /// the log before has come to. The contents' lock is held: nothing is written meanwhile.
+    /// Begins an account in which all present bytes are safe, and a log if a path is given; returns
+    /// the outcome of the log before. The contents' lock is held, so nothing is written meanwhile.
     pub(super) fn begin(
         &self,
         contents: &Contents,
@@ -112,11 +113,11 @@ impl Tracking {
         let log = state.log.take();
         drop(state);
         self.set_unreadable(&[]);
-        // It has no cut, and says so to whoever would replay it.
+        // The log has no cut; a replay reports that.
         let _ = finish(log);
     }
 
-    /// Puts bytes on the disk, in the account as well where there is one.
+    /// Writes bytes to the disk, and to the account if there is one.
     pub(super) fn write(
         &self,
         contents: &mut Contents,
@@ -175,7 +176,7 @@ impl Tracking {
         let discarded = account.discard(number, contents, offset_bytes, length_bytes);
         let ticket = discarded.ticket;
         if discarded.outcome.is_err() {
-            // Nobody will tell of it any more: what was done until then is safe at once.
+            // No event of this request will follow, so what it wrote until then is safe at once.
             account.stable(ticket);
         }
         state.next_number = ticket.next_number();
@@ -204,8 +205,7 @@ impl Tracking {
         (Some(ticket), discarded.outcome)
     }
 
-    /// A read or a flush has come, or a request has failed before it came to any bytes: only a log wants
-    /// to know.
+    /// Logs a read, a flush, or a request that failed before it changed any bytes.
     pub(super) fn asked(
         &self,
         record: impl FnOnce(Asked) -> Record,
@@ -242,7 +242,7 @@ impl Tracking {
         self.tell(ticket, at, Account::stable, Record::Stable);
     }
 
-    /// What takes no time is answered and safe at once; a flush makes everything so.
+    /// Requests without timing are answered and safe at once; a flush makes everything safe.
     pub(super) fn untimed(&self, kind: Kind, ticket: Option<Ticket>, at: Nanos) {
         if !self.is_on() {
             return;
@@ -318,7 +318,7 @@ impl Tracking {
         Ok((survivors, log))
     }
 
-    /// That the bytes are what a cut left, or nothing was cut.
+    /// Checks that the bytes are what a cut left, or that nothing was cut.
     pub(super) fn check_survivors(&self) -> anyhow::Result<()> {
         ensure!(!self.state.lock().is_spoiled, SPOILED);
         Ok(())
@@ -352,14 +352,14 @@ impl Tracking {
             .store(!unreadable.is_empty(), Ordering::Relaxed);
     }
 
-    /// Whether a read meets a sector that cannot be read.
+    /// Whether a read meets an unreadable sector.
     pub(super) fn is_unreadable(&self, offset_bytes: u64, length_bytes: u64) -> bool {
         let read = offset_bytes..offset_bytes + length_bytes;
         !self.unreadable_in(&read).is_empty()
     }
 
-    /// Whether a write has all of each sector that it meets and that cannot be read: of one of which it
-    /// has a part only, the rest would have to be read.
+    /// Whether a write covers every unreadable sector that it meets completely; a part of one would
+    /// need a read of the rest.
     pub(super) fn may_write(&self, write: Range<u64>) -> bool {
         let sector = self.medium.sector_bytes;
         let is_whole =
@@ -395,13 +395,12 @@ impl Tracking {
     }
 }
 
-const NOT_TRACKED: &str =
-    "the disk is not tracked, so that nobody knows what a cut would take; ask it to `track` first";
+const NOT_TRACKED: &str = "the disk is not tracked, so the effect of a cut is not known; switch tracking on with `track` first";
 
-const SPOILED: &str = "what survived the cut could not be put in its place, so that the disk holds neither; restore a snapshot";
+const SPOILED: &str = "the bytes that survived the cut could not all be written, so the disk is inconsistent; restore a snapshot";
 
-/// Finishes a log, if there is one, and says what it has come to. Whatever ended it has happened: where it
-/// cannot be finished, the log alone is missing its end.
+/// Finishes a log, if there is one, and returns its outcome. If the log cannot be finished, only
+/// its end is missing; what ended it has happened anyway.
 pub(super) fn finish(log: Option<Writer>) -> Value {
     match log.map(Writer::finish) {
         None => Value::Null,

@@ -10,7 +10,7 @@ use crate::ledger::Ledger;
 use crate::request::{Kind, NANOS_PER_S, Nanos, Request};
 use crate::timing::{Event, Timing};
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Debug)]
 pub struct Outcome {
     /// Virtual time measured.
@@ -21,7 +21,7 @@ pub struct Outcome {
     pub flushes: u64,
     /// All that the device answered, those of the warm-up and flushes too.
     pub answers: u64,
-    /// Of requests, flushes not among them.
+    /// Requests, without the flushes.
     pub latency_ns: Histogram<u64>,
     pub flush_latency_ns: Histogram<u64>,
 }
@@ -40,13 +40,13 @@ impl Outcome {
         }
     }
 
-    /// Infinite, or no number, where no time passed.
+    /// Infinite, or not a number, if no time passed.
     #[must_use]
     pub fn iops(&self) -> f64 {
         self.requests as f64 / self.seconds
     }
 
-    /// 10^6 bytes a second; infinite, or no number, where no time passed.
+    /// 10^6 bytes a second; infinite, or not a number, if no time passed.
     #[must_use]
     pub fn megabytes_per_s(&self) -> f64 {
         self.bytes as f64 / 1e6 / self.seconds
@@ -56,7 +56,7 @@ impl Outcome {
 /// A latency that is longer is recorded as this long: an hour.
 const LONGEST: Nanos = 3_600 * NANOS_PER_S;
 
-/// How long a probe runs, in virtual time.
+/// The length of a probe, in virtual time.
 #[derive(Clone, Copy, Debug)]
 pub struct Length {
     /// Not measured, so that caches fill and queues form.
@@ -68,7 +68,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// So many virtual seconds after a tenth as many, or a hundred million requests.
+    /// That many virtual seconds after a tenth as many, or a hundred million requests.
     #[must_use]
     pub fn seconds(seconds: u64) -> Self {
         Self {
@@ -116,7 +116,7 @@ pub fn run(timing: &mut dyn Timing, probe: &Probe, length: Length, seed: u64) ->
     outcome
 }
 
-/// Whoever asks: keeps the requests of a probe under way.
+/// The client: keeps the requests of a probe in progress.
 struct Driver {
     generator: Generator,
     depth: usize,

@@ -1,4 +1,4 @@
-//! What is to be done, and when.
+//! Pending work, ordered by time.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

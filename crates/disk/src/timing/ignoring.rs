@@ -1,15 +1,16 @@
-//! A device whose flushes do nothing: as drives, bridges and hypervisors have been found to be.
+//! A device with flushes that do nothing, as some drives, bridges and hypervisors have been found
+//! to be.
 
 use super::agenda::Agenda;
 use super::parts::first;
 use super::{Counters, Event, Timing};
 use crate::request::{Kind, Nanos, Request, Tag};
 
-/// Answers a flush after nothing but its command. The device behind never hears of it: it makes writes
-/// stable when it comes to write them, and not before.
+/// Answers a flush after its command's time alone. The device behind does not get the flush: its
+/// writes become stable when it writes them anyway.
 pub struct Ignoring {
     device: Box<dyn Timing>,
-    /// What each command costs at the device, whatever it is.
+    /// Time of each command at the device, whatever it is.
     command_ns: Nanos,
     flushes: Agenda<Tag>,
     withheld: u64,
@@ -56,7 +57,7 @@ impl Timing for Ignoring {
                 events.push(Event::Answered { tag, at });
             }
         }
-        // What is submitted next finds it at this moment.
+        // The next request is submitted at this moment.
         self.device.advance(now, events);
     }
 

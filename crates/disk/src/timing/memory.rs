@@ -1,14 +1,14 @@
-//! Memory as a disk: always the same time and so many bytes a second.
+//! Memory as a disk: a constant latency and a constant rate of bytes.
 
 use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{Counters, Event, Timing};
-use crate::device::Figure;
+use crate::device::{self, Build, Figure, Properties};
 use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
 
-/// Memory that is used as a disk. What is answered counts as stable, as on a disk of memory with a
-/// battery; a power cut of real memory would take everything.
+/// Main memory used as a disk: every request takes the same time, and bytes share one rate. A power cut
+/// takes everything.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryParameters {
@@ -18,29 +18,35 @@ pub struct MemoryParameters {
     pub mb_per_s: Figure<f64>,
 }
 
-impl MemoryParameters {
-    /// Refuses what cannot be.
-    ///
-    /// # Errors
-    ///
-    /// The parameter, its value and what it may be.
-    pub fn check(&self) -> Result<(), String> {
+impl device::Kind for MemoryParameters {
+    fn check(&self) -> Result<(), String> {
         if self.capacity_bytes.value == 0 {
-            return Err("capacity_bytes = 0: at least a sector is wanted".to_owned());
+            return Err("capacity_bytes is 0; it must be at least one sector".to_owned());
         }
         if !(0.0..=1e7).contains(&self.latency_us.value) {
             return Err(format!(
-                "latency_us = {}: 0 to 10^7 is wanted",
+                "latency_us is {}; it may be 0 to 10^7",
                 self.latency_us.value
             ));
         }
         if !(1.0..=1e7).contains(&self.mb_per_s.value) {
             return Err(format!(
-                "mb_per_s = {}: 1 to 10^7 is wanted",
+                "mb_per_s is {}; it may be 1 to 10^7",
                 self.mb_per_s.value
             ));
         }
         Ok(())
+    }
+
+    fn build(&self, _build: Build) -> Box<dyn Timing> {
+        Box::new(Memory::new(self))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            survives_without_power: false,
+            ..Properties::solid_state()
+        }
     }
 }
 
@@ -111,6 +117,7 @@ impl Timing for Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Kind as _;
 
     fn memory() -> MemoryParameters {
         MemoryParameters {

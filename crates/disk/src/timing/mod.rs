@@ -1,6 +1,6 @@
 //! When a disk answers: pure models, driven from outside, without bytes and without a clock.
 //!
-//! A model is an event simulation of one device. Whoever drives it (the server with the clock, a
+//! A model is an event simulation of one device. Its driver (the server with the clock, a
 //! simulation with a counter, another model that is built of it) follows one protocol:
 //!
 //! 1. `advance(now)` before anything is submitted at `now`;
@@ -36,14 +36,14 @@ pub use flash::{Flash, FlashParameters, FlushHabit, Preconditioning};
 pub use ignoring::Ignoring;
 pub use log::{Log, LogParameters};
 pub use memory::{Memory, MemoryParameters};
-pub use null::Null;
+pub use null::{Null, NullParameters};
 pub use protected::Protected;
 pub use raid::{Raid, RaidLevel, RaidParameters};
 pub use spinning::{Spinning, SpinningParameters};
 
 use crate::request::{Nanos, Request, Tag};
 
-/// What a device tells of a request.
+/// An event of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The request is answered. Exactly once for each request.
@@ -63,8 +63,8 @@ impl Event {
     }
 }
 
-/// What a device counted since it was switched on, by name with the unit last: `seeks`, `cache_hits`,
-/// `busy_us`. A device built of devices puts theirs under their place: `back.seeks`.
+/// Counters since the device was switched on, by name with the unit last: `seeks`, `cache_hits`,
+/// `busy_us`. A composed device prefixes those of its parts: `back.seeks`.
 pub type Counters = BTreeMap<String, u64>;
 
 /// One device's timing.
@@ -76,17 +76,16 @@ pub trait Timing: Send {
     /// `head_start` earlier than that at most.
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request);
 
-    /// How long after its arrival a request still meets nothing but itself: the constant time that
-    /// each command takes at first. Whoever sends answers early, by what their way will cost, has
-    /// brought the device that far ahead of the clock when the next request arrives; with a head
-    /// start it can be told of that request's true arrival all the same. What is submitted late in
-    /// this way must cause no event before a moment that was named.
+    /// Time after a request's arrival in which it meets no other request: the constant time that
+    /// each command takes at first. A driver that sends answers early runs the device ahead of the
+    /// clock by the cost of the path. With a head start it can still submit the next request at its
+    /// true arrival. A late submission must cause no event before a moment that was already passed.
     fn head_start(&self) -> Nanos {
         0
     }
 
     /// The next moment at which something happens by itself; `None` while the device rests. Never
-    /// later than its next event; it may be a moment at which nothing is told.
+    /// later than its next event; it may be a moment without an event.
     fn next_event(&self) -> Option<Nanos>;
 
     /// Goes on to `now` and appends what happened until then (`now` included), in order of time.

@@ -1,7 +1,31 @@
 //! The device that takes no time: what is left is the way to it.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Counters, Event, Timing};
+use crate::device::{self, Build, Figure, Properties};
 use crate::request::{Kind, Nanos, Request, Tag};
+
+/// A device without any delay.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NullParameters {
+    pub capacity_bytes: Figure<u64>,
+}
+
+impl device::Kind for NullParameters {
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn build(&self, _build: Build) -> Box<dyn Timing> {
+        Box::new(Null::new(self.capacity_bytes.value))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties::solid_state()
+    }
+}
 
 /// Answers everything at once, and everything is stable at once.
 #[derive(Debug)]

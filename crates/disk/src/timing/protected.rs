@@ -6,13 +6,13 @@ use super::ignoring::Ignoring;
 use super::{Counters, Event, Timing};
 use crate::request::{Kind, Nanos, Request, Tag};
 
-/// What is answered is stable: a write is stable with its answer at the latest, and a flush has nothing
-/// to wait for but its command. What the device behind does with its cache takes the time that it takes.
+/// Every answered write is stable: a write is stable with its answer at the latest, and a flush
+/// takes only its command's time. The cache of the device behind keeps its own timing.
 pub struct Protected {
     device: Ignoring,
-    /// Writes and discards without an answer, and whether they were told to be stable.
+    /// Writes and discards without an answer, and whether they were reported stable.
     unanswered: HashMap<Tag, bool>,
-    /// Of the device behind.
+    /// Events of the device behind.
     heard: Vec<Event>,
 }
 
@@ -52,7 +52,7 @@ impl Timing for Protected {
         for event in self.heard.drain(..) {
             match event {
                 Event::Stable { tag, .. } => {
-                    // Of what was answered it has been told.
+                    // It was already reported with the answer.
                     if let Some(told) = self.unanswered.get_mut(&tag) {
                         *told = true;
                         events.push(event);

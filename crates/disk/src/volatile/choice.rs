@@ -1,4 +1,4 @@
-//! What survives a cut: drawn from a seed, write by write.
+//! The choice of what survives a cut: drawn from a seed, write by write.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::WriteId;
 
-/// What of the writes at risk is on the medium after a cut.
+/// Which of the writes at risk are on the medium after a cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
@@ -26,25 +26,25 @@ pub enum Keep {
     Prefix,
 }
 
-/// How a cut chooses. The same choice from the same account has the same outcome.
+/// The way in which a cut chooses. The same choice from the same account has the same outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     pub seed: u64,
     #[serde(default)]
     pub keep: Keep,
-    /// Whether the sector that was just being written may have become unreadable: it does in one of two
-    /// cuts, if there was such a sector and the cut does not keep all.
+    /// Whether the sector that was being written may become unreadable. It does in one of two cuts,
+    /// if there was such a sector and the cut does not keep everything.
     #[serde(default)]
     pub unreadable: bool,
 }
 
-/// Of a subset, the share of writes that are torn, where they have more than one sector.
+/// For a subset, the share of writes that are torn, if they have more than one sector.
 const TORN: f64 = 0.25;
 /// A write of more sectors than these is torn at one place only: a discard may be as large as the disk.
 const SECTORS_DRAWN_SINGLY: u64 = 8192;
 
-/// What became of a write.
+/// The fate of a write.
 #[derive(Clone, Debug)]
 pub(super) enum Fate {
     Kept,
@@ -57,7 +57,7 @@ pub(super) enum Fate {
 pub(super) struct Candidate {
     pub(super) id: WriteId,
     pub(super) parts: Vec<Range<u64>>,
-    /// Nothing is written for it where its bytes lie.
+    /// Nothing is written for it at its place.
     pub(super) is_discard: bool,
 }
 
@@ -66,7 +66,7 @@ impl Candidate {
         self.parts.iter().map(|part| part.end - part.start).sum()
     }
 
-    /// Where on the disk its so many'th byte at risk lies.
+    /// The place on the disk of a byte at risk, by its number.
     fn place(&self, mut nth: u64) -> u64 {
         for part in &self.parts {
             let length = part.end - part.start;
@@ -101,7 +101,7 @@ impl Lot {
         }
     }
 
-    /// What becomes of each, in order of arrival.
+    /// The fate of each write, in order of arrival.
     pub(super) fn fates(&mut self, policy: Keep, writes: &[Candidate]) -> BTreeMap<WriteId, Fate> {
         let fates: Vec<Fate> = match policy {
             Keep::Nothing => writes.iter().map(|_| Fate::Lost).collect(),
@@ -127,8 +127,8 @@ impl Lot {
             .collect()
     }
 
-    /// Each by itself. How likely it is kept differs from cut to cut, so that there are cuts that lose
-    /// one of many and cuts that keep one of many.
+    /// Each write on its own. The probability of being kept differs from cut to cut, so that some
+    /// cuts lose one write of many and some keep one of many.
     fn subset(&mut self, writes: &[Candidate]) -> Vec<Fate> {
         let likely: f64 = self.random.random();
         let fates = writes.iter();

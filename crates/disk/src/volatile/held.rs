@@ -1,4 +1,5 @@
-//! Bytes that are held once, whoever refers to a part of them; zeroes are not held at all.
+//! Bytes that are held once, however many parts of them are referred to; zeroes are not held at
+//! all.
 
 use bytes::Bytes;
 

@@ -1,10 +1,11 @@
 //! What a power cut can take, and what it takes: pure, without a clock.
 //!
-//! A disk's contents are as they would be without a power cut: every write is applied when it arrives.
-//! Beside them stands this account. Of each sector it knows what is safe (its *base*) and, in order of
-//! arrival, the versions that are not yet. What a cut may leave of a sector is its base or one of those
-//! versions, never a mixture and nothing else. A cut draws for each write whether it was kept whole,
-//! lost whole or torn at the border of a sector; a sector then holds the newest version that was kept.
+//! The contents of a disk are as they would be without a power cut: every write is applied when it
+//! arrives. This account stands beside them. For each sector it records the safe bytes (the *base*)
+//! and, in order of arrival, the versions that are not yet safe. A cut leaves either the base or
+//! one of those versions of a sector, never a mixture and nothing else. A cut draws for each write
+//! whether it was kept whole, lost whole or torn at the border of a sector; a sector then holds the
+//! newest kept version.
 //!
 //! It costs memory in proportion to what is at risk: the bytes of each write once, whatever its sectors,
 //! and what lay under it. Zeroes cost nothing, so that the discard of a whole disk is one entry.
@@ -53,19 +54,19 @@ struct Write {
     at_risk_bytes: u64,
 }
 
-/// What a cut would choose from.
+/// The writes that a cut would choose from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AtRisk {
     /// Writes and discards of which a part is at risk.
     pub writes: u64,
-    /// Of those parts; a sector that was written twice counts twice.
+    /// Bytes of those parts; a sector that was written twice counts twice.
     pub bytes: u64,
     /// Those among the writes that have been answered.
     pub answered_writes: u64,
 }
 
 impl Volatile {
-    /// For a disk that writes so many bytes whole.
+    /// An account for a disk with sectors of that size.
     ///
     /// # Panics
     ///
@@ -86,7 +87,7 @@ impl Volatile {
     ///
     /// # Panics
     ///
-    /// Where numbers do not ascend, the two differ in length, or they are not whole sectors.
+    /// If numbers do not ascend, the two differ in length, or they are not whole sectors.
     pub fn wrote(&mut self, id: WriteId, offset_bytes: u64, bytes: &[u8], before: &[u8]) {
         assert_eq!(bytes.len(), before.len(), "of {id:?}");
         let write = Write {
@@ -148,7 +149,7 @@ impl Volatile {
         assert!(whole, "{stretch:?} in sectors of {}", self.sector_bytes);
     }
 
-    /// Whoever wrote was told that it is done. That makes it no safer.
+    /// Its writer was told that it is done. That makes it no safer.
     pub fn answered(&mut self, id: WriteId) {
         if let Some(write) = self.writes.get_mut(&id)
             && !write.answered

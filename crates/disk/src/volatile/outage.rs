@@ -8,7 +8,7 @@ use super::held::Held;
 use super::spans::Span;
 use super::{AtRisk, Volatile, WriteId};
 
-/// What a cut left.
+/// The result of a cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// As drawn: never `Random`.
@@ -21,9 +21,9 @@ pub struct Outage {
     /// Stretches that hold what was stable there, and the first of the writes that were lost from it; in
     /// ascending order.
     pub undone: Vec<(Range<u64>, WriteId)>,
-    /// What there was to choose from.
+    /// The choice that the cut had.
     pub at_risk: AtRisk,
-    /// Of the bytes at risk, those that were kept, though a later version that was kept may hide them.
+    /// Bytes at risk that were kept, even if a later kept version hides them.
     pub kept_bytes: u64,
     pub lost_bytes: u64,
     /// Writes of which some sectors were kept and some were lost.
@@ -31,7 +31,7 @@ pub struct Outage {
 }
 
 impl Outage {
-    /// Whether a sector holds what was there before a write of it came.
+    /// Whether a sector holds an older version than that of a write.
     #[must_use]
     pub fn is_undone(&self, offset_bytes: u64, by: WriteId) -> bool {
         let behind = self
@@ -40,7 +40,7 @@ impl Outage {
         let Some((part, first_lost)) = self.undone[..behind].last() else {
             return false;
         };
-        // Where something that came with the write or after it was stable, it is not among the lost.
+        // A write is not lost if a write that came with it or after it was stable.
         offset_bytes < part.end && *first_lost <= by
     }
 }
@@ -102,7 +102,7 @@ impl Volatile {
         (patches, undone)
     }
 
-    /// What a span holds after the cut, where that is not what it reads as now.
+    /// The bytes of a span after the cut, if they differ from what it reads as now.
     fn pieces(
         &self,
         stretch: Range<u64>,
@@ -149,7 +149,7 @@ fn kept_of(write: &Candidate, fates: &BTreeMap<WriteId, Fate>) -> u64 {
     }
 }
 
-/// Of some parts of the disk, those that a write reached and those that it did not.
+/// Splits parts of the disk into those that a write reached and those that it did not.
 fn divide(open: &[Range<u64>], fate: &Fate) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
     let kept = match fate {
         Fate::Kept => return (open.to_vec(), Vec::new()),

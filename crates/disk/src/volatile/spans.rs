@@ -1,4 +1,4 @@
-//! The disk in spans: stretches whose sectors have the same versions above their base.
+//! The disk in spans: stretches of sectors with the same versions above their base.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,26 +6,26 @@ use std::ops::Range;
 use super::WriteId;
 use super::held::Held;
 
-/// One stretch of sectors of which something is at risk.
+/// One stretch of sectors with something at risk.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub(super) end: u64,
-    /// What is safe.
+    /// The safe version.
     pub(super) base: Held,
-    /// What a cut may leave instead, in order of arrival; never empty. The last one is what the disk
-    /// reads as.
+    /// The versions that a cut may leave instead, in order of arrival; never empty. The disk reads
+    /// as the last one.
     pub(super) versions: Vec<WriteId>,
 }
 
-/// Spans by their first byte, apart from each other. What lies between them is safe as it is.
+/// Spans by their first byte, without overlap. The bytes between them are safe as they are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spans {
     by_start: BTreeMap<u64, Span>,
 }
 
 impl Spans {
-    /// Puts a version on top of a stretch. Where nothing was at risk, the base is what lay `before`:
-    /// pieces in ascending order, zeroes between them.
+    /// Puts a version on top of a stretch. If nothing was at risk, the base is what lay there
+    /// `before`: pieces in ascending order, zeroes between them.
     pub(super) fn cover(&mut self, stretch: Range<u64>, id: WriteId, before: &[(u64, &[u8])]) {
         self.split(stretch.start);
         self.split(stretch.end);
@@ -42,7 +42,7 @@ impl Spans {
         }
     }
 
-    /// New spans where nothing was at risk: one for each piece that lay there, and for what was none.
+    /// New spans with nothing at risk before: one for each piece that lay there, and for each gap.
     fn begin(&mut self, gap: Range<u64>, id: WriteId, before: &[(u64, &[u8])]) {
         let mut from = gap.start;
         let first = before.partition_point(|(offset, bytes)| offset + length(bytes) <= gap.start);
@@ -88,8 +88,8 @@ impl Spans {
         self.by_start.insert(at, behind);
     }
 
-    /// A version has become safe: it is the base where it is not under one that was safe before. Says of
-    /// how many bytes which versions are at risk no more.
+    /// A version has become safe: it becomes the base unless it lies under one that was safe
+    /// before. Returns the versions that are no longer at risk, with their bytes.
     pub(super) fn stable(
         &mut self,
         stretch: Range<u64>,

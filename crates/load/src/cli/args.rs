@@ -1,126 +1,37 @@
 //! Every option, declared once: names, units, defaults, limits, help.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use super::conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
-use super::ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
-use super::oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
-use super::script::args::{OnceScript, RunScript};
-use super::slap::args::{CleanupSlap, PrepareSlap, RunSlap};
-use super::sqlbench::args::{CleanupSqlbench, RunSqlbench};
 use crate::driver;
 use crate::engine;
-
-/// The program's version, and that of the database which is built into it.
-static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let own = env!("CARGO_PKG_VERSION");
-    format!("{own} ({})", driver::sqlite::version())
-});
-
-/// Loads databases: many connections on few threads, latencies with their whole histogram.
-#[derive(Debug, Parser)]
-#[command(name = "diskproof-load", version = VERSION.as_str(), max_term_width = 100, after_help = EXAMPLE)]
-pub(super) struct Cli {
-    #[command(subcommand)]
-    pub(super) verb: Verb,
-}
-
-const EXAMPLE: &str = "\
-Example:
-  diskproof-load prepare oltp --url 'mysql://root@localhost/test?socket=/run/mysqld/mysqld.sock' --tables 4 --rows 100000
-  diskproof-load run     oltp --url … --tables 4 --rows 100000 --mix complex --clients 8 --seconds 30 --report-interval 1
-  diskproof-load cleanup oltp --url … --tables 4
-
-Passwords come from the environment variable DISKPROOF_PASSWORD or from --password-file.
-Exit codes: 0 done; 1 the run could not go on; 2 wrong arguments; 130 interrupted.";
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Verb {
-    /// Make the workload's tables and fill them
-    #[command(subcommand)]
-    Prepare(Prepare),
-    /// Run the workload and measure it
-    #[command(subcommand)]
-    Run(Box<Run>),
-    /// Drop the workload's tables
-    #[command(subcommand)]
-    Cleanup(Cleanup),
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Prepare {
-    /// sysbench's OLTP tables sbtest1 to sbtestN
-    Oltp(PrepareOltp),
-    /// A detector's conditions database: entries with validity times in many tables
-    Conditions(PrepareConditions),
-    /// Accounts, and an empty table of transfers between them
-    Ledger(PrepareLedger),
-    /// Your own SQL, run once: the tables that a script needs
-    Script(OnceScript),
-    /// Nothing: slap makes its table itself, anew in each iteration
-    Slap(PrepareSlap),
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Run {
-    /// sysbench's OLTP transactions
-    Oltp(RunOltp),
-    /// Clients of a conditions database: connect, ask for the entries of one time, leave
-    Conditions(RunConditions),
-    /// Numbered transfers between accounts, so that every commit can be looked for afterwards
-    Ledger(RunLedger),
-    /// Your own SQL, in the language of pgbench's scripts
-    Script(RunScript),
-    /// mysqlslap's generated statements: so many, timed as a whole, in several iterations
-    Slap(RunSlap),
-    /// sql-bench 2.15's nine tests of single operations
-    Sqlbench(RunSqlbench),
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum Cleanup {
-    /// sysbench's OLTP tables sbtest1 to sbtestN
-    Oltp(CleanupOltp),
-    /// The tables of the conditions database
-    Conditions(CleanupConditions),
-    /// The accounts and the transfers between them
-    Ledger(CleanupLedger),
-    /// Your own SQL, run once: what drops the tables
-    Script(OnceScript),
-    /// The table `slap_t1`, where a run was killed before it could drop it
-    Slap(CleanupSlap),
-    /// What a killed run of sql-bench's tests left: every table whose name begins with `sqlbench_`
-    Sqlbench(CleanupSqlbench),
-}
 
 /// Which database, and how to log in.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Connection {
-    /// The database: `mysql://USER@HOST:PORT/DB`, `mysql://USER@localhost/DB?socket=PATH`
-    /// (`mariadb://` alike), `postgresql://USER@HOST/DB` (or `?host=/SOCKET/DIRECTORY`),
-    /// `sqlite:PATH`, or null: which answers at once and shows our own overhead. Encrypted where
-    /// it says so: `ssl-mode=required` checks no certificate, verify-ca and verify-identity do by
+    /// The database: `mysql://USER@HOST:PORT/DB`, `mysql://USER@localhost/DB?socket=PATH` (or
+    /// `mariadb://`), `postgresql://USER@HOST/DB` (or `?host=/SOCKET/DIRECTORY`), `sqlite:PATH`, or
+    /// null:, which answers at once and shows the load generator's own cost. For encryption:
+    /// `ssl-mode=required` checks no certificate, verify-ca and verify-identity check it with
     /// `ssl-ca=FILE`; for PostgreSQL `sslmode=require`, verify-ca, verify-full and
     /// `sslrootcert=FILE`
     #[arg(long, value_name = "URL")]
     pub(super) url: String,
 
-    /// A file whose first line is the password; else `DISKPROOF_PASSWORD` is looked at. Only
-    /// ssl-mode=verify-ca or verify-identity (sslmode=verify-ca or verify-full) makes sure that it is
-    /// the server who gets it: else a MySQL server, or who plays one, may ask for it under a key of
-    /// its own
+    /// A file with the password in its first line [default: the variable `DISKPROOF_PASSWORD`].
+    /// Only ssl-mode=verify-ca or verify-identity (sslmode=verify-ca or verify-full) makes sure
+    /// that the server gets it. Otherwise a program that poses as a MySQL server may ask for it
+    /// under its own key
     #[arg(long, value_name = "FILE")]
     pub(super) password_file: Option<PathBuf>,
 }
 
-/// How many clients, on how many threads; the same for every workload.
+/// Number of clients and threads; the same for every workload.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Crowd {
-    /// Connections, each with one transaction under way at a time
+    /// Connections, each with one transaction in progress at a time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) clients: u32,
 
@@ -129,7 +40,7 @@ pub(super) struct Crowd {
     pub(super) workers: Option<u16>,
 }
 
-/// What is said of a run; the same for every workload.
+/// The output of a run; the same for every workload.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Output {
     /// Seconds between two reports, 0.05 or more; 0: only the summary
@@ -153,7 +64,7 @@ pub(super) struct Output {
     pub(super) lockstep: bool,
 }
 
-/// How hard, how long, and what is said of it; the same for every workload that runs for a time.
+/// Load, length and output of a run; the same for every workload that runs for a time.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Load {
     #[command(flatten)]
@@ -189,7 +100,7 @@ pub(super) struct Load {
     #[arg(long, value_name = "N", value_parser = rate)]
     pub(super) rate: Option<f64>,
 
-    /// Whether the transactions of --rate come at random or with equal gaps
+    /// Whether the transactions of --rate arrive at random or at equal intervals
     #[arg(long, value_name = "LAW", requires = "rate", default_value = "poisson")]
     pub(super) arrivals: Arrivals,
 
@@ -292,7 +203,7 @@ fn percentile(text: &str) -> Result<f64, String> {
     Err(format!("{percentile} is not above 0 and at most 100"))
 }
 
-/// The name goes into SQL, where it cannot be bound as a parameter.
+/// The name goes into SQL, where a parameter cannot stand.
 pub(super) fn engine_name(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !text.is_empty() && text.chars().all(is_word) {
@@ -304,12 +215,6 @@ pub(super) fn engine_name(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_declaration_is_sound() {
-        Cli::command().debug_assert();
-    }
 
     #[test]
     fn bounds() {

@@ -11,12 +11,12 @@ use crate::driver::postgres::PostgresDriver;
 use crate::driver::sqlite::SqliteDriver;
 use crate::target::Target;
 
-/// What is to be done with a driver, whichever it is: code is made for each of them, so that the
-/// hot loop calls it directly.
+/// Work to do with a driver of any type: code is generated for each type, so that the hot loop
+/// calls it directly.
 pub(super) trait Task {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop>;
 
-    /// Whether an SQLite file may be made where there is none.
+    /// Whether an SQLite file may be created if there is none.
     const MAY_CREATE: bool = false;
 }
 

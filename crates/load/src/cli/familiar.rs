@@ -1,4 +1,4 @@
-//! Other tools' names for what has another one here: whoever types them is told ours.
+//! Other tools' names of options: a message gives ours.
 
 use std::ffi::{OsStr, OsString};
 
@@ -7,7 +7,7 @@ use clap::{Command, Error};
 
 use crate::target::without_password;
 
-/// What somebody else's option is here.
+/// Our counterpart of another tool's option.
 #[derive(Debug, Clone, Copy)]
 enum Ours {
     Option(&'static str),
@@ -15,7 +15,7 @@ enum Ours {
     Url(&'static str),
     /// Another option with something to bear in mind.
     But(&'static str, &'static str),
-    /// Nothing, where the workload is done at some point.
+    /// Nothing, if the workload ends by itself.
     Job,
     /// Something else, in words.
     Words(&'static str),
@@ -23,15 +23,15 @@ enum Ours {
 
 use Ours::{But, Job, Option as Opt, Url, Words};
 
-const SCHEME: Ours = Words("here it is the URL's beginning: mysql:, postgresql: or sqlite:");
+const SCHEME: Ours = Words("the start of the URL chooses it: mysql:, postgresql: or sqlite:");
 const ENGINE: Ours =
-    Words("tables get their engine when they are made: `prepare oltp --engine NAME`");
-const OWN_SQL: Ours = Words("slap always makes its own SQL; yours is `run script`");
+    Words("choose the storage engine when the tables are made: `prepare oltp --engine NAME`");
+const OWN_SQL: Ours = Words("slap always makes its own SQL; use `run script` for yours");
 const PASSWORD: Ours =
     Words("passwords come from the environment variable DISKPROOF_PASSWORD or --password-file");
 
-/// Options of sysbench, mysqlslap, sql-bench and pgbench; `_` and `-` are the same. The first that
-/// the command has is told.
+/// Options of sysbench, mysqlslap, sql-bench and pgbench; `_` and `-` are the same. The message
+/// names the first of ours that the command has.
 const OPTIONS: &[(&str, Ours)] = &[
     ("threads", Opt("clients")),
     ("num-threads", Opt("clients")),
@@ -62,7 +62,7 @@ const OPTIONS: &[(&str, Ours)] = &[
         "create-options",
         But(
             "engine",
-            "the storage engine by its name; other options there are none",
+            "give the name of the storage engine; there are no other options",
         ),
     ),
     ("-T", Opt("seconds")),
@@ -73,21 +73,21 @@ const OPTIONS: &[(&str, Ours)] = &[
         "-t",
         But(
             "transactions",
-            "which counts those of all clients together; pgbench's -t is for each",
+            "which counts all clients together; pgbench's -t counts each client",
         ),
     ),
     (
         "-C",
-        But("reconnect", "with 1 to connect anew for each transaction"),
+        But("reconnect", "with 1 to reconnect for each transaction"),
     ),
     ("-i", Opt("iterations")),
     (
         "-i",
-        Words("the tables of a script are made by `prepare script --file FILE`"),
+        Words("`prepare script --file FILE` makes the tables of a script"),
     ),
     (
         "initialize",
-        Words("the tables of a script are made by `prepare script --file FILE`"),
+        Words("`prepare script --file FILE` makes the tables of a script"),
     ),
     ("table-size", Opt("rows")),
     ("oltp-table-size", Opt("rows")),
@@ -135,7 +135,10 @@ const OPTIONS: &[(&str, Ours)] = &[
     ("define", Opt("variable")),
     ("-D", Opt("variable")),
     ("-f", Opt("file")),
-    ("query", Words("your own SQL is `run script --file FILE`")),
+    (
+        "query",
+        Words("use `run script --file FILE` for your own SQL"),
+    ),
     ("mysql-storage-engine", Opt("engine")),
     ("mysql-table-engine", Opt("engine")),
     ("mysql-storage-engine", ENGINE),
@@ -145,14 +148,8 @@ const OPTIONS: &[(&str, Ours)] = &[
     ("engine", ENGINE),
     ("mysql-ignore-errors", Opt("retry")),
     ("max-tries", Opt("retry")),
-    (
-        "detach",
-        Words("leaving and coming again is --reconnect, where the workload has it"),
-    ),
-    (
-        "connect",
-        Words("leaving and coming again is --reconnect, where the workload has it"),
-    ),
+    ("detach", Words("use --reconnect, if the workload has it")),
+    ("connect", Words("use --reconnect, if the workload has it")),
     ("auto-generate-sql", OWN_SQL),
     ("-a", OWN_SQL),
     ("auto-generate-sql-load-type", Opt("load-type")),
@@ -238,7 +235,7 @@ pub(super) fn explain(mut error: Error, cli: &Command, words: &[OsString]) -> Er
     error
 }
 
-/// A URL that stands where none is taken would be repeated with its password.
+/// A URL in the wrong place would be repeated in the message, with its password.
 fn hide_password(error: &mut Error) {
     for kind in [
         ContextKind::InvalidArg,
@@ -284,8 +281,7 @@ fn option_tip(option: &str, command: &Command) -> Option<String> {
         But(name, words) => has(name).then(|| format!("here it is --{name}, {words}")),
         Url(part) => Some(format!("here it is a part of the URL: --url '{part}'")),
         Job => (has("clients") && !has("seconds")).then(|| {
-            "this workload is a job: it ends by itself when all of it is done, and --help says \
-             what makes it longer or shorter"
+            "this workload ends when all its work is done; --help lists the options that make it longer or shorter"
                 .into()
         }),
         Words(words) => Some((*words).to_owned()),
@@ -300,8 +296,7 @@ fn wrong_value_tip(error: &Error) -> Option<String> {
     is_list.then(|| {
         let numbers = value.replace(',', ", ");
         format!(
-            "a run has one number of clients: make a run for each, or a study with \
-             `clients = [{numbers}]`, which makes them all"
+            "a run has one number of clients; start one run for each, or write a study with `clients = [{numbers}]`"
         )
     })
 }
@@ -316,8 +311,7 @@ fn word_tip(word: &str, cli: &Command, words: &[OsString]) -> Option<String> {
     if comes_second && words.get(1).is_some_and(|first| first == OsStr::new(verb)) {
         if word == "sqlbench" {
             return Some(
-                "sqlbench needs no tables: each test makes its own and drops them; begin with \
-                 `run sqlbench`"
+                "sqlbench needs no preparation, because each test makes and drops its own tables; start with `run sqlbench`"
                     .into(),
             );
         }

@@ -1,7 +1,7 @@
 //! The command line: arguments become a verb on a workload, outcomes become exit codes.
 
-/// Tells a person something beside the report. Unlike `eprintln!` it does not panic where nobody
-/// listens any more (`2>&1 | head`).
+/// Prints a message beside the report. Unlike `eprintln!` it does not panic if nobody reads it any
+/// more (`2>&1 | head`).
 macro_rules! tell {
     ($($words:tt)*) => {{
         use std::io::Write as _;
@@ -21,75 +21,106 @@ mod run;
 mod script;
 mod slap;
 mod sqlbench;
+mod stop;
+mod tables;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::engine::{Failure, RunError};
-use crate::target::TargetError;
-use args::{Cleanup, Cli, Prepare, Run, Verb};
+use crate::driver;
+use conditions::args::{CleanupConditions, PrepareConditions, RunConditions};
+use ledger::args::{CleanupLedger, PrepareLedger, RunLedger};
+use oltp::args::{CleanupOltp, PrepareOltp, RunOltp};
+use script::args::{OnceScript, RunScript};
+use slap::args::{CleanupSlap, PrepareSlap, RunSlap};
+use sqlbench::args::{CleanupSqlbench, RunSqlbench};
+pub(crate) use stop::Stop;
+use stop::{exit, say_failed};
 
-/// Why the program does not end with 0.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    /// An argument is wrong: exit code 2, before anything was connected.
-    Arguments(String),
-    /// The database, the machine or the output failed: exit code 1.
-    Failed(Failure),
-    /// The same, and it has been said already.
-    Said,
-    /// A signal; whatever was measured has been said. Exit code 130.
-    Interrupted,
-    /// No one listens to us or holds us any more: exit code 1, without a word.
-    Alone,
+/// The program's version, and that of the database which is built into it.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let own = env!("CARGO_PKG_VERSION");
+    format!("{own} ({})", driver::sqlite::version())
+});
+
+/// Loads databases: many connections on few threads, latencies with their whole histogram.
+#[derive(Debug, Parser)]
+#[command(name = "diskproof-load", version = VERSION.as_str(), max_term_width = 100, after_help = EXAMPLE)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
 }
 
-impl Stop {
-    /// Says a failure now, where there is still something to do after it.
-    pub(crate) fn said(self, json: bool) -> Self {
-        match self {
-            Self::Failed(failure) => {
-                say(&failure.code, &failure.message, json);
-                Self::Said
-            }
-            other => other,
-        }
-    }
+const EXAMPLE: &str = "\
+Example:
+  diskproof-load prepare oltp --url 'mysql://root@localhost/test?socket=/run/mysqld/mysqld.sock' --tables 4 --rows 100000
+  diskproof-load run     oltp --url … --tables 4 --rows 100000 --mix complex --clients 8 --seconds 30 --report-interval 1
+  diskproof-load cleanup oltp --url … --tables 4
+
+Passwords come from the environment variable DISKPROOF_PASSWORD or from --password-file.
+Exit codes: 0 done; 1 the run could not go on; 2 wrong arguments; 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Make the workload's tables and fill them
+    #[command(subcommand)]
+    Prepare(Prepare),
+    /// Run the workload and measure it
+    #[command(subcommand)]
+    Run(Box<Run>),
+    /// Drop the workload's tables
+    #[command(subcommand)]
+    Cleanup(Cleanup),
 }
 
-impl From<TargetError> for Stop {
-    fn from(error: TargetError) -> Self {
-        Self::Arguments(error.to_string())
-    }
+#[derive(Debug, Subcommand)]
+enum Prepare {
+    /// sysbench's OLTP tables sbtest1 to sbtestN
+    Oltp(PrepareOltp),
+    /// A detector's conditions database: entries with validity times in many tables
+    Conditions(PrepareConditions),
+    /// Accounts, and an empty table of transfers between them
+    Ledger(PrepareLedger),
+    /// Your own SQL, run once: the tables that a script needs
+    Script(OnceScript),
+    /// Nothing: slap makes its table itself in each iteration
+    Slap(PrepareSlap),
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
+#[derive(Debug, Subcommand)]
+enum Run {
+    /// sysbench's OLTP transactions
+    Oltp(RunOltp),
+    /// Clients of a conditions database: connect, ask for the entries of one time, leave
+    Conditions(RunConditions),
+    /// Numbered transfers between accounts, so that every commit can be looked for afterwards
+    Ledger(RunLedger),
+    /// Your own SQL, in the language of pgbench's scripts
+    Script(RunScript),
+    /// mysqlslap's generated statements: so many, timed as a whole, in several iterations
+    Slap(RunSlap),
+    /// sql-bench 2.15's nine tests of single operations
+    Sqlbench(RunSqlbench),
 }
 
-impl From<RunError> for Stop {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Failed(failure) => Self::Failed(failure),
-            RunError::Interrupted => Self::Interrupted,
-            RunError::InputClosed => Self::Alone,
-            RunError::Output(error) => unheard(&error),
-        }
-    }
-}
-
-/// A reader that has had enough (`| head`) is no failure to speak of; a full disk is.
-fn unheard(error: &io::Error) -> Stop {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        return Stop::Alone;
-    }
-    let doing = format!("the report cannot be written to standard output: {error}");
-    Stop::Failed(Failure::new("internal", doing))
+#[derive(Debug, Subcommand)]
+enum Cleanup {
+    /// sysbench's OLTP tables sbtest1 to sbtestN
+    Oltp(CleanupOltp),
+    /// The tables of the conditions database
+    Conditions(CleanupConditions),
+    /// The accounts and the transfers between them
+    Ledger(CleanupLedger),
+    /// Your own SQL, run once: what drops the tables
+    Script(OnceScript),
+    /// The table `slap_t1`, if a run was killed before it could drop it
+    Slap(CleanupSlap),
+    /// Tables that a killed run of sql-bench's tests left: every table with a name that begins with
+    /// `sqlbench_`
+    Sqlbench(CleanupSqlbench),
 }
 
 /// The whole program.
@@ -112,10 +143,7 @@ pub fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => exit(0),
-        Err(Stop::Arguments(message)) => complain("arguments", &message, json, 2),
-        Err(Stop::Failed(failure)) => complain(&failure.code, &failure.message, json, 1),
-        Err(Stop::Interrupted) => exit(130),
-        Err(Stop::Said | Stop::Alone) => exit(1),
+        Err(stop) => stop.end(json),
     }
 }
 
@@ -150,32 +178,12 @@ fn obey(verb: Verb) -> Result<(), Stop> {
     }
 }
 
-/// Ends the process even where a worker hangs in a blocking call.
-fn exit(code: u8) -> ExitCode {
-    let _ = std::io::stdout().flush();
-    std::process::exit(i32::from(code))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn complain(code: &str, message: &str, json: bool, exit_code: u8) -> ExitCode {
-    say(code, message, json);
-    exit(exit_code)
-}
-
-fn say(code: &str, message: &str, json: bool) {
-    tell!("diskproof-load: {message}");
-    if json {
-        say_failed(code, message);
+    #[test]
+    fn the_declaration_is_sound() {
+        Cli::command().debug_assert();
     }
-}
-
-fn say_failed(code: &str, message: &str) {
-    let failed = crate::report::Event::Failed {
-        code: code.to_owned(),
-        message: message.to_owned(),
-    };
-    // With standard output gone, standard error has said it.
-    let _ = crate::report::Report::event(
-        &mut crate::report::JsonReport::new(std::io::stdout()),
-        &failed,
-    );
 }

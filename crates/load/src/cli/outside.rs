@@ -1,4 +1,4 @@
-//! What reaches a run from outside: signals, and lines on standard input.
+//! Messages to a run from outside: signals, and lines on standard input.
 
 use std::io::{self, BufRead};
 use std::sync::mpsc::Sender;

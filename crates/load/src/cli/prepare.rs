@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Stop;
+use super::connect::Task;
 use super::outside::say_when_interrupted;
 use super::run::cores;
 use crate::driver::{Driver, Fault};
@@ -12,12 +13,42 @@ use crate::engine::Failure;
 use crate::target::Target;
 use crate::workload::tables::{self, Progress, TableSet};
 
-/// How often progress is shown.
+/// Time between two reports of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
+/// Makes the tables of a workload and fills them.
+pub(super) struct Build<T> {
+    pub(super) set: T,
+    /// The options by which `cleanup` finds the same tables.
+    pub(super) which: String,
+    /// Tables loaded at a time.
+    pub(super) threads: Option<u16>,
+}
+
+impl<T: TableSet> Task for Build<T> {
+    const MAY_CREATE: bool = true;
+
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        let Self {
+            set,
+            which,
+            threads,
+        } = self;
+        Ok(build_tables(&driver, &set, &which, threads)?)
+    }
+}
+
+/// Drops the tables of a workload.
+pub(super) struct Drop(pub(super) Vec<String>);
+
+impl Task for Drop {
+    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
+        Ok(drop_tables(&driver, self.0)?)
+    }
+}
+
 /// Builds all tables with as many connections as were asked for; refuses if one of them exists.
-/// `which` are the options by which `cleanup` finds the same tables.
-pub(super) fn build_tables<D: Driver, T: TableSet>(
+fn build_tables<D: Driver, T: TableSet>(
     driver: &D,
     set: &T,
     which: &str,
@@ -27,7 +58,7 @@ pub(super) fn build_tables<D: Driver, T: TableSet>(
     let cleanup = cleanup.trim_end().to_owned();
     refuse_existing(driver, set, &cleanup)?;
     say_when_interrupted(format!(
-        "interrupted: tables are left, the last of them unfinished; `{cleanup}` drops them"
+        "interrupted: some tables remain, the last ones unfinished; drop them with `{cleanup}`"
     ))?;
     let load = Load {
         cleanup,
@@ -70,7 +101,7 @@ fn settle_all<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Failure
     let mut admin = driver.admin().map_err(connecting)?;
     for name in (1..=set.count()).map(|number| set.name(number)) {
         admin.settle(&name).map_err(|fault| {
-            Failure::from_fault(&format!("taking stock of {name}, which is loaded"), &fault)
+            Failure::from_fault(&format!("analysing the loaded table {name}"), &fault)
         })?;
     }
     Ok(())
@@ -93,7 +124,7 @@ pub(super) fn drop_tables<D: Driver>(
     Ok(())
 }
 
-/// What every cleanup says in the end.
+/// The last message of every cleanup.
 pub(super) fn tell_dropped(tables: usize) {
     tell!(
         "{tables} table{} dropped",
@@ -130,7 +161,7 @@ fn refuse_existing<D: Driver, T: TableSet>(
     Ok(())
 }
 
-/// A load under way, shared by its threads.
+/// A load in progress, shared by its threads.
 struct Load<'a, T> {
     started: Instant,
     set: &'a T,
@@ -162,7 +193,10 @@ impl<T: TableSet> Load<'_, T> {
             }
             let name = self.set.name(number);
             let loading = |fault: Fault| {
-                let doing = format!("loading {name} (`{}` removes what is there)", self.cleanup);
+                let doing = format!(
+                    "loading {name} (drop the unfinished tables with `{}`)",
+                    self.cleanup
+                );
                 Failure::from_fault(&doing, &fault)
             };
             let loaded = self
@@ -171,7 +205,7 @@ impl<T: TableSet> Load<'_, T> {
                 .map_err(loading)?;
             let sent = self.set.rows(number);
             if loaded != sent {
-                let message = format!("{name} holds {loaded} rows, not the {sent} sent");
+                let message = format!("{name} holds {loaded} rows, but {sent} were sent");
                 return Err(Failure::new("tables", message));
             }
             tell!(
@@ -205,11 +239,11 @@ impl<T: TableSet> Load<'_, T> {
 /// MySQL family: the storage engine of the tables, unless another is asked for.
 const DEFAULT_ENGINE: &str = "innodb";
 
-/// The storage engine that was asked for; refused where there is none to choose.
+/// The storage engine to use; refused if the database has no choice.
 pub(super) fn engine_for(target: &Target, asked: Option<&str>) -> Result<String, Stop> {
     if let (Some(engine), Target::Postgres(_) | Target::Sqlite(_)) = (asked, target) {
         return Err(Stop::Arguments(format!(
-            "--engine {engine}: only the MySQL family has storage engines to choose from"
+            "--engine {engine}: only the MySQL family has a choice of storage engines; leave it out"
         )));
     }
     Ok(asked.unwrap_or(DEFAULT_ENGINE).to_owned())

@@ -17,23 +17,23 @@ use crate::engine::{
 use crate::report::{JsonReport, Report, TextReport};
 use crate::workload::Workload;
 
-/// Where neither a time nor a number of transactions is given.
+/// Length of a run without --seconds and --transactions.
 const DEFAULT_SECONDS: Duration = Duration::from_secs(10);
 
-/// Threads where none are asked for. One serves a hundred thousand statements a second and more:
-/// eight outrun a server that shares the machine with them, and the more there are, the fewer
-/// replies each finds at a time, which costs more for each.
+/// Most threads by default. One serves a hundred thousand statements a second and more, so eight
+/// outrun a server on the same machine. With more threads each finds fewer replies at a time, and
+/// each reply costs more.
 const MOST_WORKERS: usize = 8;
 
-/// For clearing away after a failure.
+/// Time limit for cleaning up after a failure.
 const LONGEST_CLOSING: Duration = Duration::from_secs(20);
 
-/// What is run, as the reports name it.
+/// The run's names in the reports.
 pub(super) struct Kind {
     pub(super) workload: &'static str,
     pub(super) mix: Cow<'static, str>,
     pub(super) protocol: Protocol,
-    /// Of the clients' draws.
+    /// Seed of the clients' draws.
     pub(super) seed: u64,
 }
 
@@ -98,7 +98,7 @@ where
     stop
 }
 
-/// What comes from outside, on its way to the run.
+/// The channel for messages from outside.
 fn mailbox(output: &Output) -> Result<(Sender<Message>, Receiver<Message>), Stop> {
     let (outbox, inbox) = channel();
     outside::watch_signals(outbox.clone())?;
@@ -115,7 +115,7 @@ fn as_outcome(ending: Ending) -> Result<(), Stop> {
     }
 }
 
-/// How many clients and threads there are, with enough files for all of them.
+/// The number of clients and threads, with enough open files for all of them.
 fn crew<D: Driver>(driver: &D, crowd: &Crowd) -> Result<(usize, usize), Stop> {
     let clients =
         usize::try_from(crowd.clients).map_err(|error| Stop::Arguments(error.to_string()))?;
@@ -123,8 +123,8 @@ fn crew<D: Driver>(driver: &D, crowd: &Crowd) -> Result<(usize, usize), Stop> {
     engine::allow_open_files(clients, driver.files_per_client(), workers).map_err(
         |(wanted, limit)| {
             Stop::Arguments(format!(
-                "--clients {clients} needs {wanted} open files, and this process may have {limit}; \
-                 raise the limit (ulimit -Hn) or ask for fewer clients"
+                "--clients {clients} needs {wanted} open files, but this process may have only {limit}; \
+                 raise the limit (ulimit -Hn) or use fewer clients"
             ))
         },
     )?;
@@ -181,13 +181,13 @@ fn retry<D: Driver>(driver: &D, words: &[String]) -> Result<Retry, Stop> {
 fn workers<D: Driver>(driver: &D, clients: usize, asked: Option<u16>) -> Result<usize, Stop> {
     match asked {
         Some(_) if driver.blocks() => Err(Stop::Arguments(
-            "this database runs inside its client's thread, so every client has a thread of its own; \
+            "this database runs inside the client's thread, so every client has its own thread; \
              leave --workers out"
                 .into(),
         )),
         None if driver.blocks() => Ok(clients),
         Some(workers) if usize::from(workers) > clients => Err(Stop::Arguments(format!(
-            "--workers {workers} would leave threads without work: there are only {clients} clients"
+            "--workers {workers} is more than --clients {clients}, so some threads would have no work"
         ))),
         Some(workers) => Ok(usize::from(workers)),
         None => Ok(cores().min(clients).min(MOST_WORKERS)),

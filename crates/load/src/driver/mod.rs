@@ -1,8 +1,8 @@
 //! The seam between a workload and a database: statements go in, replies come out.
 //!
-//! A [`Session`] is one connection as the event loop sees it. It never blocks: `submit` starts
-//! a statement, `poll` goes on with it. A [`Driver`] knows one database and makes sessions; its
-//! [`Admin`] is a plain blocking connection for what is not timed (tables, loading, clean-up).
+//! A [`Session`] is one connection as the event loop sees it. It never blocks: `submit` starts a
+//! statement, `poll` continues it. A [`Driver`] serves one database and makes sessions; its
+//! [`Admin`] is a plain blocking connection for work that is not timed (tables, loading, clean-up).
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -30,14 +30,14 @@ pub enum Dialect {
     Sqlite,
 }
 
-/// How parameters travel: as literals in the text, or bound to a prepared statement.
+/// How parameters are sent: as literals in the text, or bound to a prepared statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     Text,
     Prepared,
 }
 
-/// What a statement is for in the accounts: sysbench's read, write and other.
+/// The kind of a statement in the counts: sysbench's read, write and other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -143,12 +143,12 @@ impl fmt::Display for ServerError {
     }
 }
 
-/// What can go wrong with a statement or a connection.
+/// A fault of a statement or a connection.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     #[error("{0}")]
     Server(ServerError),
-    /// There is no connection to begin with; the message says where one was sought.
+    /// There is no connection yet; the message names the address.
     #[error("{0}")]
     Unreachable(String),
     /// The server's queue of new connections is full: it may take one in a moment.
@@ -161,7 +161,7 @@ pub enum Fault {
     #[error("connection lost: {0}")]
     Lost(io::Error),
     /// The peer broke its protocol; the connection must be dropped.
-    #[error("not understood from the server: {0}")]
+    #[error("unexpected reply from the server: {0}")]
     Protocol(String),
 }
 
@@ -171,22 +171,22 @@ impl Fault {
     pub fn unreachable(endpoint: &Endpoint, error: &io::Error) -> Self {
         if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) {
             return Self::Unreachable(format!(
-                "no socket for {endpoint} ({error}): this process may open no more files; \
+                "no socket for {endpoint} ({error}): this process has reached its limit of open files; \
                  raise the limit (ulimit -Hn) or ask for fewer clients"
             ));
         }
         if error.kind() == ErrorKind::WouldBlock {
             return Self::Busy(format!(
-                "{endpoint} takes no more connections for now: its queue of new ones is full"
+                "{endpoint} accepts no more connections for now, because its queue of new ones is full"
             ));
         }
         Self::Unreachable(format!(
-            "{endpoint} cannot be reached ({error}); is the server running there?"
+            "cannot reach {endpoint} ({error}); check that the server is running there"
         ))
     }
 
-    /// What the fault is counted under: the server's own code, `unreachable`, `tls`, `lost` or
-    /// `protocol`.
+    /// The code that the fault is counted under: the server's own code, `unreachable`, `tls`,
+    /// `lost` or `protocol`.
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
@@ -207,7 +207,7 @@ impl Fault {
         }
     }
 
-    /// Whether the transaction is to be run again.
+    /// Whether to run the transaction again.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Server(error) if error.transient)
@@ -223,32 +223,32 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// One connection, driven by readiness. At most one statement is under way at a time.
+/// One connection, driven by readiness. At most one statement is in progress at a time.
 pub trait Session {
-    /// Where readiness is announced (edge-triggered); `None`: `poll` is always ready at once.
+    /// The source of (edge-triggered) readiness events; `None`: `poll` is always ready at once.
     fn source(&mut self) -> Option<&mut dyn mio::event::Source>;
 
-    /// Starts one statement. What the socket does not take now, `poll` sends later. After an
-    /// error the connection is given up; a mere refusal of the statement is `poll`'s to tell.
+    /// Starts one statement. `poll` sends the bytes that the socket does not take now. After an
+    /// error the connection is closed; `poll` reports a mere refusal of the statement.
     fn submit(&mut self, statement: StatementId, args: &Args) -> Result<(), Fault>;
 
     /// Sends one statement of no fixed shape, whole, as text; the rest is as with `submit`.
     fn submit_text(&mut self, sql: &[u8]) -> Result<(), Fault>;
 
-    /// Goes on with a connection that [`Driver::open`] began; `Ready` when it is logged in and its
-    /// catalogue is prepared. As with `poll`, `Pending` only after the socket said that it would
-    /// block, and `wants_write` says whether writability is to be announced.
+    /// Continues a connection that [`Driver::open`] began; `Ready` when it is logged in and its
+    /// catalogue is prepared. As with `poll`, `Pending` only after the socket would block;
+    /// `wants_write` says whether to wait for writability too.
     fn poll_open(&mut self) -> Poll<Result<(), Fault>> {
         Poll::Ready(Ok(()))
     }
 
-    /// Goes on with the statement under way; `Ready` when its whole reply has been read.
-    /// `Pending` only after the socket said that it would block, or no new edge would ever come.
+    /// Continues the current statement; `Ready` when its whole reply has been read. `Pending` only
+    /// after the socket would block; otherwise no new edge would ever come.
     fn poll(&mut self) -> Poll<Result<Reply, Fault>>;
 
-    /// From here on `poll` waits in the system for the server, `longest` at most, before it is
-    /// `Pending`: one connection alone needs no event loop, which costs a system call a reply.
-    /// False where that cannot be.
+    /// From now on `poll` waits in the system for the server, at most `longest`, before it is
+    /// `Pending`. A single connection needs no event loop, which costs one system call per reply.
+    /// False if the driver cannot do that.
     fn block(&mut self, _longest: Duration) -> io::Result<bool> {
         Ok(false)
     }
@@ -281,7 +281,12 @@ pub trait Driver: Sync {
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault>;
 
-    /// True where a statement blocks its thread (SQLite): one worker thread per client then.
+    /// False if nothing is kept, so that there are no tables to look at.
+    fn has_tables(&self) -> bool {
+        true
+    }
+
+    /// True if a statement blocks its thread (SQLite): one worker thread per client then.
     fn blocks(&self) -> bool {
         false
     }
@@ -317,8 +322,8 @@ pub trait Admin {
         next_row: &mut dyn FnMut(&mut Args) -> bool,
     ) -> Result<u64, Fault>;
 
-    /// Lets the server take stock of a table that has been loaded, where it would do so later of
-    /// its own accord, in the midst of a measurement.
+    /// Lets the server analyse a loaded table now, if it would otherwise do so later by itself,
+    /// during a measurement.
     fn settle(&mut self, _table: &str) -> Result<(), Fault> {
         Ok(())
     }
@@ -336,6 +341,9 @@ mod tests {
         assert!(message.contains("ulimit -Hn"), "{message}");
         let error = io::Error::from(rustix::io::Errno::NOENT);
         let message = Fault::unreachable(&endpoint, &error).message();
-        assert!(message.contains("is the server running"), "{message}");
+        assert!(
+            message.contains("check that the server is running"),
+            "{message}"
+        );
     }
 }

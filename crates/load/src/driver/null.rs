@@ -33,6 +33,10 @@ impl Driver for NullDriver {
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
         Ok(Box::new(NullAdmin))
     }
+
+    fn has_tables(&self) -> bool {
+        false
+    }
 }
 
 impl Session for NullSession {

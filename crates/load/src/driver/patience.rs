@@ -1,4 +1,4 @@
-//! Waiting for one connection, where nothing else is to be done meanwhile.
+//! Waits for one connection, if there is nothing else to do meanwhile.
 
 use std::task::Poll;
 use std::thread;
@@ -9,7 +9,7 @@ use mio::{Events, Interest, Token};
 use super::socket::{LOGIN_LIMIT, too_late};
 use super::{Fault, Session};
 
-/// How long to wait before a server whose queue is full is asked again.
+/// Pause before a server with a full queue is asked again.
 const QUEUE_PAUSE: Duration = Duration::from_millis(5);
 
 /// Opens a connection and waits until it is logged in and prepared, for [`LOGIN_LIMIT`] at most.

@@ -51,8 +51,8 @@ impl Template {
     }
 }
 
-/// How many bytes at the start of `sql` cannot hold a parameter: a whole quotation or comment,
-/// or else one character.
+/// Number of bytes at the start of `sql` that cannot hold a parameter: a whole quotation or
+/// comment, or else one character.
 fn opaque_bytes(sql: &str) -> usize {
     let one_character = sql.chars().next().map_or(0, char::len_utf8);
     if let Some(quote @ ('\'' | '"')) = sql.chars().next() {

@@ -21,7 +21,7 @@ pub(super) struct Alarm {
 }
 
 impl Alarm {
-    /// Each time it goes off, an event of this token comes; nothing has to be read.
+    /// Each time it goes off, an event of this token comes; nothing needs to be read.
     pub(super) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;

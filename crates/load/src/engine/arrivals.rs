@@ -4,7 +4,7 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// How transactions arrive that wait for no one.
+/// The law by which transactions arrive, without waiting for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
     /// As if many users who know nothing of one another sent them: the gaps are exponential.
@@ -23,10 +23,10 @@ impl Arrivals {
     }
 }
 
-/// An open loop: transactions begin when it says, however many are under way.
+/// An open loop: transactions begin at its moments, however many are in progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Of the whole run.
+    /// Transactions of the whole run.
     pub per_s: f64,
     pub arrivals: Arrivals,
 }

@@ -1,4 +1,4 @@
-//! One client: a connection, a script, and where it stands.
+//! One client: a connection, a script, and its state.
 
 use crate::driver::Driver;
 use crate::workload::Workload;
@@ -12,35 +12,35 @@ pub(super) struct Client<S, C> {
     pub(super) state: State,
     /// The connection that is being made, or the last one.
     pub(super) attempt: Attempt,
-    /// The type of the statement under way, and when it was begun.
+    /// The type of the current statement, and when it began.
     pub(super) type_index: usize,
     pub(super) statement_start_ns: u64,
     /// When the transaction was first begun: retries do not move it.
     pub(super) transaction_start_ns: u64,
-    /// Whether its transaction is one of the number that was asked for.
+    /// Whether its transaction counts towards the number that was asked for.
     pub(super) counts: bool,
     /// Transactions given up since the last one that completed.
     pub(super) failures: u32,
     /// Transactions begun again since the last one that completed.
     pub(super) retries: u32,
-    /// Whether the event loop asks for writability too.
+    /// Whether the event loop waits for writability too.
     pub(super) asks_writable: bool,
-    /// Whether the session itself waits for replies, beside any event loop.
+    /// Whether the session itself waits for replies, without the event loop.
     pub(super) waits_alone: bool,
 }
 
 /// A client of this driver and this workload.
 pub(super) type ClientOf<D, W> = Client<<D as Driver>::Session, <W as Workload>::Script>;
 
-/// Where a client stands.
+/// The state of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// No statement is under way and none will be begun.
+    /// No statement is in progress and none will begin.
     Idle,
     /// Connected and without work, until a transaction arrives.
     Waiting,
     InTransaction,
-    /// A ROLLBACK is under way after an error; then the transaction is begun `again` or given up.
+    /// A ROLLBACK is in progress after an error; then the transaction is run `again` or given up.
     RollingBack {
         again: bool,
     },
@@ -65,9 +65,9 @@ pub(super) struct Attempt {
     pub(super) reason: Reason,
     /// Attempts that failed since there was a connection.
     pub(super) failures: u32,
-    /// How often the server's queue has been full for this one.
+    /// How often the server's queue was full for this client.
     pub(super) turned_away: u32,
-    /// Of the statements that set the session up, the one under way; `None`: the log-in is.
+    /// The current one of the statements that set the session up; `None` during the log-in.
     pub(super) setting_up: Option<usize>,
     /// The attempt is given up then.
     pub(super) limit_ns: u64,
@@ -101,8 +101,8 @@ const FIRST_PAUSE_NS: u64 = 10_000_000;
 /// No pause is longer: a server that restarts is found again within a second.
 const LONGEST_PAUSE_NS: u64 = 1_000_000_000;
 
-/// The first pause before a server whose queue of new connections is full is asked again: it
-/// empties the queue within milliseconds, and the wait is part of a latency.
+/// First pause before a server with a full queue of new connections is asked again: it empties the
+/// queue within milliseconds, and the wait is part of a latency.
 const FIRST_QUEUE_PAUSE_NS: u64 = 1_000_000;
 /// No such pause is longer, so that the queue is not found empty for long.
 const LONGEST_QUEUE_PAUSE_NS: u64 = 16_000_000;
@@ -113,8 +113,8 @@ const FIRST_REST_NS: u64 = 1_000_000;
 /// No such pause is longer: ten attempts a second find out soon enough that it works again.
 const LONGEST_REST_NS: u64 = 100_000_000;
 
-/// A transaction that met others by chance gets through within so many retries; one that is
-/// refused more often than that is refused for another reason, and pauses as if given up.
+/// A transaction that collides with others by chance succeeds within this many retries. One that
+/// fails more often fails for another reason, and pauses as if given up.
 const RETRIES_AT_ONCE: u32 = 5;
 
 impl<S, C> Client<S, C> {
@@ -136,13 +136,13 @@ impl<S, C> Client<S, C> {
         }
     }
 
-    /// Whether a statement is under way.
+    /// Whether a statement is in progress.
     #[inline]
     pub(super) fn is_at_work(&self) -> bool {
         matches!(self.state, State::InTransaction | State::RollingBack { .. })
     }
 
-    /// The type of the statement under way; `None` where that is a ROLLBACK.
+    /// The type of the current statement; `None` for a ROLLBACK.
     pub(super) fn type_under_way(&self) -> Option<usize> {
         let is_rollback = matches!(self.state, State::RollingBack { .. });
         (!is_rollback).then_some(self.type_index)
@@ -157,8 +157,8 @@ impl<S, C> Client<S, C> {
         now_ns + pause_ns
     }
 
-    /// Pauses before the transaction is begun again, until the instant that is returned; `None`
-    /// where it is begun at once, because it has not been refused often.
+    /// Pauses before the transaction is run again, until the returned instant; `None` if it is run
+    /// again at once, because it has not failed often.
     pub(super) fn pause_before_retry(&mut self, now_ns: u64) -> Option<u64> {
         let retries = self.retries;
         self.retries = retries.saturating_add(1);
@@ -192,7 +192,7 @@ impl<S, C> Client<S, C> {
         now_ns + doubled(FIRST_QUEUE_PAUSE_NS, turned_away, LONGEST_QUEUE_PAUSE_NS)
     }
 
-    /// Whether a transaction has been begun that may yet complete.
+    /// Whether a transaction has begun that may still complete.
     pub(super) fn is_in_transaction(&self) -> bool {
         match self.state {
             State::InTransaction | State::Sleeping => true,

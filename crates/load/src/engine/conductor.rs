@@ -26,25 +26,25 @@ use crate::measure::{Clock, Schedule};
 use crate::report::{ClientCost, Event, Report};
 use crate::workload::{StatementType, Workload};
 
-/// How long workers of a run that has failed are waited for; each looks up twenty times a second.
+/// How long a failed run waits for its workers; each checks for the end twenty times a second.
 const LONGEST_PARTING: Duration = Duration::from_secs(2);
 
-/// How a run is to go.
+/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The workload's name and that of its mix, for the reports.
     pub workload: &'static str,
     pub mix: Cow<'static, str>,
-    /// Of the clients' draws; reported, so that a run can be repeated.
+    /// Seed of the clients' draws; reported, so that a run can be repeated.
     pub seed: u64,
     pub clients: usize,
-    /// Threads; one for each client where the driver blocks.
+    /// Threads; one for each client if the driver blocks.
     pub workers: usize,
     pub protocol: Protocol,
     pub warm_up: Duration,
     /// `None`: until the transactions are done.
     pub seconds: Option<Duration>,
-    /// Ends the measured phase after so many transactions.
+    /// Ends the measured phase after this many transactions.
     pub transactions: Option<u64>,
     /// `None`: a closed loop, each client's next transaction follows its last.
     pub rate: Option<Rate>,
@@ -56,21 +56,21 @@ pub struct RunOptions {
     pub lockstep: bool,
 }
 
-/// How a run ended that has a summary.
+/// How a run with a summary ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     Complete,
-    /// By a signal; what was measured until then has been reported.
+    /// By a signal; the results until then have been reported.
     Interrupted,
 }
 
-/// Why a run is no good. Where something was measured before, there is a summary all the same.
+/// Why a run failed. If something was measured before, there is still a summary.
 #[derive(Debug)]
 pub enum RunError {
     Failed(Failure),
     /// By a signal, before anything was measured.
     Interrupted,
-    /// The end of standard input: whoever started us in lockstep is gone.
+    /// The end of standard input: the program that started us in lockstep is gone.
     InputClosed,
     /// Standard output takes no more.
     Output(io::Error),
@@ -145,8 +145,8 @@ where
     Ok(ending)
 }
 
-/// What the server calls itself; beside the calling thread, because a server that does not answer
-/// must not keep a signal from being heard.
+/// The server's version. Another thread asks for it, so that a server that does not answer cannot
+/// block a signal.
 fn server_version<D>(driver: &Arc<D>, inbox: &Inbox) -> Result<String, RunError>
 where
     D: Driver + Send + 'static,
@@ -168,14 +168,14 @@ where
     }
 }
 
-/// What a run and a stage of a job have in common: workers that are started, followed and let go.
+/// Shared by a run and a stage of a job: workers that are started, followed and released.
 pub(super) struct Conductor<'a> {
     clock: Clock,
     control: Arc<Control>,
     options: &'a RunOptions,
     inbox: &'a Inbox,
     workers: Vec<Reins>,
-    /// From when on no transaction is begun any more; those under way still count.
+    /// From this moment on no transaction begins; those in progress still count.
     close_ns: u64,
     pub(super) totals: Totals,
     report: &'a mut dyn Report,
@@ -184,7 +184,7 @@ pub(super) struct Conductor<'a> {
     cut_off: Option<Failure>,
 }
 
-/// What the conductor holds of a worker.
+/// The conductor's record of a worker.
 struct Reins {
     start: Sender<Start>,
     thread: thread::JoinHandle<()>,
@@ -333,18 +333,18 @@ impl<'a> Conductor<'a> {
         Ok((schedule, Cpu::now()))
     }
 
-    /// Lets no transaction begin when so much of the measured phase has passed.
+    /// Lets no transaction begin after this much of the measured phase.
     pub(super) fn close_after(&mut self, schedule: &Schedule, limit: Duration) {
         self.close_ns = schedule.measure_ns.saturating_add(nanoseconds(limit));
     }
 
-    /// Whether the time that was given has passed.
+    /// Whether the given time has passed.
     pub(super) fn was_closed(&self) -> bool {
         self.control.is_closed()
     }
 
-    /// Takes up the workers' accounts until the measured phase is over, and says that it is; what
-    /// is under way then still ends. Returns what the phase cost us.
+    /// Collects the workers' counts until the measured phase is over, and reports its end.
+    /// Transactions in progress then finish. Returns the CPU time of the phase.
     pub(super) fn measure(
         &mut self,
         schedule: &Schedule,
@@ -425,7 +425,7 @@ impl<'a> Conductor<'a> {
         (self.control.stopped() == clients).then(|| self.totals.all_stopped(clients, types))
     }
 
-    /// Ends the run now: the workers finish what is under way.
+    /// Ends the run now: the workers finish what is in progress.
     fn cut(&self) {
         self.control.cut_at(self.clock.now_ns());
     }

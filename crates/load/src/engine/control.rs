@@ -1,4 +1,4 @@
-//! What all workers look at while they run.
+//! State that all workers read while they run.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ pub(super) struct Control {
     budget: Option<AtomicU64>,
     /// No transaction may be begun any more.
     closed: AtomicBool,
-    /// The run has failed: no one waits for what is under way.
+    /// The run has failed: nobody waits for transactions in progress.
     abandoned: AtomicBool,
     /// Clients at work that have a connection.
     connected: AtomicUsize,
@@ -52,7 +52,7 @@ impl Control {
         self.wake_all();
     }
 
-    /// Ends the run at once: the workers let go of their connections, whatever is under way.
+    /// Ends the run at once: the workers close their connections, whatever is in progress.
     pub(super) fn abandon(&self, now_ns: u64) {
         self.abandoned.store(true, Ordering::Relaxed);
         self.cut_at(now_ns);
@@ -81,7 +81,7 @@ impl Control {
         self.connected.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// For how long no client of the whole run has had a connection that it works on.
+    /// How long no client of the whole run has had a working connection.
     #[must_use]
     pub(super) fn cut_off_for_ns(&self, now_ns: u64) -> u64 {
         if self.connected.load(Ordering::Relaxed) > 0 {
@@ -101,7 +101,7 @@ impl Control {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Lets no transaction begin any more; those under way go on and count.
+    /// Lets no transaction begin any more; those in progress continue and count.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
     }
@@ -111,13 +111,13 @@ impl Control {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Whether transactions are counted off.
+    /// Whether the number of transactions is limited.
     #[must_use]
     pub(super) fn has_budget(&self) -> bool {
         self.budget.is_some()
     }
 
-    /// Takes one transaction from the budget; false where it is used up.
+    /// Takes one transaction from the budget; false if it is used up.
     #[must_use]
     #[inline]
     pub(super) fn take_transaction(&self) -> bool {
@@ -142,7 +142,7 @@ impl Control {
         }
     }
 
-    /// How many transactions may still be begun.
+    /// Number of transactions that may still begin.
     #[must_use]
     pub(super) fn left(&self) -> u64 {
         if self.is_closed() {
@@ -152,7 +152,7 @@ impl Control {
         budget.map_or(u64::MAX, |left| left.load(Ordering::Relaxed))
     }
 
-    /// Whether every transaction that was to be begun has been.
+    /// Whether every transaction that was asked for has begun.
     #[must_use]
     pub(super) fn is_spent(&self) -> bool {
         self.left() == 0
@@ -161,14 +161,14 @@ impl Control {
     /// Wakes one worker.
     pub(super) fn wake(&self, worker: usize) {
         if let Some(waker) = self.wakers.get().and_then(|wakers| wakers.get(worker)) {
-            // One that cannot be woken looks at the clock soon enough.
+            // A worker that cannot be woken checks the clock soon enough.
             let _ = waker.wake();
         }
     }
 
     fn wake_all(&self) {
         for waker in self.wakers.get().into_iter().flatten() {
-            // One that cannot be woken looks at the clock soon enough.
+            // A worker that cannot be woken checks the clock soon enough.
             let _ = waker.wake();
         }
     }

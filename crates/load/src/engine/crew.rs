@@ -28,8 +28,8 @@ const ALARM: Token = Token(usize::MAX - 1);
 const EVENTS: usize = 1024;
 /// The kernel counts milliseconds with 31 bits.
 const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
-/// How long a client that waits alone for its reply looks at nothing else, such as an end before
-/// the time.
+/// Longest time that a single client waits for its reply without checking anything else, such as an
+/// early end.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
 /// The clients of one worker, each a state machine that replies drive on.
@@ -50,7 +50,7 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     /// Clients that wait for a transaction to arrive.
     pub(super) waiting: VecDeque<usize>,
     pub(super) openings: Openings,
-    /// Nothing is announced, every reply is there at once.
+    /// Nothing is announced, because every reply is there at once.
     pub(super) at_once: bool,
     /// The phase is over: nothing is begun any more.
     pub(super) winding_up: bool,
@@ -105,7 +105,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
         self.recorder.end_with_last();
         self.turn(u64::MAX);
-        // Where no client got as far as the loop.
+        // If no client reached the loop.
         self.check()
     }
 
@@ -140,8 +140,8 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
     }
 
-    /// Whether the one client of this worker has a statement under way and waits for its reply
-    /// by itself.
+    /// Whether the one client of this worker has a statement in progress and waits for its reply by
+    /// itself.
     #[inline]
     fn is_alone(&self) -> bool {
         match &self.clients[..] {
@@ -167,8 +167,8 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
     }
 
-    /// Where every reply is there at once, or the wait for it is the session's own, nothing is
-    /// announced: the clients take turns.
+    /// If every reply is there at once, or the session itself waits for it, nothing is announced:
+    /// the clients take turns.
     fn take_turns(&mut self, poll: &mut Poll, events: &mut Events) -> Result<(), Failure> {
         let mut last_ns = None;
         for index in 0..self.clients.len() {
@@ -186,7 +186,7 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         self.attend(now_ns)
     }
 
-    /// What has to be looked after between replies.
+    /// Checks between replies.
     fn attend(&mut self, now_ns: u64) -> Result<(), Failure> {
         self.check()?;
         if self.timers.next_ns().is_some_and(|at_ns| at_ns <= now_ns) {
@@ -205,8 +205,8 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         Ok(())
     }
 
-    /// After the end of the phase: no one waits any more, and what is under way must come to its
-    /// end in time.
+    /// After the end of the phase no client waits for a connection any more, and what is in
+    /// progress must end in time.
     #[cold]
     fn wind_up(&mut self, now_ns: u64) -> Result<(), Failure> {
         if !self.winding_up {
@@ -248,8 +248,8 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// Moves on to the interval of `now_ns`, after an early end where there is one: what completes
-    /// after it does not count, whether the worker has been woken for it or not.
+    /// Moves on to the interval of `now_ns`, or past an early end: what completes after it does not
+    /// count, whether or not the worker has been woken for it.
     #[inline]
     pub(super) fn pass_time(&mut self, now_ns: u64) {
         self.recorder.cut(self.worker.control.cut_ns());
@@ -258,9 +258,9 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
         }
     }
 
-    /// How long a worker may sleep: until an interval ends, a connection is to be made or takes
-    /// too long, or what is under way has taken too long. When a pause ends or a transaction
-    /// arrives, which is more exact, the alarm wakes it.
+    /// How long a worker may sleep: until an interval ends, a connection is due or takes too long,
+    /// or a statement has taken too long. The alarm, which is more exact, wakes it when a pause
+    /// ends or a transaction arrives.
     fn next_duty(&mut self) -> Result<Duration, Failure> {
         let mut duty_ns = self.recorder.boundary_ns();
         if self.recorder.is_over() {

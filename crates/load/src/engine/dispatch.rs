@@ -1,4 +1,4 @@
-//! How a crew's transactions begin: each after the last one, or when it arrives.
+//! When a crew's transactions begin: each after the last one, or when it arrives.
 
 use super::client::State;
 use super::crew::Crew;
@@ -7,8 +7,8 @@ use crate::driver::Driver;
 use crate::workload::{Script, Workload};
 
 impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
-    /// Begins a client's next transaction, unless none is to be begun any more. In an open loop
-    /// that is one which has arrived; where there is none, the client waits for the next.
+    /// Begins a client's next transaction, unless none may begin any more. In an open loop that is
+    /// the next one that has arrived; if there is none, the client waits for it.
     #[inline]
     pub(super) fn begin(&mut self, index: usize, now_ns: u64) {
         if self.pacer.is_some() {
@@ -37,7 +37,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
     /// Begins what has arrived, as far as clients are idle.
     pub(super) fn dispatch(&mut self) {
         let now_ns = self.worker.clock.now_ns();
-        // What is begun after an interval's end is none of that interval's.
+        // A transaction that begins after an interval's end does not belong to that interval.
         self.pass_time(now_ns);
         if self.recorder.is_over() || self.worker.control.is_spent() {
             return self.dismiss_waiting();
@@ -79,18 +79,18 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         self.take_first_step(index, begun, now_ns);
     }
 
-    /// Whether one more transaction may be begun; takes it from those that were asked for.
+    /// Whether one more transaction may begin; if so, takes it from the number asked for.
     #[inline]
     fn may_begin(&self) -> bool {
         !self.recorder.is_measuring() || self.worker.control.take_transaction()
     }
 
-    /// How many may be begun after one that is taken now; `None` where that may not.
+    /// How many may begin after one that is taken now; `None` if not even that one may.
     fn allowance(&self) -> Option<u64> {
         self.may_begin().then(|| self.left())
     }
 
-    /// How many more transactions may be begun in the present phase.
+    /// How many more transactions may begin in the present phase.
     fn left(&self) -> u64 {
         if self.recorder.is_measuring() {
             self.worker.control.left()
@@ -135,8 +135,8 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         }
     }
 
-    /// What the warm-up began and the measured phase ends is of the number that was asked for;
-    /// what would be more than that does not count.
+    /// A transaction that the warm-up began and the measured phase ends is one of the number asked
+    /// for; any beyond that number does not count.
     fn count_those_under_way(&mut self) {
         for client in &mut self.clients {
             client.counts = client.is_in_transaction() && self.worker.control.take_transaction();

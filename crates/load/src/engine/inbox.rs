@@ -1,4 +1,4 @@
-//! Where a run hears of its workers and of the world outside.
+//! Messages to a run from its workers and from outside.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::message::{Failure, Message, Outside};
 pub(super) struct Inbox {
     pub(super) outbox: Sender<Message>,
     receiver: Receiver<Message>,
-    /// Whether whoever started the run says when it goes on; without them it ends.
+    /// Whether the program that started the run says when it continues; without it the run ends.
     lockstep: bool,
 }
 
@@ -46,7 +46,8 @@ impl Inbox {
         }
     }
 
-    /// In lockstep, waits until the other side says to go on; true if a signal came instead.
+    /// In lockstep, waits until the other side lets the run continue; true if a signal came
+    /// instead.
     pub(super) fn await_line(&self) -> Result<bool, RunError> {
         if !self.lockstep {
             return Ok(false);
@@ -60,7 +61,7 @@ impl Inbox {
         }
     }
 
-    /// Whether a signal has come. What else has come is no one's any more.
+    /// Whether a signal has come. Other messages no longer matter.
     pub(super) fn is_interrupted(&self) -> Result<bool, RunError> {
         while let Some(message) = self.receive(Some(Duration::ZERO))? {
             if matches!(message, Message::FromOutside(Outside::Interrupt)) {

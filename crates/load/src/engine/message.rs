@@ -1,4 +1,4 @@
-//! What the threads of a run tell one another.
+//! Messages between the threads of a run.
 
 use std::sync::Arc;
 
@@ -25,10 +25,10 @@ pub enum Message {
         worker: usize,
         /// When the first of its clients began.
         begun_ns: u64,
-        /// Where its part of the phase ended.
+        /// The end of its part of the phase.
         end_ns: u64,
-        /// How long its thread was ready in the phase and had no core; `None` where the kernel
-        /// keeps no account.
+        /// How long its thread was ready in the phase and had no core; `None` if the kernel keeps
+        /// no account.
         waited_ns: Option<u64>,
         tally: Box<PhaseTally>,
     },
@@ -40,7 +40,7 @@ pub enum Message {
     FromOutside(Outside),
 }
 
-/// What reaches a run from outside the program.
+/// Messages to a run from outside the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outside {
     /// A line on standard input.
@@ -74,17 +74,17 @@ impl Failure {
         Self::new("internal", error.to_string())
     }
 
-    /// What was being done, and what came of it.
+    /// An action, and its result.
     #[must_use]
     pub fn from_fault(doing: &str, fault: &Fault) -> Self {
         Self::new(fault.code(), format!("{doing}: {fault}"))
     }
 }
 
-/// To a worker whose clients are connected.
+/// To a worker with connected clients.
 #[derive(Debug, Clone)]
 pub(super) struct Start {
     pub(super) schedule: Schedule,
-    /// Of all workers; `None`: a closed loop.
+    /// Shared by all workers; `None`: a closed loop.
     pub(super) pacer: Option<Arc<Pacer>>,
 }

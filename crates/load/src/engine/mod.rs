@@ -1,4 +1,4 @@
-//! The engine: runs a workload's clients against a driver and tells what happened.
+//! The engine: runs a workload's clients against a driver and reports the results.
 //!
 //! One conductor (the calling thread) and a few workers. A worker multiplexes its clients on an
 //! event loop; it shares nothing with the others but a control word. The conductor adds up what

@@ -1,4 +1,4 @@
-//! How a crew's connections come to be: begun many at a time, carried on by the event loop.
+//! Opens a crew's connections: many begin at a time, and the event loop continues them.
 
 use std::collections::VecDeque;
 use std::task::Poll as Progress;
@@ -18,15 +18,15 @@ use crate::workload::Workload;
 /// measured: they come when it says.
 const AT_A_TIME: usize = 48;
 
-/// How often it is looked after connections that take too long; the limit is in seconds.
+/// Time between checks for connections that take too long; the limit is in seconds.
 const LOOK_NS: u64 = 100_000_000;
 
 /// The connections that are being made.
 #[derive(Debug)]
 pub(super) struct Openings {
-    /// Clients whose turn has not come.
+    /// Clients that have not had their turn.
     queue: VecDeque<usize>,
-    /// Of those that queued, how many are being made.
+    /// Connections being made, of those that queued.
     under_way: usize,
     at_a_time: usize,
     /// Begun, and not carried on since.
@@ -93,14 +93,14 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         self.check()
     }
 
-    /// Begins connections whose turn has come, carries on those just begun, and gives up those
-    /// that take too long.
+    /// Begins the connections that are due, continues those just begun, and gives up those that
+    /// take too long.
     pub(super) fn attend_openings(&mut self, now_ns: u64) {
         while let Some(index) = self.openings.next() {
             self.open(index);
         }
-        // Those that come to be begun meanwhile are for the next time: a database that connects
-        // at once and a workload that does nothing else would not let go of us.
+        // Connections that come due meanwhile wait for the next time. Otherwise a database that
+        // connects at once, with a workload that only connects, would keep this loop busy forever.
         for index in std::mem::take(&mut self.openings.begun) {
             self.carry_on(Token(index));
         }

@@ -1,5 +1,5 @@
-//! The one queue of an open loop: the earliest transaction that waits goes to whichever client is
-//! idle, of whichever worker, so that a rate means the same however many threads serve it.
+//! The one queue of an open loop: the earliest waiting transaction goes to any idle client, of any
+//! worker, so that a rate means the same for any number of threads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,13 +10,13 @@ use crate::measure::Backlog;
 #[derive(Debug)]
 pub(super) struct Pacer(Mutex<Queue>);
 
-/// What a client finds that could begin a transaction.
+/// The state of the queue for an idle client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     Begin(Arrival),
-    /// None has arrived.
+    /// No transaction has arrived.
     Wait,
-    /// None is to be begun any more.
+    /// No transaction may begin any more.
     NoMore,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Arrival {
     pub(super) at_ns: u64,
     /// A client of some worker stood idle all the time since it arrived.
     pub(super) found_idle: bool,
-    /// The worker that is to look out for the next one from now on, and has to be woken for it.
+    /// The worker that waits for the next one from now on, and must be woken for it.
     pub(super) successor: Option<usize>,
 }
 
@@ -35,10 +35,10 @@ impl Pacer {
         Self(Mutex::new(Queue::new(rate, seed, workers, start_ns)))
     }
 
-    /// The turn of a client that has just become free; where it is to wait, it counts as idle.
+    /// The turn of a client that has just become free; if it must wait, it counts as idle.
     ///
-    /// `allow` is asked where a transaction has arrived: how many more may be begun after it,
-    /// `None` where not even this one.
+    /// `allow` is called if a transaction has arrived: it returns how many more may begin after it,
+    /// or `None` if not even this one may.
     pub(super) fn ask(
         &self,
         worker: usize,
@@ -54,7 +54,7 @@ impl Pacer {
         turn
     }
 
-    /// The turn of a client that counts as idle; where it begins, it does so no more.
+    /// The turn of a client that counts as idle; if it begins, it no longer does.
     pub(super) fn ask_idle(
         &self,
         worker: usize,
@@ -82,8 +82,8 @@ impl Pacer {
         (queue.watcher == Some(worker)).then_some(queue.next_ns)
     }
 
-    /// How many arrived in the interval that ends at an instant, and what waited there; nothing
-    /// for all but the first of the workers that ask. `left` may still be begun.
+    /// Arrivals in the interval that ends at an instant, and the queue at that instant; nothing for
+    /// all but the first worker that asks. `left` transactions may still begin.
     pub(super) fn close(&self, end_ns: u64, left: u64) -> (u64, Backlog) {
         self.lock().close(end_ns, left)
     }
@@ -103,10 +103,10 @@ struct Queue {
     to_count: Instants,
     uncounted_ns: u64,
     arrived: u64,
-    /// How many of them belong to intervals that are closed.
+    /// Arrivals that belong to closed intervals.
     told: u64,
     closed_ns: u64,
-    /// How long the last one that was begun had waited.
+    /// The wait of the last transaction that began.
     last_late_ns: u64,
     /// In the present interval.
     most_waiting: u64,
@@ -180,7 +180,7 @@ impl Queue {
         }
     }
 
-    /// What has been counted and not begun, as far as it may still be.
+    /// Arrivals that were counted and have not begun, as far as they may still begin.
     fn waiting(&self, left: u64) -> u64 {
         self.arrived.saturating_sub(self.begun).min(left)
     }
@@ -191,7 +191,7 @@ impl Queue {
         }
         self.closed_ns = end_ns;
         self.count_until(end_ns);
-        // What arrives after the last one that was asked for is none of ours.
+        // Arrivals after the last transaction that was asked for do not count.
         let told = self
             .arrived
             .min(self.begun.saturating_add(left))

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Limits beyond which the server is not waited for any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// For the replies to what was under way at the end of the measured phase.
+    /// For the replies to statements in progress at the end of the measured phase.
     pub replies: Duration,
     /// For the first connection again, when no client of the whole run has one.
     pub connections: Duration,
@@ -13,7 +13,7 @@ pub struct Patience {
 
 impl Default for Patience {
     /// Replies: longer than the lock wait time-out that MySQL sets by default (50 s). Connections:
-    /// time for a server to restart, without keeping for long a run whose server is gone for good.
+    /// time for a server to restart, without a long wait for a server that is gone for good.
     fn default() -> Self {
         Self {
             replies: Duration::from_secs(60),

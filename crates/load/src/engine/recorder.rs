@@ -8,8 +8,8 @@ use crate::driver::{Fault, Reply};
 use crate::measure::{Backlog, IntervalTally, Period, Phase, PhaseTally, Schedule};
 use crate::workload::Catalogue;
 
-/// Counts what one worker's clients do. Intervals end at instants that all workers share, so
-/// nothing has to be locked: a worker sends its part as soon as its clock passes the end.
+/// Counts what one worker's clients do. Intervals end at instants that all workers share, so no
+/// lock is needed: a worker sends its part as soon as its clock passes the end.
 #[derive(Debug)]
 pub(super) struct Recorder {
     worker: usize,
@@ -24,7 +24,7 @@ pub(super) struct Recorder {
     begun_ns: u64,
     /// When a transaction last completed or was given up.
     last_end_ns: u64,
-    /// What this thread had waited for a core when the measured phase began, and within it.
+    /// How long this thread had waited for a core when the measured phase began, and within it.
     waited_before_ns: Option<u64>,
     waited_ns: Option<u64>,
 }
@@ -47,7 +47,7 @@ impl Recorder {
         }
     }
 
-    /// From here on, what happens counts.
+    /// From here on, events count.
     pub(super) fn begin(&mut self, schedule: Schedule) {
         self.schedule = schedule;
         self.period = schedule.first();
@@ -69,7 +69,7 @@ impl Recorder {
             .is_some_and(|period| period.phase == Phase::Measure)
     }
 
-    /// Where the present interval ends; once over, where the phase ended.
+    /// The end of the present interval; once over, the end of the phase.
     pub(super) fn boundary_ns(&self) -> u64 {
         self.period
             .map_or(self.schedule.end_ns, |period| period.end_ns)
@@ -87,7 +87,7 @@ impl Recorder {
         self.interval.backlog = backlog;
     }
 
-    /// How long after its arrival a transaction was begun that found an idle client.
+    /// Delay from the arrival of a transaction to its begin, if a client was idle.
     #[inline]
     pub(super) fn lateness(&mut self, late_ns: u64) {
         if !self.is_over() {
@@ -148,7 +148,7 @@ impl Recorder {
         }
     }
 
-    /// A statement that was under way at the end of the phase and has had no reply since.
+    /// A statement that was in progress at the end of the phase and has had no reply since.
     pub(super) fn unanswered(&mut self, type_index: Option<usize>) {
         self.phase.errors.record_unanswered(type_index);
         if let Some(type_index) = type_index {
@@ -175,8 +175,7 @@ impl Recorder {
         }
     }
 
-    /// Where a number of transactions ended the phase before its time, it ended with the last of
-    /// them.
+    /// If a number of transactions ended the phase early, it ended with the last of them.
     pub(super) fn end_with_last(&mut self) {
         if let Some(period) = self.period {
             self.cut(self.last_end_ns.max(period.start_ns));
@@ -202,7 +201,8 @@ impl Recorder {
         let Some(period) = self.period.take() else {
             return;
         };
-        // One that an early end has left no length is none: it would have no rate.
+        // An interval that an early end has left without length does not count: it would have no
+        // rate.
         if period.start_ns < period.end_ns {
             let sent = Message::Interval {
                 worker: self.worker,

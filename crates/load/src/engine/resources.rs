@@ -1,4 +1,4 @@
-//! What the operating system says of this process.
+//! The operating system's account of this process.
 
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use nix::sys::time::TimeValLike;
@@ -35,8 +35,8 @@ impl Cpu {
     }
 }
 
-/// The most memory that the process has held: `VmHWM` of `/proc/self/status` (proc(5)).
-/// `ru_maxrss` would be that of whoever started us where theirs was more: it outlives exec.
+/// The most memory that the process has held: `VmHWM` of `/proc/self/status` (proc(5)). `ru_maxrss`
+/// outlives exec, so it would be that of the parent process if that was larger.
 fn max_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -44,9 +44,9 @@ fn max_rss_bytes() -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// How long the calling thread has been ready to run and had no core, since it was started:
-/// the second number of `/proc/thread-self/schedstat` (Linux, Documentation/scheduler/sched-stats).
-/// `None` on a kernel that keeps no such account.
+/// How long the calling thread has been ready to run and had no core, since it started: the second
+/// number of `/proc/thread-self/schedstat` (Linux, Documentation/scheduler/sched-stats). `None` on
+/// a kernel that keeps no such account.
 pub(super) fn waited_for_cpu_ns() -> Option<u64> {
     let account = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     account.split_ascii_whitespace().nth(1)?.parse().ok()

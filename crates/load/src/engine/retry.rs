@@ -4,22 +4,22 @@ use std::collections::BTreeSet;
 
 use crate::driver::{Dialect, ServerError};
 
-/// What is run again after a server's refusal.
+/// Which transactions are run again after an error.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Retry {
-    /// What the database's own manual calls worth another try: deadlocks, lock wait time-outs,
-    /// serialization failures, a busy file; and what a workload's own draws bring about.
+    /// Errors that the database's own manual calls worth another try: deadlocks, lock wait
+    /// time-outs, serialization failures, a busy file. Also those that a workload's own draws
+    /// cause.
     #[default]
     Transient,
-    /// Nothing: a transaction that is refused is given up.
+    /// None: a transaction with an error is given up.
     Never,
     /// Exactly these of the server's codes.
     Codes(BTreeSet<String>),
 }
 
 impl Retry {
-    /// Reads codes such as this database has; the error says which is none, and what they are
-    /// like.
+    /// Reads codes of this database; the error names a wrong one, and shows what codes look like.
     pub fn codes(codes: &[String], dialect: Dialect) -> Result<Self, String> {
         let (what, example, is_code): (_, _, fn(&str) -> bool) = match dialect {
             Dialect::Mysql => ("a number", "1213", is_mysql_code),
@@ -34,8 +34,8 @@ impl Retry {
         }
     }
 
-    /// Whether a transaction is run again after this refusal, which may come from two clients'
-    /// draws that met.
+    /// Whether a transaction is run again after this error, which may come from a collision of two
+    /// clients' draws.
     pub(super) fn applies(&self, error: &ServerError, collides: bool) -> bool {
         match self {
             Self::Transient => error.transient || collides,

@@ -1,4 +1,4 @@
-//! How the kernel's scheduler is to treat a worker.
+//! The scheduling policy of a worker.
 
 use rustix::process::getpriority_process;
 use thread_priority::unix::{
@@ -10,11 +10,11 @@ use thread_priority::{ThreadPriority, ThreadPriorityValue};
 /// Makes the calling thread `SCHED_BATCH`: when a reply wakes it, it does not push the server off
 /// the core at once, but takes its turn.
 ///
-/// On one machine with its server, a worker that is woken by each reply and pre-empts the server
-/// to read it costs two switches of context per statement, and the next reply is not ready when
-/// it is done. Waiting its turn, it finds several: at 64 clients on two cores that halved our CPU
-/// time per statement, and at 8 it raised the throughput by a quarter. Where a core is free, or the
-/// server is elsewhere, there is no difference.
+/// If the server runs on the same machine, a worker that is woken by each reply pre-empts the
+/// server to read it. That costs two context switches per statement, and the next reply is not
+/// ready afterwards. A worker that waits for its turn finds several replies: at 64 clients on two
+/// cores that halved our CPU time per statement, and at 8 it raised the throughput by a quarter. If
+/// a core is free, or the server is elsewhere, there is no difference.
 ///
 /// A kernel that refuses leaves things as they are, which is slower but not wrong.
 pub(super) fn take_turns() {

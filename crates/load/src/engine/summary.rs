@@ -12,8 +12,8 @@ use crate::workload::{Catalogue, StatementType};
 /// At the end, a rate that was held is behind by no more than this share of the phase: the begun
 /// transactions fall no further short of the asked ones.
 const BEHIND_AT_END: f64 = 0.01;
-/// Before that, a backlog may come and go: its transactions have been measured, and the latencies
-/// tell of them. From this share of the phase on, they tell of little else.
+/// Below this share of the phase, a backlog may come and go: its transactions are in the latencies.
+/// Above it, the latencies show little else.
 const BEHIND_EVER: f64 = 0.1;
 /// And however long the phase is, what was so far behind did not keep up.
 const BEHIND_EVER_S: f64 = 1.0;

@@ -1,4 +1,4 @@
-//! Which client is to be looked at when: those that pause, sleep, or wait for another attempt.
+//! When to check which client: those that pause, sleep, or wait for another attempt.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +17,7 @@ impl Timers {
         self.0.peek().map(|Reverse((at_ns, _))| *at_ns)
     }
 
-    /// A client whose instant has come; it waits no more.
+    /// A client that is due; it waits no more.
     pub(super) fn due(&mut self, now_ns: u64) -> Option<usize> {
         self.next_ns().filter(|&at_ns| at_ns <= now_ns)?;
         self.0.pop().map(|Reverse((_, client))| client)

@@ -7,7 +7,7 @@ use super::patience::Patience;
 use crate::measure::{Backlog, ErrorEntry, IntervalTally, NO_REPLY, Period, Phase, PhaseTally};
 use crate::workload::StatementType;
 
-/// Of a run of which no client is left.
+/// Totals of a run with no client left.
 const STOPPED: &str = "stopped";
 
 /// The workers' parts of a run.
@@ -25,7 +25,7 @@ pub(super) struct Totals {
     /// When the first client of all began.
     pub(super) begun_ns: u64,
     pub(super) end_ns: u64,
-    /// Of all workers together; `None` where one of them has none.
+    /// Of all workers together; `None` if one of them has none.
     pub(super) waited_ns: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Totals {
         }
     }
 
-    /// Takes up a worker's accounts; other messages are none of its business.
+    /// Adds a worker's counts; ignores other messages.
     pub(super) fn take(&mut self, message: Message) {
         match message {
             Message::Interval {
@@ -120,12 +120,12 @@ impl Totals {
         self.finished.iter().all(|finished| *finished)
     }
 
-    /// Whether there is something to tell.
+    /// Whether there is something to report.
     pub(super) fn has_measured(&self) -> bool {
         self.measured.transactions.count() > 0 || self.measured.statements() > 0
     }
 
-    /// Why a run has failed at whose end the server owed replies.
+    /// Why a run failed if the server owed replies at its end.
     pub(super) fn unanswered(&self, patience: Patience) -> Option<Failure> {
         let unanswered = self.phase.errors.unanswered();
         (unanswered > 0).then(|| {
@@ -166,7 +166,7 @@ impl Totals {
         )
     }
 
-    /// In words; `None` where the phase met none.
+    /// In words; `None` if the phase had no errors.
     fn most_frequent_error(&self, types: &[StatementType]) -> Option<String> {
         let errors = self.phase.errors.iter();
         let ((code, type_index), entry) = errors.max_by_key(|(_, entry)| entry.count)?;
@@ -178,7 +178,7 @@ impl Totals {
         ))
     }
 
-    /// Adds another run's totals, whose statement types are these of ours.
+    /// Adds another run's totals; `types` maps its statement types to ours.
     pub(super) fn absorb(&mut self, other: &Self, types: &[usize]) {
         self.measured.add(&other.measured);
         self.phase.absorb(&other.phase, types);

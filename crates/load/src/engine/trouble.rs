@@ -1,4 +1,4 @@
-//! What a crew does when something goes wrong: roll back, begin again, connect again, give up.
+//! A crew's reaction to errors: roll back, run again, reconnect, give up.
 
 use super::client::{Reason, State};
 use super::conductor::nanoseconds;
@@ -8,8 +8,8 @@ use crate::driver::{Driver, Fault, Reply, ServerError};
 use crate::workload::{Script, Workload};
 
 impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
-    /// The server refused a statement: the transaction is rolled back where there is one, then
-    /// begun again with new draws if the refusal was transient, or given up.
+    /// The server refused a statement: the transaction is rolled back if there is one, then run
+    /// again with new draws if the error was transient, or given up.
     #[cold]
     pub(super) fn refused(&mut self, index: usize, mut error: ServerError, now_ns: u64) {
         let type_index = self.clients[index].type_index;
@@ -73,11 +73,11 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
         self.take_first_step(index, begun, now_ns);
     }
 
-    /// Lets those clients go on whose instant has come.
+    /// Continues the clients that are due.
     #[cold]
     pub(super) fn end_waits(&mut self, until_ns: u64) {
         let now_ns = self.worker.clock.now_ns();
-        // Those that come to wait meanwhile are for the next time.
+        // Clients that begin to wait meanwhile are for the next time.
         for _ in 0..self.timers.len() {
             let Some(index) = self.timers.due(until_ns) else {
                 return;
@@ -120,7 +120,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
             .set(self.clients[index].go_down(now_ns, 0), index);
     }
 
-    /// Ends a client for good: nobody knows what became of its last transaction.
+    /// Ends a client for good: the fate of its last transaction is not known.
     fn stop(&mut self, index: usize) {
         self.worker.control.count_stopped();
         self.rest(index);
@@ -143,7 +143,7 @@ impl<D: Driver + Send + 'static, W: Workload> Crew<'_, D, W> {
                 "all connections were lost and none could be made again; is the server still running?",
                 fault,
             );
-            // Who is gone has ended the run already.
+            // A receiver that is gone has ended the run already.
             let _ = self.worker.outbox.send(Message::CutOff(failure));
         }
     }

@@ -20,7 +20,7 @@ use crate::workload::Workload;
 pub(super) struct Manner {
     /// The clients connect when the phase begins, so that it counts.
     pub(super) connects_late: bool,
-    /// A client that has given up so many transactions in a row has no more work.
+    /// A client that has given up this many transactions in a row has no more work.
     pub(super) most_failures: u32,
 }
 
@@ -33,7 +33,7 @@ impl Default for Manner {
     }
 }
 
-/// What a worker is made from.
+/// The parts of a worker.
 pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) number: usize,
     /// Of the whole run.
@@ -50,7 +50,7 @@ pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) manner: Manner,
     pub(super) clock: Clock,
     pub(super) control: Arc<Control>,
-    /// Where connections are registered: that of the poll which the worker is run with.
+    /// Registers connections with the poll that the worker runs.
     pub(super) registry: Registry,
     pub(super) inbox: Receiver<Start>,
     pub(super) outbox: Sender<Message>,
@@ -58,7 +58,7 @@ pub(super) struct Worker<D: Driver, W: Workload> {
 
 impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     /// Connects, waits for the start, runs to the end, and keeps the connections open until the
-    /// conductor lets go of the worker.
+    /// conductor releases the worker.
     pub(super) fn run(&self, mut poll: Poll) -> Result<(), Failure> {
         // Arrivals that are due do not wait for their turn.
         if !self.is_paced {

@@ -14,9 +14,9 @@ pub struct Bar {
     pub cumulative_percent: f64,
 }
 
-/// The histogram (of nanoseconds) in rows whose limits are 10^(k/8) us, from the first with
-/// a latency to the last; those between that have none are there as well. Each count is exact to
-/// the histogram's own buckets.
+/// The histogram (of nanoseconds) in rows with limits of 10^(k/8) us, from the first row with a
+/// latency to the last, empty rows between them included. Each count is exact to the histogram's
+/// own buckets.
 #[allow(clippy::cast_possible_truncation)] // Decades are few.
 pub(super) fn bars(histogram: &Histogram<u64>) -> Vec<Bar> {
     if histogram.is_empty() {

@@ -32,7 +32,7 @@ impl Clock {
         self.epoch_unix_s + at_ns as f64 / 1e9
     }
 
-    /// How long it is from now until `at_ns`; zero if that has passed.
+    /// The time from now until `at_ns`; zero if that has passed.
     #[must_use]
     pub fn until(&self, at_ns: u64) -> Duration {
         Duration::from_nanos(at_ns.saturating_sub(self.now_ns()))

@@ -50,7 +50,7 @@ impl Latencies {
         self.histogram.len()
     }
 
-    /// `None` where nothing was recorded: there is no mean of nothing.
+    /// `None` if nothing was recorded.
     #[must_use]
     pub fn summary(&self, percentiles: &[f64]) -> Option<LatencySummary> {
         (self.count() > 0).then(|| LatencySummary {
@@ -119,7 +119,7 @@ pub struct LatencySummary {
 const ENOUGH_BEYOND: f64 = 10.0;
 
 impl LatencySummary {
-    /// Whether enough latencies lie beyond a percentile to believe it.
+    /// Whether enough latencies lie beyond a percentile to trust it.
     #[must_use]
     pub fn supports(&self, percentile: f64) -> bool {
         // A rounding error of the percentile must not make nine out of ten.

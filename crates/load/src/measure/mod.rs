@@ -1,4 +1,4 @@
-//! What is measured: time, latencies, counts. Nothing here knows a database.
+//! Measurements: time, latencies, counts. Nothing here depends on a database.
 
 mod bars;
 mod clock;

@@ -15,11 +15,11 @@ pub enum Phase {
 /// cut their counts at the same instants, by each reply's own time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// Where the warm-up begins.
+    /// Start of the warm-up.
     pub start_ns: u64,
-    /// Where the measured phase begins; equal to `start_ns` without a warm-up.
+    /// Start of the measured phase; equal to `start_ns` without a warm-up.
     pub measure_ns: u64,
-    /// Where the measured phase ends; `u64::MAX` where a number of transactions ends it.
+    /// End of the measured phase; `u64::MAX` if a number of transactions ends it.
     pub end_ns: u64,
     /// `None`: one interval for the whole phase.
     pub interval_ns: Option<u64>,
@@ -35,7 +35,7 @@ pub struct Period {
 }
 
 impl Schedule {
-    /// Of a run that has not begun.
+    /// The schedule of a run that has not begun.
     pub const NEVER: Self = Self {
         start_ns: u64::MAX,
         measure_ns: u64::MAX,

@@ -11,7 +11,7 @@ pub struct Backlog {
     pub waiting: u64,
     /// How long the first of them has been waiting.
     pub behind_ns: u64,
-    /// The most that ever waited since the interval or phase began, where no client was idle.
+    /// The most that ever waited since the interval or phase began, while no client was idle.
     pub most_waiting: u64,
     /// The longest that the first of them ever had been waiting.
     pub most_behind_ns: u64,
@@ -27,7 +27,7 @@ impl Backlog {
     }
 }
 
-/// What happened in one interval.
+/// The counts of one interval.
 #[derive(Debug, Clone, Default)]
 pub struct IntervalTally {
     /// Latencies of the transactions that completed; their count is the transactions.
@@ -71,7 +71,7 @@ impl IntervalTally {
     }
 }
 
-/// What happened in the measured phase, beyond what its intervals hold.
+/// The counts of the measured phase, beyond what its intervals hold.
 #[derive(Debug, Clone, Default)]
 pub struct PhaseTally {
     /// In the order of the catalogue's types.
@@ -79,8 +79,7 @@ pub struct PhaseTally {
     pub errors: ErrorTally,
     pub failed_transactions: u64,
     pub delay: Delay,
-    /// How long transactions of an open loop were begun after their arrival, although a client was
-    /// idle.
+    /// Delay from the arrival of open-loop transactions to their begin, although a client was idle.
     pub lateness: Delay,
 }
 
@@ -103,7 +102,7 @@ impl PhaseTally {
         self.lateness.add(other.lateness);
     }
 
-    /// Adds a phase of another catalogue, whose types, in their order, are these of ours.
+    /// Adds a phase of another catalogue; `types` maps its statement types, in order, to ours.
     pub fn absorb(&mut self, other: &Self, types: &[usize]) {
         for (&mine, theirs) in types.iter().zip(&other.statements) {
             if self.statements.len() <= mine {
@@ -122,7 +121,7 @@ impl PhaseTally {
 /// One statement type's executions.
 #[derive(Debug, Clone, Default)]
 pub struct StatementTally {
-    /// Of the executions that succeeded; their count is the executions.
+    /// Of successful executions; their count is the number of executions.
     pub latencies: Latencies,
     pub rows: u64,
     pub affected: u64,
@@ -146,7 +145,7 @@ impl StatementTally {
     }
 }
 
-/// How long something lay that could have been taken up.
+/// How long something waited that could have been processed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delay {
     pub count: u64,
@@ -180,7 +179,7 @@ pub struct ErrorEntry {
     pub count: u64,
 }
 
-/// What statements without a reply are counted under.
+/// The code of statements without a reply.
 pub const NO_REPLY: &str = "no-reply";
 
 /// Errors by code and statement type.

@@ -30,7 +30,7 @@ pub enum Event {
     },
     Idle,
     Summary(Box<Summary>),
-    /// What a job had measured when it failed, for a person: a program has read the `operation`
+    /// The results of a job before it failed, for a person: a program has read the `operation`
     /// lines, and takes a summary for the end of a good run.
     #[serde(skip)]
     BrokenOff(Box<Summary>),
@@ -49,11 +49,11 @@ pub struct Ready {
     pub workload: Cow<'static, str>,
     pub mix: Cow<'static, str>,
     pub server_version: String,
-    /// Of the clients' draws: given again, they draw the same.
+    /// Seed of the clients' draws: the same seed gives the same draws.
     pub seed: u64,
     pub clients: usize,
     pub workers: usize,
-    /// For all clients together, their statements prepared.
+    /// Time for all clients together to connect and prepare their statements.
     pub connect_s: f64,
     pub statements: Vec<StatementTypeInfo>,
 }
@@ -91,10 +91,10 @@ pub struct Interval {
 pub struct BacklogSummary {
     pub arrived: u64,
     pub waiting: u64,
-    /// How long the first of them had been waiting; where all that was asked for had been begun,
-    /// how long the last one had.
+    /// How long the first of them had been waiting; if all transactions asked for had begun, how
+    /// long the last one had.
     pub behind_s: f64,
-    /// The most that ever waited, where no client was idle, and the longest that the first of them
+    /// The most that ever waited while no client was idle, and the longest that the first of them
     /// ever had.
     pub most_waiting: u64,
     pub most_behind_s: f64,
@@ -110,11 +110,11 @@ pub struct RateSummary {
     /// In the measured phase; waiting and behind are as at its end.
     #[serde(flatten)]
     pub backlog: BacklogSummary,
-    /// Whether all but a hundredth of the phase's transactions were begun within it, and it never
-    /// was further behind than a second or a tenth of the phase.
+    /// Whether all but a hundredth of the phase's transactions began within it, and the backlog was
+    /// never longer than a second or a tenth of the phase.
     pub held: bool,
-    /// From a transaction's arrival to its first statement, where a client was idle: our own
-    /// share in its latency. `None` where none was.
+    /// From a transaction's arrival to its first statement, if a client was idle: our own share in
+    /// its latency. `None` if there was none.
     pub start_delay_us: Option<DelaySummary>,
 }
 
@@ -141,7 +141,8 @@ pub struct Summary {
     pub failed_transactions: u64,
     pub retries: u64,
     pub reconnects: u64,
-    /// Where clients end for good that are in doubt about their last transaction: how many have.
+    /// Number of clients that ended for good because the fate of their last transaction is not
+    /// known, if clients do that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_clients: Option<usize>,
     /// Of an open loop.
@@ -163,15 +164,15 @@ pub struct Operation {
     pub name: Cow<'static, str>,
     pub clients: usize,
     pub planned: u64,
-    /// What completed of what was planned.
+    /// Completed transactions, of those planned.
     pub count: u64,
-    /// `None` where it was skipped: nothing was timed.
+    /// `None` if it was skipped: nothing was timed.
     pub seconds: Option<f64>,
-    /// Where a time limit or a signal cut it short: what all that was planned would have taken at
+    /// If a time limit or a signal cut it short: the time that the whole plan would have taken at
     /// the same pace.
     pub extrapolated_s: Option<f64>,
-    /// Whether a time limit or a signal cut it short, also where nothing had completed from which
-    /// to extrapolate.
+    /// Whether a time limit or a signal cut it short, even if nothing had completed to extrapolate
+    /// from.
     pub cut: bool,
     /// Why it was not run.
     pub skipped: Option<Cow<'static, str>>,
@@ -180,7 +181,7 @@ pub struct Operation {
     pub rows: u64,
     pub affected: u64,
     pub latency_us: Option<LatencySummary>,
-    /// Where it has statements of several types.
+    /// Present if it has statements of several types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statement_types: Vec<StatementSummary>,
 }
@@ -217,7 +218,7 @@ pub struct ErrorSummary {
     pub count: u64,
 }
 
-/// What the load generator itself took.
+/// Resources of the load generator itself.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ClientCost {
     pub cpu_user_s: f64,
@@ -225,13 +226,13 @@ pub struct ClientCost {
     pub max_rss_bytes: u64,
     /// `None` where replies are not announced (SQLite, null).
     pub delay_us: Option<DelaySummary>,
-    /// How long the workers, all together, were ready to run and had no core; `None` where the
-    /// kernel keeps no such account.
+    /// How long the workers, all together, were ready to run and had no core; `None` if the kernel
+    /// keeps no such account.
     pub waited_for_cpu_s: Option<f64>,
 }
 
 impl ClientCost {
-    /// What this and another part of the run took, one after the other.
+    /// The sum of this part of the run and another one after it.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -242,7 +243,7 @@ impl ClientCost {
     }
 }
 
-/// From the worker's waking up to a reply's being read and understood.
+/// From when the worker wakes up to when a reply has been read and parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DelaySummary {
     pub mean: f64,

@@ -16,7 +16,7 @@ pub(super) fn write(bars: &[Bar], out: &mut impl Write) -> io::Result<()> {
         "up to ms", "count", "below %"
     )?;
     for bar in bars {
-        // Whoever has one transaction has a star.
+        // A row with one transaction has a star.
         let stars = (bar.count * LONGEST_BAR).div_ceil(fullest);
         writeln!(
             out,

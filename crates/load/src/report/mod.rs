@@ -1,4 +1,4 @@
-//! What a run says: events, as JSON lines or as text for a person.
+//! The output of a run: events, as JSON lines or as text for a person.
 
 mod event;
 mod histogram;
@@ -16,7 +16,7 @@ pub use text::TextReport;
 
 use std::io;
 
-/// Where the events of a run go. An error ends the run: no one is listening any more.
+/// The receiver of a run's events. An error ends the run, because nobody reads the output any more.
 pub trait Report {
     fn event(&mut self, event: &Event) -> io::Result<()>;
 }

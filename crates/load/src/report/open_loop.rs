@@ -1,10 +1,10 @@
-//! How a person is told of an open loop: whether the rate was held, and how far behind it fell.
+//! The report of an open loop for a person: whether the rate was held, and how far behind it fell.
 
 use std::io::{self, Write};
 
 use super::{BacklogSummary, RateSummary};
 
-/// What the columns of an interval's backlog are called.
+/// Titles of the columns of an interval's backlog.
 pub(super) const HEAD: &str = "   backlog  behind s";
 
 /// An interval's backlog under [`HEAD`].
@@ -39,7 +39,7 @@ pub(super) fn write(rate: &RateSummary, out: &mut impl Write) -> io::Result<()> 
     writeln!(
         out,
         "{INDENT}begun {:.1} us after their time on average, {:.0} us at most, \
-         where a client was idle",
+         if a client was idle",
         delay.mean, delay.max
     )
 }

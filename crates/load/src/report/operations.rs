@@ -49,7 +49,7 @@ impl OperationLines {
             )?;
         }
         if let Some(all_s) = operation.extrapolated_s {
-            write!(out, ": all would take {all_s:.3} s")?;
+            write!(out, "; all would take {all_s:.3} s")?;
         }
         if operation.errors > 0 {
             write!(out, "  {} errors", operation.errors)?;
@@ -79,10 +79,10 @@ pub(super) fn totals(out: &mut impl Write, summary: &Summary) -> io::Result<()> 
     all.write(out)?;
     writeln!(
         out,
-        "count: turns of loops, or rows where a turn INSERTs many; mean: of a turn"
+        "count: turns of loops, or rows if a turn INSERTs many; mean: per turn"
     )?;
     if all.extrapolated {
-        let sign = "+: with what loops that were cut short would have taken to their end";
+        let sign = "+: includes the estimated rest of loops that were cut short";
         writeln!(out, "{sign}")?;
     }
     Ok(())
@@ -112,7 +112,7 @@ struct Total<'a> {
     cut: bool,
     extrapolated: bool,
     latency_s: f64,
-    /// Of how many transactions: a count may be one of rows.
+    /// The number of transactions: a count may be one of rows.
     latencies: u64,
 }
 

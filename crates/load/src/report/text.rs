@@ -8,10 +8,10 @@ use super::operations::{self, OperationLines};
 use super::{Event, Interval, Ready, Report, Summary};
 use crate::measure::{LatencySummary, Phase};
 
-/// The column heads come again after so many lines, so that they are on the screen.
+/// The column heads are repeated after this many lines, so that they stay on the screen.
 const LINES_PER_HEAD: usize = 20;
 
-/// The column of statements' names is no narrower, so that short and long reports look alike.
+/// Least width of the column of statement names, so that short and long reports look alike.
 const SHORTEST_NAME_CHARS: usize = 18;
 
 /// Marks a percentile that rests on too few latencies.
@@ -20,11 +20,11 @@ const UNSUPPORTED: char = '~';
 /// Writes intervals as a table and the summary as a block.
 pub struct TextReport<W> {
     out: W,
-    /// Intervals are shown only where the user asked for them.
+    /// Intervals are shown only if the user asked for them.
     intervals: bool,
     /// Those that were asked for, in order.
     percentiles: Vec<f64>,
-    /// The distribution of latencies is shown only where the user asked for it.
+    /// The distribution of latencies is shown only if the user asked for it.
     histogram: bool,
     lines: usize,
     clients: usize,
@@ -127,7 +127,7 @@ impl<W: Write> TextReport<W> {
             counted(summary.clients, "client"),
             summary.seconds,
             if summary.interrupted {
-                ", then INTERRUPTED: the phase was to be longer"
+                ", INTERRUPTED before the end of the phase"
             } else {
                 ""
             }
@@ -167,7 +167,7 @@ impl<W: Write> TextReport<W> {
         if let Some(stopped) = summary.stopped_clients.filter(|&stopped| stopped > 0) {
             writeln!(
                 self.out,
-                "  clients stopped  {stopped:>12}   (in doubt about their last transaction)"
+                "  clients stopped  {stopped:>12}   (outcome of their last transaction unknown)"
             )?;
         }
         if let Some(rate) = &summary.rate {
@@ -298,7 +298,7 @@ impl<W: Write> Report for TextReport<W> {
                 self.summary(summary)?;
                 writeln!(
                     self.out,
-                    "\nThe job FAILED before its end; all of this is from before"
+                    "\nThe job FAILED; these figures are from before the failure"
                 )
             }
             // A failure is said on standard error; the phases are seen from the intervals.

@@ -1,4 +1,4 @@
-//! Where draws come from: a generator for each place, so that no place's draws depend on another's.
+//! Random draws: a generator for each purpose, so that no purpose's draws depend on another's.
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;

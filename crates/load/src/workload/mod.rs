@@ -1,4 +1,4 @@
-//! What is asked of a database: a catalogue of statements, and clients that draw transactions.
+//! Workloads: a catalogue of statements, and clients that draw transactions.
 
 use std::borrow::Cow;
 use std::io;
@@ -34,7 +34,7 @@ pub struct Catalogue {
     rollback: Option<StatementId>,
 }
 
-/// Of statements that are no type's.
+/// The type of statements that belong to none.
 const NO_TYPE: usize = usize::MAX;
 
 impl Catalogue {
@@ -97,7 +97,7 @@ impl Catalogue {
         self.type_of[statement]
     }
 
-    /// What every session begins with, in this order.
+    /// The statements that every session begins with, in this order.
     #[must_use]
     pub fn set_up(&self) -> &[StatementId] {
         &self.set_up
@@ -126,27 +126,27 @@ pub trait Workload: Send + Sync + 'static {
     /// The script of one client; a pure function of the workload's seed and the client's number.
     fn script(&self, client: usize) -> Self::Script;
 
-    /// Whether a refusal is what a statement of this type is sent for, such as a duplicate key that
-    /// is inserted to see what that costs: it then counts as a reply without rows.
+    /// Whether an error is what a statement of this type is sent for, such as a duplicate key that
+    /// is inserted to measure its cost. It then counts as a reply without rows.
     fn expects(&self, _type_index: usize, _error: &ServerError) -> bool {
         false
     }
 
-    /// Whether an error that servers hold final comes from two clients' draws that met, so that
-    /// new draws may succeed: the transaction is then run again, as after a deadlock.
+    /// Whether an error that servers call permanent comes from a collision of two clients' draws,
+    /// so that new draws may succeed. The transaction is then run again, as after a deadlock.
     fn collides(&self, _error: &ServerError) -> bool {
         false
     }
 
-    /// Whether a client ends for good where nobody knows what became of its transaction: the
-    /// connection was lost, or an error came after which it is not run again. Else it goes on with
-    /// its next one.
+    /// Whether a client ends for good if the fate of its transaction is not known: the connection
+    /// was lost, or an error came after which it is not run again. Otherwise it continues with its
+    /// next one.
     fn ends_in_doubt(&self) -> bool {
         false
     }
 }
 
-/// What a client does next in its transaction.
+/// A client's next step in its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// A statement of the catalogue, its parameters in the arguments.
@@ -155,18 +155,18 @@ pub enum Next {
     Sql { type_index: usize },
     /// Leave the server and come again, logged in and prepared; accounted for under this type.
     Reconnect { type_index: usize },
-    /// Do nothing for so long, which counts as part of the transaction and as no statement. The
-    /// event loop wakes in whole milliseconds; where it does not (SQLite, null) it is more exact.
+    /// Pause for this time, which counts as part of the transaction but not as a statement. The
+    /// event loop wakes in whole milliseconds; without one (SQLite, null) it is more exact.
     Sleep { us: u64 },
-    /// There is no next step, for a reason of the workload's own that [`Script::mistake`] tells;
-    /// the run fails.
+    /// There is no next step, for a reason of the workload that [`Script::mistake`] returns; the
+    /// run fails.
     Fail,
 }
 
 /// One client's source of transactions.
 pub trait Script: Send {
-    /// Draws a new transaction; what is left of the one before is forgotten. False: this client
-    /// has done all that it had to do.
+    /// Draws a new transaction and forgets the rest of the one before. False: this client has
+    /// finished its work.
     fn begin(&mut self) -> bool;
 
     /// Begins the same transaction again after the server has rolled it back. Only a workload that

@@ -9,7 +9,7 @@ pub trait TableSet: Sync {
     /// The workload's name on the command line.
     fn workload(&self) -> &'static str;
 
-    /// How many tables there are.
+    /// Number of tables.
     fn count(&self) -> usize;
 
     /// Rows that one of them is loaded with.
@@ -33,7 +33,8 @@ pub trait TableSet: Sync {
 pub struct Progress(AtomicU64);
 
 impl Progress {
-    /// A shared counter costs more than a row, so it is raised by so many at a time.
+    /// Updating a shared counter costs more than making a row, so it is raised by this many at a
+    /// time.
     const ROWS: u64 = 1000;
 
     /// Says that row `done + 1` of `rows` is about to be made.
@@ -54,7 +55,7 @@ impl Progress {
     }
 }
 
-/// Whether the table is there already; an empty table counts.
+/// Whether the table exists; an empty table counts.
 pub fn exists(admin: &mut dyn Admin, dialect: Dialect, name: &str) -> Result<bool, Fault> {
     let sql = match dialect {
         Dialect::Mysql => format!(
@@ -97,7 +98,7 @@ pub fn has_index_on(
     counts_some(admin, &sql)
 }
 
-/// Whether the table's storage engine has transactions; `None`: the database makes no such
+/// Whether the table's storage engine has transactions; `None`: the database has no such
 /// difference.
 pub fn is_transactional(
     admin: &mut dyn Admin,

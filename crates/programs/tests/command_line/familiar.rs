@@ -35,10 +35,13 @@ fn options_of_other_tools() {
         ),
         ("oltp run", "the verb comes first: run oltp"),
         ("run mysqlslap", "`run slap`"),
-        ("prepare sqlbench --url null:", "sqlbench needs no tables"),
-        ("run slap --seconds 5", "ends by itself"),
-        ("run sqlbench --seconds 3", "ends by itself"),
-        ("run sqlbench --time 3", "ends by itself"),
+        (
+            "prepare sqlbench --url null:",
+            "sqlbench needs no preparation",
+        ),
+        ("run slap --seconds 5", "ends when all its work is done"),
+        ("run sqlbench --seconds 3", "ends when all its work is done"),
+        ("run sqlbench --time 3", "ends when all its work is done"),
         ("run slap --concurrency 4", "here it is --clients"),
         ("run slap --number-int-cols 4", "here it is --int-columns"),
         ("run slap --number-char-cols=4", "here it is --char-columns"),
@@ -87,10 +90,7 @@ fn options_of_other_tools() {
         ("run script -i", "`prepare script --file FILE`"),
         ("run script -t 5", "all clients together"),
         ("run oltp --clients 1,2,4", "`clients = [1, 2, 4]`"),
-        (
-            "run oltp --db-driver=mysql",
-            "tip: here it is the URL's beginning",
-        ),
+        ("run oltp --db-driver=mysql", "tip: the start of the URL"),
     ] {
         let said = refusal(words);
         assert!(

@@ -48,10 +48,7 @@ fn a_full_disk_is_told() {
         let errors = run.stderr.take().expect("a pipe");
         assert_eq!(code(run), Some(1), "{arguments:?}");
         let said = std::io::read_to_string(errors).expect("text");
-        assert!(
-            said.contains("cannot be written to standard output"),
-            "{said}"
-        );
+        assert!(said.contains("to standard output"), "{said}");
         assert!(said.contains("No space left"), "{said}");
     }
 }
@@ -82,5 +79,5 @@ fn what_cannot_be_made_is_not_looked_for() {
     let output = load("prepare oltp --url sqlite:/nowhere/x.db");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("/nowhere/x.db cannot be made"), "{said}");
+    assert!(said.contains("cannot create /nowhere/x.db"), "{said}");
 }

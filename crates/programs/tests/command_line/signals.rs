@@ -61,6 +61,6 @@ fn an_interrupted_preparation_says_how_to_drop_what_is_left() {
     assert!(sent.expect("kill starts").success());
     assert_eq!(child.wait().expect("a child").code(), Some(130));
     let said = std::io::read_to_string(child.stderr.take().expect("its words")).unwrap();
-    let hint = "`diskproof-load cleanup oltp --tables 2` drops them";
+    let hint = "drop them with `diskproof-load cleanup oltp --tables 2`";
     assert!(said.contains(hint), "{said}");
 }

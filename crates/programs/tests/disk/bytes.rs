@@ -295,7 +295,7 @@ fn a_disk_larger_than_memory_is_told() {
         let mut stderr = served.process.stderr.take().expect("piped");
         std::io::Read::read_to_string(&mut stderr, &mut said).expect("words");
         assert_eq!(
-            said.contains("1048576 bytes, its contents may take 65536"),
+            said.contains("1048576 bytes, but its contents may take only 65536"),
             warned,
             "{said}"
         );

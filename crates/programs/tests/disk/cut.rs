@@ -228,9 +228,12 @@ fn what_cannot_be_is_refused_in_words_and_changes_nothing() {
         let said = served.try_control(words).expect_err("refused");
         assert!(said.contains(part), "{words:?}: {said}");
     };
-    refused(&["cut"], "ask it to `track` first");
-    refused(&["restore"], "nothing was cut");
-    refused(&["track", "off", "--log", "x"], "has no log");
+    refused(&["cut"], "with `track` first");
+    refused(&["restore"], "the power was not cut");
+    refused(
+        &["track", "off", "--log", "x"],
+        "only a tracked disk has a log",
+    );
     refused(&["track", "on", "--log", "/nowhere/x"], "cannot be made");
     assert_eq!(served.control(&["describe"])["tracked"], false);
     served.control(&["track", "on"]);
@@ -242,7 +245,7 @@ fn what_cannot_be_is_refused_in_words_and_changes_nothing() {
     assert_eq!(served.control(&["describe"])["power"], false);
     served.control(&["restore"]);
     served.control(&["track", "off"]);
-    refused(&["cut"], "ask it to `track` first");
+    refused(&["cut"], "with `track` first");
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn nonsense_is_refused_and_what_was_scheduled_goes_on() {
         ),
         (json!({"schedule": [{"fault": "stall"}]}), "for_us"),
         (json!({"schedule": [], "sed": 1}), "sed"),
-        (json!([]), "no schedule"),
+        (json!([]), "not a schedule"),
     ] {
         let said = befall(&served, &faults).expect_err("refused");
         assert!(said.contains(part), "{faults}: {said}");

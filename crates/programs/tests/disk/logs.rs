@@ -195,9 +195,13 @@ fn a_log_that_is_not_as_it_was_written_is_refused() {
     refused(
         "another file",
         b"{\"log\":\"of wood\"}\n",
-        "does not begin as a log",
+        "does not start with a log header",
     );
-    refused("longer", &[&whole[..], b"x"].concat(), "follows the end");
+    refused(
+        "longer",
+        &[&whole[..], b"x"].concat(),
+        "after the end record",
+    );
     let mut changed = whole.clone();
     // Within the bytes of some write, most likely; a digest finds it wherever it is.
     let middle = whole.len() / 2;

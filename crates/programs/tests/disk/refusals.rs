@@ -109,7 +109,7 @@ fn mount_points() {
         &["No such file", "make the directory"],
     );
     std::fs::write(&mount, "").expect("a file");
-    check(&refusal("null", folder.path(), &[]), &["no directory"]);
+    check(&refusal("null", folder.path(), &[]), &["not a directory"]);
 }
 
 #[test]
@@ -145,11 +145,11 @@ fn sockets() {
     assert_eq!(served.statistics()["ok"], true, "the first lives on");
     let file = other.path().join("file");
     std::fs::write(&file, "precious").expect("a file");
-    check(&attempt(&file), &["no socket"]);
+    check(&attempt(&file), &["not a socket"]);
     assert_eq!(std::fs::read_to_string(&file).expect("there"), "precious");
     let link = other.path().join("link");
     symlink(&file, &link).expect("a link");
-    check(&attempt(&link), &["no socket"]);
+    check(&attempt(&link), &["not a socket"]);
     check(
         &attempt(&other.path().join("absent/socket")),
         &["directory"],

@@ -194,7 +194,7 @@ fn tables_of_another_make_are_found_before_the_start() {
     let rows = ["--rows", "100"];
     refused(&rows, "prepare oltp --tables 1 --rows 100");
     succeed("prepare", &url, &rows);
-    refused(&["--schema", "sbtest"], "prepared with --schema sbtestN?");
+    refused(&["--schema", "sbtest"], "prepared with --schema sbtestN,");
     let signed = program(
         "run",
         &url,
@@ -202,7 +202,7 @@ fn tables_of_another_make_are_found_before_the_start() {
     );
     assert_eq!(signed.status.code(), Some(0));
     assert!(
-        stderr(&signed).contains("prepare with --mix complex"),
+        stderr(&signed).contains("prepare the tables with --mix complex"),
         "{}",
         stderr(&signed)
     );
@@ -210,7 +210,7 @@ fn tables_of_another_make_are_found_before_the_start() {
     refused(&rows, "no index on column k");
     succeed("cleanup", &url, &[]);
     succeed("prepare", &url, &["--schema", "sbtest", "--rows", "100"]);
-    refused(&rows, "prepared with --schema sbtest?");
+    refused(&rows, "prepared with --schema sbtest,");
 }
 
 #[test]

@@ -21,9 +21,9 @@ fn what_cannot_be_is_refused() {
     for (arguments, words) in [
         (
             &["--tables", "5", "--tables-per-visit", "6"][..],
-            "more than there are",
+            "is more than --tables",
         ),
-        (&["--rows", "3", "--elements", "4"], "as many rows at least"),
+        (&["--rows", "3", "--elements", "4"], "need at least"),
         (&["--rows", "100000", "--days", "1"], "more days"),
         (&["--days", "13001"], "13000"),
         (&["--days", "0"], "--days"),

@@ -30,7 +30,7 @@ fn what_cannot_be_is_refused() {
         (&["--accounts", "10000001"], "--accounts"),
         (&["--filler-bytes", "4001"], "--filler-bytes"),
         (&["--acknowledgements", text(&there)], "exists already"),
-        (&["--acknowledgements", text(&nowhere)], "cannot be made"),
+        (&["--acknowledgements", text(&nowhere)], "cannot be created"),
         (&["--acknowledgements", folder], "exists already"),
         (
             &["--acknowledgements", "x", "--retry", "none"],

@@ -384,7 +384,7 @@ fn wrong_arguments_are_refused_before_anything_starts() {
     refused(&["--url", "null:", "--percentiles", "50,101"], "101");
     refused(
         &["--url", "null:", "--clients", "2", "--workers", "3"],
-        "only 2 clients",
+        "is more than --clients 2",
     );
     refused(&["--url", "null:", "--password-file", "/gone"], "/gone");
     for (rate, words) in [

@@ -57,12 +57,12 @@ fn counts_belong_to_their_mix() {
     refused(
         "run",
         &["--mix", "read-only", "--index-updates", "2"],
-        "--index-updates has no meaning for --mix read-only",
+        "--index-updates does not apply to --mix read-only",
     );
     refused(
         "run",
         &["--mix", "point-select", "--point-selects", "2"],
-        "no meaning for --mix point-select",
+        "does not apply to --mix point-select",
     );
     let nothing = [
         "--mix",

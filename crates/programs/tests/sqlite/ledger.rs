@@ -119,10 +119,10 @@ fn tables_that_do_not_fit_are_refused() {
     };
     run(
         &["--filler-bytes", "0"],
-        "fillers of 100 bytes, where --filler-bytes 0",
+        "fillers of 100 bytes, but the run has --filler-bytes 0",
     );
     ledger.execute("DELETE FROM ledger_accounts WHERE id = 20");
-    run(&[], "ids from 1 to 19, where --accounts 20 is asked for");
+    run(&[], "ids from 1 to 19, but the run has --accounts 20");
     ledger.again();
     ledger.execute("DROP INDEX ledger_entries_numbers");
     run(&[], "no index on column client");

@@ -121,7 +121,7 @@ fn wrong_scripts_are_refused_before_anything_starts() {
     let bad = scripts.write("bad.sql", "SELECT 1;\n\\set id random(1, :rows\n");
     refused(
         &["--file", &bad],
-        "bad.sql:2: nothing has set rows yet; \\set it above, or give --variable rows=VALUE\n  \\set id random(1, :rows\n",
+        "bad.sql:2: nothing has set rows yet; use \\set above, or give --variable rows=VALUE\n  \\set id random(1, :rows\n",
     );
     refused(
         &["--file", &bad, "--variable", "rows=5"],
@@ -133,7 +133,7 @@ fn wrong_scripts_are_refused_before_anything_starts() {
     refused(&["--file", &good, "--file", &bad], "bad.sql:2");
     refused(
         &["--file", &good, "--variable", "rows=many"],
-        "\"many\" is no number",
+        "\"many\" is not a number",
     );
     refused(&["--file", "/gone.sql"], "/gone.sql: No such file");
     let directory = scripts.directory().display().to_string();

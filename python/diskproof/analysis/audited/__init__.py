@@ -1,1 +1,1 @@
-"""What an audit says of runs, imported results, settings and articles: made once, before any report."""
+"""The answers of an audit about runs, imported results, settings and articles, made before any report."""

@@ -1,4 +1,4 @@
-"""The audit of runs, results, settings and articles: every check asked, and what it says put together."""
+"""The audit of runs, results, settings and articles: what all checks say of each."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,6 @@ from diskproof.analysis.audited.outcomes import ask, recorded_findings
 from diskproof.analysis.audited.shapes import CheckAnswer, SubjectAnswer
 from diskproof.analysis.audited.support import Support, support
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.analysis.words import listed
 from diskproof.audit import conditions
 from diskproof.audit.check import Configuration, Evidence, Run
 from diskproof.audit.configuration import with_its_series
@@ -31,9 +30,9 @@ from diskproof.results.imported import Beside, ImportedResult, Settings, Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
-from diskproof.results.trial import Trial
-
-MOST_NAMED = 6
+from diskproof.results.trial import Severity, Trial
+from diskproof.wording import Item, Message, as_message, counted, say
+from diskproof.wording.numbers import count, listed
 
 OWN_FORMAT = "a run of diskproof"
 
@@ -78,12 +77,12 @@ def audit_run_folder(
 def audit_result(result: ImportedResult, repeats: int = 1, beside: Beside | None = None) -> SubjectAnswer:
     """Return what the checks say of one imported result.
 
-    `repeats` counts those of the same cell, `beside` is what was given of its server.
+    `repeats` counts those of the same cell, `beside` has its server's settings and counters.
     """
     try:
         evidence = evidence_of(result, beside)
     except RefusalError:
-        answers, said = [], Support(instead="It tells no figure that anything could be concluded from.")
+        answers, said = [], Support(instead=say("It has no figure that supports anything."))
     else:
         answers = ask((*TRIAL_CHECKS, *RESULT_CHECKS), [("", evidence)], imported=True)
         said = support(evidence, answers, repeats)
@@ -92,27 +91,27 @@ def audit_result(result: ImportedResult, repeats: int = 1, beside: Beside | None
         name=result.name,
         place=place(result.source),
         known_as=result.source.tool or result.source.format,
-        verdict=said.sentence,
+        verdict=said.verdict,
         figure=said.figure,
         uses=said.uses,
-        remarks=[*_settings_of(beside), *result.remarks],
+        remarks=[*_settings_of(beside), *map(as_message, result.remarks)],
         checks=answers,
     )
 
 
-def _settings_of(beside: Beside | None) -> list[str]:
-    """Tell what was taken for a result's server."""
+def _settings_of(beside: Beside | None) -> list[Message]:
+    """Return which files were taken for the settings of a result's server."""
     if beside is None or not beside.files:
         return []
-    return [f"measured with the settings of {listed(beside.files, MOST_NAMED)}, as they were given beside it"]
+    return [say("measured with the settings of {files}, which were given beside it", files=beside.files)]
 
 
 def audit_results(
     results: Sequence[ImportedResult], trials: Sequence[Trial], besides: Sequence[Beside] = ()
 ) -> list[SubjectAnswer]:
-    """Return what the checks say of each of several results, of which `trials` were made.
+    """Return what the checks say of each of several results, from which `trials` were made.
 
-    `besides` are, one for each result, what was given of its server.
+    `besides` has, for each result, its server's settings and counters.
     """
     cells = Counter(trial.cell for trial in trials)
     times = {id(result): cells[trial.cell] for trial, result in pairs(trials, results)}
@@ -125,7 +124,7 @@ def audit_results(
 def pairs(
     trials: Sequence[Trial], results: Sequence[ImportedResult]
 ) -> Iterator[tuple[Trial, ImportedResult]]:
-    """Yield each trial with the result that it was made of."""
+    """Yield each trial with the result that it was made from."""
     known: dict[object, list[ImportedResult]] = {}
     for result in results:
         known.setdefault(_identity(result.source, result.load), []).append(result)
@@ -136,7 +135,7 @@ def pairs(
 
 
 def _identity(source: Source, load: LoadResult) -> object:
-    """Return what tells a result from others; one place of a file may hold several jobs of fio."""
+    """Return what identifies a result; one place of a file may hold several jobs of fio."""
     return source.file, source.line, source.format, load.workload, load.transactions_per_s, load.seconds
 
 
@@ -146,9 +145,9 @@ def audit_experiment(
     results: Sequence[ImportedResult],
     besides: Sequence[Beside] = (),
 ) -> SubjectAnswer | None:
-    """Return what the checks say of results that are compared; None where there is nothing to compare.
+    """Return what the checks say of compared results; None if there is nothing to compare.
 
-    `besides` are, one for each result, what was given of its server.
+    `besides` has, for each result, its server's settings and counters.
     """
     if len(trials) < 2:
         return None
@@ -159,21 +158,27 @@ def audit_experiment(
     answers = ask((*RUN_CHECKS, *SWEEP_CHECKS), [("", run)], imported=True)
     files = list(dict.fromkeys(trial.imported.file for trial in trials if trial.imported))
     failed = [one.check for one in answers if one.state == "failed"]
-    cells = f"its {len(plan.cells)} cells"
+    cells = counted(len(plan.cells), "cell")
     if len(plan.cells) == 1:
-        said = "They are one cell, measured again: there is nothing to compare."
+        verdict = say(
+            "These outputs have the same options, so they are read as repeats. If they are of different "
+            "disks, give each its own file."
+        )
     elif not any(compared_cells(plan.cells)):
-        said = f"No two of {cells} differ in one thing alone, as far as told: it supports no comparison."
+        verdict = say(
+            "It supports no comparison: no two of its {cells} are known to differ in one thing alone.",
+            cells=cells,
+        )
     elif failed:
-        said = f"A comparison of {cells} is threatened (see {listed(failed, MOST_NAMED)})."
+        verdict = say("A comparison of its {cells} is threatened (see {checks}).", cells=cells, checks=failed)
     else:
-        said = f"Nothing that was recorded speaks against a comparison of {cells}."
+        verdict = say("No check speaks against a comparison of its {cells}.", cells=cells)
     return SubjectAnswer(
         kind="experiment",
         name="all together",
-        place=listed(files, MOST_NAMED),
-        known_as=f"{len(trials)} results of {len(plan.cells)} cell{'' if len(plan.cells) == 1 else 's'}",
-        verdict=said,
+        place=listed(files),
+        known_as=f"{len(trials)} results of {count(len(plan.cells), 'cell')}",
+        verdict=verdict,
         checks=answers,
     )
 
@@ -184,51 +189,59 @@ def audit_configuration(configuration: Configuration) -> SubjectAnswer:
     settings = configuration.settings
     answers = ask(CONFIGURATION_CHECKS, [("", configuration)], imported=True)
     failed = [one.check for one in answers if one.state == "failed"]
-    count = len(settings.values)
-    said = f"It sets {count} variables" if not settings.observed else f"A server answered {count} variables"
+    number = counted(len(settings.values), "variable")
     return SubjectAnswer(
         kind="configuration",
         name=configuration.level or settings.source.format,
         place=place(settings.source),
         known_as=settings.version or settings.source.format,
-        verdict=f"{said}, and {f'is not what it seems: see {listed(failed, MOST_NAMED)}' if failed else OK}. "
-        + after_a_power_cut(configuration),
+        verdict=say(
+            "{what}, and {outcome}. {power_cut}",
+            what=say("It sets {n}" if not settings.observed else "A server answered {n}", n=number),
+            outcome=say("some are not what they seem: see {checks}", checks=failed)
+            if failed
+            else say("no check of them failed"),
+            power_cut=after_a_power_cut(configuration),
+        ),
         checks=answers,
     )
 
 
-OK = "nothing in them failed a check"
-
-
 def audit_article(article: Article) -> SubjectAnswer:
     """Return what the checks say of an article: its claims, procedure, printed figures and settings."""
-    counted = [result for result in article.results if result.load.latency_us]
-    printed = [(result.name, evidence_of(result)) for result in counted]
+    printed = [(one.name, evidence_of(one)) for one in article.results if one.load.latency_us]
     settings = [(one.level, one) for one in conditions.configurations(article)]
     answers = [
         *ask(ARTICLE_CHECKS, [("", article)], imported=True),
         *ask(FIGURE_CHECKS, printed, imported=True),
         *ask(CONFIGURATION_CHECKS, settings, imported=True),
     ]
-    graves = (("errors", _graved(answers, "invalid")), ("threats", _graved(answers, "warning")))
-    has = [f"{what} ({listed(names, MOST_NAMED)})" for what, names in graves if names]
-    lacks = [what for what, names in graves if not names]
-    lacking = [f"no {' and no '.join(lacks)}"] if lacks else []
-    said = " but ".join([*([" and ".join(has)] if has else []), *lacking])
+    errors, threats = (
+        say("{what} ({names})", what=what, names=names) if names else say("no {what}", what=what)
+        for what, names in (("errors", _with(answers, "invalid")), ("threats", _with(answers, "warning")))
+    )
+    untold = sum(one.state == "cannot be told" for one in answers)
     return SubjectAnswer(
         kind="article",
         name=article.title,
         place=article.source.file,
         known_as=article.by,
-        verdict=f"It has {said}; {_untold(answers)}.",
+        verdict=say(
+            "It has {errors} and {threats}; {unreported}.",
+            errors=errors,
+            threats=threats,
+            unreported=say("{n} cannot be answered from what it reports", n=counted(untold, "check"))
+            if untold
+            else say("it reports everything that the checks need"),
+        ),
         checks=answers,
     )
 
 
 def configurations(settings: Sequence[Settings]) -> list[Configuration]:
-    """Return the settings as they are to be checked: what was asked for beside what a server answered.
+    """Return the settings for the checks: what was asked for beside what a server answered.
 
-    Which belong together `servers_given` tells; what stands for itself is beside the others of its kind.
+    `servers_given` decides which belong together. The others are compared with those of their kind.
     """
     told = [
         Configuration(one.settings, one.observed, level=place(one.settings.source))
@@ -248,38 +261,40 @@ def _is_of_its_kind(one: Configuration, other: Configuration) -> bool:
 
 
 def place(source: Source) -> str:
-    """Return where an imported thing stands: ``old.txt``, ``old.txt, line 120``."""
+    """Return where an imported thing was read: ``old.txt``, ``old.txt, line 120``."""
     return source.file if source.line <= 1 else f"{source.file}, line {source.line}"
 
 
-def _run_verdict(audited: Sequence[Audited], answers: Sequence[CheckAnswer]) -> str:
-    """Say what a recorded run can support: its trials that count, and what threatens them."""
-    counting = sum(one.valid for one in audited)
-    trials = f"{counting} of {len(audited)} trials count"
+def _run_verdict(audited: Sequence[Audited], answers: Sequence[CheckAnswer]) -> Message:
+    """Return what a recorded run supports: its trials that count, and what threatens them."""
     if not audited:
-        return "It has no trials: it supports nothing."
+        return say("It has no trials: it supports nothing.")
+    counting = sum(one.valid for one in audited)
+    counts: dict[str, Item | float] = {"counting": counting, "trials": len(audited)}
     if not counting:
-        return f"{trials}: it supports nothing (see {listed(_graved(answers, 'invalid'), MOST_NAMED)})."
-    if threats := [one.check for one in answers if one.state == "failed"]:
-        return f"{trials}; what they support is limited by {listed(threats, MOST_NAMED)}."
-    return f"{trials}, and no check of them failed: its verdicts stand as they are, with their intervals."
-
-
-def _graved(answers: Sequence[CheckAnswer], severity: str) -> list[str]:
-    return [one.check for one in answers if any(raised.severity == severity for raised in one.raised)]
-
-
-def _untold(answers: Sequence[CheckAnswer]) -> str:
-    count = sum(one.state == "cannot be told" for one in answers)
-    return (
-        f"{count} checks cannot be told for want of what was not reported"
-        if count
-        else "everything was reported"
+        return say(
+            "{counting} of {trials} trials count: it supports nothing (see {checks}).",
+            checks=_with(answers, "invalid"),
+            **counts,
+        )
+    if failed := [one.check for one in answers if one.state == "failed"]:
+        return say(
+            "{counting} of {trials} trials count; these checks limit what they support: {checks}.",
+            checks=failed,
+            **counts,
+        )
+    return say(
+        "{counting} of {trials} trials count, and no check failed: its verdicts hold, with their intervals.",
+        **counts,
     )
 
 
+def _with(answers: Sequence[CheckAnswer], severity: Severity) -> list[str]:
+    return [one.check for one in answers if any(raised.severity == severity for raised in one.raised)]
+
+
 def _by_name(answers: Sequence[CheckAnswer]) -> list[CheckAnswer]:
-    """Put what the trials' records hold together with what the check of that name says."""
+    """Merge the findings that trials recorded with what the check of that name says."""
     merged: dict[str, CheckAnswer] = {}
     for one in answers:
         before = merged.get(one.check)

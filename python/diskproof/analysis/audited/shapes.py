@@ -7,15 +7,16 @@ from pydantic import Field
 from diskproof.audit.check import State
 from diskproof.results.record import Record
 from diskproof.results.trial import Severity
+from diskproof.wording import NOTHING, Message
 
 SubjectKind = Literal["run", "result", "experiment", "configuration", "article"]
-"""``experiment``: several imported results, as far as they are compared with each other."""
+"""``experiment``: several imported results that are compared with each other."""
 
 
 class Instance(Record):
     """One of several findings of a kind, with its own figures."""
 
-    message: str
+    message: Message
     within: list[str] = Field(default_factory=list)
 
 
@@ -23,27 +24,27 @@ class Raised(Record):
     """One thing that a check found, with its arithmetic."""
 
     severity: Severity
-    """Of our own runs as it reads; of others' ``invalid`` is an error, and ``warning`` a threat."""
-    message: str
-    remedy: str = ""
+    """Shown as it is for our own runs; for others ``invalid`` is an error, and ``warning`` a threat."""
+    message: Message
+    remedy: Message = NOTHING
     within: list[str] = Field(default_factory=list)
-    """Where in the subject: trials of a run, results of an article, cells; empty where it is the whole."""
+    """Where in the subject: trials of a run, results of an article, cells; empty if it is the whole."""
     each: list[Instance] = Field(default_factory=list)
-    """What was found in each place, where figures differ; empty where `message` says all of it."""
+    """What was found in each place, if figures differ; empty if `message` says all of it."""
 
 
 class CheckAnswer(Record):
-    """What one check says of a subject; of a run or an article, of all its trials or results together."""
+    """What one check says of a subject; for a run or an article, of all its trials or results together."""
 
     check: str
     state: State
     reason: str
     source: str
     raised: list[Raised] = Field(default_factory=list)
-    missing: list[str] = Field(default_factory=list)
-    """What was not recorded, where it cannot be told."""
-    why_apart: str = ""
-    """Why it has nothing to look at, where it does not apply."""
+    missing: list[Message] = Field(default_factory=list)
+    """What was not recorded."""
+    why_apart: Message = NOTHING
+    """Why it has nothing to check, if it does not apply."""
 
 
 class SubjectAnswer(Record):
@@ -55,14 +56,14 @@ class SubjectAnswer(Record):
     """File and line, or the folder."""
     known_as: str
     """What it was recognised as: ``sysbench 1.0 OLTP``."""
-    verdict: str
-    """One sentence: what it can and cannot support."""
-    figure: str = ""
-    """Of a result what it supports first of all: its own figure, with how it came about."""
-    uses: str = ""
-    """Of a result the rest of that sentence, which results that were made alike share."""
-    remarks: list[str] = Field(default_factory=list)
-    """What the tool itself, or the reading, said about it."""
+    verdict: Message
+    """What it does and does not support."""
+    figure: Message = NOTHING
+    """A result's own figure, with how it was measured."""
+    uses: Message = NOTHING
+    """The rest of a result's verdict, which results that were made alike share."""
+    remarks: list[Message] = Field(default_factory=list)
+    """What the tool itself, or the importer, said about it."""
     checks: list[CheckAnswer]
     own: bool = False
     """Whether diskproof measured it."""

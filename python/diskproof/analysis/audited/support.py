@@ -1,125 +1,156 @@
-"""What an imported result can support, and what not: a sentence out of the outcomes of its checks."""
+"""The conclusions that an imported result supports and does not support, by the outcomes of its checks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.audited.shapes import CheckAnswer
-from diskproof.analysis.words import listed
-from diskproof.audit.check import Evidence
+from diskproof.audit import (
+    commits,
+    counted,
+    device,
+    figures,
+    files,
+    intervals,
+    kinds,
+    load,
+    server,
+    shares,
+    storage,
+)
+from diskproof.audit.check import Check, Evidence
 from diskproof.audit.run import ENOUGH_BLOCKS
-from diskproof.results.record import format_figure
+from diskproof.results.plan import Metric
+from diskproof.wording import NOTHING, Message, ms, per_s, say, seconds
+from diskproof.wording import counted as count_of
 
-MOST_NAMED = 4
+Checks = tuple[Check[Evidence], ...]
 
 
 @dataclass(frozen=True)
 class Use:
-    """Something that one may want to conclude from a result, and the checks that must have passed for it."""
+    """A conclusion that a reader may draw from a result, and the checks that must have passed for it."""
 
     what: str
-    needs: tuple[str, ...]
-    about: tuple[str, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us", "seconds")
-    """The metrics of the results that one would conclude it from."""
+    needs: Checks
+    about: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us", "seconds")
+    """The metrics of the results that allow it."""
     untold: bool = True
-    """Whether a sentence speaks of it where nothing failed: that it can be concluded, or cannot be told."""
-    refuted_by: tuple[str, ...] = ()
-    """Checks of which even a note speaks against it, and whose silence says nothing."""
+    """Whether it is named even if nothing failed: as supported, or as not recorded."""
+    refuted_by: Checks = ()
+    """Checks that refute it even by a note, but do not support it by passing."""
 
 
-SCATTER = {True: "no scatter is known", False: "too few for their scatter"}
-
-STEADY_LOADS = ("transactions_per_s", "requests_per_s", "latency_mean_us")
+STEADY_LOADS: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s", "latency_mean_us")
 
 USES: tuple[Use, ...] = (
-    Use("a rate that lasts", ("steady", "stalls", "warm-up", "interval-sum"), STEADY_LOADS),
+    Use(
+        "a rate that lasts",
+        (load.steady, intervals.stalls, intervals.warm_up, intervals.interval_sum),
+        STEADY_LOADS,
+    ),
     Use(
         "a typical latency",
-        ("littles-law", "tail", "latency-order", "mean-bounds"),
+        (load.littles_law, load.tail, figures.latency_order, figures.mean_bounds),
         STEADY_LOADS,
-        refuted_by=("client-shares",),
+        refuted_by=(shares.client_shares,),
     ),
-    Use("a sum of what was measured alone", ("estimates", "operations"), ("seconds",)),
+    Use("a total without estimates", (figures.estimates, kinds.operations), ("seconds",)),
     Use(
-        "a statement about the device", ("arrived", "cached-reads", "buffered-copy", "placement", "data-size")
+        "a conclusion about the device",
+        (files.arrived, device.cached_reads, device.buffered_copy, server.placement, storage.data_size),
     ),
     Use(
-        "a statement about durability",
-        ("settings", "durable-commits", "counted-flushes", "physics"),
-        refuted_by=("durable-commits",),
+        "a conclusion about durability",
+        (server.settings, commits.durable_commits, counted.counted_flushes, storage.physics),
+        refuted_by=(commits.durable_commits,),
     ),
-    Use("that all of it succeeded", ("errors",), untold=False),
+    Use("that everything succeeded", (load.errors,), untold=False),
 )
 
 
 @dataclass(frozen=True)
 class Support:
-    """What a result supports, as a sentence: its own figure, and what else can and cannot be concluded."""
+    """What a result supports: its own figure, and what else it does and does not support."""
 
-    figure: str = ""
-    uses: str = ""
-    instead: str = ""
-    """The whole sentence, where it supports nothing."""
+    figure: Message = NOTHING
+    uses: Message = NOTHING
+    instead: Message = NOTHING
+    """All that is said, if it supports nothing."""
 
     @property
-    def sentence(self) -> str:
-        """Return all of it."""
-        return self.instead or f"It supports {self.figure}{self.uses}"
+    def verdict(self) -> Message:
+        """All of it."""
+        return self.instead or say("It supports {figure}{uses}", figure=self.figure, uses=self.uses)
 
 
 def support(evidence: Evidence, answers: Sequence[CheckAnswer], repeats: int) -> Support:
-    """Return what one result supports; `repeats` counts the results that were read of the same cell."""
+    """Return what one result supports; `repeats` counts the results of the same cell."""
     by_name = {one.check: one for one in answers}
     if wrong := [one.check for one in answers if any(raised.severity == "invalid" for raised in one.raised)]:
         return Support(
-            instead="It supports nothing before this is explained: its figures cannot all be true "
-            f"({listed(wrong, MOST_NAMED)})."
+            instead=say(
+                "It supports nothing until this is explained: its figures cannot all be true ({checks}).",
+                checks=wrong,
+            )
         )
     if evidence.load.transactions == 0:
-        return Support(instead=f"It supports nothing: none of its {evidence.work} completed.")
-    can, cannot = list[str](), list[str]()
+        return Support(instead=say("It supports nothing: none of its {work} completed.", work=evidence.work))
+    can, cannot = list[Message](), list[Message]()
     for use in USES:
         if evidence.metric not in use.about:
             continue
-        asked = [by_name[name] for name in use.needs if name in by_name]
-        heard = dict.fromkeys((*use.needs, *use.refuted_by))
+        asked = [by_name[one.name] for one in use.needs if one.name in by_name]
+        refuting = {one.name for one in use.refuted_by}
+        heard = dict.fromkeys(one.name for one in (*use.needs, *use.refuted_by) if one.name in by_name)
         failed = [
-            one.check
-            for one in (by_name[name] for name in heard if name in by_name)
-            if one.state == "failed" or (one.raised and one.check in use.refuted_by)
+            name
+            for name in heard
+            if by_name[name].state == "failed" or (by_name[name].raised and name in refuting)
         ]
         missing = list(dict.fromkeys(what for one in asked for what in one.missing))
         if failed:
-            cannot.append(f"{use.what} (see {listed(failed, MOST_NAMED)})")
-        elif not use.untold:
-            continue
-        elif missing:
-            cannot.append(f"{use.what} (not recorded: {listed(missing, MOST_NAMED)})")
-        elif any(one.state == "passed" for one in asked):
-            can.append(use.what)
+            cannot.append(say("{use} (see {checks})", use=use.what, checks=failed))
+        elif use.untold and missing:
+            cannot.append(say("{use} (not recorded: {missing})", use=use.what, missing=missing))
+        elif use.untold and any(one.state == "passed" for one in asked):
+            can.append(say(use.what))
     if repeats < ENOUGH_BLOCKS:
-        runs = "one run" if repeats == 1 else f"{repeats} runs"
-        cannot.append(f"a difference to another result ({runs} of it: {SCATTER[repeats == 1]})")
-    uses = "".join(f"; {one}" for one in can)
-    uses += f"; it cannot support {'; '.join(cannot)}." if cannot else "."
-    return Support(_headline(evidence, repeats), uses)
+        few = "no scatter is known" if repeats == 1 else "too few for their scatter"
+        cannot.append(
+            say("a difference to another result ({runs}: {few})", runs=count_of(repeats, "run"), few=few)
+        )
+    return Support(
+        _headline(evidence, repeats),
+        say(
+            "{can}{cannot}.",
+            can=say("; {can:/; }", can=can) if can else NOTHING,
+            cannot=say("; it does not support {cannot:/; }", cannot=cannot) if cannot else NOTHING,
+        ),
+    )
 
 
-def _headline(evidence: Evidence, repeats: int) -> str:
-    """Return the figure itself, with what is told of how it came about."""
+def _headline(evidence: Evidence, repeats: int) -> Message:
+    """Return the figure itself, with how it was measured."""
     load = evidence.load
-    rate = format_figure(load.transactions_per_s)
     match evidence.metric:
         case "seconds":
-            figure = load.figure("seconds")
-            said = f"{format_figure(figure)} s for its job" if figure else "no figure"
+            took_s = load.figure("seconds")
+            figure = say("{time} for its job", time=seconds(took_s)) if took_s else say("no figure")
         case "latency_mean_us" if load.latency_us:
-            said = f"a mean latency of {format_figure(load.latency_us.mean / 1000)} ms at {rate}/s"
-        case "requests_per_s" if load.megabytes_per_s:
-            said = f"{rate} requests/s ({format_figure(load.megabytes_per_s)} MB/s)"
+            figure = say(
+                "a mean latency of {mean} at {rate}",
+                mean=ms(load.latency_us.mean),
+                rate=per_s(load.transactions_per_s),
+            )
         case _:
-            said = f"{rate} {evidence.work}/s"
-    clients = f" with {load.clients} clients" if load.clients and load.clients > 1 else ""
-    clients = " with 1 client" if load.clients == 1 else clients
-    lasted = f" over {format_figure(load.seconds)} s" if load.seconds and evidence.metric != "seconds" else ""
-    times = f", one of {repeats} runs" if repeats > 1 else ", once"
-    return f"{said}{clients}{lasted}{times}"
+            figure = say("{rate}", rate=per_s(load.transactions_per_s, evidence.work))
+            if evidence.metric == "requests_per_s" and load.megabytes_per_s:
+                figure = say("{figure} ({moved})", figure=figure, moved=per_s(load.megabytes_per_s, "MB"))
+    timed = bool(load.seconds) and evidence.metric != "seconds"
+    return say(
+        "{figure}{clients}{time}{times}",
+        figure=figure,
+        clients=say(" with {clients}", clients=count_of(load.clients, "client")) if load.clients else NOTHING,
+        time=say(" over {time}", time=seconds(load.seconds or 0)) if timed else NOTHING,
+        times=say(", one of {n} runs", n=repeats) if repeats > 1 else say(", once"),
+    )

@@ -1,1 +1,1 @@
-"""What holds each cell back: where a transaction's time goes, what bounds it, and what would free it."""
+"""The limit of each cell: the parts of a transaction's time, its bounds, and what a change would do."""

@@ -1,9 +1,10 @@
-"""The disks below a cell's storage, as the kernel counted them and as virtual ones counted themselves."""
+"""The disks below a cell's storage, as the kernel counted them and as virtual disks counted themselves."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
 
+from diskproof.analysis.evidence import middle
+from diskproof.analysis.limits.thresholds import AT_ONCE
 from diskproof.results.machine import Place
 from diskproof.results.record import Role
 from diskproof.results.trial import Trial
@@ -11,13 +12,17 @@ from diskproof.results.usage import DeviceUsage, RequestsServed, VirtualUse
 
 MICRO = 1e6
 
+DATA: tuple[Role, ...] = ("data",)
+REDO: tuple[Role, ...] = ("redo",)
+BINLOG: tuple[Role, ...] = ("binlog",)
+
 
 @dataclass(frozen=True)
-class Kind:
-    """One kind of request to a disk: medians over trials."""
+class Requests:
+    """One kind of requests to a disk: medians over trials."""
 
     present: float | None
-    """How many were under way at the disk in the mean."""
+    """Mean number under way at the disk."""
     per_s: float
     mean_us: float | None
 
@@ -35,11 +40,23 @@ class Disk:
     roles: tuple[Role, ...]
     one_at_a_time: bool
     busy: float | None
-    """Share of the time in which it had something to do; None where that account does not tell."""
-    read: Kind
-    write: Kind
-    flush: Kind | None
+    """Share of the time with any request; None if the account does not say."""
+    read: Requests
+    write: Requests
+    flush: Requests | None
     """None: flushes are not counted."""
+
+    @property
+    def answers_at_once(self) -> bool:
+        """Whether it has no volatile cache to flush: it gets no flushes, or answers them at once."""
+        if self.flush is None or not self.write.mean_us:
+            return False
+        return (self.flush.mean_us or 0.0) <= AT_ONCE * self.write.mean_us
+
+    @property
+    def flushing(self) -> float:
+        """Mean number of flushes under way; 0 if they are not counted."""
+        return (self.flush.present or 0.0) if self.flush else 0.0
 
 
 def counted_disks(
@@ -47,79 +64,70 @@ def counted_disks(
 ) -> list[Disk]:
     """Return the disks as the kernel counted them.
 
-    Those of the last trial: a run that was resumed has had others, by name, and must not count them twice.
+    These are the last trial's: a resumed run had others by name before, which must not count twice.
     """
     last = next((one.usage for one in reversed(trials) if one.usage), None)
-    return [
-        _counted(name, trials, places, one_at_a_time, counts_flushes=counts_flushes)
-        for name in sorted(last.devices if last else ())
-    ]
+    found = []
+    for name in sorted(last.devices if last else ()):
+        usages = [one.usage for one in trials if one.usage and name in one.usage.devices]
+        used = [(usage.devices[name], usage.seconds) for usage in usages if usage.seconds]
+        counted = counts_flushes and any(device.flushes is not None for device, _ in used)
+        found.append(
+            Disk(
+                name=name,
+                roles=_roles(place for place in places if name in _names_below(place)),
+                one_at_a_time=name in one_at_a_time,
+                busy=middle(min(device.busy_s / whole_s, 1.0) for device, whole_s in used),
+                read=_counted(used, lambda device: (device.reads, device.read_s)),
+                write=_counted(used, lambda device: (device.writes, device.write_s)),
+                flush=_counted(used, lambda device: (device.flushes, device.flush_s)) if counted else None,
+            )
+        )
+    return found
 
 
 def _counted(
-    name: str,
-    trials: Sequence[Trial],
-    places: Sequence[Place],
-    one_at_a_time: Collection[str],
-    *,
-    counts_flushes: bool,
-) -> Disk:
-    used = [
-        (one.usage.devices[name], one.usage.seconds)
-        for one in trials
-        if one.usage and name in one.usage.devices and one.usage.seconds
-    ]
-
-    def kind(
-        count: Callable[[DeviceUsage], int | None], seconds: Callable[[DeviceUsage], float | None]
-    ) -> Kind:
-        timed = [(count(device), seconds(device), whole_s) for device, whole_s in used]
-        return Kind(
-            present=middle(None if spent is None else spent / whole for _, spent, whole in timed),
-            per_s=middle((number or 0) / whole for number, _, whole in timed) or 0.0,
-            mean_us=middle(
-                spent / number * MICRO if spent is not None and number else None for number, spent, _ in timed
-            ),
-        )
-
-    tells = counts_flushes and any(device.flushes is not None for device, _ in used)
-    return Disk(
-        name=name,
-        roles=_roles(places, lambda place: name in _names_below(place)),
-        one_at_a_time=name in one_at_a_time,
-        busy=middle(min(device.busy_s / whole, 1.0) for device, whole in used),
-        read=kind(lambda device: device.reads, lambda device: device.read_s),
-        write=kind(lambda device: device.writes, lambda device: device.write_s),
-        flush=kind(lambda device: device.flushes, lambda device: device.flush_s) if tells else None,
+    used: Sequence[tuple[DeviceUsage, float]], kind: Callable[[DeviceUsage], tuple[int | None, float | None]]
+) -> Requests:
+    timed = [(*kind(device), whole_s) for device, whole_s in used]
+    return Requests(
+        present=middle(None if spent_s is None else spent_s / whole_s for _, spent_s, whole_s in timed),
+        per_s=middle((number or 0) / whole_s for number, _, whole_s in timed) or 0.0,
+        mean_us=middle(
+            spent_s / number * MICRO if spent_s is not None and number else None
+            for number, spent_s, _ in timed
+        ),
     )
 
 
 def virtual_disks(trials: Sequence[Trial], places: Sequence[Place]) -> list[Disk]:
     """Return the virtual disks as they counted themselves."""
-    names = {use.name for one in trials for use in one.virtual_disks}
-    return [_virtual(name, trials, places) for name in sorted(names)]
-
-
-def _virtual(name: str, trials: Sequence[Trial], places: Sequence[Place]) -> Disk:
-    uses = [use for one in trials for use in one.virtual_disks if use.name == name and use.seconds]
-
-    def kind(served: Callable[[VirtualUse], RequestsServed]) -> Kind:
-        told = [(served(use), use.seconds) for use in uses]
-        return Kind(
-            present=middle(_present(requests, whole) for requests, whole in told),
-            per_s=middle(requests.requests / whole for requests, whole in told) or 0.0,
-            mean_us=middle(requests.latency_us.mean if requests.latency_us else None for requests, _ in told),
-        )
-
     facts = {disk.name: disk for place in places for disk in place.virtual_disks}
-    return Disk(
-        name=name,
-        roles=_roles(places, lambda place: name in {disk.name for disk in place.virtual_disks}),
-        one_at_a_time=name in facts and facts[name].one_at_a_time,
-        busy=None,
-        read=kind(lambda use: use.read),
-        write=kind(lambda use: use.write),
-        flush=kind(lambda use: use.flush),
+    found = []
+    for name in sorted({use.name for one in trials for use in one.virtual_disks}):
+        uses = [use for one in trials for use in one.virtual_disks if use.name == name and use.seconds]
+        found.append(
+            Disk(
+                name=name,
+                roles=_roles(
+                    place for place in places if name in {disk.name for disk in place.virtual_disks}
+                ),
+                one_at_a_time=name in facts and facts[name].one_at_a_time,
+                busy=None,
+                read=_served(uses, lambda use: use.read),
+                write=_served(uses, lambda use: use.write),
+                flush=_served(uses, lambda use: use.flush),
+            )
+        )
+    return found
+
+
+def _served(uses: Sequence[VirtualUse], kind: Callable[[VirtualUse], RequestsServed]) -> Requests:
+    served = [(kind(use), use.seconds) for use in uses]
+    return Requests(
+        present=middle(_present(requests, whole_s) for requests, whole_s in served),
+        per_s=middle(requests.requests / whole_s for requests, whole_s in served) or 0.0,
+        mean_us=middle(requests.latency_us.mean if requests.latency_us else None for requests, _ in served),
     )
 
 
@@ -130,23 +138,37 @@ def _present(served: RequestsServed, whole_s: float) -> float | None:
 
 
 def holding(disks: Iterable[Disk], roles: Collection[Role]) -> list[Disk]:
-    """Return those disks on which one of the roles lies; all where it is not known what lies where."""
+    """Return the disks that hold one of the roles; all if no disk's roles are known."""
     found = list(disks)
     known = [disk for disk in found if set(disk.roles) & set(roles)]
     return known if any(disk.roles for disk in found) else found
 
 
-def _roles(places: Sequence[Place], below: Callable[[Place], bool]) -> tuple[Role, ...]:
-    return tuple(dict.fromkeys(place.role for place in places if below(place)))
+def first_known(
+    accounts: Iterable[Sequence[Disk]], roles: Collection[Role], time_us: Callable[[Disk], float | None]
+) -> float | None:
+    """Return a time of the first disk that holds one of the roles and for which an account knows it."""
+    disks = (disk for account in accounts for disk in holding(account, roles))
+    return next((found for disk in disks if (found := time_us(disk))), None)
+
+
+def mean_read_us(disks: Sequence[Disk]) -> float | None:
+    """Return the mean time of a read of some disks; None if it was not counted."""
+    known = [(one.read.per_s, one.read.mean_us) for one in disks if one.read.mean_us is not None]
+    total = sum(rate for rate, _ in known)
+    return sum(rate * mean for rate, mean in known) / total if total else None
+
+
+def named(disks: Sequence[Disk]) -> str:
+    """Return the names of disks: ``vda and vdb``."""
+    return " and ".join(one.name for one in disks)
+
+
+def _roles(places: Iterable[Place]) -> tuple[Role, ...]:
+    return tuple(dict.fromkeys(place.role for place in places))
 
 
 def _names_below(place: Place) -> list[str]:
     devices = [place.device] if place.device else []
     devices += [member.device for member in place.pool.members] if place.pool else []
     return [name for device in devices for name in device.counted]
-
-
-def middle(values: Iterable[float | None]) -> float | None:
-    """Return the median of what is known; None where nothing is."""
-    known = [value for value in values if value is not None]
-    return median(known) if known else None

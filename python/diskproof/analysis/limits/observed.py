@@ -1,496 +1,484 @@
-"""What the valid trials of a cell observed about where its time goes: medians over trials, None-safe.
+"""What the valid trials of a cell measured, as one record: medians over trials.
 
-Figures of "a transaction" are in microseconds; of a job they are of a statement, of a load on bare files of a
-request. Shares are of the counted time, and "present" is a mean number at any moment. A job makes tables
-between its parts, which is counted and not timed: how much of what was counted is timed is told by `timed`.
+A figure of "a transaction" is in microseconds; for a job it is of a statement, for a load on bare files of a
+request. A job also makes tables between its parts, which is counted but not timed: `timed` is the share of
+the counted time that it timed, and counters are scaled by it. None always means: not observed.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from statistics import median
+from typing import get_args
 
-from diskproof.analysis.evidence import Side
+from diskproof.analysis.evidence import Side, middle
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.analysis.limits.disks import MICRO, Disk, counted_disks, middle, virtual_disks
-from diskproof.results.load import LoadResult, StatementType
-from diskproof.results.machine import Place
+from diskproof.analysis.limits.disks import BINLOG, DATA, MICRO, REDO, Disk, counted_disks, virtual_disks
+from diskproof.analysis.limits.thresholds import KNOWN_TO_SERVE, MOSTLY_TIMED
+from diskproof.families import Family, limit_of_wait, of
+from diskproof.families.durability import no_commit_waits
+from diskproof.results.limit import Limit
+from diskproof.results.load import LoadResult, Rate, StatementType
 from diskproof.results.plan import Cell
 from diskproof.results.record import Role
-from diskproof.results.usage import Act, Activity, Doing, Party, ServerAccount, Usage
-from diskproof.server.durability import LOG_ROLE, no_commit_waits
-from diskproof.study.part import Family
+from diskproof.results.usage import Act, Activity, Doing, Party, Usage
 
-LOG_ROLES: dict[Family, tuple[Role, ...]] = {
-    "mysql": ("redo", "binlog"),
-    "postgresql": ("redo",),
-    "sqlite": (LOG_ROLE["sqlite"],),
-}
-"""Roles whose flush a commit waits for."""
+PARTIES: tuple[Party, ...] = get_args(Party)
 
-KNOWN_TO_SERVE = 0.9
-"""Of the clients' threads: those that were never found waiting for a client would be missed at the disks."""
+Each = Callable[[float | None, Audited], float | None]
+"""What of a trial's figure falls to one of its transactions."""
 
-MOSTLY = 0.8
-"""Of the counted time, what a job must have timed for its counters to speak of it; a fifth decides little."""
 
-WITH_ACCOUNT = "innodb"
-"""The engine of the MySQL family whose pages, log and locks the server counts."""
+@dataclass(frozen=True)
+class Statements:
+    """Times of a transaction's statements by the clients' clock; None: it has none of the kind."""
 
-PARTIES: tuple[Party, ...] = ("server", "load", "disks")
+    commit_us: float | None
+    begin_us: float | None
+    read_us: float | None
+    write_us: float | None
+    data_us: float | None
+    """Reads and writes."""
+    all_us: float | None
+    one_read_us: float | None
+    """Mean of a single read."""
+    one_write_us: float | None
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """CPU time, of a transaction if not said otherwise."""
+
+    count: int | None
+    """CPUs that server and load could use."""
+    used_us: Mapping[Party, float]
+    waited_us: Mapping[Party, float]
+    """Time for which a party's threads were ready and had no CPU."""
+    shares: Mapping[Party, float]
+    """Each party's share of the CPU time; virtual disks only if they use the same CPUs."""
+    work_us: float | None
+    """The database's, including background threads."""
+    all_us: float | None
+    """That of all parties that share those CPUs."""
+    busy: float | None
+    """Busy share of the usable CPUs, by anybody if that is known."""
+    others_share: float | None
+    """Share of the CPUs' busy time that other work had, if the counted CPUs are those of server and load."""
+    each_client: float | None
+    """How many CPUs each client keeps busy, including all who work for it."""
+    runnable: float | None
+    """Mean number of threads that ran or were ready to."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What threads of the database were found at, over all moments of all trials."""
+
+    share: float
+    """Share of moments with a thread at it; of several roles the largest, since they may overlap."""
+    threads: float
+    """Mean number of threads."""
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What the threads of the database were found at."""
+
+    computing: Found
+    asleep: Found
+    at_log: Found
+    """Flushing or writing a log that a commit waits for: without a cache the write is the flush. An embedded
+    database's log is one of its data files, which are written for other reasons too: flushing alone."""
+    at_redo: Found
+    at_binlog: Found
+    writing_log: Found
+    flushing_log: Found
+    flushing_redo: Found
+    flushing_binlog: Found
+    flushing_data: Found
+    serving_reads: float | None
+    """Mean number of threads that serve clients and read data. None: too few threads were known to serve."""
+    serving_writes: float | None
+    serving_flushes: float | None
+
+
+@dataclass(frozen=True)
+class Account:
+    """The server's own account, each figure by one measure; None: it does not report the figure."""
+
+    log_flushes: float | None = None
+    log_flush_s: float | None = None
+    """Seconds in flushes of the redo log or WAL, and of the binary log if it reports those."""
+    binlog_groups: float | None = None
+    page_reads: float | None = None
+    page_read_s: float | None = None
+    page_writes: float | None = None
+    page_flushes: float | None = None
+    clean_page_waits: float | None = None
+    doublewrite_writes: float | None = None
+    lock_waits: float | None = None
+    lock_wait_s: float | None = None
+    checkpoint_age_mean: float | None = None
+    checkpoint_age_max: float | None = None
+    checkpoint_stalls: float | None = None
+    dirty_share_mean: float | None = None
+    history_growth_per_s: float | None = None
 
 
 @dataclass(frozen=True)
 class Observed:
     """One cell over its valid trials."""
 
-    side: Side
+    cell: Cell
     family: Family | None
-    """None of a load on bare files, and of an unknown server."""
-    places: Sequence[Place]
+    """None for a load on bare files, and for an unknown server."""
+    bare: bool
+    """Whether it is a load on files, without a database."""
+    embedded: bool
+    """Whether the database runs inside the load generator."""
+    log_roles: tuple[Role, ...]
+    """Roles whose flush a commit waits for."""
+    settings: Mapping[str, str | None]
+    """Variables as the first trial read them back."""
+    no_commit_waits: bool
+    """Whether by those settings no commit waits for a flush; False if they are not known."""
+    covers_tables: bool
+    """Whether the server's log and account cover the tables under test; they do not cover MyISAM's."""
     data_bytes: int | None
+    rows: int | None
+    reads_anything: bool
+    writes_anything: bool
+
+    clients: int
+    """How many transactions can be under way."""
+    inside: int
+    """How many clients the database serves at a time: SQLite's writers enter one by one."""
+    transactional: bool
+    """Whether its latency is of one kind of transaction, unlike that of a job of many operations."""
+    timed: float | None
+    """The share of the counted time that a job timed; None for any other load."""
+    counted_s: float | None
+    per_s: float | None
+    """What completes in a second: transactions, or requests on bare files."""
+    latency_us: float | None
+    """Mean latency of a transaction; for a job, of its statements.
+
+    On bare files it is the time from one request of a client to its next: a request's own latency leaves out
+    the syncs after it. For SQLite's writers it is that of Little's law if that is longer: a client whose turn
+    does not come completes nothing, so no latency includes its wait.
+    """
+    completed_us: float | None
+    """Mean latency of completed transactions."""
+    queue_us: float | None
+    """What a transaction of SQLite waits for other writers: all but what completed ones took after BEGIN."""
+    own_us: float | None
+    """The latency without that wait."""
+    statements: Statements
+    statement_count: float | None
+    """Statements of a transaction."""
+    commits_per_s: float | None
+    """Commits of the clients: an autocommitted write is one."""
+    delay_us: float | None
+    """What the load generator took to read and parse one reply."""
+    rates: Sequence[Rate]
+    """Of each trial, if the study sets a rate."""
     workers: int | None
 
-    @staticmethod
-    def of(gathered: Gathered, cell: Cell) -> "Observed | None":
-        """Return what was observed in a cell; None where no valid trial counted anything."""
-        side = Side.of(gathered, cell, None)
-        if not any(one.trial.usage for one in side.trials):
-            return None
-        machine = gathered.machine
-        places = [
-            place
-            for place in side.trials[-1].trial.places or (machine.places if machine else [])
-            if place.storage == cell.storage
-        ]
-        known = {server.name: server.family for server in (machine.servers if machine else [])}
-        return Observed(
-            side=side,
-            family=known.get(cell.server),
-            places=places,
-            data_bytes=side.data_bytes,
-            workers=next((one.load.client.workers for one in side.trials if one.load.client), None),
-        )
-
-    # ------------------------------------------------------------ the load
-
-    @property
-    def cell(self) -> Cell:
-        """The cell."""
-        return self.side.cell
-
-    @property
-    def trials(self) -> Sequence[Audited]:
-        """Its valid trials."""
-        return self.side.trials
-
-    @property
-    def bare(self) -> bool:
-        """Whether it is a load on files, without any database."""
-        return not self.cell.has_server
-
-    @property
-    def embedded(self) -> bool:
-        """Whether the database runs inside the load generator."""
-        return self.family == "sqlite"
-
-    @cached_property
-    def transactional(self) -> bool:
-        """Whether its latency is that of one kind of transaction, and no job's of many operations."""
-        return not any(one.load.operations or one.load.iterations for one in self.trials)
-
-    @cached_property
-    def per_s(self) -> float | None:
-        """What completes in a second: transactions, or requests on bare files."""
-        return self._load(
-            lambda load: load.transactions / load.seconds if load.transactions and load.seconds else None
-        )
-
-    @cached_property
-    def timed(self) -> float | None:
-        """Return which share of the time that was counted a job timed; None of any other load."""
-        if self.transactional:
-            return None
-        return middle(
-            min(one.load.seconds / one.trial.usage.seconds, 1.0)
-            for one in self.trials
-            if one.load.seconds and one.trial.usage and one.trial.usage.seconds
-        )
-
-    @cached_property
-    def counted_s(self) -> float | None:
-        """Return for how long a trial was counted."""
-        return self._usage(lambda usage: usage.seconds)
+    cpu: Cpu
+    disks: Sequence[Disk]
+    """As the kernel counted them."""
+    virtual: Sequence[Disk]
+    """As the virtual disks counted themselves."""
+    disk_reads: float | None
+    """Reads that reached the disks, a transaction."""
+    disk_flushes: float | None
+    threads: Threads | None
+    """None: threads were not sampled."""
+    account: Account
+    """Levels and totals."""
+    account_per_s: Account
+    account_each: Account
+    """A transaction."""
+    waiting: Mapping[Limit, float]
+    """Mean number of sessions that waited, by limit; empty if the server does not report it."""
+    waiting_at_all: float | None
 
     @property
     def speaks_of_the_load(self) -> bool:
-        """Whether what was counted is mostly of what was timed."""
-        return self.timed is None or self.timed >= MOSTLY
+        """Whether most of what was counted was timed."""
+        return self.timed is None or self.timed >= MOSTLY_TIMED
 
-    @cached_property
-    def latency_us(self) -> float | None:
-        """Mean latency of a transaction; of a job, of its statements by the clients' clock.
 
-        Of a load on bare files it is the time from one request to the next of the same client: the latency
-        of a request has no part of the syncs that follow it. Of SQLite's writers it is that of Little's law
-        where that is longer: a client whose turn does not come completes nothing, and its wait is in no
-        latency.
-        """
-        if not self.transactional:
-            return self.completed_us
-        by_law = self.clients / self.per_s * MICRO if self.per_s else None
-        if self.bare:
-            return by_law
-        completed = self.completed_us
-        if completed is None or by_law is None or not self._take_turns or self._open_loop:
-            return completed
-        return max(completed, by_law)
+def observe(gathered: Gathered, cell: Cell) -> Observed | None:
+    """Return what was observed in a cell; None if no valid trial counted anything."""
+    side, machine = Side.of(gathered, cell, None), gathered.machine
+    trials = side.trials
+    if not any(one.trial.usage for one in trials):
+        return None
+    families = {server.name: server.family for server in (machine.servers if machine else [])}
+    family = families.get(cell.server)
+    facts = of(family) if family else None
+    embedded, log_roles = (facts.embedded, facts.log_roles) if facts else (False, ())
+    bare, clients = not cell.has_server, max(cell.clients, 1)
+    found = trials[-1].trial.places or (machine.places if machine else [])
+    places = [place for place in found if place.storage == cell.storage]
+    settings = {one.name: one.observed for one in trials[0].trial.settings}
+    covers_tables = facts is None or facts.has_commits(side.engine)
+    transactional = not any(one.load.operations or one.load.iterations for one in trials)
+    rates = [one.load.rate for one in trials if one.load.rate]
 
-    @cached_property
-    def completed_us(self) -> float | None:
-        """Mean latency of the transactions that completed, by the clients' clock; None where not told."""
-        return self._load(lambda load: load.latency_us.mean if load.latency_us else None)
+    timed = None if transactional else middle(_timed(one) for one in trials)
+    per_s = _of_load(trials, lambda load: _ratio(load.transactions or None, load.seconds))
+    statements = _statements(trials)
+    takes_turns = embedded and side.writes_anything and clients > 1
+    completed_us = latency_us = _of_load(
+        trials, lambda load: load.latency_us.mean if load.latency_us else None
+    )
+    if transactional and (bare or (takes_turns and completed_us is not None and per_s and not rates)):
+        by_law = clients / per_s * MICRO if per_s else None
+        latency_us = by_law if bare or by_law is None else max(completed_us or 0.0, by_law)
+    queue_us = statements.begin_us if takes_turns else None
+    if queue_us is not None and latency_us is not None and completed_us is not None:
+        queue_us = latency_us - (completed_us - queue_us)
+    inside = 1 if queue_us is not None else clients
 
-    @property
-    def clients(self) -> int:
-        """How many transactions can be under way."""
-        return max(self.cell.clients, 1)
+    def each(value: float | None, one: Audited) -> float | None:
+        amount = _ratio(value, one.load.transactions)
+        return None if amount is None else amount * (1.0 if timed is None else timed)
 
-    @cached_property
-    def inside(self) -> int:
-        """How many clients can be at work in the database at a time.
+    accounted = trials if covers_tables else []
+    waiting, waiting_at_all = _waiting(accounted)
+    return Observed(
+        cell=cell,
+        family=family,
+        bare=bare,
+        embedded=embedded,
+        log_roles=log_roles,
+        settings=settings,
+        no_commit_waits=family is not None and no_commit_waits(family, settings),
+        covers_tables=covers_tables,
+        data_bytes=side.data_bytes,
+        rows=next((one.trial.data.rows for one in trials if one.trial.data), None),
+        reads_anything=side.reads_anything,
+        writes_anything=side.writes_anything,
+        clients=clients,
+        inside=inside,
+        transactional=transactional,
+        timed=timed,
+        counted_s=_of_usage(trials, lambda usage: usage.seconds),
+        per_s=per_s,
+        latency_us=latency_us,
+        completed_us=completed_us,
+        queue_us=queue_us,
+        own_us=None if latency_us is None else latency_us - (queue_us or 0.0),
+        statements=statements,
+        statement_count=_of_load(trials, lambda load: _ratio(load.statements or None, load.transactions)),
+        commits_per_s=_of_load(trials, _commits_per_s) if side.writes_anything else None,
+        delay_us=_of_load(trials, lambda load: load.client.delay_mean_us if load.client else None),
+        rates=rates,
+        workers=next((one.load.client.workers for one in trials if one.load.client), None),
+        cpu=_cpu(side, each, per_s, inside, "load" if embedded or bare else "server"),
+        disks=counted_disks(
+            [one.trial for one in trials], places, side.one_at_a_time, counts_flushes=side.counts_flushes
+        ),
+        virtual=virtual_disks([one.trial for one in trials], places),
+        disk_reads=side.reads,
+        disk_flushes=side.flushes,
+        threads=_threads(trials, clients, log_roles, embedded=embedded),
+        account=_account(accounted, lambda value, _: value),
+        account_per_s=_account(
+            accounted, lambda value, one: _ratio(value, one.trial.usage.seconds if one.trial.usage else None)
+        ),
+        account_each=_account(accounted, each),
+        waiting=waiting,
+        waiting_at_all=waiting_at_all,
+    )
 
-        SQLite's writers come in one by one, and wait for each other at BEGIN IMMEDIATE.
-        """
-        return 1 if self.queue_us is not None else self.clients
 
-    @cached_property
-    def own_us(self) -> float | None:
-        """Mean latency without the wait for other writers before a transaction may begin."""
-        return None if self.latency_us is None else self.latency_us - (self.queue_us or 0.0)
+# ---------------------------------------------------------------- the clients' clock
 
-    @cached_property
-    def queue_us(self) -> float | None:
-        """What a transaction of SQLite waits for other writers; None where nobody waits so.
 
-        All but what those that completed took once they had begun.
-        """
-        begin = self.time_in(begins)
-        if not self._take_turns or begin is None:
-            return None
-        if self.latency_us is None or self.completed_us is None:
-            return begin
-        return self.latency_us - (self.completed_us - begin)
+def _timed(one: Audited) -> float | None:
+    share = _ratio(one.load.seconds or None, one.trial.usage.seconds if one.trial.usage else None)
+    return None if share is None else min(share, 1.0)
 
-    @property
-    def _take_turns(self) -> bool:
-        """Whether several clients write to one SQLite database, one at a time."""
-        return self.embedded and bool(self.side.writes_anything) and self.clients > 1
 
-    @property
-    def _open_loop(self) -> bool:
-        return any(one.load.rate for one in self.trials)
+def _statements(trials: Sequence[Audited]) -> Statements:
+    def time_us(chosen: Callable[[StatementType], bool], *, of_one: bool = False) -> float | None:
+        def of_load(load: LoadResult) -> float | None:
+            types = [one for one in load.statement_types if one.latency_us and one.count and chosen(one)]
+            total_us = sum(one.count * one.latency_us.mean for one in types if one.latency_us)
+            count = sum(one.count for one in types) if of_one else load.transactions
+            return total_us / count if types and count else None
 
-    def time_in(self, chosen: Callable[[StatementType], bool]) -> float | None:
-        """Return the time of a transaction in some of its statements; None where there are none."""
+        return _of_load(trials, of_load)
 
-        def share(load: LoadResult) -> float | None:
-            found = [one for one in load.statement_types if chosen(one) and one.latency_us and one.count]
-            if not found or not load.transactions:
-                return None
-            return sum(one.count * one.latency_us.mean for one in found if one.latency_us) / load.transactions
+    return Statements(
+        commit_us=time_us(_is_commit),
+        begin_us=time_us(lambda one: one.name.lower().startswith("begin")),
+        read_us=time_us(lambda one: one.kind == "read"),
+        write_us=time_us(lambda one: one.kind == "write"),
+        data_us=time_us(lambda one: one.kind in ("read", "write")),
+        all_us=time_us(lambda _: True),
+        one_read_us=time_us(lambda one: one.kind == "read", of_one=True),
+        one_write_us=time_us(lambda one: one.kind == "write", of_one=True),
+    )
 
-        return self._load(share)
 
-    def mean_of(self, chosen: Callable[[StatementType], bool]) -> float | None:
-        """Return the mean latency of some statements; None where there are none."""
+def _is_commit(statement: StatementType) -> bool:
+    return statement.name.lower().startswith("commit")
 
-        def mean(load: LoadResult) -> float | None:
-            found = [one for one in load.statement_types if chosen(one) and one.latency_us and one.count]
-            count = sum(one.count for one in found)
-            return (
-                sum(one.count * one.latency_us.mean for one in found if one.latency_us) / count
-                if count
-                else None
-            )
 
-        return self._load(mean)
+def _commits_per_s(load: LoadResult) -> float | None:
+    commits = sum(one.count for one in load.statement_types if _is_commit(one))
+    writes = sum(one.count for one in load.statement_types if one.kind == "write")
+    return _ratio(commits or writes, load.seconds)
 
-    @cached_property
-    def statements(self) -> float | None:
-        """Statements of a transaction."""
-        return self._load(
-            lambda load: (
-                load.statements / load.transactions if load.statements and load.transactions else None
-            )
-        )
 
-    @property
-    def brackets(self) -> bool:
-        """Whether its transactions end with a COMMIT of their own."""
-        return self.time_in(commits) is not None
+# ---------------------------------------------------------------- CPU
 
-    @property
-    def commits_per_s(self) -> float | None:
-        """Commits of the clients: an autocommitted write is one."""
 
-        def rate(load: LoadResult) -> float | None:
-            if not load.seconds:
-                return None
-            named = sum(one.count for one in load.statement_types if commits(one))
-            return (
-                named or sum(one.count for one in load.statement_types if one.kind == "write")
-            ) / load.seconds
+def _cpu(side: Side, each: Each, per_s: float | None, inside: int, database: Party) -> Cpu:
+    def parties(figure: Callable[[Audited, Party], float | None]) -> dict[Party, float]:
+        found = {party: middle(each(figure(one, party), one) for one in side.trials) for party in PARTIES}
+        return {party: seconds * MICRO for party, seconds in found.items() if seconds is not None}
 
-        return self._load(rate) if self.side.writes_anything else None
+    used_us = parties(_cpu_s)
+    shared = {party: used for party, used in used_us.items() if party != "disks" or not side.disks_apart}
+    all_us = sum(shared.values()) if database in used_us else None
+    used_cpus = all_us * per_s / MICRO if all_us is not None and per_s else None
+    busy, others = side.machine_share, None
+    if busy and used_cpus is not None and side.cpus and side.counted_cpus == side.cpus:
+        others = max(1 - used_cpus / (busy * side.cpus), 0.0)
+    if busy is None and used_cpus is not None and side.cpus:
+        busy = min(used_cpus / side.cpus, 1.0)
+    return Cpu(
+        count=side.cpus,
+        used_us=used_us,
+        waited_us=parties(_waited_s),
+        shares={party: used / sum(shared.values()) for party, used in shared.items() if used},
+        work_us=used_us.get(database),
+        all_us=all_us,
+        busy=busy,
+        others_share=others,
+        each_client=None if used_cpus is None else used_cpus / inside,
+        runnable=_of_usage(side.trials, lambda usage: usage.runnable_mean),
+    )
 
-    @cached_property
-    def delay_us(self) -> float | None:
-        """What the load generator took to read and understand one reply."""
-        return self._load(lambda load: load.client.delay_mean_us if load.client else None)
 
-    # ------------------------------------------------------------ CPU
+def _cpu_s(one: Audited, party: Party) -> float | None:
+    usage = one.trial.usage
+    if usage and party in usage.cpu:
+        return usage.cpu[party].used_s
+    if party == "server":
+        return usage.server_cpu_s if usage else None
+    return one.load.client.cpu_s if party == "load" and one.load.client else None
 
-    def cpu_us(self, party: Party) -> float | None:
-        """Return the CPU time that a party used for a transaction."""
 
-        def used(one: Audited) -> float | None:
-            usage = one.trial.usage
-            if usage and party in usage.cpu:
-                return usage.cpu[party].used_s
-            if party == "server":
-                return usage.server_cpu_s if usage else None
-            return one.load.client.cpu_s if party == "load" and one.load.client else None
+def _waited_s(one: Audited, party: Party) -> float | None:
+    usage = one.trial.usage
+    if usage and party in usage.cpu:
+        return usage.cpu[party].waited_s
+    return one.load.client.waited_for_cpu_s if party == "load" and one.load.client else None
 
-        return self._a_transaction(used)
 
-    def waited_us(self, party: Party) -> float | None:
-        """Return the time for which a party's threads were ready to run and had no CPU, a transaction."""
+# ---------------------------------------------------------------- threads
 
-        def waited(one: Audited) -> float | None:
-            usage = one.trial.usage
-            if usage and party in usage.cpu:
-                return usage.cpu[party].waited_s
-            return one.load.client.waited_for_cpu_s if party == "load" and one.load.client else None
 
-        return self._a_transaction(waited)
+def _threads(
+    trials: Sequence[Audited], clients: int, log_roles: Collection[Role], *, embedded: bool
+) -> Threads | None:
+    """Return what threads were found at: means over all moments of all trials, since each trial has few."""
+    activities = [one.trial.usage.activity for one in trials if one.trial.usage]
+    watched = [activity for activity in activities if activity and activity.moments]
+    if not watched:
+        return None
 
-    @cached_property
-    def work_us(self) -> float | None:
-        """CPU time that the database used for a transaction, its background threads included."""
-        return self.cpu_us("load" if self.embedded or self.bare else "server")
+    def pooled(figure: Callable[[Activity], float | None]) -> float | None:
+        known = [(value, one.moments) for one in watched if (value := figure(one)) is not None]
+        moments = sum(count for _, count in known)
+        return sum(value * count for value, count in known) / moments if moments else None
 
-    @property
-    def parties(self) -> tuple[Party, ...]:
-        """Those that share the CPUs of server and load: virtual disks too, unless they keep to others."""
-        return tuple(party for party in PARTIES if party != "disks" or not self.side.disks_apart)
-
-    @cached_property
-    def all_cpu_us(self) -> float | None:
-        """CPU time for a transaction of all parties that share those CPUs."""
-        known = [used for party in self.parties if (used := self.cpu_us(party)) is not None]
-        return sum(known) if known and self.work_us is not None else None
-
-    @cached_property
-    def cpu_busy(self) -> float | None:
-        """Share of the usable CPUs that was busy: with whoever, where that is known."""
-        share = self.side.machine_share
-        if share is not None:
-            return share
-        used, per_s, cpus = self.all_cpu_us, self.per_s, self.side.cpus
-        return min(used * per_s / MICRO / cpus, 1.0) if used is not None and per_s and cpus else None
-
-    @cached_property
-    def others_share(self) -> float | None:
-        """The share of the CPUs' busy time that other work on the machine had; None: not known.
-
-        It is known where the busy time is that of the very CPUs that server and load could use.
-        """
-        busy, used, cpus = self.side.machine_share, self.all_cpu_us, self.side.cpus
-        if not busy or used is None or not self.per_s or not cpus or self.side.counted_cpus != cpus:
-            return None
-        return max(1 - used * self.per_s / MICRO / (busy * cpus), 0.0)
-
-    @cached_property
-    def cpus_each(self) -> float | None:
-        """How many CPUs each client keeps busy, with whoever works for it."""
-        used, per_s = self.all_cpu_us, self.per_s
-        return used * per_s / MICRO / self.inside if used is not None and per_s else None
-
-    @cached_property
-    def runnable(self) -> float | None:
-        """Threads that ran or were ready to, in the mean."""
-        return self._usage(lambda usage: usage.runnable_mean)
-
-    # ------------------------------------------------------------ disks
-
-    @property
-    def log_roles(self) -> tuple[Role, ...]:
-        """The roles whose flush a commit waits for."""
-        return LOG_ROLES[self.family] if self.family else ()
-
-    @cached_property
-    def disks(self) -> list[Disk]:
-        """The disks below the storage, as the kernel counted them."""
-        return counted_disks(
-            [one.trial for one in self.trials],
-            self.places,
-            self.side.one_at_a_time,
-            counts_flushes=self.side.counts_flushes,
-        )
-
-    @cached_property
-    def virtual(self) -> list[Disk]:
-        """The virtual disks below the storage, as they counted themselves."""
-        return virtual_disks([one.trial for one in self.trials], self.places)
-
-    # ------------------------------------------------------------ threads
-
-    @cached_property
-    def watched(self) -> bool:
-        """Whether the threads of the database were looked at."""
-        return any(usage.activity for usage in self._usages())
-
-    def found(self, act: Act, roles: Collection[Role] | None = None) -> tuple[float, float] | None:
-        """Return the share of moments in which a thread was at it, and how many were in the mean.
-
-        Of several roles the share is the largest of theirs: they may overlap. None where nobody looked.
-        """
-        return self._found((act,), roles)
-
-    def at_the_log(self, roles: Collection[Role] | None = None) -> tuple[float, float] | None:
-        """Return the share of moments in which a thread flushed or wrote a log, and how many did in the mean.
-
-        Without `roles` of any log that a commit waits for. A log is written with its flush where the disk has
-        no cache to be flushed; an embedded database's is one of the files of its data, which are written for
-        other reasons too.
-        """
-        acts: tuple[Act, ...] = ("flushing",) if self.embedded else ("flushing", "writing")
-        found = self._found(acts, self.log_roles if roles is None else roles)
-        together = self._moments(lambda activity: activity.log_share)
-        if found is None or together is None or roles is not None or self.embedded or not self.log_roles:
-            return found
-        return together, found[1]
-
-    def served(self, act: Act, roles: Collection[Role]) -> float | None:
-        """Return how many threads that serve clients were at it in the mean.
-
-        None where nobody looked, or where fewer threads were known to serve than there are clients.
-        """
-
-        def threads(activity: Activity) -> float | None:
-            if activity.serving is None or activity.serving < KNOWN_TO_SERVE * self.clients:
-                return None
-            return sum(one.serving or 0.0 for one in activity.doings if one.act == act and one.role in roles)
-
-        return self._moments(threads)
-
-    def _found(self, acts: Collection[Act], roles: Collection[Role] | None) -> tuple[float, float] | None:
+    def found(acts: Collection[Act], roles: Collection[Role] | None = None) -> Found:
         def doings(activity: Activity) -> list[Doing]:
             return [
                 one for one in activity.doings if one.act in acts and (roles is None or one.role in roles)
             ]
 
-        share = self._moments(lambda activity: max((one.share for one in doings(activity)), default=0.0))
-        threads = self._moments(lambda activity: sum(one.threads for one in doings(activity)))
-        return None if share is None or threads is None else (share, threads)
-
-    def _moments(self, figure: Callable[[Activity], float | None]) -> float | None:
-        """Return a mean over all moments of all trials: few were taken in each."""
-        watched = [usage.activity for usage in self._usages() if usage.activity and usage.activity.moments]
-        known = [(value, one.moments) for one in watched if (value := figure(one)) is not None]
-        moments = sum(count for _, count in known)
-        return sum(value * count for value, count in known) / moments if moments else None
-
-    # ------------------------------------------------------------ the server's own account
-
-    @cached_property
-    def covers_tables(self) -> bool:
-        """Whether the server's log and account are of the tables under test; of MyISAM's they are not."""
-        engine = self.side.engine
-        return self.family != "mysql" or engine is None or engine.lower() == WITH_ACCOUNT
-
-    def account(self, figure: Callable[[ServerAccount], float | None]) -> float | None:
-        """Return a figure of the server's account that is a level or a rate."""
-        return self._usage(
-            lambda usage: figure(usage.account) if usage.account and self.covers_tables else None
+        return Found(
+            share=pooled(lambda activity: max((one.share for one in doings(activity)), default=0.0)) or 0.0,
+            threads=pooled(lambda activity: sum(one.threads for one in doings(activity))) or 0.0,
         )
 
-    def account_per_s(self, figure: Callable[[ServerAccount], float | None]) -> float | None:
-        """Return a figure of the server's account, a second."""
+    def serving(act: Act) -> float | None:
+        def threads(activity: Activity) -> float | None:
+            if activity.serving is None or activity.serving < KNOWN_TO_SERVE * clients:
+                return None
+            return sum(one.serving or 0.0 for one in activity.doings if one.act == act and one.role in DATA)
 
-        def rate(usage: Usage) -> float | None:
-            value = figure(usage.account) if usage.account and self.covers_tables else None
-            return value / usage.seconds if value is not None and usage.seconds else None
+        return pooled(threads)
 
-        return self._usage(rate)
-
-    def account_each(self, figure: Callable[[ServerAccount], float | None]) -> float | None:
-        """Return a figure of the server's account, a transaction."""
-
-        def amount(one: Audited) -> float | None:
-            account = one.trial.usage.account if one.trial.usage else None
-            value = figure(account) if account and self.covers_tables else None
-            return value / one.load.transactions if value is not None and one.load.transactions else None
-
-        return self._of_what_was_timed(middle(amount(one) for one in self.trials))
-
-    def sessions(self, chosen: Callable[[str], bool]) -> float | None:
-        """Return how many sessions waited for something in the mean; None where the server does not tell.
-
-        Where it tells and nobody ever waited, that is 0.
-        """
-        return self.account(
-            lambda account: (
-                sum(count for name, count in account.waiting_sessions.items() if chosen(name))
-                if account.waiting_sessions is not None
-                else None
-            )
-        )
-
-    def setting(self, name: str) -> str | None:
-        """Return what the server answered about a variable that the study asked for."""
-        settings = self.trials[0].trial.settings if self.trials else []
-        return next((one.observed for one in settings if one.name == name), None)
-
-    @cached_property
-    def no_commit_waits(self) -> bool:
-        """Whether by the settings that were read back no commit waits for a flush; False where not known."""
-        settings = self.trials[0].trial.settings if self.trials else []
-        observed = {one.name: one.observed for one in settings}
-        return self.family is not None and no_commit_waits(self.family, observed)
-
-    # ------------------------------------------------------------ medians
-
-    def _usages(self) -> list[Usage]:
-        return [one.trial.usage for one in self.trials if one.trial.usage]
-
-    def _a_transaction(self, seconds: Callable[[Audited], float | None]) -> float | None:
-        """Return a counter's seconds as microseconds a transaction; of a job those of what it timed."""
-
-        def share(one: Audited) -> float | None:
-            spent = seconds(one)
-            return (
-                spent / one.load.transactions * MICRO if spent is not None and one.load.transactions else None
-            )
-
-        return self._of_what_was_timed(middle(share(one) for one in self.trials))
-
-    def _of_what_was_timed(self, counted: float | None) -> float | None:
-        """Return what of a figure that was counted falls to the timed part of a job, as if spread evenly."""
-        return None if counted is None else counted * (1.0 if self.timed is None else self.timed)
-
-    def _load(self, figure: Callable[[LoadResult], float | None]) -> float | None:
-        return middle(figure(one.load) for one in self.trials)
-
-    def _usage(self, figure: Callable[[Usage], float | None]) -> float | None:
-        return middle(figure(usage) for usage in self._usages())
+    at: tuple[Act, ...] = ("flushing",) if embedded else ("flushing", "writing")
+    at_log, log_share = found(at, log_roles), pooled(lambda activity: activity.log_share)
+    if log_share is not None and log_roles and not embedded:
+        at_log = replace(at_log, share=log_share)
+    return Threads(
+        computing=found(["computing"]),
+        asleep=found(["waiting"]),
+        at_log=at_log,
+        at_redo=found(at, REDO),
+        at_binlog=found(at, BINLOG),
+        writing_log=found(["writing"], log_roles),
+        flushing_log=found(["flushing"], log_roles),
+        flushing_redo=found(["flushing"], REDO),
+        flushing_binlog=found(["flushing"], BINLOG),
+        flushing_data=found(["flushing"], DATA),
+        serving_reads=serving("reading"),
+        serving_writes=serving("writing"),
+        serving_flushes=serving("flushing"),
+    )
 
 
-def commits(statement: StatementType) -> bool:
-    """Tell whether a statement ends a transaction."""
-    return statement.name.lower().startswith("commit")
+# ---------------------------------------------------------------- the server's own account
 
 
-def begins(statement: StatementType) -> bool:
-    """Tell whether a statement begins a transaction."""
-    return statement.name.lower().startswith("begin")
+def _account(trials: Sequence[Audited], measure: Callable[[float | None, Audited], float | None]) -> Account:
+    def figure(one: Audited, name: str) -> float | None:
+        account = one.trial.usage.account if one.trial.usage else None
+        value: float | None = getattr(account, name) if account else None
+        if account and name == "log_flush_s" and value is not None:
+            value += account.binlog_flush_s or 0.0
+        return measure(value, one)
+
+    return Account(**{one.name: middle(figure(at, one.name) for at in trials) for one in fields(Account)})
+
+
+def _waiting(trials: Sequence[Audited]) -> tuple[dict[Limit, float], float | None]:
+    """Return how many sessions waited on average; if the server reports it and nobody waited, that is 0."""
+    accounts = [one.trial.usage.account for one in trials if one.trial.usage and one.trial.usage.account]
+    sessions = [one.waiting_sessions for one in accounts if one.waiting_sessions is not None]
+    by_limit = [
+        {
+            limit: sum(n for name, n in one.items() if limit_of_wait(name) == limit)
+            for limit in get_args(Limit)
+        }
+        for one in sessions
+    ]
+    if not by_limit:
+        return {}, None
+    known = {limit: median(one[limit] for one in by_limit) for limit in get_args(Limit)}
+    return known, median(sum(one.values()) for one in by_limit)
+
+
+# ---------------------------------------------------------------- medians
+
+
+def _ratio(value: float | None, of: float | None) -> float | None:
+    return value / of if value is not None and of else None
+
+
+def _of_load(trials: Sequence[Audited], figure: Callable[[LoadResult], float | None]) -> float | None:
+    return middle(figure(one.load) for one in trials)
+
+
+def _of_usage(trials: Sequence[Audited], figure: Callable[[Usage], float | None]) -> float | None:
+    return middle(figure(one.trial.usage) for one in trials if one.trial.usage)

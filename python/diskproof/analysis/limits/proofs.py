@@ -1,34 +1,29 @@
-"""What interventions did to cells, against what was predicted before they were made."""
+"""The effects of interventions on cells, compared with the predictions that were made before."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis import words
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.shapes import Outcome, ProofAnswer
+from diskproof.analysis.limits.records import Outcome, ProofAnswer
+from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
-from diskproof.results.limit import Intervention, ProofPair
+from diskproof.families.durability import commits_wait_for_flush
+from diskproof.results.limit import ProofPair
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Finding, Trial
-from diskproof.server.durability import commits_wait_for_flush
 from diskproof.stats.intervals import Interval, paired_ratio
-
-FEWEST_PAIRS = 3
-"""The fewest whose interval is not wider than what it is about: Student's t is 12.7 at two, 4.3 at three."""
-
-IDLE_TALK = "; no change at all would have fitted that too, so that it proves nothing"
-"""Said of a recorded proof that could not have failed; none is made any more."""
+from diskproof.wording import Message, say, us
 
 Series = Mapping[str, Sequence[float]]
-"""What was done in a second of each interval of the measured phase, by the id of a trial."""
+"""Throughput in each interval of the measured phase, by the id of a trial."""
 
 
 def answer_proofs(gathered: Gathered, proofs: Sequence[ProofPair]) -> list[ProofAnswer]:
-    """Return what the proof of each cell came to, in the order of the plan.
+    """Return the outcome of each cell's proof, in the order of the plan.
 
-    Where a cell was proved in two ways, one after the other, the last counts.
+    If a cell was proved in two ways, one after the other, the last counts.
     """
     last = {pair.cell: pair for pair in proofs}
     return [
@@ -38,41 +33,37 @@ def answer_proofs(gathered: Gathered, proofs: Sequence[ProofPair]) -> list[Proof
     ]
 
 
-def why_fails(pair: ProofPair, plan: Plan, machine: Machine | None, series: Series) -> list[str]:
-    """Say why a pair does not count; empty where it does.
+def why_fails(pair: ProofPair, plan: Plan, machine: Machine | None, series: Series) -> list[Message]:
+    """Return why a pair does not count; nothing if it does.
 
-    Each trial must pass every gate of a measured trial, the changed one those of what it was changed to; and
-    the change must be seen in what was read back.
+    Each trial must pass every check of a measured trial; the changed one is checked against the changed cell.
+    What was read back must show the change.
     """
     cell, metric = plan.cell(pair.cell), plan.metric(plan.cell(pair.cell))
     as_it_was = Evidence(pair.as_it_was, cell, plan, machine, series.get(pair.as_it_was.id, ()))
+    sides = (("unchanged", as_it_was), ("changed", _as_changed(pair, cell, plan, machine, series)))
     found = [
-        f"{side}: {finding.message}"
-        for side, evidence in (
-            ("as it was", as_it_was),
-            ("changed", _as_changed(pair, cell, plan, machine, series)),
-        )
+        say("{side}: {why}", side=side, why=finding.message)
+        for side, evidence in sides
         for finding in _invalidating(evidence)
     ]
     if found:
         return found
     if not all(trial.load and trial.load.speed(metric) for trial in (pair.as_it_was, pair.changed)):
-        return ["nothing was completed in one of its trials"]
+        return [say("nothing was completed in one of its trials")]
     unseen = _unseen(pair, cell, machine)
-    return [f"changed: {unseen}"] if unseen else []
+    return [say("changed: {why}", why=unseen)] if unseen else []
 
 
 # ---------------------------------------------------------------- one proof
 
 
 def _answer(gathered: Gathered, pairs: Sequence[ProofPair]) -> ProofAnswer:
-    plan = gathered.plan
-    reasons = {pair.id: why_fails(pair, plan, gathered.machine, gathered.series) for pair in pairs}
-    failing = {pair: why for pair, why in reasons.items() if why}
-    first, counting = pairs[0], [pair for pair in pairs if pair.id not in failing]
+    plan, first = gathered.plan, pairs[0]
+    reasons = [why_fails(pair, plan, gathered.machine, gathered.series) for pair in pairs]
+    counting = [pair for pair, why in zip(pairs, reasons, strict=True) if not why]
     measured = _measured(plan, counting) if len(counting) >= FEWEST_PAIRS else None
     predicted = Band(first.predicted_low, first.predicted_high)
-    outcome = decide(measured, predicted, plan.same_within)
     return ProofAnswer(
         cell=first.cell,
         limit=first.limit,
@@ -82,37 +73,32 @@ def _answer(gathered: Gathered, pairs: Sequence[ProofPair]) -> ProofAnswer:
         predicted_high=first.predicted_high,
         basis=first.basis,
         measured=measured,
-        outcome=outcome,
-        sentence=_sentence(first.intervention, predicted, measured)
-        + (IDLE_TALK if outcome == "open" and not predicted.can_fail(plan.same_within) else "")
-        + _left_out(failing, len(pairs)),
+        outcome=decide(measured, predicted, plan.same_within),
+        could_fail=predicted.can_fail(plan.same_within),
+        pairs=len(pairs),
+        left_out=[why[0] for why in reasons if why],
     )
 
 
 @dataclass(frozen=True)
 class Band:
-    """What was predicted: from the least to the most."""
+    """A predicted ratio, from the least to the most."""
 
     low: float
     high: float
-
-    def __str__(self) -> str:
-        """Say it as a person would: ``0.45 to 0.55``, or a single figure."""
-        low, high = (words.digits(bound, 3) for bound in (self.low, self.high))
-        return low if low == high else f"{low} to {high}"
 
     def widened(self, share: float) -> "Band":
         """Return the band with a share more at either end."""
         return Band(self.low * (1 - share), self.high * (1 + share))
 
     def holds(self, ratio: float) -> bool:
-        """Tell whether a ratio lies in the band."""
+        """Return whether a ratio lies in the band."""
         return self.low <= ratio <= self.high
 
     def can_fail(self, same_within: float) -> bool:
-        """Tell whether a change is predicted that differs from none by more than the study calls the same.
+        """Return whether the predicted change differs from "no change" by more than the study calls the same.
 
-        Otherwise a cell that something else holds back would do as predicted, and nothing were proved.
+        Otherwise a cell with another limit would do as predicted, and the proof would prove nothing.
         """
         return not self.widened(same_within).holds(1)
 
@@ -120,12 +106,12 @@ class Band:
 def decide(measured: Interval | None, predicted: Band, same_within: float) -> Outcome:
     """Return what a measured ratio says of a predicted one.
 
-    The band is widened by what the study calls the same (`same_within`), for it may be a single figure.
+    The band is widened by what the study calls the same (`same_within`), since it may be a single figure.
 
-    - ``not as predicted``: the measured interval lies wholly outside of it.
-    - ``as predicted``: the estimate lies in it, and the interval excludes 1. So it is narrower, to either
-      side, than the change itself: one as wide as anything would agree with everything. Of a band that
-      holds 1 nothing is as predicted, for then it could not have failed.
+    - ``not as predicted``: the measured interval lies wholly outside of the band.
+    - ``as predicted``: the estimate lies in it, and the interval excludes 1. So the interval is narrower, to
+      either side, than the change itself: one as wide as anything would agree with everything. If the band
+      holds 1 nothing is as predicted, since the prediction could not have failed.
     - ``open``: all else, and fewer than `FEWEST_PAIRS` pairs.
     """
     if measured is None or measured.n < FEWEST_PAIRS:
@@ -155,7 +141,8 @@ def _measured(plan: Plan, counting: Sequence[ProofPair]) -> Interval:
 
 
 def _same(pair: ProofPair, last: ProofPair) -> bool:
-    return (pair.cell, pair.limit, pair.intervention) == (last.cell, last.limit, last.intervention)
+    same_limit = (pair.cell, pair.limit) == (last.cell, last.limit)
+    return same_limit and pair.intervention.same_change(last.intervention)
 
 
 def _invalidating(evidence: Evidence) -> list[Finding]:
@@ -165,7 +152,7 @@ def _invalidating(evidence: Evidence) -> list[Finding]:
 
 
 def _as_changed(pair: ProofPair, cell: Cell, plan: Plan, machine: Machine | None, series: Series) -> Evidence:
-    """Return the changed trial beside the cell, the plan and the machine that it was to have."""
+    """Return the changed trial with the cell, the plan and the machine that it was to have."""
     factor, trial = pair.intervention.factor, pair.changed
     if pair.intervention.change == "twice the memory":
         cell = cell.model_copy(update={"memory_bytes": round(factor * cell.memory_bytes)})
@@ -177,74 +164,55 @@ def _as_changed(pair: ProofPair, cell: Cell, plan: Plan, machine: Machine | None
     return Evidence(trial, cell, plan, machine, series.get(trial.id, ()))
 
 
-def _unseen(pair: ProofPair, cell: Cell, machine: Machine | None) -> str | None:
-    """Say what was to be changed and was not seen to be, in what was read back; None where it was seen.
+def _unseen(pair: ProofPair, cell: Cell, machine: Machine | None) -> Message | None:
+    """Return what shows that the change was not made; None if what was read back shows it.
 
-    The CPUs that were held to are a gate of every trial.
+    A check of every trial covers the CPUs that server and load were held to.
     """
     match pair.intervention.change:
         case "slower flushes" | "slower reads":
             return _not_slowed(pair)
         case "half the CPUs":
-            return None if pair.changed.held_cpus else "nothing tells which CPUs server and load had"
+            return None if pair.changed.held_cpus else say("the CPUs of server and load were not recorded")
         case "flushes relaxed":
             return _still_waits(pair, cell, machine) or _same_settings(pair)
         case "twice the memory":
             return _same_settings(pair)
 
 
-def _not_slowed(pair: ProofPair) -> str | None:
+def _not_slowed(pair: ProofPair) -> Message | None:
     slowed = [disk for disk in pair.changed.virtual_disks if disk.slowed]
     if not slowed:
-        return "no virtual disk tells that it was slowed"
+        return say("no virtual disk reports that it was slowed")
     if any(disk.slowed for disk in pair.as_it_was.virtual_disks):
-        return "a disk was slowed in the trial as it was too"
+        return say("a disk was slowed in the unchanged trial too")
     for disk in slowed:
         assert disk.slowed is not None
         served = disk.read if disk.slowed.on == "read" else disk.flush
         if not disk.slowed.requests or served.latency_us is None:
-            return f"not one {disk.slowed.on} of `{disk.name}` was slowed"
+            return say("not one {kind} of `{disk}` was slowed", kind=disk.slowed.on, disk=disk.name)
         if served.latency_us.mean < disk.slowed.add_us:
-            return (
-                f"a {disk.slowed.on} of `{disk.name}` took {served.latency_us.mean / 1000:.3g} ms, less than "
-                f"the {disk.slowed.add_us / 1000:.3g} ms that it was to take longer"
+            return say(
+                "a {kind} of `{disk}` took {time}, less than the {added} that were added to it",
+                kind=disk.slowed.on,
+                disk=disk.name,
+                time=us(served.latency_us.mean),
+                added=us(disk.slowed.add_us),
             )
     return None
 
 
-def _same_settings(pair: ProofPair) -> str | None:
+def _same_settings(pair: ProofPair) -> Message | None:
     before = {setting.name: setting.observed for setting in pair.as_it_was.settings}
     after = {setting.name: setting.observed for setting in pair.changed.settings}
     changed = [name for name, value in after.items() if name in before and before[name] != value]
-    return None if changed else "the server's settings read back as they were"
+    return None if changed else say("the server's settings did not change")
 
 
-def _still_waits(pair: ProofPair, cell: Cell, machine: Machine | None) -> str | None:
+def _still_waits(pair: ProofPair, cell: Cell, machine: Machine | None) -> Message | None:
     servers = machine.servers if machine else []
     family = next((server.family for server in servers if server.name == cell.server), None)
     observed = {setting.name: setting.observed for setting in pair.changed.settings}
-    waits = family is not None and commits_wait_for_flush(family, observed)
-    return "by the settings that were read back each commit still waits for a flush" if waits else None
-
-
-# ---------------------------------------------------------------- in words
-
-
-def _sentence(intervention: Intervention, predicted: Band, measured: Interval | None) -> str:
-    if measured is None:
-        return (
-            f"where {intervention.says}, throughput of {predicted} of what it is without was predicted; "
-            "there are too few pairs of trials to tell"
-        )
-    ratio, _, interval = words.figures(measured).partition(", ")
-    return (
-        f"where {intervention.says}, throughput is {ratio} of what it is without ({interval}); "
-        f"{predicted} was predicted"
-    )
-
-
-def _left_out(failing: Mapping[str, Sequence[str]], pairs: int) -> str:
-    if not failing:
-        return ""
-    verb = "does" if len(failing) == 1 else "do"
-    return f"; {len(failing)} of {pairs} {verb} not count: {next(iter(failing.values()))[0]}"
+    if family is None or not commits_wait_for_flush(family, observed):
+        return None
+    return say("by the server's settings each commit still waits for a flush")

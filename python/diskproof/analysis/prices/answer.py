@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.prices.durable import why_not_durable
+from diskproof.analysis.prices.durable import find_not_durable
 from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, RequestPrice, StoragePrice
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Metric
@@ -22,10 +22,10 @@ MONTHS = 12
 """Of a year; a month is the twelfth part of one."""
 
 COUNTED: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s", "seconds")
-"""What tells how fast a storage makes a load. At a rate that the study sets, throughput is its own choice."""
+"""The metrics that show how fast a storage is. At a set rate, throughput is the study's own choice."""
 
 JOBS_PER = 3_600.0
-"""A job's speed is told in runs an hour."""
+"""A job's speed is given in runs an hour."""
 
 
 def answer_prices(gathered: Gathered, machine: Machine | None) -> Prices | None:
@@ -131,14 +131,14 @@ def _of_random_requests(gathered: Gathered, storage: str) -> list[Cell]:
 
 
 def _price_cell(gathered: Gathered, machine: Machine | None, cell: Cell, basis: Basis) -> CellPrice | None:
-    """Return what a cell's speed costs; None where it has none of its own, or no valid trial."""
+    """Return what a cell's speed costs; None if it has none of its own, or no valid trial."""
     speed = _speed(gathered, cell)
     if speed is None:
         return None
     devices = gathered.plan.prices[cell.storage]
     price, metric = amount(devices, basis), gathered.plan.metric(cell)
     transacts = metric == "transactions_per_s"
-    why_not = why_not_durable(gathered, machine, cell) if transacts else None
+    not_durable = find_not_durable(gathered, machine, cell) if transacts else None
     bars = gathered.bars_of(cell)
     has_price = transacts and not bars  # prices are held against each other
     return CellPrice(
@@ -147,8 +147,8 @@ def _price_cell(gathered: Gathered, machine: Machine | None, cell: Cell, basis: 
         amount=price,
         speed=speed,
         per_1000_per_s=price_over(1000 * price, speed) if has_price else None,
-        per_million=price_over(1e6 * amount_per_s(devices), speed) if has_price and not why_not else None,
-        why_not=why_not,
+        per_million=price_over(1e6 * amount_per_s(devices), speed) if has_price and not not_durable else None,
+        not_durable=not_durable,
         bars=bars,
     )
 

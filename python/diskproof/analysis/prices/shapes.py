@@ -8,6 +8,7 @@ from diskproof.results.plan import Cell, Metric
 from diskproof.results.prices import Price
 from diskproof.results.record import Record
 from diskproof.stats.intervals import Interval
+from diskproof.wording import Message
 
 Basis = Literal["purchase", "month"]
 """What an amount is for: ``purchase``, to own it; ``month``, to have it for a month."""
@@ -44,6 +45,13 @@ class StoragePrice(Record):
     """Loads of random requests that were measured on it and must not be compared at any number of clients."""
 
 
+class NotDurable(Record):
+    """Why the commits of a cell may not outlive a power cut, or why that is not known."""
+
+    kind: Literal["reads only", "not recorded", "main memory", "commits may be lost", "no durable commits"]
+    why: Message
+
+
 class CellPrice(Record):
     """What the speed of one cell costs: its storage, and nothing else of the machine."""
 
@@ -54,12 +62,12 @@ class CellPrice(Record):
     speed: Interval
     """Transactions or requests a second; of a job, runs an hour."""
     per_1000_per_s: Interval | None
-    """Price over thousands of transactions a second; None where it has no transactions, or `bars`."""
+    """Price over thousands of transactions a second; None if it has no transactions, or `bars`."""
     per_million: Interval | None
-    """Price of a million transactions that a power cut does not take back; None: see `why_not` and `bars`."""
-    why_not: str | None = None
+    """Price of a million transactions that a power cut does not take back; None: see `not_durable`."""
+    not_durable: NotDurable | None = None
     """Why no transaction of the cell is known to be durable."""
-    bars: list[str] = Field(default_factory=list)
+    bars: list[Message] = Field(default_factory=list)
     """Why it must not be compared, as for verdicts."""
     fastest: bool = False
     """Whether no other number of clients was faster, all else equal; of cells that may be compared."""

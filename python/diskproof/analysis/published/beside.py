@@ -1,11 +1,11 @@
-"""The published experiment beside the measured one: every figure, every ratio, and where they part."""
+"""The published experiment beside the measured one: every figure, every ratio, and why they differ."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.analysis.limits.shapes import Limits
+from diskproof.analysis.limits.records import Limits
 from diskproof.analysis.published import marks
 from diskproof.analysis.published.case import Case
 from diskproof.analysis.published.join import cells_of, pairs_of, why_no_cell, why_no_pair
@@ -13,14 +13,14 @@ from diskproof.analysis.published.measures import measured, of_test, speed
 from diskproof.analysis.published.shapes import Beside, BesideFigure, BesideRatio, Mark
 from diskproof.analysis.published.why import obstacles, reasons, telling_findings
 from diskproof.analysis.verdicts import too_few_pairs
-from diskproof.analysis.words import listed
 from diskproof.results.plan import Cell
 from diskproof.results.published import PublishedFigure, PublishedRatio
 from diskproof.stats.intervals import geometric_mean_interval, paired_ratio
+from diskproof.wording import NOTHING, Message, say
 
 
 def answer_published(gathered: Gathered, limits: Limits | None = None) -> Beside | None:
-    """Return what stands beside the published figures; None where the study has none.
+    """Return what was measured beside the published figures; None if the study has none.
 
     `limits` are what holds the cells back, which may say why a ratio was not met.
 
@@ -61,7 +61,7 @@ def _figure(gathered: Gathered, figure: PublishedFigure, cell: Cell) -> BesideFi
         of_published=interval.scaled(1 / figure.value) if interval else None,
         extrapolated=figure.measure == "seconds"
         and any(one.load.rests_on_estimates(parts) for one in trials),
-        missing="" if interval else _why_nothing(gathered, cell, figure),
+        missing=NOTHING if interval else _why_nothing(gathered, cell, figure),
     )
 
 
@@ -102,7 +102,7 @@ def _ratio(
     return _compared(replace(case, measured=interval), few)
 
 
-def _compared(case: Case, few: Sequence[str]) -> BesideRatio:
+def _compared(case: Case, few: Sequence[Message]) -> BesideRatio:
     """Return a ratio that could be measured; `few` says why it rests on too few blocks to decide anything."""
     ratio, measured_ratio, of_published = case.published, case.measured, case.of_published
     assert measured_ratio is not None
@@ -128,11 +128,11 @@ def _compared(case: Case, few: Sequence[str]) -> BesideRatio:
 def _without(
     ratio: PublishedRatio,
     mark: Mark,
-    why: Sequence[str],
+    why: Sequence[Message],
     baseline: Cell | None = None,
     cell: Cell | None = None,
 ) -> BesideRatio:
-    """Return a published ratio that nothing stands beside."""
+    """Return a published ratio without a measured one."""
     return BesideRatio(
         published=ratio,
         cell=cell.id if cell else None,
@@ -157,7 +157,7 @@ def _speeds(
 def _parts(part: str | None, cells: Sequence[Cell], gathered: Gathered) -> frozenset[str] | None:
     """Return the operations, of one test or of all, that every valid trial of these cells ran.
 
-    None where the load has no such parts. What one side skipped is in neither sum.
+    None if the load has no such parts. What one side skipped is in neither sum.
     """
     ran = frozenset.intersection(*(gathered.parts(cell) for cell in cells))
     if part is None:
@@ -165,19 +165,18 @@ def _parts(part: str | None, cells: Sequence[Cell], gathered: Gathered) -> froze
     return of_test(part, ran)
 
 
-def _why_nothing(gathered: Gathered, cell: Cell, published: PublishedFigure | PublishedRatio) -> str:
+def _why_nothing(gathered: Gathered, cell: Cell, published: PublishedFigure | PublishedRatio) -> Message:
     """Say why a cell that the study has gives no figure."""
     trials = gathered.of(cell)
     if not trials:
-        return f"no trial of {cell.id} was run yet"
-    if gathered.valid(cell):
-        if published.part:
-            return f"{cell.id} ran nothing of `{published.part}`"
-        too_few = published.measure == "latency_p95_ms"
-        return (
-            f"{cell.id} has {'too few transactions for a 95th percentile' if too_few else 'no such figure'}"
+        return say("no trial of {cell} was run yet", cell=cell.id)
+    if not gathered.valid(cell):
+        checks = dict.fromkeys(
+            finding.check for one in trials for finding in one.findings if finding.severity == "invalid"
         )
-    checks = dict.fromkeys(
-        finding.check for one in trials for finding in one.findings if finding.severity == "invalid"
-    )
-    return f"no trial of {cell.id} is valid ({listed(list(checks))})"
+        return say("no trial of {cell} is valid ({checks})", cell=cell.id, checks=list(checks))
+    if published.part:
+        return say("{cell} ran nothing of `{part}`", cell=cell.id, part=published.part)
+    if published.measure == "latency_p95_ms":
+        return say("{cell} has too few transactions for a 95th percentile", cell=cell.id)
+    return say("{cell} has no such figure", cell=cell.id)

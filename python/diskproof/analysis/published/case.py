@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from diskproof.analysis.answers import RunFinding
 from diskproof.analysis.evidence import Side
 from diskproof.analysis.gather import Gathered
-from diskproof.analysis.limits.shapes import CellLimit
+from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.published.marks import TIE
 from diskproof.analysis.published.shapes import Agreement
 from diskproof.results.published import PublishedRatio
@@ -42,14 +42,14 @@ class Case:
 
     @property
     def slower(self) -> Side:
-        """The side that was measured to be the slower; where none was, the one that was published to be."""
+        """The side that was measured as the slower; if none was, the one published as the slower."""
         decided = self.measured is not None and self.measured.excludes(1)
         ratio = self.measured.estimate if self.measured and decided else self.published.ratio
         return self.baseline if ratio >= 1 else self.level
 
     @property
     def differs(self) -> bool:
-        """Whether the order or the size is shown to be another; where both are open there is no gap."""
+        """Whether the order or the size is shown to differ; if both are open there is no gap."""
         return "differs" in (self.order, self.size)
 
     @property
@@ -68,7 +68,7 @@ class Case:
 
     @property
     def gap_is_larger(self) -> bool:
-        """Whether they differ by more than was published, in the same order or where it was none."""
+        """Whether they differ by more than was published, in the same order or if none was published."""
         if self.measured is None or not self.differs:
             return False
         return abs(math.log(self.measured.estimate)) > self.published_gap and (
@@ -98,13 +98,13 @@ class Case:
         return self.level if self.slower is self.baseline else self.baseline
 
     def limit(self, side: Side) -> CellLimit | None:
-        """Return what holds a side back; None where that is not established."""
+        """Return what holds a side back; None if that is not established."""
         found = self.limits.get(side.cell.id)
         return found if found is not None and found.limit is not None else None
 
     def name(self, side: Side) -> str:
-        """Return a side by the level that it stands for."""
-        return f"`{side.cell.level(self.published.factor)}`"
+        """Return the level of a side."""
+        return side.cell.level(self.published.factor)
 
     def findings(self) -> list[RunFinding]:
         """Return what the checks found about either side."""

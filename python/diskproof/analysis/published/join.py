@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from diskproof.analysis.published.measures import can_measure
-from diskproof.analysis.words import clients
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.published import PublishedFigure, PublishedMeasure, PublishedRatio
+from diskproof.wording import NOTHING, Message, counted, say
 
 Levels = Mapping[Factor, str]
 
@@ -30,42 +30,49 @@ def pairs_of(plan: Plan, ratio: PublishedRatio) -> list[tuple[Cell, Cell]]:
     ]
 
 
-def why_no_cell(plan: Plan, figure: PublishedFigure) -> str:
-    """Say why no cell stands beside a published figure."""
-    return _why_none(plan, figure.at, figure.measure) or "no cell measures it"
+def why_no_cell(plan: Plan, figure: PublishedFigure) -> Message:
+    """Say why no cell belongs to a published figure."""
+    return _why_none(plan, figure.at, figure.measure) or say("no cell measures it")
 
 
-def why_no_pair(plan: Plan, ratio: PublishedRatio) -> str:
-    """Say which side of a published ratio no cell stands beside, or that the two have no common ground."""
+def why_no_pair(plan: Plan, ratio: PublishedRatio) -> Message:
+    """Say which side of a published ratio has no cell, or that no two cells can be paired."""
     for level in (ratio.level, ratio.baseline):
         why = _why_none(plan, ratio.at | {ratio.factor: level}, ratio.measure)
         if why:
             return why
-    return "no two cells with these levels are else equal"
+    return say("no two cells with these levels are equal in everything else")
 
 
-def _why_none(plan: Plan, at: Levels, measure: PublishedMeasure) -> str:
-    """Say which levels no cell has, or has together, or that those which have them measure another thing."""
+def _why_none(plan: Plan, at: Levels, measure: PublishedMeasure) -> Message:
+    """Say which levels no cell has, or has together, or that the cells with them have another measure."""
     with_levels = _with_levels(plan, at)
     if any(can_measure(plan, cell, measure) for cell in with_levels):
-        return ""
-    scale = f" at scale `{plan.scale.name}`" if plan.scale else ""
-    if with_levels:
-        return (
-            f"no cell with these levels has {measure.replace('_per_s', ' a second').replace('_', ' ')}{scale}"
-        )
+        return NOTHING
     unknown = [
-        _said(factor, level)
+        level_named(factor, level)
         for factor, level in at.items()
         if not any(cell.level(factor) == level for cell in plan.cells)
     ]
-    if unknown:
-        return f"no cell has {' and '.join(unknown)}{scale}"
-    return f"no cell has these levels together{scale}"
+    if with_levels:
+        figure = measure.replace("_per_s", " a second").replace("_", " ")
+        why = say("no cell with these levels has {figure}", figure=figure)
+    elif unknown:
+        why = say("no cell has {levels:/ and }", levels=unknown)
+    else:
+        why = say("no cell has these levels together")
+    return say("{why} at scale `{scale}`", why=why, scale=plan.scale.name) if plan.scale else why
 
 
-def untold(plan: Plan, ratio: PublishedRatio) -> list[Factor]:
-    """Return the factors that the publication does not tell and in which the pairs beside it differ."""
+def level_named(factor: Factor, level: str) -> Message:
+    """Return a level with its factor: ``storage `disk` ``, ``8 clients``."""
+    if factor == "clients" and level.isdigit():
+        return say("{clients}", clients=counted(int(level), "client"))
+    return say("{factor} `{level}`", factor=factor, level=level)
+
+
+def left_open(plan: Plan, ratio: PublishedRatio) -> list[Factor]:
+    """Return the factors that the publication leaves open and in which the pairs beside it differ."""
     sides = [cell for _, cell in pairs_of(plan, ratio)]
     return [
         factor
@@ -80,7 +87,3 @@ def _with_levels(plan: Plan, at: Levels) -> list[Cell]:
 
 def _equal_but_for(factor: Factor, one: Cell, other: Cell) -> bool:
     return all(one.level(rest) == other.level(rest) for rest in FACTORS if rest != factor)
-
-
-def _said(factor: Factor, level: str) -> str:
-    return clients(level) if factor == "clients" else f"{factor} `{level}`"

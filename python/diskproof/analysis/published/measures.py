@@ -19,7 +19,7 @@ def can_measure(plan: Plan, cell: Cell, measure: PublishedMeasure) -> bool:
 def measured(
     load: LoadResult, measure: PublishedMeasure, parts: Collection[str] | None = None
 ) -> float | None:
-    """Return a trial's figure in the unit of the measure; None where there is none above 0.
+    """Return a trial's figure in the unit of the measure; None if there is none above 0.
 
     `parts` limits a job's seconds to the operations with these keys.
     """

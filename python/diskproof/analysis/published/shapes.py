@@ -1,4 +1,4 @@
-"""The shapes of what stands beside published figures."""
+"""The shapes of what was measured beside published figures."""
 
 from typing import Literal
 
@@ -7,6 +7,7 @@ from pydantic import Field
 from diskproof.results.published import PublishedFigure, PublishedRatio
 from diskproof.results.record import Record
 from diskproof.stats.intervals import Interval
+from diskproof.wording import NOTHING, Message
 
 Agreement = Literal["agrees", "differs", "open"]
 """Whether something is as published; ``open``: the measured interval allows both."""
@@ -35,7 +36,7 @@ class BesideFigure(Record):
     """Measured over published."""
     extrapolated: bool = False
     """Whether the seconds hold some that are extrapolated, in one trial at least."""
-    missing: str = ""
+    missing: Message = NOTHING
     """Why nothing was measured."""
 
 
@@ -57,8 +58,8 @@ class BesideRatio(Record):
     mark: Mark
     extrapolated: bool = False
     """Whether the seconds compared hold some that are extrapolated."""
-    reasons: list[str] = Field(default_factory=list)
-    """Where it does not agree: why, from recorded evidence alone."""
+    reasons: list[Message] = Field(default_factory=list)
+    """Why it does not agree, from recorded evidence alone."""
 
 
 class Beside(Record):

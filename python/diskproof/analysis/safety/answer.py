@@ -1,7 +1,6 @@
 """From the plan of the cuts and their records to everything that they say."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from diskproof.analysis.answers import CellAnswer, Verdict
 from diskproof.analysis.safety.controls import make_controls, unasked_controls
@@ -13,17 +12,16 @@ from diskproof.analysis.safety.verdicts import make_safety_verdicts
 from diskproof.results.crash_plan import CrashPlan, Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.plan import Plan
-from diskproof.results.trial import Severity
+from diskproof.results.trial import SEVERITIES, Finding
+from diskproof.wording import together, without_figures
 
 WORST_FIRST: tuple[Way, ...] = ("power", "stop", "kill")
-
-SEVERITIES: tuple[Severity, ...] = ("invalid", "warning", "note")
 
 
 def answer_safety(
     plan: Plan, cuts: Sequence[CutTrial], cells: Sequence[CellAnswer], verdicts: Sequence[Verdict]
 ) -> Safety | None:
-    """Return what the cuts of a run say; None where its study asks for none.
+    """Return what the cuts of a run say; None if its study asks for none.
 
     `cells` and `verdicts` are those of the speed trials. A cut that was not planned is left aside.
     """
@@ -40,7 +38,7 @@ def answer_safety(
         controls=make_controls(crash, answers),
         unasked=unasked_controls(crash),
         documented=beside_documentation(crash, answers),
-        verdicts=make_safety_verdicts(plan, answers, speeds, verdicts),
+        verdicts=make_safety_verdicts(plan, answers, speeds),
         speeds=speeds,
         findings=_findings(cuts),
         keep=crash.keep,
@@ -65,14 +63,17 @@ def _answers(crash: CrashPlan, cuts: Sequence[CutTrial]) -> list[CutAnswer]:
 
 def _findings(cuts: Sequence[CutTrial]) -> list[CutFinding]:
     """Return what was found while cutting, the gravest first; what differs in its figures alone is one."""
-    merged: dict[tuple[str, str, str], CutFinding] = {}
+    alike: dict[Hashable, list[tuple[CutTrial, Finding]]] = {}
     for cut in cuts:
         for finding in cut.findings:
-            key = (finding.check, finding.severity, re.sub(r"[\d.,]+", "#", finding.message))
-            before = merged.get(key)
-            merged[key] = CutFinding(
-                finding=before.finding if before else finding,
-                cuts=[*(before.cuts if before else []), cut.id],
-                cells=list(dict.fromkeys([*(before.cells if before else []), cut.cell])),
-            )
-    return sorted(merged.values(), key=lambda one: SEVERITIES.index(one.finding.severity))
+            key = (finding.check, finding.severity, without_figures(finding.message))
+            alike.setdefault(key, []).append((cut, finding))
+    merged = [
+        CutFinding(
+            finding=found[0][1].model_copy(update={"message": together([one.message for _, one in found])}),
+            cuts=[cut.id for cut, _ in found],
+            cells=list(dict.fromkeys(cut.cell for cut, _ in found)),
+        )
+        for found in alike.values()
+    ]
+    return sorted(merged, key=lambda one: SEVERITIES.index(one.finding.severity))

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis.safety import words
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison, LossOutcome, Safety
+from diskproof.analysis.verdicts import LEVEL_OF_SIGNIFICANCE
 from diskproof.results.crash_plan import CrashPlan
 from diskproof.stats.multiple import holm
 from diskproof.stats.proportions import same_share_p
-
-LEVEL_OF_SIGNIFICANCE = 0.05
+from diskproof.wording import Message, Quantity, Range, bytes_, counted, say
+from diskproof.wording.message import Item
 
 
 def compare_cuts(
     plans: tuple[CrashPlan | None, CrashPlan | None], a: Safety | None, b: Safety | None
 ) -> list[CutComparison]:
-    """Return every cell and way that was cut in both runs; empty where one of them has no cuts.
+    """Return every cell and way that was cut in both runs; empty if one of them has no cuts.
 
     Two shares are held against each other by Fisher's exact test: that of cuts with a loss or damage, and,
     where there was damage, that of damaged cuts alone, which most cuts losing something would hide. Holm's
@@ -36,28 +36,46 @@ def compare_cuts(
     ]
 
 
-def _reasons(first: CrashPlan, second: CrashPlan, one: CutAnswer, two: CutAnswer) -> Iterator[str]:
+def _reasons(first: CrashPlan, second: CrashPlan, one: CutAnswer, two: CutAnswer) -> Iterator[Message]:
     if one.way == "power" and first.keep != second.keep:
-        yield f"what a power cut kept differs: {first.keep} in the first run, {second.keep} in the second"
-    if one.way == "power" and first.unreadable != second.unreadable:
-        yield "in one of the runs a cut made sectors unreadable, in the other not"
-    if first.accounts != second.accounts:
-        yield f"{first.accounts:,} accounts in the first run, {second.accounts:,} in the second"
-    if first.filler_bytes != second.filler_bytes:
-        yield (
-            f"{first.filler_bytes:,} bytes of filler in each row in the first run, "
-            f"{second.filler_bytes:,} in the second"
+        yield _differing(
+            "the writes that a power cut kept differ: {a} in the first run, {b} in the second",
+            first.keep,
+            second.keep,
         )
-    moments = [f"{one.cut_after_s:g} to {one.cut_before_s:g} s" for one in (first, second)]
+    if one.way == "power" and first.unreadable != second.unreadable:
+        yield say("cuts made sectors unreadable in one of the runs, not in the other")
+    if first.accounts != second.accounts:
+        accounts = (counted(plan.accounts, "account") for plan in (first, second))
+        yield _differing("{a} in the first run, {b} in the second", *accounts)
+    if first.filler_bytes != second.filler_bytes:
+        yield _differing(
+            "{a:,.0f} bytes of filler in each row in the first run, {b:,.0f} in the second",
+            Quantity(value=first.filler_bytes),
+            Quantity(value=second.filler_bytes),
+        )
+    moments = [(plan.cut_after_s, plan.cut_before_s) for plan in (first, second)]
     if moments[0] != moments[1]:
-        yield f"cuts fell {moments[0]} after the first answer in the first run, {moments[1]} in the second"
+        yield _differing(
+            "cuts fell {a} after the first answer in the first run, {b} in the second",
+            *(Range(low=after, high=before, unit="s") for after, before in moments),
+        )
     if one.cell.clients != two.cell.clients:
-        yield f"{one.cell.clients} clients in the first run, {two.cell.clients} in the second"
+        clients = (counted(answer.cell.clients, "client") for answer in (one, two))
+        yield _differing("{a} in the first run, {b} in the second", *clients)
     if one.cell.memory_bytes != two.cell.memory_bytes:
-        yield "the server's memory differs"
+        yield _differing(
+            "the server's memory is {a} in the first run, {b} in the second",
+            bytes_(one.cell.memory_bytes),
+            bytes_(two.cell.memory_bytes),
+        )
     for run, answer in (("first", one), ("second", two)):
         if not answer.telling:
-            yield f"no cut of the {run} run tells anything"
+            yield say("no cut of the {run} run proves anything", run=run)
+
+
+def _differing(form: str, a: Item, b: Item) -> Message:
+    return say(form, a=a, b=b)
 
 
 @dataclass(frozen=True)
@@ -81,16 +99,15 @@ def _tests(one: CutAnswer, two: CutAnswer) -> Iterator[_Test]:
 
 
 def _compared(
-    one: CutAnswer, two: CutAnswer, reasons: Sequence[str], tested: Sequence[tuple[_Test, float]]
+    one: CutAnswer, two: CutAnswer, reasons: Sequence[Message], tested: Sequence[tuple[_Test, float]]
 ) -> CutComparison:
-    """Say what came of a cell and way: the gravest difference, with its adjusted p."""
+    """Return the gravest difference that is shown, with its adjusted p."""
     outcome: LossOutcome = "no difference seen" if tested else "not comparable"
     p_adjusted = min((p for _, p in tested), default=None)
     for test, p in tested:
         if p < LEVEL_OF_SIGNIFICANCE:
             outcome, p_adjusted = test.outcome, p
             break
-    said = reasons[0] if reasons else f"before it {words.outcome(one)}; after it {words.outcome(two)}"
     return CutComparison(
         cell=one.cell,
         way=one.way,
@@ -98,6 +115,5 @@ def _compared(
         b=two,
         p_adjusted=p_adjusted,
         outcome=outcome,
-        sentence=f"{one.cell.id}, to {words.CAUSES[one.way]}: {said}",
         reasons=list(reasons),
     )

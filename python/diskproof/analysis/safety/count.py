@@ -1,13 +1,13 @@
 """The cuts of one cell in one way, counted."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from statistics import fmean, median
 
-from diskproof.analysis.safety.shapes import Binlog, CutAnswer, Damage, Gravest, Kept, Moments, Spread
+from diskproof.analysis.safety.shapes import Binlog, Cause, CutAnswer, Damage, Gravest, Kept, Moments, Spread
 from diskproof.results.crash_plan import CrashCell, Keep, Way
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
 from diskproof.stats.proportions import share
+from diskproof.wording import Message, as_message, say, together, without_figures
 
 
 def count(cell: CrashCell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> CutAnswer:
@@ -22,8 +22,8 @@ def count(cell: CrashCell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> 
         planned=planned,
         made=len(cuts),
         telling=len(telling),
-        silent=_by_reason(why_silent(cut) for cut in cuts if cut.finished),
-        unfinished=_by_reason(why_unfinished(cut) for cut in cuts if not cut.finished),
+        silent=_causes(why_silent(cut) for cut in cuts if cut.finished),
+        unfinished=_causes(why_unfinished(cut) for cut in cuts if not cut.finished),
         with_loss=with_loss,
         loss_share=share(with_loss, len(telling)) if telling else None,
         gone=sum(cut.is_gone for cut in telling),
@@ -32,7 +32,7 @@ def count(cell: CrashCell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> 
         damage=_damage(telling),
         harmed=sum(cut.has_harm for cut in telling),
         at_risk=None if way == "kill" else sum(cut.had_something_at_risk(cell.clients) for cut in telling),
-        damage_told=list(dict.fromkeys(said for cut in telling if (said := _first_words(cut.recovery)))),
+        damage_reports=list(dict.fromkeys(one for cut in telling if (one := _first_report(cut.recovery)))),
         lost=spread(losses),
         losses=losses,
         acknowledged=sum(_acknowledged(cut) for cut in telling),
@@ -49,28 +49,25 @@ def count(cell: CrashCell, way: Way, planned: int, cuts: Sequence[CutTrial]) -> 
     )
 
 
-def why_silent(cut: CutTrial) -> str | None:
-    """Return why a finished cut proves nothing of its cell; None where it does.
+def why_silent(cut: CutTrial) -> Message | None:
+    """Return why a finished cut proves nothing of its cell; None if it does prove something.
 
     A server that ran with another value than the level's is another level.
     """
     if cut.silent_because:
         return cut.silent_because
-    for setting in cut.settings:
-        if not setting.holds:
-            return f"`{setting.name}` did not hold"
-    return None
+    return next((say("`{name}` did not hold", name=one.name) for one in cut.settings if not one.holds), None)
 
 
-def why_unfinished(cut: CutTrial) -> str:
+def why_unfinished(cut: CutTrial) -> Message:
     """Return what a cut says of its breaking off."""
-    return cut.findings[-1].message if cut.findings else "it does not say why"
+    return cut.findings[-1].message if cut.findings else say("it does not say why")
 
 
 def window_s(cut: CutTrial) -> float | None:
-    """Return the seconds before the cut of which commits are missing: 0 where none is.
+    """Return for how many seconds before the cut commits are missing: 0 if none is.
 
-    None where nothing can be read: all that it ever held is gone, and that has no window.
+    None if nothing can be read: everything is gone, and that has no window.
     """
     if cut.ledger is None:
         return None
@@ -88,8 +85,14 @@ def spread(values: Sequence[float]) -> Spread | None:
     return Spread(median=median(values), mean=fmean(values), worst=max(values), n=len(values))
 
 
-def _by_reason(reasons: Iterable[str | None]) -> dict[str, int]:
-    return dict(Counter(reason for reason in reasons if reason is not None).most_common())
+def _causes(whys: Iterable[Message | None]) -> list[Cause]:
+    """Count causes, the most frequent first; causes that differ in figures alone are one."""
+    alike: dict[Hashable, list[Message]] = {}
+    for why in whys:
+        if why is not None:
+            alike.setdefault(without_figures(why), []).append(why)
+    causes = [Cause(why=together(some), cuts=len(some)) for some in alike.values()]
+    return sorted(causes, key=lambda one: -one.cuts)
 
 
 def _acknowledged(cut: CutTrial) -> int:
@@ -115,12 +118,12 @@ def _damage(telling: Sequence[CutTrial]) -> Damage:
     )
 
 
-def _first_words(recovery: Recovery | None) -> str | None:
+def _first_report(recovery: Recovery | None) -> Message | None:
     if recovery is None:
         return None
-    # The log's own words first: a refusal only says that the server ended, and where its log lies.
-    told = [*recovery.complaints, recovery.refused, *recovery.damaged_tables]
-    return next((one for one in told if one), None)
+    # The log's own words first: a refusal only says that the server ended, and where its log is.
+    reports = [*recovery.complaints, recovery.refused, *recovery.damaged_tables]
+    return next((as_message(one) for one in reports if one), None)
 
 
 def _binlog(recoveries: Sequence[Recovery]) -> Binlog | None:
@@ -150,7 +153,7 @@ def _kept(telling: Sequence[CutTrial]) -> dict[Keep, Kept]:
 
 
 def _worst(telling: Sequence[CutTrial]) -> Moments | None:
-    """Return the cut with most lost, of those whose moments are known; None where none lost any."""
+    """Return the cut with most lost, of those whose moments are known; None if none lost any."""
     candidates = [cut for cut in telling if cut.ledger is not None and cut.ledger.lost]
     if not candidates:
         return None

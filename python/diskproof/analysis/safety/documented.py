@@ -1,8 +1,7 @@
 """What documentation says, beside what was observed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from diskproof.analysis.safety import words
 from diskproof.analysis.safety.shapes import Agreement, CutAnswer, DocumentedAnswer
 from diskproof.results.crash_plan import CrashPlan, Documented
 
@@ -31,21 +30,23 @@ def beside_documentation(plan: CrashPlan, answers: Sequence[CutAnswer]) -> list[
 
 
 def _answer(answer: CutAnswer, documented: Documented) -> DocumentedAnswer:
-    outcome = decide(answer, documented)
+    within_s, window_s = documented.within_s, _longest_s(answer)
+    over = within_s is not None and window_s > within_s
     return DocumentedAnswer(
         cell=answer.cell,
         way=answer.way,
         documented=documented,
-        outcome=outcome,
-        observed="; ".join(_observed(answer, documented)),
+        outcome=decide(answer, documented),
+        over_s=window_s - within_s if over and within_s is not None else None,
+        allowed_s=allowed_s(within_s) if within_s is not None else None,
     )
 
 
 def decide(answer: CutAnswer, documented: Documented) -> Agreement:
-    """Return how what was observed stands to what is documented.
+    """Compare what was observed with what is documented.
 
-    What may be lost and was not seen to be lost is neither agreement nor contradiction: the bound that
-    stands beside it says how rare it can be.
+    A documented loss that was not seen is neither agreement nor contradiction: the bound beside it says how
+    rare it can be.
     """
     if not answer.telling:
         return "not tried"
@@ -62,16 +63,8 @@ def decide(answer: CutAnswer, documented: Documented) -> Agreement:
 
 
 def _over(answer: CutAnswer, documented: Documented) -> bool:
-    window = answer.window_s.worst if answer.window_s else 0.0
-    return documented.within_s is not None and window > allowed_s(documented.within_s)
+    return documented.within_s is not None and _longest_s(answer) > allowed_s(documented.within_s)
 
 
-def _observed(answer: CutAnswer, documented: Documented) -> Iterator[str]:
-    yield words.outcome(answer)
-    within, window = documented.within_s, answer.window_s.worst if answer.window_s else 0.0
-    if within is not None and window > within:
-        over = f"{words.seconds(window - within)} longer than the {within:g} s that are documented"
-        allowed = f"up to {allowed_s(within):.3g} s a timer and two flushes may take"
-        yield f"{over}, more than {allowed}" if _over(answer, documented) else f"{over}, and {allowed}"
-    if documented.says == "may corrupt" and answer.telling and not answer.damaged and answer.damage_share:
-        yield f"no damage seen ({words.at_most(answer.damage_share)})"
+def _longest_s(answer: CutAnswer) -> float:
+    return answer.window_s.worst if answer.window_s else 0.0

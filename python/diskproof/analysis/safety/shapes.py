@@ -4,12 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.results.crash_plan import CrashCell, Documented, Keep, Must, Way
+from diskproof.results.crash_plan import Control, CrashCell, Documented, Keep, Must, Way
 from diskproof.results.plan import Cell
 from diskproof.results.record import Record
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
 from diskproof.stats.proportions import Share
+from diskproof.wording import Message
 
 
 class Spread(Record):
@@ -28,7 +29,7 @@ class Damage(Record):
     refused: int = 0
     """A file system could not be mounted, or the server did not start."""
     complaints: int = 0
-    """The server's log told of damage."""
+    """The server's log reported damage."""
     damaged_tables: int = 0
     """The server's own checks found it."""
     half_applied: int = 0
@@ -76,6 +77,13 @@ class Moments(Record):
         return self.last_kept_before_s is None
 
 
+class Cause(Record):
+    """Why some cuts prove nothing, or broke off."""
+
+    why: Message
+    cuts: int
+
+
 class Gravest(Record):
     """The cut to look at first."""
 
@@ -92,27 +100,27 @@ class CutAnswer(Record):
     made: int
     telling: int
     """Cuts that are evidence; all other figures are of these."""
-    silent: dict[str, int] = Field(default_factory=dict)
-    """Finished cuts that prove nothing, by reason."""
-    unfinished: dict[str, int] = Field(default_factory=dict)
-    """Cuts that broke off, by reason."""
+    silent: list[Cause] = Field(default_factory=list)
+    """Why finished cuts prove nothing, the most frequent first."""
+    unfinished: list[Cause] = Field(default_factory=list)
+    """Why cuts broke off, the most frequent first."""
     with_loss: int
-    """Cuts that took acknowledged transactions; all are gone where there is no database any more."""
+    """Cuts that took acknowledged transactions; all of them if the database is gone."""
     loss_share: Share | None
     gone: int
     """Those among them after which nothing could be read: no database came back, or its tables did not."""
     damaged: int
     damage_share: Share | None
     damage: Damage
-    damage_told: list[str] = Field(default_factory=list)
-    """The first words of each damaged cut: a refusal, a line of the log, what a check found; each once."""
+    damage_reports: list[Message] = Field(default_factory=list)
+    """What each damaged cut reports first: a line of the log, a refusal or what a check found; each once."""
     harmed: int
     """Cuts with a loss, or damage, or both."""
     at_risk: int | None
     """Cuts in which it is known that there was something to take (``CutTrial.had_something_at_risk``). None
-    for kills: no disk tells."""
+    for kills: no disk knows."""
     lost: Spread | None
-    """Acknowledged transactions lost, 0 of cuts without a loss; None where no telling cut knows."""
+    """Acknowledged transactions lost, 0 of cuts without a loss; None if no telling cut knows."""
     losses: list[int] = Field(default_factory=list)
     """The same, of each telling cut that knows, in the order in which they were made."""
     acknowledged: int
@@ -133,14 +141,14 @@ class CutAnswer(Record):
     kept: dict[Keep, Kept] = Field(default_factory=dict)
     """What the power cuts drew, by policy; a cut of several disks may be among several."""
     worst: Moments | None = None
-    """The cut with most transactions lost, of those after which the ledger could be read; None where none
+    """The cut with most transactions lost, of those after which the ledger could be read; None if none
     was."""
     gravest: Gravest | None = None
-    """A lost database before a damaged one, and that before a loss; None where nothing was harmed."""
+    """A lost database before a damaged one, and that before a loss; None if nothing was harmed."""
 
     @property
     def key(self) -> tuple[str, Way]:
-        """What tells it from the others of a run."""
+        """Cell and way, which no other answer of a run has."""
         return self.cell.id, self.way
 
     @property
@@ -152,6 +160,14 @@ class CutAnswer(Record):
 ControlOutcome = Literal["holds", "failed", "too weak", "not tried"]
 
 
+class Rarer(Record):
+    """What more cuts would show."""
+
+    share: float
+    """Of cuts: so rare a loss would be seen with a probability of 95 %."""
+    more_cuts: int
+
+
 class ControlAnswer(Record):
     """A cell that must keep all, or must lose something, and whether it did."""
 
@@ -159,7 +175,8 @@ class ControlAnswer(Record):
     ways: list[Way]
     must: Must
     outcome: ControlOutcome
-    sentence: str
+    rarer: Rarer | None = None
+    """What would make a campaign that is too weak stronger; None: more cuts would hardly help."""
 
 
 Agreement = Literal["agrees", "contradicts", "not seen", "not tried"]
@@ -172,16 +189,23 @@ class DocumentedAnswer(Record):
     way: Way
     documented: Documented
     outcome: Agreement
-    observed: str
-    """In words, with bounds."""
+    over_s: float | None = None
+    """By how much the longest window exceeds the documented one."""
+    allowed_s: float | None = None
+    """The longest window that does not contradict the documented one."""
 
 
 SafetyOutcome = Literal["kept", "lost", "damaged", "unverified", "not known"]
-"""``unverified``: what was tried took nothing, and the power was not cut; ``not known``: no cut tells."""
+"""``unverified``: what was tried took nothing, and the power was not cut; ``not known``: no cut proves
+anything."""
 
 
 class SafetyVerdict(Record):
-    """One tuning level on one storage: what it gains, and what it loses."""
+    """One tuning level on one storage: what it gains, and what it loses.
+
+    ``report.compose.cut_words`` makes a sentence of it, of the answers, and of the verdict on speed that it
+    names.
+    """
 
     cell: str
     way: Way
@@ -189,8 +213,10 @@ class SafetyVerdict(Record):
     cuts: int
     """Telling ones that it rests on."""
     outcome: SafetyOutcome
-    sentence: str
-    reasons: list[str] = Field(default_factory=list)
+    first: tuple[str, Way] | None = None
+    """Key of the first level's answer, which it is held against; None: it is the first level itself."""
+    speed_cell: str | None = None
+    """The measured cell whose verdict says how fast the level is; None: that was not found out."""
 
 
 class SpeedBeside(Record):
@@ -204,7 +230,7 @@ class SpeedBeside(Record):
     """Speed over that of the first level, everything else held equal, paired by block; None for the first
     level itself, and where the two cannot be compared."""
     baseline: str | None
-    """The first level; None where this is it, or it was not measured."""
+    """The first level; None if this is it, or it was not measured."""
     is_first: bool = False
     """Whether others are held against it."""
 
@@ -226,8 +252,8 @@ class Safety(Record):
     answers: list[CutAnswer]
     """By way and cell, in the order of the plan: the power cut first, and the kill last."""
     controls: list[ControlAnswer]
-    unasked: list[str]
-    """Controls of the study that no cell and way of the campaign fits, in words."""
+    unasked: list[Control]
+    """Controls of the study that fit no cell and way of the campaign."""
     documented: list[DocumentedAnswer]
     verdicts: list[SafetyVerdict]
     speeds: list[SpeedBeside]
@@ -241,7 +267,7 @@ class Safety(Record):
         return self.made >= self.planned
 
     def answer(self, cell: str, way: Way) -> CutAnswer | None:
-        """Return what the cuts of a cell in a way say; None where it is not cut so."""
+        """Return what the cuts of a cell in a way say; None if it is not cut so."""
         return next((one for one in self.answers if one.key == (cell, way)), None)
 
 
@@ -267,6 +293,5 @@ class CutComparison(Record):
     """Two-sided p of "as many cuts do" by Fisher's exact test, after Holm, of the outcome; the smallest of
     the row where no difference is seen; None: not comparable."""
     outcome: LossOutcome
-    sentence: str
-    reasons: list[str] = Field(default_factory=list)
+    reasons: list[Message] = Field(default_factory=list)
     """Why the two are not comparable."""

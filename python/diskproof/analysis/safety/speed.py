@@ -46,7 +46,7 @@ def _is_of(answer: CellAnswer, crash_cell: CrashCell) -> bool:
 
 
 def typical(speeds: Sequence[SpeedBeside], crash_cell: CrashCell) -> SpeedBeside | None:
-    """Return the speed that stands for a cell in a sentence; None where it was not measured.
+    """Return the typical speed of a cell, for a sentence; None if it was not measured.
 
     That of the first workload, with the clients nearest in number to those of the cuts.
     """

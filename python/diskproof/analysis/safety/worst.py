@@ -10,7 +10,7 @@ def worst_way(answers: Iterable[CutAnswer]) -> CutAnswer:
     """Return the worst of the ways in which one cell died; of ways that showed as much, the power cut first.
 
     A power cut takes at least what a stop takes, and a stop at least what a kill takes; what they showed may
-    be the other way round, by chance. A way of which a cut tells comes before one of which none does.
+    be the other way round, by chance. A way with a cut that proves something comes before one without.
     """
     return max(answers, key=_gravity)
 

@@ -3,11 +3,11 @@
 from cyclopts import App
 
 VERBS = {
-    "list": "List the virtual disks that can be attached, and those that are.",
-    "show": "Show a virtual disk: its parameters and where each comes from.",
-    "attach": "Attach a virtual disk: a block device, with a file system on it unless told otherwise.",
-    "detach": "Detach a virtual disk; its contents are gone.",
-    "verify": "Hold a virtual disk against what was published of the real one.",
+    "list": "List the virtual disks that can be attached and those that are attached.",
+    "show": "Show a virtual disk's parameters and the source of each.",
+    "attach": "Attach a virtual disk as a block device, by default with a file system on it.",
+    "detach": "Detach a virtual disk and delete its contents.",
+    "verify": "Compare a virtual disk with the published figures of the real one.",
     "profile": "Measure a directory, a block device or an attached virtual disk with fio.",
 }
 
@@ -36,6 +36,6 @@ def disk_app(parent: App) -> App:
     )
     for verb, purpose in VERBS.items():
         module = MODULES.get(verb, verb)
-        example = f"Such as: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
+        example = f"Example: {EXAMPLES[verb]}" if verb in EXAMPLES else ""
         app.command(f"diskproof.cli.disk.{module}:{module}", name=verb, help=purpose, help_epilogue=example)
     return app

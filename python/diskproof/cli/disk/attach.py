@@ -9,11 +9,11 @@ from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE
 from diskproof.cli.screen import results, say
 from diskproof.refusal import RefusalError
-from diskproof.report.words import size as sized
 from diskproof.storage.attached import Attachment, Wanted
 from diskproof.storage.attached import attach as attach_disk
 from diskproof.study.part import NAME_PATTERN
 from diskproof.system.endings import ending_in_good_order
+from diskproof.wording.numbers import size as sized
 
 
 def attach(
@@ -31,33 +31,33 @@ def attach(
     seed: int = 1,
     below_floor: bool = False,
 ) -> int:
-    """Attach a virtual disk: a block device, with a file system on it unless told otherwise.
+    """Attach a virtual disk as a block device, by default with a file system on it.
 
     Parameters
     ----------
     device
         A name that `diskproof disk list` shows, or the path of a device file that ends in .toml.
     size
-        Bytes of the disk, such as `8 GiB`; the whole device unless said.
+        Size of the disk, such as `8 GiB`; default: the whole device.
     filesystem
-        File system to be made and mounted.
+        File system to make and mount.
     none
         No file system: the bare block device.
     mount
-        Directory to mount it at, empty or absent; /run/diskproof/NAME unless said.
+        Directory to mount it at, empty or absent; default: /run/diskproof/NAME.
     contents
-        Keep the bytes in this new sparse file instead of main memory; it goes with the disk.
+        Keep the bytes in this new sparse file instead of main memory; it is deleted with the disk.
     image
-        A file whose bytes the disk starts with, such as an image of a file system; it is only read.
+        File with the first contents of the disk, such as an image of a file system; it is only read.
     memory_limit
-        Bytes that the contents may take, such as `16 GiB`; writes fail beyond. Three quarters of what is
-        free unless said.
+        Most memory for the contents, such as `16 GiB`; writes beyond it fail. Default: three quarters of
+        the free memory.
     name
-        Name to know it by, where one device is attached twice.
+        Name of the disk, needed if one device is attached twice.
     seed
-        Seed of every draw of the model.
+        Seed of the model's random draws.
     below_floor
-        Attach a device that is faster than this machine can serve; its figures are not its own then.
+        Attach a device that is faster than this machine can serve; its figures are then too slow.
 
     """
     if seed < 0:
@@ -75,7 +75,7 @@ def attach(
         below_floor=below_floor,
     )
     if none and mount:
-        raise RefusalError("--none makes no file system, so there is nothing to mount; leave out --mount")
+        raise RefusalError("--none makes no file system, so nothing can be mounted: leave out --mount")
     with ending_in_good_order():
         attached = attach_disk(wanted)
     _tell(attached)
@@ -88,8 +88,8 @@ def _name(device: str, name: str | None) -> str:
         chosen = Path(device).stem if device.endswith(".toml") else device
     if not NAME_PATTERN.fullmatch(chosen):
         raise RefusalError(
-            f"`{chosen}` is no name for a disk: letters, digits, dot, dash, underscore, at most 40; "
-            "choose one with --as"
+            f"`{chosen}` cannot name a disk: give up to 40 letters, digits, dots, dashes or underscores with "
+            "--as"
         )
     return chosen
 
@@ -104,4 +104,4 @@ def _tell(attached: Attachment) -> None:
     for what, shown in rows:
         results.print(f"{what:13} {shown}", markup=False, soft_wrap=True)
     for known in filter(None, (facts.label, *attached.warnings)):
-        say(f"to be known: {known}")
+        say(f"note: {known}")

@@ -8,10 +8,10 @@ from rich.progress import Progress
 from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import complain, messages, say
 from diskproof.profile.measure import Watcher
-from diskproof.report import words
-from diskproof.report.profile.words import probe as named
+from diskproof.report.compose.probes import probe as named
 from diskproof.results.profile import Probe, ProfileCell
 from diskproof.system.undoing import Undone
+from diskproof.wording.numbers import count, duration, milliseconds, number
 
 
 @contextmanager
@@ -43,14 +43,14 @@ class _Bar:
             say(_line(cell))
 
     def left_behind(self, undone: Undone) -> None:
-        complain(f"could not clear away: {undone.what}")
+        complain(f"could not remove: {undone.what}")
 
 
 class _Lines:
     """One line a cell."""
 
     def begins(self, probes: Sequence[Probe], left_s: float) -> None:
-        say(f"{words.count(len(probes), 'cell')}, {_left(left_s)}")
+        say(f"{count(len(probes), 'cell')}, {_left(left_s)}")
 
     def cell_begins(self, probe: Probe, left_s: float) -> None:
         pass
@@ -59,17 +59,15 @@ class _Lines:
         say(_line(cell))
 
     def left_behind(self, undone: Undone) -> None:
-        complain(f"could not clear away: {undone.what}")
+        complain(f"could not remove: {undone.what}")
 
 
 def _left(seconds: float) -> str:
-    return f"about {words.duration(max(1, round(seconds)))} left"
+    return f"about {duration(max(1, round(seconds)))} left"
 
 
 def _line(cell: ProfileCell) -> str:
     if cell.requests is None:
         return f"{named(cell.probe)}: {cell.error}"
-    rate = (
-        f"{words.number(cell.requests.per_s)} requests/s, {words.number(cell.requests.megabytes_per_s)} MB/s"
-    )
-    return f"{named(cell.probe)}: {rate}, {words.milliseconds(cell.requests.mean_us)} ms"
+    rate = f"{number(cell.requests.per_s)} requests/s, {number(cell.requests.megabytes_per_s)} MB/s"
+    return f"{named(cell.probe)}: {rate}, {milliseconds(cell.requests.mean_us)} ms"

@@ -22,16 +22,16 @@ def detach(
     every: Annotated[bool, Parameter(name="--all")] = False,
     force: bool = False,
 ) -> int:
-    """Detach a virtual disk; its contents are gone.
+    """Detach a virtual disk and delete its contents.
 
     Parameters
     ----------
     name
         The disk, as `diskproof disk list` shows it.
     every
-        Detach all.
+        Detach all disks.
     force
-        Detach what is in use; whoever uses it gets I/O errors.
+        Detach a disk that is in use; its users get I/O errors.
 
     """
     with ending_in_good_order():
@@ -60,8 +60,8 @@ def _detach(attached: Attachment, *, force: bool) -> bool:
         return False
     if left and users and all("loop device" in what for what in left):
         complain(
-            f"disk {attached.name} is gone for its users; its loop device goes when {', '.join(users)} "
-            "ends; then `diskproof clean`"
+            f"disk {attached.name} is detached, but {', '.join(users)} still holds its loop device: end it, "
+            "then run `diskproof clean`"
         )
     elif left:
         complain(f"disk {attached.name}: still there: {'; '.join(left)}")
@@ -71,7 +71,7 @@ def _detach(attached: Attachment, *, force: bool) -> bool:
 
 
 def _users(attached: Attachment) -> list[str]:
-    """Return the processes that stand on a disk or have something open on it, as far as can be seen."""
+    """Return the processes that work in a disk or have a file open on it, as far as this user may see."""
     places = [place for place in (attached.mount_point, attached.block) if place]
     return [
         f"process {process.pid} ({process.info['name']})"

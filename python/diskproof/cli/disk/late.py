@@ -5,24 +5,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from diskproof import disk
-from diskproof.report import words
 from diskproof.results.usage import Waiting
 from diskproof.storage.attached import Attachment
 from diskproof.storage.waiting import watched
+from diskproof.wording import Message, as_message, say, share, us
 
 
 @dataclass
 class Punctuality:
     """What is known of a virtual disk's lateness once it has been measured."""
 
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
     invalid: bool = False
     """More than a tenth of the latency: what was measured is not the device's."""
 
 
 @contextmanager
 def punctuality(attached: Attachment | None) -> Iterator[Punctuality]:
-    """Watch a virtual disk, if it is one; in the end the yielded object tells how it was."""
+    """Watch a virtual disk, if it is one; the yielded object then says how late it was."""
     found = Punctuality()
     if attached is None:
         yield found
@@ -36,21 +36,22 @@ def punctuality(attached: Attachment | None) -> Iterator[Punctuality]:
         found.notes.append(_waited_words(waiting))
     found.invalid = bool(found.notes)
     if label := attached.facts.label:
-        found.notes.append(label)
+        found.notes.append(as_message(label))
 
 
-def _late_words(statistics: disk.Facts) -> str:
-    return (
-        f"the virtual disk was late: the 99th percentile of lateness is "
-        f"{words.number(100 * statistics['lateness_share'])} % of the mean modelled latency, more than the "
-        "10 % at which its figures stop being the device's; ease the machine, or take a slower device"
+def _late_words(statistics: disk.Facts) -> Message:
+    return say(
+        "the virtual disk was late, so these are not the device's figures: the 99th percentile of lateness "
+        "is {late} of the mean modelled latency (allowed: 10%); stop other work, or use a slower device",
+        late=share(statistics["lateness_share"]),
     )
 
 
-def _waited_words(waiting: Waiting) -> str:
-    return (
-        f"the virtual disk was late: its requests took {words.number(waiting.await_us)} us at its block "
-        f"device in the mean, {words.number(100 * waiting.share)} % more than its model says "
-        "(10 % are allowed): they waited in the kernel before the disk saw them; ease the machine, or take "
-        "a slower device"
+def _waited_words(waiting: Waiting) -> Message:
+    return say(
+        "the virtual disk was late, because requests waited in the kernel: at its block device they took "
+        "{mean} on average, {more} more than its model says (allowed: 10%); stop other work, or use a slower "
+        "device",
+        mean=us(waiting.await_us),
+        more=share(waiting.share),
     )

@@ -11,17 +11,17 @@ from rich.text import Text
 from diskproof import disk
 from diskproof.cli.exits import DONE
 from diskproof.cli.screen import put, results, say
-from diskproof.report import words
-from diskproof.report.tables import Column, Table
-from diskproof.report.terminal import layout, print_parts, shown
+from diskproof.report.document import Column, Table
+from diskproof.report.write.terminal import layout, print_parts, shown
 from diskproof.storage.attached import Attachment, attachments
+from diskproof.wording import numbers
 
 NARROW = 140
 """Columns of a screen below which a table would break titles into slivers."""
 
 
 def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> int:
-    """List the virtual disks that can be attached, and those that are.
+    """List the virtual disks that can be attached and those that are attached.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
         parts.append(_attached(attached))
     print_parts(parts, results)
     if floor_us is None:
-        say(f"what this machine can serve is not known: {why}")
+        say(f"the fastest disk that this machine can serve is not known: {why}")
     else:
-        say(f"this machine's way to a virtual disk takes {floor_us:.0f} us; what is faster is refused")
-        say("a loop device above it takes its own time, so that attach may refuse what is little slower")
+        say(f"a request to a virtual disk takes at least {floor_us:.0f} us here; faster disks are refused")
+        say("a loop device adds to that, so attach may also refuse disks that are only a little slower")
     return DONE
 
 
@@ -74,7 +74,7 @@ def _devices(devices: list[disk.Facts]) -> list[Text | RichTable]:
             device["name"],
             device["title"],
             device["kind"],
-            words.size(device["capacity_bytes"]),
+            numbers.size(device["capacity_bytes"]),
             _latency(device["read_us"]),
             _latency(device["write_us"]),
             _standing(device),
@@ -86,7 +86,7 @@ def _devices(devices: list[disk.Facts]) -> list[Text | RichTable]:
 
 def _two_lines(device: disk.Facts) -> tuple[Text, Text]:
     times = f"read {_latency(device['read_us'])}, write {_latency(device['write_us'])}"
-    facts = [device["kind"], words.size(device["capacity_bytes"]), times, _standing(device)]
+    facts = [device["kind"], numbers.size(device["capacity_bytes"]), times, _standing(device)]
     first = Text.assemble(shown(device["name"], style="bold"), "  ", ", ".join(filter(None, facts)))
     return first, shown(f"  {device['title']}", style="dim")
 
@@ -105,7 +105,7 @@ def _attached(attached: list[Attachment]) -> list[Text | RichTable]:
         (
             one.name,
             one.facts.device,
-            words.size(one.facts.size_bytes),
+            numbers.size(one.facts.size_bytes),
             str(one.block),
             str(one.mount_point or "not mounted"),
             _state(one),
@@ -117,7 +117,7 @@ def _attached(attached: list[Attachment]) -> list[Text | RichTable]:
 
 
 def _lines(one: Attachment) -> Iterator[Text]:
-    size = words.size(one.facts.size_bytes)
+    size = numbers.size(one.facts.size_bytes)
     yield Text.assemble(shown(one.name, style="bold"), shown(f"  {one.facts.device}, {size}"))
     yield shown(f"  {one.block}")
     yield shown(f"  {one.mount_point or 'not mounted'}")
@@ -126,7 +126,7 @@ def _lines(one: Attachment) -> Iterator[Text]:
 
 
 def _state(one: Attachment) -> str:
-    return "" if one.alive else "its program is gone: `diskproof clean`"
+    return "" if one.alive else "its program has ended: run `diskproof clean`"
 
 
 def _facts(one: Attachment) -> dict[str, Any]:
@@ -134,4 +134,4 @@ def _facts(one: Attachment) -> dict[str, Any]:
 
 
 def _latency(us: float) -> str:
-    return f"{words.number(us / 1000)} ms" if us >= 1000 else f"{words.number(us)} us"
+    return f"{numbers.number(us / 1000)} ms" if us >= 1000 else f"{numbers.number(us)} us"

@@ -10,12 +10,11 @@ from diskproof.cli.disk.late import punctuality
 from diskproof.cli.disk.sizes import size_of
 from diskproof.cli.exits import DONE, TRIAL_INVALID
 from diskproof.cli.screen import results, say
-from diskproof.profile.measure import Order
 from diskproof.profile.measure import profile as measure
 from diskproof.profile.place import Wanted
 from diskproof.profile.plan import FULL, QUICK, Effort
 from diskproof.refusal import RefusalError
-from diskproof.report.profile import files, text
+from diskproof.report import profile as told
 from diskproof.results.profile import write_profile
 from diskproof.storage.attached import find
 
@@ -41,15 +40,15 @@ def profile(
     place
         A directory (a file is made in it and removed), a block device (only read), or an attached disk.
     quick
-        All kinds of cell within about half a minute: fewer queue depths, 0.3 s each.
+        All kinds of cells in about half a minute: fewer queue depths, 0.3 s each.
     size
-        Bytes that are touched, such as `4 GiB`; 1 GiB unless said, or 256 MiB with --quick.
+        Bytes that are used, such as `4 GiB`; default: 1 GiB, or 256 MiB with --quick.
     write
-        The block device's name once more: it is overwritten.
+        The block device's name again, to overwrite it.
     only
-        Only the cells whose name contains this text, such as `random-read-4k`; may be given again.
+        Only cells with this text in their name, such as `random-read-4k`; can be repeated.
     seconds
-        Measured seconds of each cell; 5 unless said, or 0.3 with --quick.
+        Measured seconds of each cell; default: 5, or 0.3 with --quick.
     record
         Write all figures to this file as JSON.
     out
@@ -57,7 +56,7 @@ def profile(
 
     """
     effort = _effort(quick=quick, seconds=seconds)
-    files.check_writable(record, out)
+    told.check_writable(record, out)
     attached = None if Path(place).exists() else find(place)
     wanted = Wanted(
         name=place,
@@ -67,14 +66,14 @@ def profile(
         virtual=attached.facts.device if attached else None,
     )
     with profile_display() as watcher, punctuality(attached) as late:
-        measured = measure(Order(wanted, effort, only or ()), watcher)
+        measured = measure(wanted, effort, only or (), watcher)
     measured = measured.model_copy(update={"notes": [*late.notes, *measured.notes]})
     if record:
         write_profile(record, measured)
     if out:
-        for path in files.write_all(out, measured):
+        for path in told.write_all(out, measured):
             say(f"written: {path}")
-    text.render(measured, results)
+    told.render(measured, results)
     return TRIAL_INVALID if late.invalid or any(cell.error for cell in measured.cells) else DONE
 
 

@@ -7,7 +7,7 @@ from diskproof.study.part import Size
 
 
 def size_of(option: str, text: str) -> int:
-    """Return the bytes that a size such as `4 GiB` means; RefusalError where it is none."""
+    """Return the bytes that a size such as `4 GiB` means; RefusalError if it is not one."""
     try:
         return int(TypeAdapter(Size).validate_python(text))
     except ValidationError:

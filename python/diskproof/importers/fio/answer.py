@@ -63,7 +63,7 @@ def _read_json(text: Text) -> Iterator[Found]:
 def _job(
     source: Source, name: str, clones: list[Node], common: Node | None, beside: list[str]
 ) -> ImportedResult:
-    """Return a job; its clones, which fio tells apart unless their group is reported together, are one."""
+    """Return a job as one, though fio may list each of its clones."""
     own = clones[0].node("job options")
     told = {**(common.words() if common else {}), **(own.words() if own else {})}
     waited_for = told.get("ioengine", "psync") in ONE_AT_A_TIME if told else False
@@ -74,7 +74,7 @@ def _job(
     reads, writes, syncs = (together(figures, kind) for kind in (reads_of, writes_of, syncs_of))
     seconds = max(seconds_of(job) for job in figures)
     if not any(options is not None for options in (common, own)):
-        remarks.append("fio does not tell the options")
+        remarks.append("fio does not print the options")
     capped = [cap for cap in CAPS if told.get(cap)]
     if capped:
         remarks.append(f"it was held back ({', '.join(f'{cap}={told[cap]}' for cap in capped)})")
@@ -123,7 +123,7 @@ def _job(
 
 
 def _as_of_today(job: Node, waited_for: bool) -> dict[str, Any]:
-    """Return a job's figures as fio 3 tells them: in ns, each with its count."""
+    """Return a job's figures as fio 3 prints them: in ns, each with its count."""
     found: dict[str, Any] = {}
     for kind in ("read", "write"):
         told = job.node(kind)
@@ -145,13 +145,13 @@ def _as_of_today(job: Node, waited_for: bool) -> dict[str, Any]:
 
 
 def _is_counted_by_its_rate(job: Node) -> bool:
-    """Tell whether requests are worked out of their rate: fio 2 tells none of some kinds."""
+    """Tell whether requests are computed from their rate: fio 2 does not count some kinds."""
     kinds = [told for kind in ("read", "write") if (told := job.node(kind))]
     return any(told.number("iops") and not told.count("total_ios") for told in kinds)
 
 
 def _printed_rate(clones: list[Node]) -> float | None:
-    """Return the rate that fio itself tells; None of several directions or jobs, each over its own time."""
+    """Return fio's own rate; None of several directions or jobs, each over its own time."""
     told = [rate for job in clones for kind in ("read", "write") if (rate := _iops(job.node(kind)))]
     return told[0] if len(told) == 1 else None
 
@@ -174,7 +174,7 @@ def _clocks(told: Node | None) -> list[tuple[Node, int]]:
 
 
 def _waits(nodes: list[tuple[Node, int]], requests: int) -> dict[str, Any]:
-    """Return the first account of latencies in ns; empty where fio was told to keep none."""
+    """Return the first account of latencies in ns; empty if fio kept none."""
     nothing: dict[str, Any] = {"N": 0, "mean": 0.0, "stddev": 0.0, "min": 0.0, "max": 0.0}
     if not nodes:
         return nothing
@@ -188,9 +188,9 @@ def _waits(nodes: list[tuple[Node, int]], requests: int) -> dict[str, Any]:
 def _with_percentiles(nodes: list[tuple[Node, int]], requests: int, waited_for: bool) -> dict[str, Any]:
     """Return mean, extremes and percentiles of one clock.
 
-    fio keeps percentiles of completion unless it is told otherwise (``lat_percentiles``). Where the system
-    call is the whole request, or submitting takes next to nothing, mean and extremes of completion stand
-    beside them. Else they would describe another time than the percentiles, and these are left out.
+    fio keeps percentiles of completion unless ``lat_percentiles`` is set. If the system call is the whole
+    request, or submitting takes almost no time, mean and extremes of completion stand beside them. Else they
+    would describe another time than the percentiles, and the percentiles are left out.
     """
     whole = _waits(nodes[:1], requests)
     kept = [(node, ns) for node, ns in nodes if node.node("percentile") or node.node("bins")]

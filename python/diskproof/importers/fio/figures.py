@@ -14,12 +14,12 @@ from diskproof.stats.quantiles import known_percentiles
 PERCENTILES = ("50", "75", "90", "95", "99", "99.9")
 
 SUBMITTED = 0.02
-"""Share of a mean latency that submitting may take for percentiles of completion to be told: below the 3 % to
-which Little's law is held. A judgement."""
+"""Share of a mean latency that submitting may take. With more, percentiles of completion are left out: it is
+below the 3% of Little's law. A judgement."""
 
 
 def errors_of(told: list[str]) -> list[LoadError]:
-    """Return the errors that ended jobs: fio tells them by the system's number."""
+    """Return the errors that ended jobs: fio prints the system's number."""
     found = Counter(error for error in told if error not in {"", "0"})
     return [
         LoadError(code=error, statement=None, message=_error(error), transient=False, count=count)
@@ -34,7 +34,7 @@ def _error(told: str) -> str:
 
 
 def _at_work(figures: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the figures of each job's reads and writes, where there were any."""
+    """Return the figures of each job's reads and writes, if there were any."""
     return [job[kind] for job in figures for kind in ("read", "write") if job[kind]["total_ios"]]
 
 
@@ -56,7 +56,7 @@ def together(figures: list[dict[str, Any]], kind: Callable[[Result], Requests]) 
 
 
 def latency_of(told: Requests, figures: list[dict[str, Any]], remarks: list[str]) -> Latency | None:
-    """Return the latency of all requests, with percentiles where they are of the same requests and clock."""
+    """Return the latency of all requests, with percentiles if they are of the same requests and clock."""
     if not told.count:
         return None
     parts = _at_work(figures)
@@ -71,7 +71,7 @@ def latency_of(told: Requests, figures: list[dict[str, Any]], remarks: list[str]
         names = known_percentiles(told.count, PERCENTILES)
         table_ns = {name: told.percentile_ns(float(name)) for name in names}
     elif not table_ns:
-        remarks.append("percentiles of reads and writes together, or of several jobs, cannot be told")
+        remarks.append("percentiles of reads and writes together, or of several jobs, are not known")
     if table_ns and any(part.get("of_completion") for part in parts):
         remarks.append("its latencies are of completion, without the time of submission")
     return as_latency(told, table_ns)

@@ -26,7 +26,7 @@ CAPS = ("rate", "rate_iops", "rate_min", "rate_iops_min", "thinktime")
 
 
 def in_flight(told: dict[str, str], entries: int) -> int | None:
-    """Return the requests that are kept under way: jobs times their depth; None where nothing tells them."""
+    """Return the requests under way at a time: jobs times their depth; None if nothing says them."""
     if not told:
         return None
     jobs = whole(told.get("numjobs", "1"))
@@ -62,6 +62,6 @@ def size_of(told: str | None) -> int | None:
 
 
 def seconds_asked(told: str | None) -> float | None:
-    """Return a time without a unit, or in seconds; None of any other, and where none is told."""
+    """Return a time without a unit, or in seconds; None of any other, or if there is none."""
     amount = None if told is None else whole(told.removesuffix("s"))
     return None if amount is None else float(amount)

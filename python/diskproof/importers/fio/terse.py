@@ -49,7 +49,7 @@ def _terse(text: Text, line: int, fields: list[str]) -> ImportedResult:
         for kind, one in figures.items()
         if one["total_ios"]
     ]
-    remarks.append("terse output tells neither block size nor kind of access")
+    remarks.append("terse output has neither block size nor kind of access")
     return ImportedResult(
         source=Source(
             file=text.file,

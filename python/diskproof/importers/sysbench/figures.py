@@ -20,11 +20,11 @@ _ROUNDED = 0.5e-4
 MOST_COMPLAINTS = 3
 
 FEW_DIGITS_MS = 1.0
-"""Below this a mean of two decimals has two digits at most, and its sum over the events tells more."""
+"""Below this a mean of two decimals has two digits at most, and its sum over the events has more."""
 
 
 def source_of(text: Text, run: Output, test: str) -> Source:
-    """Return where a run stands; its version as told, or as the shape of the output shows."""
+    """Return a run's source; its version is printed, or follows from the form of the output."""
     return Source(
         file=text.file,
         line=run.line,
@@ -35,7 +35,7 @@ def source_of(text: Text, run: Output, test: str) -> Source:
 
 
 def version_of(run: Output) -> str:
-    """Return the series, ``1.0``: told by the first line, or else by what only that series prints."""
+    """Return the series, ``1.0``: from the first line, or from what only that series prints."""
     if run.version:
         return ".".join(run.version.split(".")[:2])
     labels = run.figures
@@ -47,7 +47,7 @@ def version_of(run: Output) -> str:
 
 
 def remarks_of(run: Output) -> list[str]:
-    """Return what is to be remarked about any run: what is missing of it, and what it complained of."""
+    """Return the remarks about a run: its missing parts and its complaints."""
     remarks = []
     if run.version is None:
         remarks.append("its first lines are missing: the version is judged by the shape of the output")
@@ -70,7 +70,7 @@ def fatal_errors(run: Output) -> list[LoadError]:
 
 
 def asked_of(run: Output) -> dict[str, str]:
-    """Return what the run was asked for, by the option's name: what its head tells, then its command."""
+    """Return what the run was asked for, by the option's name: from its head, then from its command."""
     return {**run.options, **{name: told for name, told in run.head.items() if name != "threads"}}
 
 
@@ -78,7 +78,7 @@ def asked_of(run: Output) -> dict[str, str]:
 
 
 def clients_of(run: Output, remarks: list[str]) -> int | None:
-    """Return the threads: told by the head or the command, or following from the fairness of threads."""
+    """Return the threads: from the head, the command, or the fairness of threads."""
     for told in (run.head.get("threads"), run.options.get("threads"), run.options.get("num-threads")):
         if told and told.isdecimal() and len(told) < 10 and int(told):
             return int(told)
@@ -112,10 +112,10 @@ def seconds_of(
 
 
 def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency | None:
-    """Return the latencies of events; None where neither a mean nor what makes one is told.
+    """Return the latencies of events; None if neither a mean nor its sum is printed.
 
-    A figure that is printed as 0.00 ms was below the last digit, and is left out. A small mean is the sum
-    over the events, where both were printed and it is what the mean was rounded from.
+    A figure that is printed as 0.00 ms was below the last digit, and is left out. A small mean is
+    computed from the sum and the number of events, if both are printed and round to it.
     """
     sum_ms = _sum_ms(run)
     buckets = sum(count for _, count in run.histogram)
@@ -139,7 +139,7 @@ def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency 
 
 
 def _of_more_digits(run: Output, printed_ms: float, sum_ms: float, events: int, remarks: list[str]) -> float:
-    """Return the sum over the events where it is rounded to the printed mean; else that, as it is printed."""
+    """Return the mean from the sum over the events if it rounds to the printed mean, else the latter."""
     exact_ms = sum_ms / events
     arithmetic = f"{sum_ms:,.10g} ms / {events:,} events"
     if abs(printed_ms - exact_ms) > (HALF_DIGIT + _half_digit_of_sum_ms(run) / events) * 1.01:
@@ -185,7 +185,7 @@ def _half_digit_of_sum_ms(run: Output) -> float:
 
 
 def _percentiles(run: Output, events: int, buckets: int, remarks: list[str]) -> dict[str, float]:
-    """Return the percentiles that are told, and those that a whole histogram adds, in microseconds.
+    """Return the printed percentiles, and those that a whole histogram adds, in microseconds.
 
     sysbench's own rule: the first bucket whose cumulative count reaches floor(n p + 0.5).
     """

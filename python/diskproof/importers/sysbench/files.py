@@ -1,7 +1,7 @@
 """A run of sysbench's fileio, as a result.
 
 sysbench 0.4 and 0.5 write Kb, Mb and Gb for KiB, MiB and GiB (`sb_print_value_size`), and count every fsync
-of a file as one "Other". Since 1.0 only rates are told, and an fsync is an event like a read.
+of a file as one "Other". Since 1.0 only rates are printed, and an fsync is an event like a read.
 """
 
 import re
@@ -43,7 +43,7 @@ MODES = {
 
 
 def file_result(text: Text, run: Output, place: int) -> ImportedResult:
-    """Return the result of one run; ImportRefusedError where it tells no rate."""
+    """Return the result of one run; ImportRefusedError if it has no rate."""
     remarks = remarks_of(run)
     rate_per_s = _rate_per_s(text, run)
     newer = "reads/s" in run.figures or "read iops" in run.figures
@@ -111,7 +111,7 @@ def _derived(run: Output, *, counted: bool) -> list[Derived]:
 def _worked_out(
     run: Output, seconds: float | None, remarks: list[str]
 ) -> tuple[int | None, int | None, int | None]:
-    """Return (reads, writes, fsyncs) of sysbench 1.0 and later, which tells their rates alone."""
+    """Return (reads, writes, fsyncs) of sysbench 1.0 and later, which only prints their rates."""
     names = (
         ("reads/s", "writes/s", "fsyncs/s")
         if "reads/s" in run.figures
@@ -147,13 +147,13 @@ def _rate_per_s(text: Text, run: Output) -> float:
         told = [run.figures.get(name) for name in names]
         if all(one is not None for one in told):
             return sum(one for one in told if one is not None)
-    raise broken(text, run.line, "sysbench's fileio output that begins here tells no requests a second")
+    raise broken(text, run.line, "sysbench's fileio output that begins here has no requests a second")
 
 
 def _block_bytes(
     text: Text, run: Output, reads: int | None, writes: int | None, remarks: list[str]
 ) -> int | None:
-    """Return the size of a request: told, or the one size of whole sectors that the sums leave."""
+    """Return the size of a request: as printed, or the only size of whole sectors that fits the sums."""
     told = run.head.get("file-block-size") or run.options.get("file-block-size")
     if told and (size := _bytes(text, run.line, told)):
         return round(size[0])
@@ -211,7 +211,7 @@ def _bytes(text: Text, line: int, told: str) -> tuple[float, float] | None:
 
 
 def _mode(run: Output) -> str | None:
-    """Return the test mode; where the head is missing, reads beside writes can only be of one mode."""
+    """Return the test mode; if the head is missing, only one mode has reads beside writes."""
     if told := run.options.get("file-test-mode"):
         return told
     if doing := run.head.get("file-test"):
@@ -238,7 +238,7 @@ def _direct(run: Output) -> bool | None:
 
 
 def _sync_every(run: Output) -> int | None:
-    """Return after how many requests all files are synced; 0 where a whole head does not speak of it."""
+    """Return after how many requests all files are synced; 0 if a whole head does not mention it."""
     if freq := _whole(run.head.get("file-fsync-freq") or run.options.get("file-fsync-freq")):
         return freq
     told = "file-test" in run.head and "file-fsync-all" not in run.head

@@ -45,7 +45,7 @@ def _is_of_files(run: Output) -> bool:
 def _why_no_result(text: Text, run: Output) -> str:
     """Return why a run of sysbench is no result, and what to do."""
     if run.intervals:
-        told = f"has {len(run.intervals)} interval lines and no summary: it was ended before its time"
+        told = f"has {len(run.intervals)} interval lines and no summary: it was stopped early"
         return f"{text.file}, line {run.line}: sysbench's output {told}; give the output of a whole run"
     if run.figures:
         return (
@@ -54,7 +54,7 @@ def _why_no_result(text: Text, run: Output) -> str:
         )
     complaint = f" ({run.complaints[0][:200]})" if run.complaints else ""
     return (
-        f"{text.file}, line {run.line}: sysbench's output tells no result{complaint}; give the output of a "
+        f"{text.file}, line {run.line}: sysbench's output has no result{complaint}; give the output of a "
         "whole `run`, not of `prepare`"
     )
 

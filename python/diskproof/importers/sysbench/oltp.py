@@ -23,7 +23,7 @@ IGNORED = ("ignored errors", "deadlocks")
 
 
 def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
-    """Return the result of one run; ImportRefusedError where its rate is missing."""
+    """Return the result of one run; ImportRefusedError if its rate is missing."""
     figures, remarks = run.figures, remarks_of(run)
     transactions = _count(figures.get("transactions"))
     rate_per_s = figures.get("transactions per s")
@@ -31,7 +31,7 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
     derived: list[Derived] = ["seconds"] if run.checkpoints_s else []
     if rate_per_s is None:
         if transactions is None or not seconds:
-            raise broken(text, run.line, "sysbench's output that begins here tells no transactions a second")
+            raise broken(text, run.line, "sysbench's output that begins here has no transactions a second")
         rate_per_s = transactions / seconds
         derived.append("transactions_per_s")
         remarks.append(f"{rate_per_s:.4g} a second, derived: {transactions} transactions / {seconds:g} s")
@@ -84,7 +84,7 @@ def _mix(run: Output) -> str | None:
 
 
 def _workload(transactions: int | None, reads: int | None, writes: int | None) -> str:
-    """Return what tells this load from others: what a transaction does, which every output tells.
+    """Return what identifies this load: the statements of a transaction, which every output has.
 
     The script's name stands in the command, which is often not kept; two runs of one script should not be two
     loads because of that.

@@ -1,8 +1,8 @@
-"""sysbench's output taken apart: where each run begins and ends, and every figure with its line.
+"""sysbench's output in parts: each run, and every figure with its line.
 
 The order in which sysbench prints is the same in all versions: head, interval lines, statistics of the test,
-general statistics, latency, fairness. A line that belongs to an earlier part than the one before it begins
-another run; so several runs in one file are told apart, with or without their heads.
+general statistics, latency, fairness. A line of an earlier part than the line before it begins another
+run. So several runs in one file are separate, with or without their heads.
 """
 
 import re
@@ -86,7 +86,7 @@ _PARTS: dict[str, int] = {
     "events (avg/stddev)": FAIRNESS,
     "execution time (avg/stddev)": FAIRNESS,
 }
-"""Where each label of all versions stands."""
+"""The labels of all versions, with their keys."""
 
 _STATISTICS = ("SQL statistics:", "OLTP test statistics:", "File operations:")
 
@@ -107,7 +107,7 @@ _HEAD = {
     "oltp-read-only": re.compile(r"\s*Doing (read-only|write-only) test"),
     "distribution": re.compile(r"\s*Using (Uniform|Normal|Gaussian|Special|Pareto) distribution"),
 }
-"""What the head tells, by the option that asks for it."""
+"""The head's lines, by the option that asks for them."""
 
 
 @dataclass(frozen=True)
@@ -124,16 +124,16 @@ class Interval:
 
 @dataclass
 class Output:
-    """One run of sysbench, as its output tells it."""
+    """One run of sysbench, as printed."""
 
     line: int
-    """Where it begins, from 1."""
+    """Its first line, from 1."""
     version: str | None = None
     whole: bool = False
     """Whether it has its head."""
     head: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
-    """Of the command above it, if any; never who logs in, or where, or with what password."""
+    """Of the command above it, if any; never user, host or password."""
     test: str | None = None
     """What that command runs."""
     intervals: list[Interval] = field(default_factory=list)
@@ -152,7 +152,7 @@ class Output:
     in_checkpoint: bool = False
 
     def begin_again(self) -> None:
-        """Forget the figures of a checkpoint: sysbench counts anew from there."""
+        """Forget the figures of a checkpoint: sysbench counts again from there."""
         self.figures.clear()
         self.percentiles_ms.clear()
         self.moved.clear()
@@ -161,7 +161,7 @@ class Output:
 
 
 def outputs(text: Text) -> Iterator[Output]:
-    """Yield every run in the text; ImportRefusedError where a figure is none."""
+    """Yield every run in the text; ImportRefusedError if a figure is not one."""
     current: Output | None = None
     for at, line in enumerate(text.lines, start=1):
         stage = _stage(line, current) if _LIKELY.match(line) or "sysbench " in line else None
@@ -231,7 +231,7 @@ def _label(line: str) -> str | None:
 
 
 def _take(run: Output, text: Text, at: int, line: str) -> None:
-    """Take what a line tells into the run that it belongs to."""
+    """Add a line to the run that it belongs to."""
     if _take_head(run, line) or _take_interval(run, text, at, line):
         return
     if line.strip() in _STATISTICS:

@@ -8,18 +8,18 @@ from pathlib import Path
 from diskproof.server.base import CHECK_LIMIT_S, DATABASE, ServerFailedError
 
 OPTIONS = ("--no-defaults", "--base64-output=DECODE-ROWS", "--verbose", "--verify-binlog-checksum")
-"""Rows as comments with a value a line, and an end at the first event that is torn."""
+"""Rows become comments with a value a line, and reading ends at the first torn event."""
 
 _STATEMENT = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `(.+)`\.`(.+)`")
 _VALUE = re.compile(r"###   @(\d+)=(-?\d+)\b")
-"""A negative number is followed by what it would be without its sign, in parentheses."""
+"""Behind a negative number its unsigned value stands in parentheses."""
 
 
 def inserted_rows(program: Path, folder: Path, table: str, columns: int) -> set[tuple[int, ...]] | None:
     """Return the first columns of all rows that were inserted into a table of the workload's database.
 
-    From all files in the folder of the log, whatever their index says: a power cut may have emptied it. None
-    where there are no files. `program` is the reader; ServerFailedError where it does not work.
+    All files in the folder of the log are read, because a power cut may have emptied their index. None if
+    there are no files. `program` is the reader; ServerFailedError if it does not work.
     """
     files = sorted(folder.glob("binlog.[0-9]*"))
     if not files:
@@ -28,9 +28,9 @@ def inserted_rows(program: Path, folder: Path, table: str, columns: int) -> set[
 
 
 def committed_rows(lines: Iterable[str], table: str, columns: int) -> Iterator[tuple[int, ...]]:
-    """Yield the rows of transactions whose commit is there from what the reader prints of one file.
+    """Yield the rows of committed transactions, from what the reader prints of one file.
 
-    A transaction that the torn end of a file cuts off has none, and its rows are left out.
+    A transaction that the torn end of a file cuts off has no commit, so its rows are left out.
     """
     pending: list[dict[int, int]] = []
     inserting = False
@@ -70,7 +70,7 @@ def _read(program: Path, file: Path) -> list[str]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ServerFailedError(f"{program} does not read {file}: {error}") from error
-    # It prints its preamble before it opens the file: without that it is the program that failed.
+    # It prints its preamble before it opens the file: without that, the program itself failed.
     if not done.stdout.strip():
         said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
         raise ServerFailedError(f"{program} does not read {file}: {said}")

@@ -1,14 +1,14 @@
-"""Finding a server program of the MySQL family, and what its own binary says about itself."""
+"""Finding a server program of the MySQL family, and what its own binary reports."""
 
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskproof.families.options import Flavour
 from diskproof.server.base import ServerNotFoundError
-from diskproof.study.part import Flavour
+from diskproof.server.lifecycle import answer_of
 
 PROGRAMS = ("mariadbd", "mysqld")
 BINLOG_READERS = ("mariadb-binlog", "mysqlbinlog")
@@ -16,19 +16,16 @@ FOLDERS = ("bin", "sbin", "libexec")
 """Where the distributions of fifteen years put the server inside their basedir."""
 
 SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec")
-"""Looked through after PATH: an ordinary user's PATH has no sbin."""
-
-ANSWER_S = 20.0
-"""How long a binary may take to print its version; it answers within 0.2 s from a warm cache."""
+"""Searched after PATH, because an ordinary user's PATH has no sbin."""
 
 
 @dataclass(frozen=True)
 class Installation:
-    """A server program and what it said."""
+    """A server program and what it reported."""
 
     binary: Path
     basedir: Path | None
-    """As the user named it; None for the system's own, whose compiled-in paths are right."""
+    """As the user named it; None for the system's server, whose compiled-in paths are right."""
     flavour: str
     version: tuple[int, int, int]
     version_text: str
@@ -37,11 +34,11 @@ class Installation:
 
     @property
     def is_mariadb(self) -> bool:
-        """True for MariaDB, whose version numbers are a series of their own."""
+        """Whether it is MariaDB, which has version numbers of its own."""
         return self.flavour == "MariaDB"
 
     def mysql_since(self, *version: int) -> bool:
-        """Tell whether this is a MySQL or Percona Server of at least this version."""
+        """Return whether this is a MySQL or Percona Server of at least this version."""
         return not self.is_mariadb and self.version >= version
 
     def share_folder(self) -> Path | None:
@@ -51,17 +48,17 @@ class Installation:
         return next((path for path in candidates if (path / "english" / "errmsg.sys").is_file()), None)
 
     def plugin_folder(self) -> Path | None:
-        """Return the folder of a named basedir's plugins, where it has one."""
+        """Return the folder of a named basedir's plugins, if it has one."""
         if self.basedir is None:
             return None
         candidates = [self.basedir / "lib" / name for name in ("plugin", "mysql/plugin", "mariadb/plugin")]
         return next((path for path in candidates if path.is_dir()), None)
 
     def binlog_reader(self) -> Path | None:
-        """Return the program that prints this server's binary log; None where there is none.
+        """Return the program that prints this server's binary log; None if there is none.
 
-        The server's own, or the system's for a basedir that came without and whose server is older than
-        MySQL 8: the events of rows have been the same since 5.6, and 8 began to compress and tag some.
+        A basedir without one gets the system's, if the server is older than MySQL 8. Events of rows are the
+        same since 5.6; MySQL 8 began to compress and tag some.
         """
         places = [self.binary.parent] if self.basedir is None else []
         places += [self.basedir / folder for folder in FOLDERS] if self.basedir else []
@@ -75,11 +72,11 @@ class Installation:
 def find_mysql(basedir: Path | None = None, wanted: Flavour | None = None) -> Installation:
     """Find the system's server, or the one in a basedir; ServerNotFoundError says where it looked.
 
-    A system may have two: the first of the flavour that is `wanted` is taken.
+    If a system has two, the first one of the flavour that is `wanted` is taken.
     """
     others = []
     for binary in _system_binaries() if basedir is None else [_binary_in(basedir)]:
-        flavour, version_text = parse_version(_ask(binary, "--version"))
+        flavour, version_text = parse_version(answer_of(binary, "--no-defaults", "--version"))
         if wanted in (None, flavour):
             return _installation(binary, basedir, flavour, version_text)
         others.append(f"{binary} is {flavour} {version_text}")
@@ -88,7 +85,9 @@ def find_mysql(basedir: Path | None = None, wanted: Flavour | None = None) -> In
 
 def _installation(binary: Path, basedir: Path | None, flavour: str, version_text: str) -> Installation:
     numbers = [int(number) for number in re.findall(r"\d+", version_text)[:3]]
-    known = parse_options(_ask(binary, "--user=root", "--verbose", "--help", may_fail=True))
+    known = parse_options(
+        answer_of(binary, "--no-defaults", "--user=root", "--verbose", "--help", may_fail=True)
+    )
     if "datadir" not in known:
         raise ServerNotFoundError(
             f"{binary} --verbose --help lists no options: the installation is incomplete"
@@ -127,7 +126,7 @@ def parse_options(help_text: str) -> dict[str, str]:
 
 
 def _system_binaries() -> list[Path]:
-    """Return the system's servers: one, or one of each name where these are not the same program."""
+    """Return the system's servers: one, or one of each name if these are different programs."""
     path = os.pathsep.join([os.environ.get("PATH", ""), *SYSTEM_FOLDERS])
     found = [Path(file) for program in PROGRAMS if (file := shutil.which(program, path=path))]
     if found:
@@ -152,21 +151,3 @@ def _binary_in(basedir: Path) -> Path:
         f"basedir {basedir} holds no server: looked for {looked}; "
         "name the folder of an unpacked MySQL, Percona Server or MariaDB"
     )
-
-
-def _ask(binary: Path, *options: str, may_fail: bool = False) -> str:
-    """Run the binary for what it prints; it reads no configuration and starts nothing."""
-    command = [str(binary), "--no-defaults", *options]
-    try:
-        result = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=ANSWER_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ServerNotFoundError(f"{binary} cannot be run: {error}") from error
-    if result.returncode != 0 and not may_fail:
-        complaint = result.stderr.strip() or f"exit code {result.returncode}"
-        raise ServerNotFoundError(
-            f"{binary} cannot be run: {complaint}; install what it lacks "
-            f"(ldd {binary} names missing libraries)"
-        )
-    return result.stdout

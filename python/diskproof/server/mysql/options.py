@@ -1,126 +1,55 @@
 """The configuration of one server of the MySQL family: which options it gets, and why.
 
 Options are chosen by what the binary itself lists, so that one file serves MySQL 5.1 and MySQL 9.
-What is neither a place, nor memory, nor a difference between versions that would blur a comparison
-stays at the server's default, performance_schema included: that is the server that people run.
+Places, memory and differences between versions that would blur a comparison are set. All else stays at the
+server's default, performance_schema included: that is the server that people run.
 """
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from diskproof.results.record import format_bytes
-from diskproof.server.base import Dirs, ServerError, Settings
+from diskproof.families.values import same
+from diskproof.server.base import Dirs, ServerError, connections
 from diskproof.server.lifecycle import is_on_zfs, takes_direct_io
 from diskproof.server.mysql.installation import Installation
-from diskproof.server.tuning import tuned_variables, user_variables
-from diskproof.server.values import same
-from diskproof.study.model import Level
+from diskproof.wording import numbers
 
 MIB = 2**20
 
 REDO_BYTES = 96 * MIB
 """Size of the whole redo log: the default of MariaDB and, in two files, of MySQL before 8.0.30.
 
-Fixed rather than derived from memory, which is a factor of its own; and every server writes the same
-amount before it must write back pages.
+It does not follow from memory, which is a factor of its own. Every server writes the same amount before it
+must write back pages.
 """
-
-PAGE_BYTES = 16 * 2**10
-"""InnoDB's default, which no release has changed."""
 
 SEVERAL_POOLS_BYTES = 2**30
 POOLS = 8
-"""MySQL 5.6 to 8.0 split a buffer pool of 1 GiB and more into 8; stated, since later defaults differ."""
-
-SESSIONS_PER_CLIENT = 2
-"""A client that connects anew does so before the server has done with its last session."""
-
-RESERVED_CONNECTIONS = 10
-"""Beside the clients: the lab's own, and room for a person who looks in."""
+"""MySQL 5.6 to 8.0 split a buffer pool of 1 GiB and more into 8; set, because later defaults differ."""
 
 PREPARED_STATEMENTS = 1_000_000
 """clients x tables x statements; the default of 16382 ends at 73 clients on 25 tables."""
 
-PLACES = {
-    "aria_log_dir_path",
-    "basedir",
-    "datadir",
-    "innodb_data_file_path",
-    "innodb_data_home_dir",
-    "innodb_doublewrite_dir",
-    "innodb_log_group_home_dir",
-    "innodb_temp_data_file_path",
-    "innodb_temp_tablespaces_dir",
-    "innodb_tmpdir",
-    "innodb_undo_directory",
-    "log_bin_basename",
-    "log_bin_index",
-    "log_error",
-    "pid_file",
-    "port",
-    "relay_log",
-    "replica_load_tmpdir",
-    "slave_load_tmpdir",
-    "socket",
-    "tmpdir",
-    "user",
-}
-"""Options that decide where things lie: the storage layout's business, not a tuning variable."""
 
-
-def settings(
-    server: Installation,
-    dirs: Dirs,
-    *,
-    level: Level,
-    memory_bytes: int,
-    max_clients: int,
-    variables: Mapping[str, str],
-    redo_bytes: int = REDO_BYTES,
-) -> Settings:
-    """Return the variables for one trial; ServerError for one that is not the user's to set."""
-    common, notes = _common(server, dirs, memory_bytes, max_clients)
-    common |= _redo_log(server, redo_bytes)  # a clean log of another size is made anew at the start
-    # The data are thrown away after a trial: a stop need not write back every dirty page.
-    common["innodb_fast_shutdown"] = "2"
-    own = user_variables(variables, places=PLACES, memory="innodb_buffer_pool_size")
-    tuned = tuned_variables("mysql", level) | own
-    _check_binary_log(tuned["log_bin"])
-    if _is_on(tuned["log_bin"]) and server.known.get("binlog_format", "ROW") != "ROW":
-        # Row images, so that a transaction logs the same whatever its statements looked like.
-        common["binlog_format"] = "ROW"
-    return Settings(common, tuned, notes=notes)
-
-
-def loading_settings(server: Installation, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
-    """Return the variables for filling a golden image: the unsafe level without a binary log.
-
-    A binary log's index holds the paths of its files and would be wrong wherever the image is restored.
-    """
-    common, notes = _common(server, dirs, memory_bytes, max_clients)
-    common["innodb_fast_shutdown"] = "1"
-    tuned = tuned_variables("mysql", "unsafe") | {"log_bin": "OFF"}
-    return Settings(common, tuned, kept=True, notes=notes)
-
-
-def _common(
+def common(
     server: Installation, dirs: Dirs, memory_bytes: int, max_clients: int
 ) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the variables that are equal at every level, and notes on what the place does not allow."""
     direct = takes_direct_io(dirs.data)
-    notes = (
-        () if direct else (f"{dirs.data} takes no O_DIRECT: InnoDB's files go through the page cache there",)
-    )
+    notes = []
+    if not direct:
+        notes.append(f"{dirs.data} takes no O_DIRECT: InnoDB's files go through the page cache there")
     wanted = {
         **_buffer_pool(server, memory_bytes),
-        **_redo_log(server, REDO_BYTES),
+        **redo_log(server, REDO_BYTES),
         "innodb_log_buffer_size": str(16 * MIB),
         "innodb_flush_method": "O_DIRECT" if direct else "fsync",
         "innodb_file_per_table": "ON",
-        # What an earlier life of the server had in memory must not speed up this trial's start.
+        # The memory of an earlier start must not speed up this trial.
         "innodb_buffer_pool_dump_at_shutdown": "OFF",
         "innodb_buffer_pool_load_at_startup": "OFF",
-        "max_connections": str(max_clients * SESSIONS_PER_CLIENT + RESERVED_CONNECTIONS),
+        "max_connections": connections(max_clients),
         "max_prepared_stmt_count": str(PREPARED_STATEMENTS),
         # A repeated query must be run again, not looked up.
         "query_cache_type": "OFF",
@@ -130,38 +59,34 @@ def _common(
         **_character_set(server),
     }
     if is_on_zfs(dirs.data):
-        # ZFS answers an asynchronous request before it returns from its submission: one thread would wait
-        # for one page after the other, where InnoDB's own I/O threads work side by side.
+        # ZFS finishes an asynchronous request within its submission, so one thread would wait for one page
+        # after the other. InnoDB's own I/O threads work side by side.
         wanted["innodb_use_native_aio"] = "OFF"
-        notes = (
-            *notes,
+        notes.append(
             f"{dirs.data} lies on ZFS, where asynchronous I/O is synchronous: InnoDB's own threads do it "
-            "(innodb_use_native_aio = OFF)",
+            "(innodb_use_native_aio = OFF)"
         )
     if server.is_mariadb and dirs.redo.is_relative_to("/dev/shm"):  # noqa: S108 - named to be recognised
-        # MariaDB takes a log there for persistent memory, maps it, and has no buffer of its own for it.
+        # MariaDB treats a log there as persistent memory, maps it, and has no buffer of its own for it.
         del wanted["innodb_log_buffer_size"]
-        notes = (
-            *notes,
-            f"MariaDB maps a redo log in {dirs.redo} into memory: its writes need no system call",
-        )
-    # fsync is what old servers do when nothing is said; they do not know the word.
+        notes.append(f"MariaDB maps a redo log in {dirs.redo} into memory: its writes need no system call")
+    # fsync is the default of old servers, which do not know the word.
     if not direct and not server.is_mariadb and server.version < (5, 6, 0):
         del wanted["innodb_flush_method"]
-    return {name: value for name, value in wanted.items() if name in server.known}, notes
+    return {name: value for name, value in wanted.items() if name in server.known}, tuple(notes)
 
 
 def _buffer_pool(server: Installation, memory_bytes: int) -> dict[str, str]:
-    """Return a pool of exactly the size asked for.
+    """Return a pool of exactly this size.
 
-    Servers round a pool up to whole chunks of 128 MiB in each instance; a chunk as large as an
-    instance leaves nothing to round.
+    Servers round a pool up to whole chunks of 128 MiB in each instance. With a chunk as large as an
+    instance there is nothing to round.
     """
     pools = POOLS if memory_bytes >= SEVERAL_POOLS_BYTES else 1
     unit = pools * MIB
     if memory_bytes < 5 * MIB:
         raise ServerError(
-            f"a buffer pool of {format_bytes(memory_bytes)} is too small: InnoDB needs 5 MiB; "
+            f"a buffer pool of {numbers.size(memory_bytes)} is too small: InnoDB needs 5 MiB; "
             "give more memory"
         )
     size = memory_bytes // unit * unit
@@ -174,7 +99,8 @@ def _buffer_pool(server: Installation, memory_bytes: int) -> dict[str, str]:
     return wanted
 
 
-def _redo_log(server: Installation, size_bytes: int) -> dict[str, str]:
+def redo_log(server: Installation, size_bytes: int) -> dict[str, str]:
+    """Return the options for a redo log of this size."""
     if "innodb_redo_log_capacity" in server.known:
         return {"innodb_redo_log_capacity": str(size_bytes)}
     if "innodb_log_files_in_group" in server.known:
@@ -183,7 +109,7 @@ def _redo_log(server: Installation, size_bytes: int) -> dict[str, str]:
 
 
 def _character_set(server: Installation) -> dict[str, str]:
-    """Return one character set and order for all versions, whose own defaults differ."""
+    """Return one character set and collation for all versions, because their defaults differ."""
     if not server.is_mariadb and server.version < (5, 5, 3):
         return {"character_set_server": "utf8", "collation_server": "utf8_general_ci"}
     return {"character_set_server": "utf8mb4", "collation_server": "utf8mb4_general_ci"}
@@ -202,15 +128,16 @@ def configuration(server: Installation, dirs: Dirs, variables: Mapping[str, str]
 
 
 def _quoted(value: str) -> str:
-    """Return a value as an option file takes it; a # would begin a comment, a backslash an escape."""
+    """Return a value as an option file takes it: # begins a comment there, a backslash an escape."""
     if not set(value) & set("#\\\n\"'"):
         return value
     escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _check_binary_log(value: str) -> None:
-    if not (_is_on(value) or same(value, "OFF")):
+def check_binary_log(value: str) -> None:
+    """Refuse a path of the binary log, which is a role."""
+    if not (is_on(value) or same(value, "OFF")):
         raise ServerError(
             f"variable log_bin is ON or OFF here, not {value!r}: "
             "the storage layout says where the binary log lies"
@@ -218,13 +145,13 @@ def _check_binary_log(value: str) -> None:
 
 
 def _binary_log(server: Installation, dirs: Dirs, value: str) -> dict[str, str]:
-    if _is_on(value):
+    if is_on(value):
         return {"log_bin": str(dirs.binlog / "binlog"), "log_bin_index": str(dirs.binlog / "binlog.index")}
     return {"skip_log_bin": ""} if server.mysql_since(8, 0, 0) else {}  # only MySQL 8 has it on by default
 
 
 def _places(server: Installation, dirs: Dirs) -> dict[str, str]:
-    """Return what the directories dictate, and what keeps the server to itself."""
+    """Return the options that say where files lie, and those that keep others out."""
     wanted: dict[str, str | Path | None] = {
         "basedir": server.basedir,
         "lc_messages_dir": server.share_folder() if server.basedir else None,
@@ -238,13 +165,13 @@ def _places(server: Installation, dirs: Dirs) -> dict[str, str]:
         "innodb_temp_tablespaces_dir": dirs.tmp,
         # The compiled-in folder may not exist, and then MySQL refuses to start. NULL: no file imports.
         "secure_file_priv": "NULL" if server.mysql_since(5, 7, 6) else None,
-        "log_error": error_log(dirs),
+        "log_error": dirs.error_log,
         "socket": socket(dirs),
         "pid_file": dirs.run / "mysqld.pid",
         "server_id": "1",
         "mysqlx": "0",  # a second protocol, on a port of its own
     }
-    # Where this family drops its half-loaded replication files: unused here, but never in /tmp.
+    # The folder for half-loaded files of replication: unused here, but it must not be /tmp.
     load_tmpdir = "replica_load_tmpdir" if "replica_load_tmpdir" in server.known else "slave_load_tmpdir"
     wanted[load_tmpdir] = dirs.tmp
     known = {name: str(value) for name, value in wanted.items() if value is not None and name in server.known}
@@ -253,13 +180,9 @@ def _places(server: Installation, dirs: Dirs) -> dict[str, str]:
     return known | {"skip_networking": "", "skip_name_resolve": ""}
 
 
-def _is_on(value: str) -> bool:
+def is_on(value: str) -> bool:
+    """Return whether a switch is on."""
     return same(value, "ON")
-
-
-def error_log(dirs: Dirs) -> Path:
-    """Return where the server writes its error log."""
-    return dirs.log / "error.log"
 
 
 def socket(dirs: Dirs) -> Path:

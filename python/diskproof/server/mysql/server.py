@@ -1,123 +1,128 @@
 """One installation of the MySQL family: what it needs, made and started."""
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
+import subprocess
 
-from diskproof.results.machine import ServerFacts
-from diskproof.server.base import Dirs, ServerFailedError, Settings
-from diskproof.server.lifecycle import (
-    ServerLog,
-    check_socket_folder,
-    clear_run_folder,
-    wait_until,
-    why_not_started,
-)
-from diskproof.server.mysql import bootstrap, options
+from diskproof.families.mysql import MYSQL
+from diskproof.server.base import DATABASE, Dirs, ServerError, Settings
+from diskproof.server.log import ServerLog
+from diskproof.server.mysql import options
 from diskproof.server.mysql.installation import Installation
 from diskproof.server.mysql.running import MysqlRunning
-from diskproof.study.model import Level
+from diskproof.server.process import ServerProgram
 from diskproof.system.processes import Starter
 
 INITIAL_MEMORY_BYTES = 64 * 2**20
 """Buffer pool of an initialisation, which touches some 30 MiB of pages."""
 
+SYSTEM_TABLES = (
+    ("mysql_system_tables.sql", "mariadb_system_tables.sql"),
+    ("mysql_performance_tables.sql", "mariadb_performance_tables.sql"),
+    ("mysql_system_tables_data.sql", "mariadb_system_tables_data.sql"),
+)
+"""What a distribution's install script feeds to the server; help and time zones are left out."""
 
-class MysqlServer:
+OPTIONAL = "performance_tables"
+"""A file of its own since MariaDB 10.1; elsewhere a part of the first file."""
+
+
+class MysqlServer(ServerProgram):
     """A found server of the MySQL family."""
+
+    logs_progress = True
+    refusals = re.compile(
+        r"unknown (?:variable|option) '(?:--)?([\w-]+)"
+        r"|ambiguous option '(?:--)?([\w-]+)"
+        r"|Error while setting value '[^']*' to '([\w-]+)'"
+        r"|Unknown suffix '.' used for variable '([\w-]+)'"
+        r"|option '([\w-]+)' (?:requires|cannot)",
+    )
 
     def __init__(self, installation: Installation, name: str) -> None:
         """Name an installation as the study does."""
+        super().__init__("mysql", name, installation.flavour, installation.version_text, installation.binary)
         self.installation = installation
-        self.facts = ServerFacts(
-            name=name,
-            family="mysql",
-            flavour=installation.flavour,
-            version=installation.version_text,
-            binary=str(installation.binary),
-        )
-
-    page_bytes = options.PAGE_BYTES
 
     def data_format(self) -> str:
         """Return what a golden image depends on."""
         version = ".".join(str(number) for number in self.installation.version)
         return f"{self.installation.flavour} {version}, redo {options.REDO_BYTES}"
 
-    def check(self, dirs: Dirs) -> None:
-        """Refuse a socket folder with too long a name; the server runs as we do and reaches the rest."""
-        check_socket_folder(dirs.run)
-
-    def settings(
+    def _settings(
         self,
         dirs: Dirs,
-        *,
-        level: Level,
+        tuned: dict[str, str],
         memory_bytes: int,
         max_clients: int,
-        variables: Mapping[str, str],
-        redo_bytes: int | None = None,
+        redo_bytes: int | None,
     ) -> Settings:
-        """Return the variables for one trial."""
-        return options.settings(
-            self.installation,
-            dirs,
-            level=level,
-            memory_bytes=memory_bytes,
-            max_clients=max_clients,
-            variables=variables,
-            redo_bytes=redo_bytes or options.REDO_BYTES,
-        )
+        options.check_binary_log(tuned["log_bin"])
+        common, notes = options.common(self.installation, dirs, memory_bytes, max_clients)
+        # A clean log of another size is made anew at the start.
+        common |= options.redo_log(self.installation, redo_bytes or options.REDO_BYTES)
+        # The data are thrown away after a trial: a stop need not write back every dirty page.
+        common["innodb_fast_shutdown"] = "2"
+        if options.is_on(tuned["log_bin"]) and self.installation.known.get("binlog_format", "ROW") != "ROW":
+            # Row images, so that a transaction logs the same whatever its statements looked like.
+            common["binlog_format"] = "ROW"
+        return Settings(common, tuned, notes=notes)
 
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
-        """Return the variables for filling a golden image."""
-        return options.loading_settings(
-            self.installation, dirs, memory_bytes=memory_bytes, max_clients=max_clients
-        )
+        """Return the variables for filling a golden image: the unsafe level without a binary log.
+
+        A binary log's index holds the paths of its files, which would be wrong for a restored image.
+        """
+        common, notes = options.common(self.installation, dirs, memory_bytes, max_clients)
+        common["innodb_fast_shutdown"] = "1"
+        return Settings(common, MYSQL.tuned("unsafe") | {"log_bin": "OFF"}, kept=True, notes=notes)
 
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
-        """Make an empty database on empty directories."""
+        """Make the system tables, a root without a password on the private socket, and an empty database."""
+        dirs.run.chmod(0o700)
         settings = self.loading_settings(dirs, memory_bytes=INITIAL_MEMORY_BYTES, max_clients=1)
-        bootstrap.initialise(self.installation, dirs, self._configure(dirs, settings), starter)
+        command = self._configured(dirs, settings)
+        create = f"CREATE DATABASE {DATABASE};\n"
+        script = dirs.log / "initialise.sql"
+        if self.installation.mysql_since(5, 7, 6):
+            script.write_text(create)
+            self._make([*command, "--initialize-insecure", f"--init-file={script}"], dirs, starter)
+        else:
+            script.write_text(_system_tables(self.installation) + create)
+            self._make([*command, "--bootstrap"], dirs, starter, stdin=script)
+        script.unlink()
 
-    def place(self, dirs: Dirs) -> None:
-        """Do nothing: an image without a binary log holds no paths."""
-
-    def start(
-        self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0
-    ) -> MysqlRunning:
-        """Start the server and wait until it takes connections."""
-        self.check(dirs)
-        clear_run_folder(dirs.run)
-        log = ServerLog(options.error_log(dirs))
-        process = starter.start(
-            [str(self.installation.binary), f"--defaults-file={self._configure(dirs, settings)}"],
-            log_file=log.path,
-            cwd=dirs.data,
-        )
-        running = MysqlRunning(self.installation, self.facts, dirs, settings, process, log)
-
-        def failure(what: str) -> ServerFailedError:
-            error = why_not_started(self.facts, settings, _REFUSED, what, log)
-            error.complaints = running.complaints()
-            return error
-
-        wait_until(running.takes_connections, process, deadline_s=deadline_s, failure=failure, log=log)
-        return running
-
-    def _configure(self, dirs: Dirs, settings: Settings) -> Path:
-        """Write the one configuration file that the server reads."""
-        dirs.run.chmod(0o700)  # root has no password: the folder of its socket is the lock
+    def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:
         path = dirs.log / "my.cnf"
         path.write_text(options.configuration(self.installation, dirs, settings.merged()))
-        return path
+        return [str(self.installation.binary), f"--defaults-file={path}"]
+
+    def _running(
+        self, dirs: Dirs, settings: Settings, process: subprocess.Popen[bytes], log: ServerLog
+    ) -> MysqlRunning:
+        running = MysqlRunning(self.facts, dirs, settings, process, log)
+        running.installation = self.installation
+        return running
 
 
-_REFUSED = re.compile(
-    r"unknown (?:variable|option) '(?:--)?([\w-]+)"
-    r"|ambiguous option '(?:--)?([\w-]+)"
-    r"|Error while setting value '[^']*' to '([\w-]+)'"
-    r"|Unknown suffix '.' used for variable '([\w-]+)'"
-    r"|option '([\w-]+)' (?:requires|cannot)",
-)
-"""How servers of all ages say that they do not take an option."""
+def _system_tables(server: Installation) -> str:
+    """Return the SQL of the system tables, from the installation's own share folder."""
+    share = server.share_folder()
+    if share is None:
+        raise _incomplete(
+            server, "no english/errmsg.sys in share, share/mysql or share/mariadb of its basedir"
+        )
+    parts = ["CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n"]
+    for names in SYSTEM_TABLES:
+        file = next((share / name for name in names if (share / name).is_file()), None)
+        if file is not None:
+            # Install scripts leave out the accounts of this machine's name for a foreign machine. With
+            # skip_name_resolve the server would complain about them at each start.
+            lines = file.read_text(errors="replace").splitlines(keepends=True)
+            parts += [line for line in lines if "@current_hostname" not in line]
+        elif OPTIONAL not in names[0]:
+            raise _incomplete(server, f"{share / names[0]} is missing")
+    return "".join(parts)
+
+
+def _incomplete(server: Installation, what: str) -> ServerError:
+    return ServerError(f"the installation of {server.binary} is incomplete: {what}; unpack all of it")

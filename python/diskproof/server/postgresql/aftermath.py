@@ -1,4 +1,4 @@
-"""After a crash: what PostgreSQL says of its tables and indexes, and of its start."""
+"""After a crash: what PostgreSQL finds wrong with its tables and indexes."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -6,14 +6,13 @@ from typing import Any, Protocol
 import psycopg
 
 from diskproof.server.base import DATABASE
-from diskproof.server.complaints import Sign, telling_lines
 
 MOST_FINDINGS = 5
-"""Of one table: a torn page makes each of its rows one."""
+"""For each table: a torn page makes a finding of each of its rows."""
 
 
 class Ask(Protocol):
-    """One question to the workload's database; psycopg.Error where it is not answered."""
+    """One question to the workload's database; psycopg.Error if it is not answered."""
 
     def __call__(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
         """Return the answer's rows."""
@@ -34,7 +33,7 @@ def damage(ask: Ask, how_it_died: Callable[[], str]) -> list[str]:
     """Return what amcheck finds in all tables and B-trees, and reading every table from end to end.
 
     Reading compares the checksum of every page that was not in memory, as ``pg_checksums --check`` does, for
-    which the server must be down. Where amcheck is not installed, reading is all.
+    which the server must be down. If amcheck is not installed, tables are only read.
     """
     found: list[str] = []
     name = DATABASE
@@ -52,7 +51,7 @@ def damage(ask: Ask, how_it_died: Callable[[], str]) -> list[str]:
 
 
 def _has_amcheck(ask: Ask) -> bool:
-    """Make amcheck's functions where the installation has them."""
+    """Make amcheck's functions, if the installation has them."""
     if not ask("SELECT 1 FROM pg_available_extensions WHERE name = 'amcheck'"):
         return False
     ask("CREATE EXTENSION IF NOT EXISTS amcheck")
@@ -93,38 +92,3 @@ def _try(ask: Ask, name: str, sql: str, *arguments: object, rows_are_findings: b
 
 def _words(error: psycopg.Error) -> str:
     return " ".join(str(error).split())
-
-
-DAMAGE = (
-    Sign(r"\bPANIC:", "the server gave up"),
-    Sign(r"page verification failed", "the checksum of a page is wrong: it is torn, or was changed"),
-    Sign(r"invalid page in block", "the header of a page is wrong"),
-    Sign(r"(unexpected|uninitialized) zero page|is uninitialized", "a page was never written"),
-    Sign(
-        r"could not (read|write|fsync|open|access|extend|truncate)", "a file is missing, short or unreadable"
-    ),
-    Sign(r"references to invalid pages", "the WAL speaks of pages that are not there"),
-    Sign(
-        r"xlog flush request .* is not satisfied", "a page is younger than the WAL: a part of it is missing"
-    ),
-    Sign(
-        r"(invalid|could not locate a valid) .*checkpoint record", "the WAL lacks what recovery begins with"
-    ),
-    Sign(r"was terminated by signal", "a process died of what it read"),
-    Sign(r"corrupt|missing chunk number|unexpected chunk", "a row or an index contradicts itself"),
-    Sign(r"wrong tuple length|right sibling|failed to re-find parent", "an index contradicts itself"),
-)
-"""What tells of damage in a log. Where the WAL ends (``invalid record length``, ``unexpected pageaddr``,
-``incorrect resource manager data checksum``) a recovery ends in good order, and is no sign."""
-
-HARMLESS = (
-    Sign(
-        r'could not open statistics file|statistics file "[^"]*" is corrupt', "figures for the planner alone"
-    ),
-)
-"""What looks like damage and loses nothing."""
-
-
-def complaints(said: str) -> list[str]:
-    """Return the lines of a log that tell of damage."""
-    return telling_lines(said, DAMAGE, HARMLESS)

@@ -1,13 +1,13 @@
-"""Finding PostgreSQL's programs, and what they say about themselves."""
+"""Finding PostgreSQL's programs, and what they report."""
 
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.server.base import ServerNotFoundError
+from diskproof.server.lifecycle import answer_of
 
 DEBIAN = Path("/usr/lib/postgresql")
 """Debian keeps each major version in a folder of its own here, and none of them on PATH."""
@@ -31,7 +31,7 @@ class Installation:
 
         The second number is the catalog's version, which pg_controldata prints for a cluster.
         """
-        said = _ask(self.programs / "pg_controldata", "-D", str(data))
+        said = answer_of(self.programs / "pg_controldata", "-D", str(data))
         found = re.search(r"^Catalog version number:\s*(\d+)", said, re.MULTILINE)
         if not found:
             raise ServerNotFoundError(
@@ -45,7 +45,7 @@ class Installation:
 def find_postgresql(basedir: Path | None = None) -> Installation:
     """Find the system's newest PostgreSQL, or a basedir's; ServerNotFoundError says where it looked."""
     programs = _system_programs() if basedir is None else _programs_in(basedir)
-    said = _ask(programs / "postgres", "--version")
+    said = answer_of(programs / "postgres", "--version")
     found = re.search(r"PostgreSQL\)? (\d+(?:\.\d+)*)", said)
     if not found:
         raise ServerNotFoundError(f"{programs / 'postgres'} is no PostgreSQL: its --version printed {said!r}")
@@ -86,20 +86,3 @@ def _as_number(name: str) -> float:
         return float(name)
     except ValueError:
         return 0.0
-
-
-def _ask(program: Path, *arguments: str) -> str:
-    try:
-        result = subprocess.run(
-            [str(program), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ServerNotFoundError(f"{program} cannot be run: {error}") from error
-    if result.returncode != 0:
-        raise ServerNotFoundError(f"{program} cannot be run: {result.stderr.strip()}; reinstall PostgreSQL")
-    return result.stdout.strip()

@@ -1,31 +1,19 @@
 """The configuration of a PostgreSQL cluster: which parameters it gets, and why.
 
-What is neither a place, nor memory, nor a difference between versions that would blur a comparison
-stays at the server's default.
+Places, memory and differences between versions that would blur a comparison are set. All else stays at the
+server's default.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from diskproof.results.record import format_bytes
-from diskproof.server.base import Dirs, ServerError, Settings
-from diskproof.server.lifecycle import is_on_zfs
+from diskproof.server.base import Dirs, ServerError, connections
 from diskproof.server.postgresql.installation import Installation
-from diskproof.server.tuning import tuned_variables, user_variables
-from diskproof.study.model import Level
 from diskproof.system.clock import has_quick_clock
+from diskproof.wording import numbers
 
 KIB = 2**10
 MIB = 2**20
-
-SESSIONS_PER_CLIENT = 2
-"""A client that connects anew does so before the server has done with its last session."""
-
-RESERVED_CONNECTIONS = 10
-"""Beside the clients: the lab's own, the server's reserve for its superuser, and a person who looks in."""
-
-PAGE_BYTES = 8 * KIB
-"""The block size that PostgreSQL is built with, but for its developers' experiments."""
 
 TMP_TABLESPACE = "diskproof_tmp"
 """Temporary tables and sort files go to this tablespace, which lies in the tmp role's directory."""
@@ -39,65 +27,22 @@ A number follows. The main process has one from its start, which lists the numbe
 the device under test.
 """
 
-PLACES = {
-    "config_file",
-    "data_directory",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "listen_addresses",
-    "log_directory",
-    "port",
-    "temp_tablespaces",
-    "unix_socket_directories",
-}
-"""Parameters that decide where things lie: the storage layout's business, not a tuning variable."""
 
-
-def settings(
-    server: Installation,
-    dirs: Dirs,
-    *,
-    level: Level,
-    memory_bytes: int,
-    max_clients: int,
-    variables: Mapping[str, str],
-) -> Settings:
-    """Return the variables for one trial; ServerError for one that is not the user's to set."""
-    own = user_variables(variables, places=PLACES, memory="shared_buffers")
-    tuned = tuned_variables("postgresql", level) | own
-    common = _common(server, memory_bytes, max_clients)
-    if not is_on_zfs(dirs.redo) or server.version < (12,):
-        return Settings(common, tuned)
-    # A file that is filled with zeros, or renamed to be written again, is written anew all the same.
-    common |= {"wal_init_zero": "off", "wal_recycle": "off"}
-    note = f"{dirs.redo} lies on ZFS, which never writes in place: old WAL files are not used again"
-    return Settings(common, tuned, notes=(f"{note} (wal_recycle = off, wal_init_zero = off)",))
-
-
-def loading_settings(server: Installation, *, memory_bytes: int, max_clients: int) -> Settings:
-    """Return the variables for filling a golden image: the unsafe level."""
-    common = _common(server, memory_bytes, max_clients)
-    # The lab settles the tables itself when all rows are there; a vacuum half-way would be done again.
-    common["autovacuum"] = "off"
-    common["maintenance_work_mem"] = "128MB"
-    return Settings(common, tuned_variables("postgresql", "unsafe"), kept=True)
-
-
-def _common(server: Installation, memory_bytes: int, max_clients: int) -> dict[str, str]:
+def common(server: Installation, memory_bytes: int, max_clients: int) -> dict[str, str]:
+    """Return the variables that are equal at every level."""
     if memory_bytes < MIB:
         raise ServerError(
-            f"shared_buffers of {format_bytes(memory_bytes)} is too small: PostgreSQL needs 1 MiB; "
+            f"shared_buffers of {numbers.size(memory_bytes)} is too small: PostgreSQL needs 1 MiB; "
             "give more memory"
         )
     common = {
         "shared_buffers": f"{memory_bytes // (8 * KIB) * 8}kB",
-        "max_connections": str(max_clients * SESSIONS_PER_CLIENT + RESERVED_CONNECTIONS),
-        # The server's own defaults, stated: a checkpoint every 5 minutes or 1 GB of WAL.
+        "max_connections": connections(max_clients),
+        # The server's own defaults: a checkpoint every 5 minutes or 1 GB of WAL.
         "checkpoint_timeout": "5min",
         "max_wal_size": "1GB",
-        # As much ready-made WAL as InnoDB's redo log holds: it comes with the golden image, so that a
-        # short trial does not measure how fast new WAL files are filled with zeros.
+        # As much ready-made WAL as InnoDB's redo log holds. It comes with the golden image, so that a short
+        # trial does not measure how fast new WAL files are filled with zeros.
         "min_wal_size": "96MB",
         # The socket's folder is the lock, and the lab reads the log.
         "listen_addresses": "",
@@ -114,9 +59,8 @@ def _common(server: Installation, memory_bytes: int, max_clients: int) -> dict[s
 def _timings(server: Installation) -> dict[str, str]:
     """Return the parameters that let the server measure how long its own input and output take.
 
-    Measured with pg_test_timing: 57 ns a reading of the clock, two of which go with a read or a flush that
-    takes microseconds at the least. Where the clock is read by a system call it may be a whole microsecond:
-    there it stays off.
+    pg_test_timing measured 57 ns for a reading of the clock. A read or a flush needs two, and takes at least
+    microseconds. A clock that needs a system call may take a whole microsecond: then timing stays off.
     """
     if not has_quick_clock():
         return {}

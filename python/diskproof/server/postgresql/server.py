@@ -2,42 +2,37 @@
 
 import re
 import shutil
-from collections.abc import Mapping
+import subprocess
 
-from diskproof.results.machine import ServerFacts
-from diskproof.server.account import check_reach, give_to, unprivileged_user
-from diskproof.server.base import Dirs, ServerError, ServerFailedError, Settings
-from diskproof.server.lifecycle import (
-    ServerLog,
-    check_socket_folder,
-    clear_run_folder,
-    wait_until,
-    why_not_started,
-)
+from diskproof.families.postgresql import POSTGRESQL
+from diskproof.server.base import Dirs, Settings
+from diskproof.server.lifecycle import is_on_zfs
+from diskproof.server.log import ServerLog
 from diskproof.server.postgresql import cluster, options
 from diskproof.server.postgresql.installation import Installation
 from diskproof.server.postgresql.running import PostgresqlRunning
-from diskproof.study.model import Level
+from diskproof.server.process import ServerProgram
+from diskproof.server.unprivileged import check_reach, give_to, unprivileged_user
 from diskproof.system.processes import Starter
 
 INITIAL_MEMORY_BYTES = 16 * 2**20
 
 
-class PostgresqlServer:
+class PostgresqlServer(ServerProgram):
     """A found PostgreSQL."""
+
+    logs_progress = False
+    refusals = re.compile(
+        r'unrecognized configuration parameter "([\w.]+)"'
+        r'|invalid value for parameter "([\w.]+)"'
+        r'|outside the valid range for parameter "([\w.]+)"'
+        r'|parameter "([\w.]+)" (?:cannot|requires)'
+    )
 
     def __init__(self, installation: Installation, name: str) -> None:
         """Name an installation as the study does."""
+        super().__init__("postgresql", name, "PostgreSQL", installation.version_text, installation.binary)
         self.installation = installation
-        self.facts = ServerFacts(
-            name=name,
-            family="postgresql",
-            flavour="PostgreSQL",
-            version=installation.version_text,
-            binary=str(installation.binary),
-        )
-
-    page_bytes = options.PAGE_BYTES
 
     def data_format(self) -> str:
         """Return what a golden image depends on."""
@@ -45,42 +40,48 @@ class PostgresqlServer:
 
     def check(self, dirs: Dirs) -> None:
         """Refuse directories that the server's user cannot reach, and too long a socket folder."""
-        check_socket_folder(dirs.run)
-        user = unprivileged_user()
-        if user:
+        super().check(dirs)
+        if user := self._user():
             check_reach(user, dirs)
 
-    def settings(
+    def _user(self) -> str | None:
+        return unprivileged_user()
+
+    def _settings(
         self,
         dirs: Dirs,
-        *,
-        level: Level,
+        tuned: dict[str, str],
         memory_bytes: int,
         max_clients: int,
-        variables: Mapping[str, str],
-        redo_bytes: int | None = None,
+        redo_bytes: int | None,
     ) -> Settings:
-        """Return the variables for one trial."""
-        if redo_bytes is not None:
-            raise ServerError("PostgreSQL's WAL has no set size: set `max_wal_size` in the study's tuning")
-        return options.settings(
-            self.installation,
-            dirs,
-            level=level,
-            memory_bytes=memory_bytes,
-            max_clients=max_clients,
-            variables=variables,
-        )
+        del redo_bytes
+        common = options.common(self.installation, memory_bytes, max_clients)
+        if not is_on_zfs(dirs.redo) or self.installation.version < (12,):
+            return Settings(common, tuned)
+        # ZFS writes a file anew even if it was filled with zeros or renamed to be used again.
+        common |= {"wal_init_zero": "off", "wal_recycle": "off"}
+        note = f"{dirs.redo} lies on ZFS, which never writes in place: old WAL files are not used again"
+        return Settings(common, tuned, notes=(f"{note} (wal_recycle = off, wal_init_zero = off)",))
 
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
-        """Return the variables for filling a golden image."""
+        """Return the variables for filling a golden image: the unsafe level."""
         del dirs
-        return options.loading_settings(self.installation, memory_bytes=memory_bytes, max_clients=max_clients)
+        common = options.common(self.installation, memory_bytes, max_clients)
+        # The lab settles the tables when all rows are there; an earlier vacuum would be done again.
+        common |= {"autovacuum": "off", "maintenance_work_mem": "128MB"}
+        return Settings(common, POSTGRESQL.tuned("unsafe"), kept=True)
 
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
         """Make an empty database on empty directories."""
         self.check(dirs)
-        cluster.make(self.installation, dirs, unprivileged_user(), starter)
+        user = self._user()
+        if user:
+            give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
+        self._make(cluster.initdb(self.installation, dirs), dirs, starter)
+        cluster.link_temporary_files(dirs)
+        if user:
+            give_to(user, dirs.data, dirs.tmp)
         settings = self.loading_settings(dirs, memory_bytes=INITIAL_MEMORY_BYTES, max_clients=1)
         running = self.start(dirs, settings, starter)
         try:
@@ -90,50 +91,30 @@ class PostgresqlServer:
 
     def place(self, dirs: Dirs) -> None:
         """Point the links of a restored cluster at these directories and give the files to its user."""
-        cluster.place(self.installation, dirs, unprivileged_user())
+        cluster.place(self.installation, dirs, self._user())
 
     def start(
         self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0
     ) -> PostgresqlRunning:
         """Start the server and wait until it takes connections."""
-        self.check(dirs)
-        user = unprivileged_user()
-        clear_run_folder(dirs.run)
-        cluster.remove_stale_pid_file(dirs)
-        self._configure(dirs, settings, user)
-        log = ServerLog(cluster.error_log(dirs))
-        process = starter.start(
-            [str(self.installation.binary), "-D", str(dirs.data)],
-            log_file=log.path,
-            user=user,
-            cwd=dirs.data,
-        )
-        running = PostgresqlRunning(self.installation, dirs, settings, process, log)
-
-        def failure(what: str) -> ServerFailedError:
-            error = why_not_started(self.facts, settings, _REFUSED, what, log)
-            error.complaints = running.complaints()
-            return error
-
-        wait_until(running.takes_connections, process, deadline_s=deadline_s, failure=failure)
+        running = super().start(dirs, settings, starter, deadline_s=deadline_s)
+        assert isinstance(running, PostgresqlRunning)
         for segment in running.shared_memory():
             starter.adopt(segment, handles=options.SHARED_MEMORY.name)
         return running
 
-    def _configure(self, dirs: Dirs, settings: Settings, user: str | None) -> None:
-        """Write the cluster's one configuration file, and keep a copy with the results."""
-        dirs.run.chmod(0o700)  # the superuser has no password: the folder of its socket is the lock
-        written = dirs.log / "postgresql.conf"
+    def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:
+        cluster.remove_stale_pid_file(dirs)
+        written = dirs.log / "postgresql.conf"  # kept with the results
         written.write_text(options.configuration(dirs, settings.merged()))
         shutil.copyfile(written, dirs.data / "postgresql.conf")
-        if user:
+        if user := self._user():
             give_to(user, dirs.run)
+        return [str(self.installation.binary), "-D", str(dirs.data)]
 
-
-_REFUSED = re.compile(
-    r'unrecognized configuration parameter "([\w.]+)"'
-    r'|invalid value for parameter "([\w.]+)"'
-    r'|outside the valid range for parameter "([\w.]+)"'
-    r'|parameter "([\w.]+)" (?:cannot|requires)'
-)
-"""How PostgreSQL says that it does not take a parameter."""
+    def _running(
+        self, dirs: Dirs, settings: Settings, process: subprocess.Popen[bytes], log: ServerLog
+    ) -> PostgresqlRunning:
+        running = PostgresqlRunning(self.facts, dirs, settings, process, log)
+        running.version = self.installation.version
+        return running

@@ -1,4 +1,4 @@
-"""A real block device or partition, formatted for the run."""
+"""A block device that the run formats and mounts."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +13,7 @@ DEFAULT_FILESYSTEM: FileSystem = "ext4"
 
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
-    """Refuse a device that must not be formatted, or cannot be."""
+    """Refuse a device that must not or cannot be formatted."""
     device = _device(choice)
     check_disk(f"storage `{name}`", device, overwrite=choice.overwrite)
     filesystem = choice.filesystem or DEFAULT_FILESYSTEM
@@ -24,8 +24,8 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
 def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
     """Format the device and mount it.
 
-    At the end it keeps its file system, whose label says that a run of ours left it: nothing is ever
-    written to a device that is not mounted for a run.
+    At the end it keeps its file system, whose label says that a run of ours left it. A device is only written
+    while it is mounted for a run.
     """
     device = _device(choice)
     take("after a second look", {device: choice.overwrite})  # time has passed
@@ -36,15 +36,15 @@ def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
 
 
 class BlockPlace(Prepared):
-    """A device that is mounted."""
+    """A mounted device."""
 
     def __init__(self, mount_point: Path, device: Path) -> None:
-        """Hold a mount point that stands in the journal."""
+        """Hold a mount point that is in the journal."""
         super().__init__("block", mount_point)
         self._device = device
 
     def close(self) -> None:
-        """Unmount; where that cannot be, the journal's undo goes further."""
+        """Unmount; if that fails, the journal's undo goes further."""
         with suppress(StorageError):
             unmount(self.folder, self._device)
 

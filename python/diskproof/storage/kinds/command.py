@@ -1,4 +1,4 @@
-"""Whatever else people have (LVM cache, bcache, md): a directory that commands of their own make ready."""
+"""Any other storage (LVM cache, bcache, md): a directory that the user's own commands prepare."""
 
 import os
 import signal
@@ -13,27 +13,27 @@ from diskproof.system.processes import Starter
 from diskproof.system.undoing import COMMAND_LIMIT_S
 
 SHOWN_LINES = 20
-"""How much of a command's output an error shows: its end says what went wrong."""
+"""Lines of a command's output that an error shows: the end says what went wrong."""
 
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
-    """Refuse a directory that holds what is not ours; its room is not known before `set_up` has run."""
+    """Refuse a directory that holds other files; its free space is not known before `set_up` has run."""
     del need_bytes
     folder = _command(choice).directory.expanduser()
     existing = nearest(folder)
     if not existing.is_dir():
-        raise StorageError(f"storage `{name}`: {existing} is not a directory; name one, or a path for one")
+        raise StorageError(f"storage `{name}`: {existing} is not a directory; name one, or a new path")
     if existing == folder.absolute():
         strangers = [entry.name for entry in folder.iterdir() if not SCRATCH.fullmatch(entry.name)]
         if strangers:
             raise StorageError(
-                f"storage `{name}`: {folder} holds `{min(strangers)}` before `set_up` has run: is what it "
-                "sets up in place already? Tear it down, or name the folder with `directory` instead"
+                f"storage `{name}`: {folder} holds `{min(strangers)}` before `set_up` has run. If it is set "
+                "up already, tear it down, or name the folder with `directory` instead"
             )
 
 
 def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
-    """Run the user's `set_up`; its `tear_down` stands in the journal first."""
+    """Run the user's `set_up`; its `tear_down` is in the journal first."""
     wanted = _command(choice)
     folder = wanted.directory.expanduser().absolute()
     journal.parents(folder / "in it")
@@ -54,10 +54,10 @@ def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
 
 
 def _run(command: str, journal: Journal) -> None:
-    """Run a user's command to its end; what it leaves at work in the background is `tear_down`'s to end.
+    """Run a user's command to its end; what it leaves running in the background is for `tear_down` to end.
 
-    So that carries no mark of the run, or it would be killed before `tear_down` may ask it to end. What is
-    said goes to a file: a pipe would not end before they all do.
+    The command has no mark of the run, or its daemons would be killed before `tear_down` can end them. The
+    output goes to a file: the daemons would keep a pipe open.
     """
     with tempfile.TemporaryFile() as log:
         process = Starter(journal).start(["sh", "-c", command], stdout=log, stderr=log, marked=False)
@@ -67,12 +67,12 @@ def _run(command: str, journal: Journal) -> None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             if isinstance(error, subprocess.TimeoutExpired):
-                raise StorageError(f"`{command}` was still at work after {COMMAND_LIMIT_S:g} s") from None
+                raise StorageError(f"`{command}` did not end within {COMMAND_LIMIT_S:g} s") from None
             raise
         log.seek(0)
         lines = log.read().decode(errors="replace").splitlines()
     if code != 0:
-        said = "\n".join(lines[-SHOWN_LINES:]) or "(it said nothing)"
+        said = "\n".join(lines[-SHOWN_LINES:]) or "(no output)"
         raise StorageError(f"`{command}` failed with exit code {code}:\n{said}")
 
 

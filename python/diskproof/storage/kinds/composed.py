@@ -1,4 +1,4 @@
-"""A virtual disk that is made of two: its device file is written here, the rest is any virtual disk's."""
+"""A virtual disk made of two: its device file is written here, the rest is as for any virtual disk."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ BLOCK_CACHE: dict[str, tuple[int | float | str, str]] = {
 
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
-    """Refuse disks that are not known or cannot be composed, as any virtual disk."""
+    """Refuse disks that are unknown or cannot be composed, as for any virtual disk."""
     with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
         path = Path(folder) / f"{_composed(choice).name}.toml"
         path.write_text(device_file(_composed(choice)))
@@ -45,7 +45,7 @@ def prepare(choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIM
 
 
 def device_file(composed: Composed) -> str:
-    """Return the device file of a composed disk, in which every choice of ours is called assumed."""
+    """Return the device file of a composed disk; each choice of ours is marked as assumed."""
     front, back = _named(composed.front), _named(composed.back)
     if composed.how == "write-cache":
         kind = "log"
@@ -74,7 +74,7 @@ def _composed(choice: PlaceChoice) -> Composed:
 
 
 def _as_virtual(choice: PlaceChoice, device: Path) -> PlaceChoice:
-    """Return the same place as a virtual disk, whose device file is given."""
+    """Return the same place as a virtual disk with a given device file."""
     keys = {key: getattr(choice, key) for key in choice.model_fields_set - {"composed"}}
     return PlaceChoice(virtual=str(device), **keys)
 
@@ -93,7 +93,7 @@ def _write(composed: Composed, journal: Journal) -> Path:
 
 
 def _named(device: str) -> str:
-    """Return a device's name, or the whole path of its file: it is looked up from another folder."""
+    """Return a device's name, or the absolute path of its file: it is looked up from another folder."""
     return str(Path(device).expanduser().absolute()) if device.endswith(".toml") else device
 
 

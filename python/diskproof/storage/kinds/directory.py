@@ -9,23 +9,21 @@ from diskproof.system.journal import Journal
 
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
-    """Refuse a directory that is not ours to fill, or that has not the room."""
+    """Refuse a directory that holds other files, or has too little space."""
     directory = _path(choice)
     existing = nearest(directory)
     if not existing.is_dir():
-        raise StorageError(
-            f"storage `{name}`: {existing} is not a directory; name one, or a path that is not there yet"
-        )
+        raise StorageError(f"storage `{name}`: {existing} is not a directory; name one, or a new path")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise StorageError(
-            f"storage `{name}`: {existing} is not writable for you; choose another or change its owner"
+            f"storage `{name}`: you may not write to {existing}; choose another or change its owner"
         )
     if existing == directory.absolute():
         strangers = [entry.name for entry in directory.iterdir() if not SCRATCH.fullmatch(entry.name)]
         if strangers:
             raise StorageError(
-                f"storage `{name}`: {directory} is not empty and not ours "
-                f"(it holds `{min(strangers)}`); name an empty directory, or one that is not there yet"
+                f"storage `{name}`: {directory} is not empty (it holds `{min(strangers)}`); "
+                "name an empty or new directory"
             )
     check_free(f"storage `{name}`", directory, need_bytes)
 

@@ -1,4 +1,4 @@
-"""Main memory: a tmpfs of a stated size where we may mount one, /dev/shm elsewhere."""
+"""Main memory: a tmpfs of a given size if we may mount one, otherwise /dev/shm."""
 
 import os
 import subprocess
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import psutil
 
-from diskproof.results.record import format_bytes
 from diskproof.storage.kinds.base import Prepared, StorageError, command, free_bytes, unused
 from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
+from diskproof.wording import numbers
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that an unprivileged user may fill
 MOUNTED_AS = "diskproof"
@@ -22,30 +22,30 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     size_bytes = _size_bytes(choice)
     if size_bytes < need_bytes:
         raise StorageError(
-            f"storage `{name}`: the data set needs about {format_bytes(need_bytes)}, "
-            f"but its tmpfs holds {format_bytes(size_bytes)}; raise `ram` or lower `rows` or `accounts`"
+            f"storage `{name}`: the data set needs about {numbers.size(need_bytes)}, but the tmpfs holds "
+            f"{numbers.size(size_bytes)}; raise `ram`, or lower `rows` or `accounts`"
         )
     memory = psutil.virtual_memory()
     if size_bytes > memory.total:
         raise StorageError(
-            f"storage `{name}`: a tmpfs of {format_bytes(size_bytes)} cannot fill on a machine with "
-            f"{format_bytes(memory.total)} of memory; lower `ram`"
+            f"storage `{name}`: a tmpfs of {numbers.size(size_bytes)} is larger than the memory "
+            f"({numbers.size(memory.total)}); lower `ram`"
         )
     if memory.available < need_bytes:
         raise StorageError(
-            f"storage `{name}`: {format_bytes(memory.available)} of memory are free, and the data set needs "
-            f"about {format_bytes(need_bytes)} of it; lower `rows` or `accounts`"
+            f"storage `{name}`: the data set needs about {numbers.size(need_bytes)} of memory, "
+            f"{numbers.size(memory.available)} are free; lower `rows` or `accounts`"
         )
     if not can_mount() and (not SHARED_MEMORY.is_dir() or free_bytes(SHARED_MEMORY) < need_bytes):
         raise StorageError(
-            f"storage `{name}`: no tmpfs may be mounted here, and {SHARED_MEMORY} has not the "
-            f"{format_bytes(need_bytes)} that the data set needs; run as root, lower `rows`, or, in a "
-            "container, give it more with --shm-size"
+            f"storage `{name}`: you may not mount a tmpfs here, and {SHARED_MEMORY} has less than the "
+            f"{numbers.size(need_bytes)} that the data set needs; run as root, lower `rows`, or raise "
+            "--shm-size of the container"
         )
 
 
 def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
-    """Mount a tmpfs; for an ordinary user, and root in most containers, take a folder in /dev/shm."""
+    """Mount a tmpfs; an ordinary user, and root in most containers, gets a folder in /dev/shm."""
     mounted = _mount_tmpfs(_size_bytes(choice), journal)
     if mounted is None:
         return Prepared("ram", journal.directory(unused(SHARED_MEMORY / f"diskproof-{journal.mark}")))
@@ -63,7 +63,7 @@ def can_mount() -> bool:
 
 
 def _mount_tmpfs(size_bytes: int, journal: Journal) -> Path | None:
-    """Mount a tmpfs and return a folder in it; None where we may not."""
+    """Mount a tmpfs and return a folder in it; None if we may not."""
     if not can_mount():
         return None
     mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-ram"))  # noqa: S108

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from diskproof import disk
 from diskproof.results.machine import VirtualFacts
-from diskproof.results.record import Role, format_bytes
+from diskproof.results.record import Role
 from diskproof.storage.copy import fill
 from diskproof.storage.filesystem import (
     blank_options,
@@ -22,6 +22,7 @@ from diskproof.storage.filesystem import (
     unmount_dead,
 )
 from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, Prepared, StorageError, command, unused
+from diskproof.storage.path_cost import path_us
 from diskproof.storage.virtual import (
     ServedDisk,
     VirtualDisk,
@@ -30,9 +31,9 @@ from diskproof.storage.virtual import (
     attach_directory,
     missing_means,
 )
-from diskproof.storage.way import path_us
 from diskproof.study.places import FileSystem, PlaceChoice
 from diskproof.system.journal import Journal
+from diskproof.wording import numbers
 
 DEFAULT_FILESYSTEM: FileSystem = "ext4"
 
@@ -53,8 +54,8 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     size = int(choice.size or capacity)
     if size > capacity:
         raise StorageError(
-            f"storage `{name}`: `{choice.virtual}` holds {format_bytes(capacity)}, "
-            f"not {format_bytes(size)}; lower `size` or leave it out"
+            f"storage `{name}`: `{choice.virtual}` holds {numbers.size(capacity)}, "
+            f"not {numbers.size(size)}; lower `size` or leave it out"
         )
     check_size(name, filesystem, size, need_bytes)
 
@@ -85,8 +86,10 @@ def prepare(
         if as_directory():
             return VirtualDirectory(*attach_directory(wanted, journal))
         attached = attach(replace(wanted, path_us=path_us(journal, below_floor=choice.below_floor)), journal)
-    except disk.DiskError as error:  # in the words of the study file
-        raise StorageError(str(error).replace("--below-floor", "`below_floor = true`")) from error
+    except disk.TooFastError as error:
+        raise StorageError(error.saying("`below_floor = true`")) from error
+    except disk.DiskError as error:
+        raise StorageError(str(error)) from error
     return VirtualPlace(attached, choice, journal)
 
 
@@ -148,8 +151,6 @@ class VirtualPlace(Prepared):
             return False
         self._go_back(name)
         return True
-
-    loses_power = True
 
     def power_returns(self) -> None:
         """Unmount while the disk is dead, then let its power return.
@@ -255,7 +256,6 @@ def _check_directory_keys(name: str, choice: PlaceChoice) -> None:
 def _capacity_bytes(name: str, choice: PlaceChoice) -> int:
     assert choice.virtual is not None
     try:
-        shown = disk.show(choice.virtual)
+        return int(disk.show(choice.virtual)["capacity_bytes"])
     except disk.DiskError as error:
         raise StorageError(f"storage `{name}`: {error}") from None
-    return int(shown["capacity_bytes"])

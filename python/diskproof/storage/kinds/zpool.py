@@ -5,7 +5,7 @@ from pathlib import Path
 
 from diskproof.refusal import RefusalError
 from diskproof.results.machine import PoolFacts, PoolMember
-from diskproof.results.record import Role, format_bytes
+from diskproof.results.record import Role
 from diskproof.storage import zfs
 from diskproof.storage.disks import OUR_POOL, describe_disk
 from diskproof.storage.filesystem import forget_buffers
@@ -18,20 +18,20 @@ from diskproof.storage.kinds.base import (
     unused,
 )
 from diskproof.storage.members import Member, attach_members, check_disks
-from diskproof.storage.rights import check_may_pool
 from diskproof.storage.virtual import VirtualDisk
 from diskproof.study.places import PlaceChoice
 from diskproof.study.pools import Pool
 from diskproof.system.journal import Journal
+from diskproof.wording import Message, bytes_, say
 
 SECTOR_SHIFT = 12
-"""4 KiB sectors, as all disks have them inside, whatever they show."""
+"""4 KiB sectors: all disks have them inside, whatever they report."""
 
 ROLES_SET = "roles"
-"""Data set of the pool in which the roles of a trial lie."""
+"""Data set of the pool that holds the roles of a trial."""
 
 LOADED = "loaded"
-"""Snapshot of a data set that holds a loaded database."""
+"""Snapshot of a data set with a loaded database."""
 
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
@@ -41,13 +41,13 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     found = zfs.flavour()
     if found is None:
         raise StorageError(
-            f"{what}: there is no ZFS here; install zfs-fuse, or zfsutils-linux with its kernel module "
+            f"{what}: this machine has no ZFS; install zfs-fuse, or zfsutils-linux with its kernel module "
             "(`modprobe zfs`)"
         )
-    check_may_pool(what)
+    zfs.check_may_pool(what)
     if found == "OpenZFS" and pool.arc_size is not None:
         raise StorageError(
-            f"{what}: OpenZFS has one ARC for the whole machine, which diskproof leaves alone; "
+            f"{what}: OpenZFS has one ARC for the whole machine, which diskproof does not change; "
             "leave `arc_size` out, and set the module's parameter zfs_arc_max yourself"
         )
     if found == "zfs-fuse":
@@ -56,7 +56,7 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
 
 
 def prepare(choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIMITS) -> "PoolPlace":
-    """Attach the disks, start zfs-fuse where it is needed, and make the pool."""
+    """Attach the disks, start zfs-fuse if it is needed, and make the pool."""
     pool = _pool(choice)
     found = zfs.flavour()
     assert found is not None
@@ -66,16 +66,15 @@ def prepare(choice: PlaceChoice, journal: Journal, limits: MemoryLimits = NO_LIM
 
 
 class PoolPlace(Prepared):
-    """A pool that is mounted.
+    """A mounted pool.
 
-    The roles lie in one data set. A loaded database is put back in a moment, whatever its size: virtual
-    disks keep a snapshot of themselves; on others it is kept as a data set that is cloned for every trial.
-    The models of virtual disks begin anew with either. The pool is exported and imported in between, or
-    the memory that ZFS caches in would serve the next trial what the last one has read.
+    The roles lie in one data set. A loaded database is restored in a moment, whatever its size: virtual disks
+    keep a snapshot of themselves; on others a kept data set is cloned for every trial. Either way the models
+    of virtual disks start fresh. In between the pool is exported and imported, or ZFS would serve the next
+    trial from memory.
     """
 
     def __init__(self, pool: Pool, flavour: zfs.Flavour, members: list[Member], journal: Journal) -> None:
-        """Make a pool of attached disks."""
         own = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-pool"))  # noqa: S108
         mount_point = own / "mounted"
         super().__init__("zpool", mount_point / ROLES_SET)
@@ -87,7 +86,7 @@ class PoolPlace(Prepared):
         self._links = own / "disks"
         self._page_bytes: int | None = None
         self._origins: dict[str, str] = {}
-        """The data set that holds each database that was kept."""
+        """The data set of each kept database."""
         self._sets = 0
         self._roles = ""
         self._links.mkdir()
@@ -103,7 +102,7 @@ class PoolPlace(Prepared):
 
     @property
     def pool(self) -> PoolFacts:
-        """Describe the pool."""
+        """The pool's facts."""
         return PoolFacts(
             name=self.name,
             flavour=self._flavour,
@@ -121,47 +120,44 @@ class PoolPlace(Prepared):
         )
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Say how records and pages go together."""
+    def notes(self) -> tuple[Message, ...]:
+        """How records and pages compare."""
         page, record = self._page_bytes, self._record_bytes
         if page is None:
             return ()
-        asked = format_bytes(page)
-        shown = f"the pool's records are {format_bytes(record)} and its load's pages or blocks {asked}"
+        form = "the pool's records have {record}, the load's pages or blocks {page}"
         if self._wanted.record_size is None:
-            return (f"{shown}: chosen alike, so that each is read and written as one record",)
-        if record > page:
-            return (f"{shown}: to write one of them ZFS reads and writes a whole record",)
-        return (shown,)
+            form += ": chosen alike, so that each is read and written as one record"
+        elif record > page:
+            form += ": to write a page ZFS reads and writes a whole record"
+        return (say(form, record=bytes_(record), page=bytes_(page)),)
 
     def suit(self, page_bytes: int) -> None:
-        """Take records of the size of a server's pages or a load's blocks, unless the study says a size."""
+        """Use records of the size of a server's pages or a load's blocks, unless the study sets a size."""
         self._page_bytes = page_bytes
 
     def fresh(self, roles: Iterable[Role]) -> None:
-        """Make the roles' data set anew."""
-        self._at_memory_speed()
-        self._destroy_roles()
-        self._make_roles()
+        """Make the roles' data set again."""
+        self.clear(roles)
         for role in roles:
             (self.folder / role).mkdir()
 
     def clear(self, roles: Iterable[Role]) -> None:
-        """Give up all that lies in the roles' data set."""
+        """Discard the roles' data set."""
         del roles
         self._at_memory_speed()
         self._destroy_roles()
         self._make_roles()
 
     def keep(self, name: str) -> None:
-        """Keep what is loaded under a name, and go on with it."""
+        """Keep the loaded data under a name, and go on with it."""
         self._origins[name] = self._roles
         if self._all_virtual:
             self._at_memory_speed()
             self._export()
             for virtual in self.disks:
                 virtual.snapshot(name)
-                virtual.restore(name)  # the model of the first trial begins like that of all others
+                virtual.restore(name)  # the first trial's model starts like all others
             self._import()
             return
         command(["zfs", "snapshot", f"{self._roles}@{LOADED}"])
@@ -169,7 +165,7 @@ class PoolPlace(Prepared):
         self._clone(name)
 
     def put_back(self, name: str) -> bool:
-        """Put back what was kept; False where nothing was under that name."""
+        """Restore what was kept; False if nothing was kept under that name."""
         if name not in self._origins:
             return False
         self._at_memory_speed()
@@ -185,7 +181,7 @@ class PoolPlace(Prepared):
         return True
 
     def close(self) -> None:
-        """Destroy the pool and detach its disks; what cannot be is left to the journal."""
+        """Destroy the pool and detach its disks; what fails is left to the journal."""
         try:
             self._at_memory_speed()
             zfs.patiently(["zpool", "destroy", "-f", self.name])
@@ -215,7 +211,7 @@ class PoolPlace(Prepared):
             "logbias": self._wanted.logbias,
         }
         joined = [] if self._wanted.redundancy == "stripe" else [self._wanted.redundancy]
-        # A disk that is gone shall end in errors, not in a pool that waits for it to come back.
+        # A missing disk must give errors, not a pool that waits for its return.
         argv = ["zpool", "create", "-f", "-o", "cachefile=none", "-o", "failmode=continue"]
         argv += ["-o", f"ashift={SECTOR_SHIFT}"]
         for key, value in properties.items():
@@ -233,7 +229,7 @@ class PoolPlace(Prepared):
         zfs.patiently(["zfs", "destroy", self._roles])
 
     def _clone(self, name: str) -> None:
-        """Clone a kept data set, and begin with nothing of it in memory."""
+        """Clone a kept data set, with nothing of it in memory."""
         self._roles = self._next_set()
         command(["zfs", "clone", *self._properties(), f"{self._origins[name]}@{LOADED}", self._roles])
         self._export()
@@ -242,9 +238,10 @@ class PoolPlace(Prepared):
         self._import()
 
     def _export(self) -> None:
-        """Let go of the disks, and of all that memory holds of them.
+        """Release the disks, and all that memory holds of them.
 
-        Cache devices leave the pool before, and join it anew: OpenZFS from 2.0 on finds again what they held.
+        Cache devices leave the pool first and join it again later: OpenZFS from 2.0 on would find their old
+        contents.
         """
         while self._caches_in:
             zfs.patiently(["zpool", "remove", self.name, str(self._caches_in[-1])])
@@ -264,12 +261,12 @@ class PoolPlace(Prepared):
         return all(member.virtual for member in self._members)
 
     def _next_set(self) -> str:
-        """Return a new data set's name: zfs-fuse may die of a rename, so that none is ever given again."""
+        """Return a new data set's name; none is reused, since zfs-fuse may die of a rename."""
         self._sets += 1
         return f"{self.name}/{ROLES_SET}-{self._sets}"
 
     def _properties(self) -> list[str]:
-        """Return the properties of the data set that the roles lie in, wherever it comes from."""
+        """Return the properties of the roles' data set, wherever it comes from."""
         return ["-o", f"recordsize={self._record_bytes}", "-o", f"mountpoint={self.folder}"]
 
     def _at_memory_speed(self) -> None:
@@ -278,7 +275,7 @@ class PoolPlace(Prepared):
 
 
 def _by_disk(choice: PlaceChoice, limits: MemoryLimits) -> MemoryLimits:
-    """Return the limits of the pool's disks by the key that each has in the pool."""
+    """Return the limits of the pool's disks by each disk's key in the pool."""
     keys = zip(_pool(choice).virtual, choice.disk_keys, strict=True)
     return {disk.key: limits[key] for disk, key in keys if key in limits}
 

@@ -1,37 +1,40 @@
-"""The workloads of a study: one file a kind, and the union that `[workloads.NAME]` is read as."""
+"""The workloads of a study: each file of this folder but `base.py` declares kinds of `[workloads.NAME]`."""
 
-from typing import Annotated
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Union, get_args
 
 from pydantic import BeforeValidator, Field
 
 from diskproof.study.loads.base import Load
-from diskproof.study.loads.conditions import Conditions
-from diskproof.study.loads.fileio import Fileio
-from diskproof.study.loads.ledger import Ledger
-from diskproof.study.loads.oltp import Oltp
-from diskproof.study.loads.script import Script
-from diskproof.study.loads.slap import Slap
-from diskproof.study.loads.sqlbench import SqlBench
 
-KINDS: dict[str, type[Load]] = {
-    "oltp": Oltp,
-    "slap": Slap,
-    "sqlbench": SqlBench,
-    "conditions": Conditions,
-    "script": Script,
-    "ledger": Ledger,
-    "fileio": Fileio,
-}
 DEFAULT_KIND = "oltp"
 
 
+def _kinds(load: type[Load]) -> Iterator[tuple[str, type[Load]]]:
+    """Yield the workloads that name their kind, of all that a file declares."""
+    for declared in load.__subclasses__():
+        yield from ((kind, declared) for kind in get_args(declared.model_fields["kind"].annotation))
+        yield from _kinds(declared)
+
+
+for _file in pkgutil.iter_modules(__path__):
+    import_module(f"{__name__}.{_file.name}")
+
+KINDS: dict[str, type[Load]] = dict(sorted(_kinds(Load)))
+
+
 def _with_kind(value: object) -> object:
-    """Say the kind where a study leaves it out."""
+    """Add the kind if a study leaves it out."""
     return {"kind": DEFAULT_KIND} | value if isinstance(value, dict) else value
 
 
-Workload = Annotated[
-    Oltp | Slap | SqlBench | Conditions | Script | Ledger | Fileio,
-    Field(discriminator="kind"),
-    BeforeValidator(_with_kind),
-]
+if TYPE_CHECKING:
+    Workload = Load
+else:
+    Workload = Annotated[
+        Union[tuple(KINDS.values())],  # noqa: UP007 - of as many as there are
+        Field(discriminator="kind"),
+        BeforeValidator(_with_kind),
+    ]

@@ -1,4 +1,4 @@
-"""What all workloads of a study share: their options on the command line, and what the lab must know."""
+"""What all workloads of a study share: their options on the command line, and their properties."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from diskproof.families import Family, of
 from diskproof.results.plan import Metric
-from diskproof.study.part import DAY_S, MAX_CLIENTS, Distinct, Family, Name, Part
+from diskproof.study.part import DAY_S, MAX_CLIENTS, Distinct, LevelsKey, OfLevels
 
 Verb = Literal["prepare", "run"]
 
@@ -32,32 +33,23 @@ BOTH = Option(("prepare", "run"))
 """`prepare` and `run` must agree on it."""
 
 
-class Load(Part):
-    """What is asked of the database. A key left out is left to the program that makes the load."""
+class Load(OfLevels):
+    """A load on the database. The load generator chooses the values of keys that are left out."""
 
     kind: str
-    servers: Annotated[list[Name] | None, Distinct] = Field(
-        None, min_length=1, description="Servers that it is run on; without it all"
-    )
-    storages: Annotated[list[Name] | None, Distinct] = Field(
-        None, min_length=1, description="Storages that it is run on; without it all"
-    )
-    tunings: Annotated[list[Name] | None, Distinct] = Field(
-        None, min_length=1, description="Tuning levels that it is run at; without it all"
-    )
     clients: Annotated[list[Annotated[int, Field(ge=1, le=MAX_CLIENTS)]] | None, Distinct] = Field(
         None, min_length=1, description="Concurrent clients, instead of the design's"
     )
     needs_server: ClassVar[bool] = True
-    """False: it works on files of the storage, and no server is started."""
+    """False: it works on bare files of the storage."""
     takes_seed: ClassVar[bool] = True
-    """Whether the clients' statements are drawn."""
+    """Whether the clients' statements are random."""
     rehearses: ClassVar[bool] = True
-    """Whether it can be looked at on the null driver, which has no rows to count."""
+    """Whether the null driver, which has no rows, can check it."""
     is_job: ClassVar[bool] = False
-    """True: it ends by itself and is judged by its seconds; False: it is measured for `measure_s`."""
+    """True: it ends by itself and is measured by its seconds; False: it is measured for `measure_s`."""
 
-    def runs_on(self, factor: Literal["servers", "storages", "tunings"], level: str) -> bool:
+    def runs_on(self, factor: LevelsKey, level: str) -> bool:
         """Tell whether it is run at a level of a factor."""
         levels: list[str] | None = getattr(self, factor)
         return levels is None or level in levels
@@ -103,7 +95,7 @@ class Load(Part):
 
     @property
     def total_rows(self) -> int | None:
-        """Rows that `prepare` makes, all tables together; None where only the user's file knows."""
+        """Rows that `prepare` makes, all tables together; None if only the user's file knows."""
         return None
 
     @property
@@ -123,12 +115,12 @@ class Load(Part):
 
     @property
     def declared_engine(self) -> str | None:
-        """Storage engine that the prepared tables must have; None where there are none or any will do."""
+        """Storage engine that the prepared tables must have; None if there are none or any will do."""
         return None
 
     @property
     def job_engine(self) -> str | None:
-        """Storage engine that a job makes its tables with; None of any other load, and where any will do."""
+        """Storage engine of the tables that a job makes; None of other loads, or if any will do."""
         return getattr(self, "engine", None) if self.is_job else None
 
     @property
@@ -142,9 +134,9 @@ class Load(Part):
         return 0.0
 
     def refusal(self, family: Family) -> str | None:
-        """Return why it cannot run on a family of servers; None where it can."""
-        if family != "mysql" and getattr(self, "engine", None):
-            return "`engine` is the MySQL family's; leave it out, or give this study a server of that family"
+        """Return why it cannot run on a family of servers; None if it can."""
+        if not of(family).engine and getattr(self, "engine", None):
+            return f"tables of {of(family).title} have no `engine`; leave it out, or make two studies"
         return None
 
 
@@ -153,7 +145,7 @@ def _is_given(value: object) -> bool:
 
 
 class Timed(Load):
-    """A load that goes on until it has been measured."""
+    """A load that runs until it has been measured."""
 
     warm_up_s: float | None = Field(
         None, ge=0, le=DAY_S, description="Seconds of warm-up, instead of the design's"
@@ -175,21 +167,21 @@ class Steady(Timed):
         None,
         gt=0,
         le=10_000_000,
-        description="Transactions that begin in a second, over all clients, however long they take (open "
-        "loop); the verdict is then about their mean latency. Without it every client begins the next one "
+        description="Transactions that begin each second, over all clients, however long they take (open "
+        "loop); the verdict is then about mean latency. Default: every client begins its next transaction "
         "at once",
     )
     arrivals: Annotated[Literal["poisson", "even"] | None, RUN] = Field(
-        None, description="How the transactions of `rate` come: `poisson`, at random, or `even`"
+        None, description="How the transactions of `rate` arrive: `poisson` (at random) or `even`"
     )
 
     @model_validator(mode="after")
     def _arrivals_need_a_rate(self) -> Self:
         if self.arrivals and self.rate is None:
-            raise ValueError("`arrivals` says how the transactions of `rate` come: give a `rate`")
+            raise ValueError("`arrivals` needs `rate`: it says how the transactions of `rate` arrive")
         return self
 
     @property
     def metric(self) -> Metric:
-        """What a verdict is about: where the study sets the rate, latency is what the server decides."""
+        """What a verdict is about: if the study sets the rate, the server decides only latency."""
         return "latency_mean_us" if self.rate else "transactions_per_s"

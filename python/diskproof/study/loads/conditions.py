@@ -20,31 +20,31 @@ class Conditions(Steady):
         200, ge=1, le=60_000, description="Bytes of an entry's payload"
     )
     elements: Annotated[int | None, BOTH] = Field(
-        None, ge=1, le=32_767, description="Parts of the detector with entries of their own; without it 1"
+        None, ge=1, le=32_767, description="Parts of the detector with entries of their own; default: 1"
     )
     days: Annotated[int | None, BOTH] = Field(
-        None, ge=1, le=100_000, description="Days over which the entries begin; without it 3650"
+        None, ge=1, le=100_000, description="Days over which the entries begin; default: 3650"
     )
     tables_per_visit: Annotated[int | None, RUN] = Field(
         None,
         ge=1,
         le=MAX_TABLES,
-        description="Tables that a client asks on one visit, which is a transaction; without it 20",
+        description="Tables that a client queries in one visit, which is a transaction; default: 20",
     )
     hot_percent: Annotated[float, RUN] = Field(
-        90, ge=0, le=100, description="Percentage of the visits that ask for the last hours"
+        90, ge=0, le=100, description="Percentage of the visits that query the last hours"
     )
     hot_hours: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=876_000, description="Hours that the hot present is long; without it 24"
+        None, ge=1, le=876_000, description="Length of the hot period in hours; default: 24"
     )
     appends: Annotated[float, RUN] = Field(
-        0.001, ge=0, le=1, description="Share of the questions in whose place an entry is made"
+        0.001, ge=0, le=1, description="Share of the questions that append an entry instead"
     )
     stay: Annotated[bool, RUN] = Field(
-        False, description="Clients stay connected; else every visit begins with a new connection"
+        False, description="Clients stay connected; default: every visit begins with a new connection"
     )
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
-        None, description="Text or prepared statements; without it text"
+        None, description="Text or prepared statements; default: text"
     )
     engine: Annotated[str | None, PREPARE] = Field(
         None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"

@@ -5,9 +5,9 @@ from typing import ClassVar, Literal, Self
 from pydantic import ByteSize, Field, model_validator
 
 from diskproof.results.plan import Metric
-from diskproof.results.record import format_bytes
 from diskproof.study.loads.base import Timed
 from diskproof.study.part import Size
+from diskproof.wording import numbers
 
 Mode = Literal["rndrd", "rndwr", "rndrw", "seqrd", "seqwr"]
 
@@ -22,7 +22,7 @@ MAX_FILES = 1_000
 SECTOR_BYTES = 512
 
 METADATA_BYTES = 8 * 2**20
-"""What a file system notes of some files, with room to spare."""
+"""The metadata of some files, with room to spare."""
 
 
 class Fileio(Timed):
@@ -36,12 +36,12 @@ class Fileio(Timed):
     kind: Literal["fileio"] = Field(description="Kind of workload")
     mode: Mode = Field(
         description="sysbench's words: `rnd` at random or `seq` in sequence; `rd` reads, `wr` writes, `rw` "
-        "three reads to two writes. All work on files that are there already"
+        "three reads to two writes. All use files that already exist"
     )
     total_size: Size = Field(
         ByteSize(2 * 2**30),
         ge=2**20,
-        description="Size of all files together, which a virtual disk holds without taking memory",
+        description="Size of all files together; a virtual disk needs no memory for them",
     )
     files: int = Field(128, ge=1, le=MAX_FILES, description="Number of files, all of one size")
     block_size: Size = Field(
@@ -51,30 +51,30 @@ class Fileio(Timed):
         None,
         ge=0,
         le=1_000_000,
-        description="Requests after which every one of the files is synced, by all clients together; 0: "
-        f"never. Without it {SYNC_EVERY} for `rndwr` and `rndrw`, as in sysbench 0.4, and 0 for the others",
+        description="Requests of all clients together after which every file is synced; 0: "
+        f"never. Default: {SYNC_EVERY} for `rndwr` and `rndrw`, as in sysbench 0.4, and 0 for the others",
     )
-    direct: bool = Field(True, description="Pass the page cache by (O_DIRECT)")
+    direct: bool = Field(True, description="Bypass the page cache (O_DIRECT)")
 
     @model_validator(mode="after")
     def _has_no_server(self) -> Self:
         for key in ("servers", "tunings"):
             if getattr(self, key) is not None:
-                raise ValueError(f"`{key}`: a load on bare files has no server; leave it out")
+                raise ValueError(f"`{key}`: a load on bare files has no server: leave it out")
         return self
 
     @model_validator(mode="after")
     def _syncs_what_it_writes(self) -> Self:
         if self.sync_every and not self.writes:
-            raise ValueError(f"`sync_every`: `{self.mode}` writes nothing that could be synced; leave it out")
+            raise ValueError(f"`sync_every`: `{self.mode}` writes nothing that could be synced: leave it out")
         return self
 
     @model_validator(mode="after")
     def _requests_fit(self) -> Self:
         if self.total_size < self.files * self.block_size:
             raise ValueError(
-                f"`total_size` of {format_bytes(self.total_size)} is less than one block of "
-                f"{format_bytes(self.block_size)} for each of {self.files} files: a larger `total_size`, or "
+                f"`total_size` of {numbers.size(self.total_size)} is less than one block of "
+                f"{numbers.size(self.block_size)} for each of {self.files} files: a larger `total_size`, or "
                 "fewer `files`"
             )
         if self.direct and self.block_size % SECTOR_BYTES:
@@ -90,8 +90,8 @@ class Fileio(Timed):
     def _a_pass_begins_cold(self) -> Self:
         if self.is_pass and self.warm_up_s:
             raise ValueError(
-                "`warm_up_s`: one pass through the page cache begins cold, or it would find there what it is "
-                "to fetch; leave it out, or take `direct = true`"
+                "`warm_up_s`: one pass through the page cache has no warm-up, which would fill the cache: "
+                "leave it out, or set `direct = true`"
             )
         return self
 
@@ -102,7 +102,7 @@ class Fileio(Timed):
 
     @property
     def is_pass(self) -> bool:
-        """Whether it ends when all files have been gone through once, and what is cached has been synced."""
+        """Whether it ends after one pass over all files, with a sync of what is cached."""
         return self.mode in ("seqrd", "seqwr") and not self.direct
 
     @property
@@ -134,7 +134,7 @@ class Fileio(Timed):
 
     @property
     def data_bytes(self) -> int:
-        """Size of the files, and of what a file system notes of them."""
+        """Size of the files and of their metadata."""
         return self.files * self.file_bytes + METADATA_BYTES
 
     @property

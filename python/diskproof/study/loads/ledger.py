@@ -1,4 +1,4 @@
-"""Numbered transfers between accounts: a load whose every commit can be looked for afterwards."""
+"""Numbered transfers between accounts: each commit can be searched for afterwards."""
 
 from typing import Annotated, Literal
 
@@ -16,10 +16,10 @@ class Ledger(Steady):
     kind: Literal["ledger"] = Field(description="Kind of workload")
     accounts: Annotated[int, BOTH] = Field(1_000, ge=2, le=10_000_000, description="Accounts")
     filler_bytes: Annotated[int, BOTH] = Field(
-        100, ge=0, le=4_000, description="Bytes beside the figures in each account and each entry"
+        100, ge=0, le=4_000, description="Further bytes in each account and each entry"
     )
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
-        None, description="Text or prepared statements; without it prepared"
+        None, description="Text or prepared statements; default: prepared"
     )
 
     @property

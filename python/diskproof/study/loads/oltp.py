@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from diskproof.families import Family, of
 from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Option, Steady
-from diskproof.study.part import Family
 
 ROW_BYTES = 230
 """One row on disk with its indexes: 5 million rows are 1.15 GB in InnoDB."""
@@ -35,8 +35,8 @@ class Oltp(Steady):
     schema_: Annotated[Literal["sbtestN", "sbtest"] | None, Option(("prepare", "run"), "schema")] = Field(
         None,
         alias="schema",
-        description="Generation of the tables: `sbtestN` as sysbench 0.5 and 1.0 make them, or `sbtest`, the "
-        "one table of 0.4. Without it `sbtestN`",
+        description="Generation of the tables: `sbtestN` as in sysbench 0.5 and 1.0, or `sbtest`, the single "
+        "table of 0.4. Default: `sbtestN`",
     )
     tables: Annotated[int, BOTH] = Field(1, ge=1, le=MAX_TABLES, description="Number of tables")
     rows: Annotated[int, BOTH] = Field(10_000, ge=1, le=MAX_ROWS, description="Rows in each table")
@@ -49,78 +49,78 @@ class Oltp(Steady):
         "`special-1.0.20`: as that version draws them",
     )
     special_window: Annotated[int | None, BOTH] = Field(
-        None, ge=1, le=100, description="`special`: the hot rows' share of the table in percent; without it 1"
+        None, ge=1, le=100, description="`special`: the hot rows' share of the table in percent; default: 1"
     )
     special_hot: Annotated[int | None, BOTH] = Field(
         None,
         ge=0,
         le=99,
-        description="`special`: the hot rows' share of the accesses in percent; without it 75",
+        description="`special`: the hot rows' share of the accesses in percent; default: 75",
     )
     bell_draws: Annotated[int | None, BOTH] = Field(
-        None, ge=1, le=1_000, description="`special`, `gaussian`: uniform draws in a mean; without it 12"
+        None, ge=1, le=1_000, description="`special`, `gaussian`: uniform draws in a mean; default: 12"
     )
     pareto_h: Annotated[float | None, BOTH] = Field(
         None,
         gt=0,
         lt=1,
-        description="`pareto`: share of the rows that takes 1 - h of the accesses; without it 0.2",
+        description="`pareto`: share of the rows that takes 1 - h of the accesses; default: 0.2",
     )
     zipfian_exponent: Annotated[float | None, BOTH] = Field(
-        None, ge=0, description="`zipfian`: the exponent; without it 0.8"
+        None, ge=0, description="`zipfian`: the exponent; default: 0.8"
     )
     preload: bool = Field(
         False,
-        description="Read all tables and indexes into the server's memory before the clients come, as after "
-        "hours of work; without it a trial begins with an empty buffer pool. Virtual disks take no time "
-        "for it; not on SQLite",
+        description="Read all tables and indexes into the server's memory before the clients start, as after "
+        "hours of work. Default: a trial begins with an empty buffer pool. Virtual disks take no time "
+        "for it; not for SQLite",
     )
     engine: Annotated[str | None, PREPARE] = Field(
         None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
     )
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
-        None, description="Text or prepared statements; without it as sysbench does for the mix"
+        None, description="Text or prepared statements; default: as sysbench does for the mix"
     )
     table_per: Annotated[Literal["transaction", "group"] | None, RUN] = Field(
-        None, description="For how long a client keeps a table that it drew; without it as sysbench does"
+        None, description="How long a client keeps the table that it drew; default: as sysbench does"
     )
     skip_trx: Annotated[bool, RUN] = Field(
         False, description="No BEGIN and no COMMIT: every statement commits itself"
     )
     engine_trx: Annotated[Literal["auto", "yes", "no"] | None, RUN] = Field(
         None,
-        description="Whether the tables' engine has transactions; where it has none, LOCK TABLES stands for "
-        "BEGIN. Without it `auto`",
+        description="Whether the tables' engine has transactions; if not, LOCK TABLES replaces BEGIN. "
+        "Default: `auto`",
     )
     reconnect: Annotated[int | None, RUN] = Field(
         None,
         ge=1,
-        description="Transactions after which a client leaves and comes again; without it it stays",
+        description="Transactions after which a client reconnects; default: never",
     )
     point_selects: Annotated[Count | None, RUN] = Field(
-        None, description="SELECTs by primary key; without it 10"
+        None, description="SELECTs by primary key; default: 10"
     )
-    simple_ranges: Annotated[Count | None, RUN] = Field(None, description="SELECTs of a range; without it 1")
+    simple_ranges: Annotated[Count | None, RUN] = Field(None, description="SELECTs of a range; default: 1")
     sum_ranges: Annotated[Count | None, RUN] = Field(
-        None, description="SELECTs of SUM(k) over a range; without it 1"
+        None, description="SELECTs of SUM(k) over a range; default: 1"
     )
     order_ranges: Annotated[Count | None, RUN] = Field(
-        None, description="SELECTs of a range in the order of c; without it 1"
+        None, description="SELECTs of a range in the order of c; default: 1"
     )
     distinct_ranges: Annotated[Count | None, RUN] = Field(
-        None, description="SELECTs of a range's different c; without it 1"
+        None, description="SELECTs of a range's different c; default: 1"
     )
     index_updates: Annotated[Count | None, RUN] = Field(
-        None, description="UPDATEs of the indexed column; without it 1"
+        None, description="UPDATEs of the indexed column; default: 1"
     )
     non_index_updates: Annotated[Count | None, RUN] = Field(
-        None, description="UPDATEs of a column without index; without it 1"
+        None, description="UPDATEs of a column without index; default: 1"
     )
     delete_inserts: Annotated[Count | None, RUN] = Field(
-        None, description="DELETEs, each with the INSERT that puts the row back; without it 1"
+        None, description="DELETEs, each with the INSERT that puts the row back; default: 1"
     )
     range_size: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=1_000_000, description="Rows of a range; without it 100"
+        None, ge=1, le=1_000_000, description="Rows of a range; default: 100"
     )
     update_before_delete: Annotated[bool, RUN] = Field(
         False,
@@ -133,9 +133,10 @@ class Oltp(Steady):
         return self.preload
 
     def refusal(self, family: Family) -> str | None:
-        """Return why it cannot run on a family of servers; None where it can."""
-        if self.preload and family == "sqlite":
-            return "`preload` needs a memory that all connections share, which SQLite does not have"
+        """Return why it cannot run on a family of servers; None if it can."""
+        if self.preload and of(family).embedded:
+            title = of(family).title
+            return f"`preload` needs memory that all connections share, and {title} has none"
         return super().refusal(family)
 
     @property

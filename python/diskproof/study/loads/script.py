@@ -37,7 +37,7 @@ class SqlFile(NamedTuple):
 def _sql_file(value: object, info: ValidationInfo) -> object:
     """Find a file from the study file's own folder; refuse what is not there."""
     if not isinstance(value, str) or not value:
-        raise ValueError("a file of SQL is its path, such as `hot.sql`")
+        raise ValueError("give the path of a file of SQL, such as `hot.sql`")
     name, at, weight = value.rpartition("@")
     if not (at and weight.isdigit()):
         name, weight = value, ""
@@ -45,7 +45,7 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
     if not path.is_file():
         raise ValueError(f"there is no file {path} (a relative path starts at the study file's folder)")
     if path.stat().st_size > MAX_SQL_BYTES:
-        raise ValueError(f"{path} has more than {MAX_SQL_BYTES:,} bytes; is it a file of SQL?")
+        raise ValueError(f"{path} is larger than {MAX_SQL_BYTES:,} bytes; is it a file of SQL?")
     try:
         return SqlFile(path, weight, path.read_bytes())
     except OSError as error:
@@ -69,35 +69,33 @@ class Script(Steady):
     )
     prepare: Annotated[Sql | None, Option(("prepare",), "file")] = Field(
         None,
-        description="File of SQL that makes and fills the tables, once; without it the database is empty",
+        description="File of SQL that makes and fills the tables, once; default: the database is empty",
     )
     variables: Annotated[dict[Variable, int | float], Option(("prepare", "run"), "variable")] = Field(
         {}, description="Variables of the scripts, such as `{ rows = 100000 }`"
     )
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
-        None, description="Text or prepared statements; without it text"
+        None, description="Text or prepared statements; default: text"
     )
     reconnect: Annotated[int | None, RUN] = Field(
         None,
         ge=1,
-        description="Transactions after which a client leaves and comes again; without it it stays",
+        description="Transactions after which a client reconnects; default: never",
     )
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> Self:
         if self.prepare and self.prepare.weight:
-            raise ValueError("`prepare` is run once and takes no weight")
+            raise ValueError("`prepare` runs once and takes no weight")
         paths = [file.path for file in self._all_files()]
         names = [path.name for path in dict.fromkeys(paths)]
         if len(set(names)) != len(names):
-            raise ValueError(
-                "two files of one workload have the same name, and a report could not tell them apart"
-            )
+            raise ValueError("two files of one workload have the same name: rename one of them")
         return self
 
     size: Size = Field(
         ByteSize(256 * 2**20),
-        description="About how much the tables take on disk, at their largest: the room that must be free",
+        description="About the largest size of the tables on disk: so much must be free",
     )
 
     @property
@@ -117,7 +115,7 @@ class Script(Steady):
 
     @property
     def data_identity(self) -> list[str]:
-        """The content of the file that makes the tables, wherever it lies."""
+        """The content of the file that makes the tables."""
         return [hashlib.sha256(self.prepare.content).hexdigest()] if self.prepare else []
 
     def _all_files(self) -> list[SqlFile]:

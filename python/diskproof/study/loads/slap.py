@@ -10,7 +10,7 @@ ROW_BYTES = 200
 """One row of the default columns on disk."""
 
 USUAL_CLIENTS = 100
-"""For an estimate where only the design tells how many clients there are."""
+"""For an estimate, if only the design says how many clients there are."""
 
 STATEMENT_S = 1e-3
 """A statement on a small table, a scan of it included, on a small machine."""
@@ -34,35 +34,35 @@ class Slap(Load):
         description="Instead of `queries`: statements of a client in one iteration",
     )
     iterations: Annotated[int, RUN] = Field(
-        1, ge=1, le=1_000, description="Times that the table is made anew and the load is run in a trial"
+        1, ge=1, le=1_000, description="How often a trial makes the table and runs the load"
     )
     int_columns: Annotated[int | None, RUN] = Field(
-        None, ge=0, le=500, description="Integer columns; without it 1"
+        None, ge=0, le=500, description="Integer columns; default: 1"
     )
     char_columns: Annotated[int | None, RUN] = Field(
-        None, ge=0, le=500, description="Character columns; without it 1"
+        None, ge=0, le=500, description="Character columns; default: 1"
     )
     write_number: Annotated[int | None, RUN] = Field(
         None,
         ge=1,
         le=1_000_000,
         description="Statements that make and fill the table before the clients come, CREATE TABLE "
-        "included; without it 100",
+        "included; default: 100",
     )
     unique_queries: Annotated[int | None, RUN] = Field(
         None,
         ge=1,
         le=100_000,
-        description="Different statements that a client goes through, less one; without it 10",
+        description="Different statements that a client goes through, less one; default: 10",
     )
     unique_write: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=100_000, description="Different INSERTs among those that fill the table; without it 10"
+        None, ge=1, le=100_000, description="Different INSERTs among those that fill the table; default: 10"
     )
     commit: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=1_000_000, description="Statements between two commits; without it each commits itself"
+        None, ge=1, le=1_000_000, description="Statements between two commits; default: each commits itself"
     )
     detach: Annotated[int | None, RUN] = Field(
-        None, ge=1, le=1_000_000, description="Statements after which a client leaves and comes again"
+        None, ge=1, le=1_000_000, description="Statements after which a client reconnects; default: never"
     )
     auto_increment: Annotated[bool, RUN] = Field(False, description="A primary key that counts up")
     guid_primary: Annotated[bool, RUN] = Field(False, description="A primary key of GUIDs")
@@ -74,7 +74,7 @@ class Slap(Load):
     @model_validator(mode="after")
     def _statements_are_said_once(self) -> Self:
         if (self.queries is None) == (self.queries_per_client is None):
-            raise ValueError("the number of statements is said once: `queries`, or `queries_per_client`")
+            raise ValueError("give either `queries` or `queries_per_client`")
         return self
 
     def for_clients(self, clients: int) -> Self:

@@ -56,7 +56,7 @@ class SqlBench(Load):
     rehearses: ClassVar[bool] = False
     kind: Literal["sqlbench"] = Field(description="Kind of workload")
     tests: Annotated[list[Test] | None, RUN] = Field(
-        None, min_length=1, description="Tests to run, in sql-bench's order; without it all nine"
+        None, min_length=1, description="Tests to run, in sql-bench's order; default: all nine"
     )
     scale: Annotated[float, RUN] = Field(
         1.0, ge=0.001, le=1, description="Shrinks loops and tables; 1: sql-bench's own counts"
@@ -65,7 +65,7 @@ class SqlBench(Load):
         LIMIT_S,
         gt=0,
         le=86_400,
-        description="Seconds after which a loop is cut short and its time extrapolated, which is marked",
+        description="Seconds after which a loop is cut short and its time extrapolated, with a mark",
     )
     engine: Annotated[str | None, RUN] = Field(
         None, description="Storage engine of the tables (MySQL family), such as `MyISAM`"
@@ -75,7 +75,7 @@ class SqlBench(Load):
     @classmethod
     def _each_once(cls, tests: list[Test] | None) -> list[Test] | None:
         if tests and len(set(tests)) != len(tests):
-            raise ValueError("a test stands here twice")
+            raise ValueError("a test is here twice")
         return tests
 
     @property

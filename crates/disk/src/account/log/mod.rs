@@ -1,4 +1,5 @@
-//! The log of requests: what an account was told, in order, so that what a cut left can be made again.
+//! The log of requests: the calls of an account, in order, so that the result of a cut can be
+//! reproduced.
 //!
 //! A log is lines of JSON: a header, then one record each; the line of a write is followed by its bytes.
 //! It begins with a disk's bytes as they are and ends with the cut. docs/disk.md describes it.
@@ -17,7 +18,7 @@ use super::{Medium, Survivors, Ticket};
 use crate::request::{Kind, Nanos};
 use crate::volatile::Choice;
 
-/// By which a log is known.
+/// Identifies a file as a log.
 const FORMAT: &str = "diskproof-disk requests";
 const VERSION: u32 = 1;
 
@@ -28,7 +29,7 @@ pub struct Header {
     version: u32,
     pub device: String,
     pub medium: Medium,
-    /// Whether the disk held nothing when the log began.
+    /// Whether the disk was empty when the log began.
     pub empty: bool,
     /// When it began, on the monotonic clock, as all moments.
     pub at_ns: Nanos,
@@ -48,7 +49,7 @@ impl Header {
     }
 }
 
-/// What was asked for, and what came of it.
+/// A request, and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Record {

@@ -27,7 +27,7 @@ pub struct Reader {
 impl Reader {
     /// # Errors
     ///
-    /// The file cannot be read, or is no log of this version.
+    /// The file cannot be read, or is not a log of this version.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
         Self::read(path).with_context(|| format!("the log {}", path.display()))
     }
@@ -35,16 +35,16 @@ impl Reader {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let mut from = BufReader::with_capacity(1 << 20, File::open(path)?);
         let line = line(&mut from)?;
-        let header: Header = parsed(&line).context("it does not begin as a log does")?;
-        ensure!(header.log == FORMAT, "it is a log of something else");
+        let header: Header = parsed(&line).context("the file does not start with a log header")?;
+        ensure!(header.log == FORMAT, "the file is a log of another program");
         ensure!(
             header.version == VERSION,
-            "it is of version {}, and this program knows {VERSION}",
+            "the log has version {}, but this program reads version {VERSION}",
             header.version
         );
         ensure!(
             header.medium.sector_bytes.is_power_of_two() && header.medium.size_bytes > 0,
-            "its disk is none"
+            "the header describes an impossible disk"
         );
         let mut hash = Sha256::new();
         hash.update(&line);
@@ -61,7 +61,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// What is there is no record, or the log was cut short or changed.
+    /// The bytes are not a record, or the log was cut short or changed.
     pub fn read_next(&mut self) -> anyhow::Result<Option<(Record, Vec<u8>)>> {
         if self.ended {
             return Ok(None);
@@ -102,7 +102,7 @@ impl Reader {
         let end = asked.offset_bytes.checked_add(asked.length_bytes);
         ensure!(
             end.is_some_and(|end| end <= size_bytes),
-            "it lies outside of the disk of {} bytes",
+            "it lies outside the disk of {} bytes",
             medium.size_bytes
         );
         Ok(())
@@ -111,11 +111,11 @@ impl Reader {
     fn end(&mut self, records: u64, digest: &str) -> anyhow::Result<()> {
         let here = hex(&self.hash.finalize_reset());
         if records != self.records || digest != here {
-            bail!("the log is not as it was written: its digest differs");
+            bail!("the log was changed after it was written: its digest differs");
         }
         ensure!(
             self.from.fill_buf()?.is_empty(),
-            "something follows the end"
+            "there is something after the end record"
         );
         self.ended = true;
         Ok(())
@@ -128,7 +128,10 @@ fn line(from: &mut impl BufRead) -> anyhow::Result<Vec<u8>> {
     let mut line = Vec::new();
     from.take(LINE_BYTES_AT_MOST).read_until(b'\n', &mut line)?;
     if !line.ends_with(b"\n") {
-        ensure!((line.len() as u64) < LINE_BYTES_AT_MOST, "no line of a log");
+        ensure!(
+            (line.len() as u64) < LINE_BYTES_AT_MOST,
+            "not a line of a log"
+        );
         bail!("{CUT_SHORT}");
     }
     Ok(line)

@@ -9,7 +9,7 @@ use crate::account::{Account, Survivors, Ticket};
 use crate::contents::Contents;
 use crate::volatile::Choice;
 
-/// What became of a replay.
+/// The outcome of a replay.
 pub struct Replayed {
     pub header: Header,
     pub records: u64,
@@ -18,7 +18,7 @@ pub struct Replayed {
     pub survivors: Survivors,
     /// Sectors that cannot be read any more.
     pub unreadable: Vec<u64>,
-    /// What the log says of its cut.
+    /// The cut as the log records it.
     pub logged: Survivors,
 }
 
@@ -26,12 +26,12 @@ pub struct Replayed {
 ///
 /// # Errors
 ///
-/// It is none, was cut short or changed, or has no cut.
+/// It is not a log, was cut short or changed, or has no cut.
 pub fn check(path: &Path) -> anyhow::Result<Header> {
     let mut reader = Reader::open(path)?;
     let mut cut = false;
     while let Some((record, _)) = reader.read_next()? {
-        ensure!(!cut, "the log goes on after its cut");
+        ensure!(!cut, "the log has records after its cut");
         cut = matches!(record, Record::Cut { .. });
     }
     ensure!(cut, "the log has no cut: the disk was restored before one");
@@ -42,7 +42,7 @@ pub fn check(path: &Path) -> anyhow::Result<Header> {
 ///
 /// # Errors
 ///
-/// As of `check`, or where the contents refuse; they are then as far as it came.
+/// As of `check`, or if the contents refuse a write; they then hold what was replayed before it.
 pub fn replay(
     path: &Path,
     contents: &mut Contents,
@@ -52,7 +52,7 @@ pub fn replay(
     let header = reader.header.clone();
     ensure!(
         header.medium.size_bytes == contents.size_bytes(),
-        "the log is of a disk of {} bytes, this one has {}",
+        "the log is of a disk of {} bytes, but this disk has {}",
         header.medium.size_bytes,
         contents.size_bytes()
     );
@@ -136,11 +136,11 @@ fn ascending(asked: &Asked, next: u64) -> anyhow::Result<u64> {
     Ok(asked.number)
 }
 
-/// A request has at most a few writes, and comes before what is told of it.
+/// A request has few writes, and its record precedes the records that refer to them.
 fn known(ticket: Ticket, next: u64) -> anyhow::Result<Ticket> {
     ensure!(
         ticket.writes == 0 || (ticket.number < next && ticket.writes <= 3),
-        "it tells of a write that was not made"
+        "it refers to a write that the log does not contain"
     );
     Ok(ticket)
 }

@@ -15,12 +15,12 @@ use crate::account::touched::hex;
 
 /// Large enough that handing one over costs nothing a record.
 const CHUNK_BYTES: usize = 256 * 1024;
-/// So much may wait to be written; beyond it requests wait, and are late, which the disk counts.
+/// Bytes that may wait to be written. Beyond it requests wait and are late, which the disk counts.
 const CHUNKS_AT_MOST: usize = 256;
 
 enum Part {
     Records(Vec<u8>),
-    /// Nothing is missing.
+    /// The log is complete.
     End {
         records: u64,
     },
@@ -80,7 +80,7 @@ impl Writer {
 
     fn hand_over(&mut self) {
         let chunk = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES));
-        // Who writes has ended only with an error, which is told at the end.
+        // The writer thread ends early only with an error, which is reported at the end.
         let _ = self.parts.send(Part::Records(chunk));
     }
 
@@ -88,14 +88,14 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// Where the file could not be written.
+    /// If the file could not be written.
     pub fn finish(mut self) -> anyhow::Result<Finished> {
         self.hand_over();
         let records = self.records;
         let _ = self.parts.send(Part::End { records });
         drop(self.parts);
         let written = self.writing.join();
-        let bytes = written.map_err(|_| anyhow!("its writer panicked"))??;
+        let bytes = written.map_err(|_| anyhow!("the thread that writes the log panicked"))??;
         Ok(Finished { records, bytes })
     }
 }

@@ -70,7 +70,7 @@ impl Directory {
 }
 
 impl State {
-    /// Tells the kernel of a file, which it then knows until it forgets it.
+    /// Reports a file to the kernel, which then holds a reference until it forgets the file.
     pub(super) fn introduce(&mut self, number: Number) -> Result<FileAttr, Errno> {
         let found = self.tree.look_up(number)?;
         Ok(self.numbers.outside(found))

@@ -10,7 +10,7 @@ use crate::request::{Kind, Nanos, Request};
 use crate::serve::answer::Answer;
 use crate::serve::filesystem::errno;
 
-/// How far a sync has to go.
+/// What a sync must cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Durable {
     /// `fdatasync`, `O_DSYNC`: the bytes, and what is needed to find them.
@@ -62,7 +62,7 @@ impl Directory {
         Ok(bytes)
     }
 
-    /// `durable` is for a file that asks for it with each write, where the kernel leaves it to us.
+    /// `durable` is for a file that asks for durable writes, if the kernel leaves that to us.
     pub(super) fn write_file(
         &self,
         number: Result<Number, Errno>,
@@ -115,8 +115,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Keeps the rules that free blocks, and what lies behind a file's end, are zero. It costs no
-    /// time: a file system does not tell its disk either, unless it is mounted with `discard`.
+    /// Keeps the rules that free blocks, and bytes behind a file's end, are zero. It costs no time:
+    /// a file system does not report that to its disk either, unless it is mounted with `discard`.
     pub(super) fn clear(&self, cleared: &Cleared) -> Result<(), Errno> {
         let mut contents = self.contents.lock();
         for part in &cleared.parts {
@@ -210,8 +210,8 @@ impl Directory {
     /// Frees what a file no longer has; the state is the caller's, so that nobody gets the blocks
     /// before they are zero.
     pub(super) fn free(&self, _state: &mut State, runs: &[Run]) {
-        // Whole blocks are only let go, which needs no room and cannot fail but on a broken disk,
-        // whose next reader or writer is told.
+        // Whole blocks are only freed, which needs no room and fails only on a broken disk; the
+        // next read or write then reports that.
         let _ = self.discard(runs);
     }
 }

@@ -30,7 +30,8 @@ const FILE_TYPE: u32 = 0o170_000;
 impl Filesystem for Directory {
     fn init(&mut self, _from: &From, kernel: &mut KernelConfig) -> io::Result<()> {
         for wanted in [
-            // What is written lies in the kernel's cache, as on any file system, until it is synced.
+            // Written bytes stay in the kernel's cache until they are synced, as on any file
+            // system.
             InitFlags::FUSE_WRITEBACK_CACHE,
             InitFlags::FUSE_PARALLEL_DIROPS,
             InitFlags::FUSE_DO_READDIRPLUS,

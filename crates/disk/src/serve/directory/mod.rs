@@ -1,10 +1,10 @@
 //! The disk as a directory: the rules of `crate::directory`, the bytes of the contents and the time
 //! of the model, brought to the kernel.
 //!
-//! Files are cached by the kernel as those of a file system on a disk are: what is written without
-//! `O_DIRECT` reaches the disk when it is synced, when the file is closed, or when the kernel thinks
-//! it time; what is read again comes from memory; files can be mapped. What is opened with `O_DIRECT`
-//! goes to the disk at once, many requests at a time. Names and attributes are kept in memory and
+//! The kernel caches files as those of a file system on a disk: bytes written without `O_DIRECT`
+//! reach the disk when they are synced, when the file is closed, or when the kernel decides to
+//! write them; repeated reads come from memory; files can be mapped. Files opened with `O_DIRECT`
+//! go to the disk at once, many requests at a time. Names and attributes are kept in memory and
 //! take no time.
 
 mod changes;
@@ -31,7 +31,7 @@ use crate::directory::{BLOCK_BYTES, Journal, Moment, Number, Owner, ROOT, Space,
 
 /// Too small for a journal and anything else.
 const DISK_BYTES_MIN: u64 = 1 << 20;
-/// So many numbers of files has each time that a snapshot was restored; see `Numbers`.
+/// File numbers reserved for each restore of a snapshot; see `Numbers`.
 const NUMBER_BITS: u32 = 40;
 
 /// One disk as a directory. Clones are the same one.
@@ -44,7 +44,7 @@ pub(super) struct Directory {
     past_cache: bool,
 }
 
-/// What is in the directory, and who waits for the last file to be closed.
+/// The contents of the directory, and who waits for the last file to be closed.
 struct Names {
     state: Mutex<State>,
     closed: Condvar,
@@ -58,8 +58,8 @@ struct State {
     blocks: u64,
 }
 
-/// How it is mounted. The kernel checks permissions. Without privileges only the user who mounts it may
-/// use it; root lets everybody in, for a server that runs as a user of its own.
+/// The mount options. The kernel checks permissions. Without privileges only the mounting user may
+/// use it; root admits everybody, for a server that runs as its own user.
 pub(super) fn config() -> Config {
     let mut config = Config::default();
     config.mount_options = vec![MountOption::DefaultPermissions];
@@ -70,7 +70,7 @@ pub(super) fn config() -> Config {
 }
 
 impl Directory {
-    /// An empty directory on the whole disk, which belongs to whoever runs this program.
+    /// An empty directory on the whole disk, owned by the user of this program.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Directory {
         let size_bytes = contents.lock().size_bytes();
         if size_bytes < DISK_BYTES_MIN {
             bail!(
-                "a disk of {size_bytes} bytes is too small for a directory; it needs {DISK_BYTES_MIN}"
+                "a disk of {size_bytes} bytes is too small for a directory, which needs {DISK_BYTES_MIN} bytes"
             );
         }
         let blocks = size_bytes / BLOCK_BYTES;
@@ -146,7 +146,7 @@ fn journal_blocks(blocks: u64) -> u64 {
 /// nothing that the kernel still remembers of a file from before is taken for one of now.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
-    /// How often a snapshot was restored.
+    /// Number of restores.
     restored: u64,
 }
 

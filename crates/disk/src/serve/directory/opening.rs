@@ -1,4 +1,4 @@
-//! How a file is opened, and what that means for each of its requests.
+//! Modes of an open file, and what they mean for its requests.
 
 use fuser::{FileHandle, FopenFlags, OpenFlags, WriteFlags};
 use nix::libc::{O_DIRECT, O_DSYNC, O_SYNC};
@@ -12,10 +12,10 @@ const DIRECT: FileHandle = FileHandle(1);
 const CACHED: FileHandle = FileHandle(0);
 
 impl Directory {
-    /// What asks for `O_DIRECT` goes past the kernel's cache, many requests at a time; a kernel that
-    /// cannot keep both ways the same takes it through its cache, one at a time.
+    /// Opens with `O_DIRECT` bypass the kernel's cache, many requests at a time. A kernel that
+    /// cannot keep both ways consistent sends them through its cache, one at a time.
     pub(super) fn opened_as(&self, flags: i32) -> (FileHandle, FopenFlags) {
-        // What the kernel still has of a file is right: nobody else writes it.
+        // The kernel's cached bytes of a file stay valid, because nobody else writes it.
         let keep = FopenFlags::FOPEN_KEEP_CACHE;
         if self.past_cache && is_direct(OpenFlags(flags)) {
             let direct = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
@@ -52,7 +52,7 @@ fn is_direct(flags: OpenFlags) -> bool {
     flags.0 & O_DIRECT != 0
 }
 
-/// What each write of a file has to reach; `O_SYNC` contains the bit of `O_DSYNC`.
+/// What each write of a file must reach; `O_SYNC` contains the bit of `O_DSYNC`.
 fn durable(flags: OpenFlags) -> Option<Durable> {
     match flags.0 & O_SYNC {
         O_SYNC => Some(Durable::All),

@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use fuser::{INodeNo, Notifier};
+use parking_lot::MutexGuard;
 
-use super::{Directory, NUMBER_BITS};
+use super::{Directory, NUMBER_BITS, State};
 use crate::directory::ROOT;
 
-/// The kernel tells of a closed file a moment after whoever had it open has gone.
+/// The kernel reports a closed file a moment after its last user closed it.
 const CLOSED_WITHIN: Duration = Duration::from_secs(1);
 
 impl Directory {
@@ -18,18 +19,7 @@ impl Directory {
     ///
     /// A file stays open, or the contents refuse.
     pub(in crate::serve) fn snapshot(&self, name: &str) -> anyhow::Result<()> {
-        let deadline = Instant::now() + CLOSED_WITHIN;
-        let mut state = self.state();
-        while state.tree.open_files() > 0 {
-            if self
-                .names
-                .closed
-                .wait_until(&mut state, deadline)
-                .timed_out()
-            {
-                bail!(still_open(state.tree.open_files(), "it is kept"));
-            }
-        }
+        let mut state = self.closed("it is kept")?;
         let tree = state.tree.snapshot().expect("nothing is open");
         self.contents.lock().snapshot(name)?;
         state.snapshots.insert(name.to_owned(), tree);
@@ -49,18 +39,7 @@ impl Directory {
         kernel: &Notifier,
         begin: impl FnOnce() -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let deadline = Instant::now() + CLOSED_WITHIN;
-        let mut state = self.state();
-        while state.tree.open_files() > 0 {
-            if self
-                .names
-                .closed
-                .wait_until(&mut state, deadline)
-                .timed_out()
-            {
-                bail!(still_open(state.tree.open_files(), "it is put back"));
-            }
-        }
+        let mut state = self.closed("it is put back")?;
         let tree = state.snapshots.get(name).cloned();
         let tree = tree.with_context(|| format!("there is no snapshot `{name}`"))?;
         let mut contents = self.contents.lock();
@@ -74,7 +53,7 @@ impl Directory {
         state.numbers.restored = (state.numbers.restored + 1) % (1 << (u64::BITS - NUMBER_BITS));
         drop(state);
         for name in known {
-            // What the kernel did not know it need not forget.
+            // The kernel need not forget a file that it did not know.
             let _ = kernel.inval_entry(INodeNo(ROOT), &name);
         }
         let _ = kernel.inval_inode(INodeNo(ROOT), 0, 0);
@@ -85,16 +64,29 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// There is none of the name.
+    /// There is no snapshot of that name.
     pub(in crate::serve) fn forget(&self, name: &str) -> anyhow::Result<()> {
         self.contents.lock().forget(name)?;
         self.state().snapshots.remove(name);
         Ok(())
     }
-}
 
-fn still_open(files: u64, before: &str) -> String {
-    format!(
-        "{files} times a file of the directory is open; stop the server that uses it before {before}"
-    )
+    /// The state, once no file is open. Refuses if one stays open: `before` says what would follow.
+    fn closed(&self, before: &str) -> anyhow::Result<MutexGuard<'_, State>> {
+        let deadline = Instant::now() + CLOSED_WITHIN;
+        let mut state = self.state();
+        loop {
+            let files = state.tree.open_files();
+            if files == 0 {
+                return Ok(state);
+            }
+            let closed = &self.names.closed;
+            if closed.wait_until(&mut state, deadline).timed_out() {
+                bail!(
+                    "the directory has {files} open file handles, so a file in it is open; stop the server that \
+                     uses it before {before}"
+                );
+            }
+        }
+    }
 }

@@ -13,8 +13,8 @@ use crate::serve::answer::Answer;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// What the smallest transfer is: a sector for what goes to the disk directly, a block for what goes
-/// through the kernel's cache.
+/// The smallest transfer: a sector for direct requests, a block for those through the kernel's
+/// cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Sector,
@@ -31,7 +31,7 @@ impl Unit {
 }
 
 impl Directory {
-    /// Answers when the disk has done all pieces; at once where all are holes.
+    /// Answers when the disk has done all pieces; at once if all are holes.
     pub(super) fn transfer(
         &self,
         kind: Kind,

@@ -1,4 +1,4 @@
-//! How early the kernel writes what lies in its cache.
+//! How early the kernel writes the bytes in its cache.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

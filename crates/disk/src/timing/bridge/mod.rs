@@ -20,7 +20,7 @@ use super::{Counters, Event, Timing};
 use crate::ledger::Ledger;
 use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
 
-/// What a bridge holds at least before it passes it on: sixteen kibibytes, a USB 3 burst.
+/// Bytes that a bridge buffers before it passes them on: sixteen kibibytes, a USB 3 burst.
 const PIECE_BYTES: u64 = 16 * 1024;
 
 /// A bridge and the disk behind it.
@@ -33,7 +33,7 @@ pub struct Bridge {
     flush: FlushHandling,
     waiting: VecDeque<(Tag, Request)>,
     commands: Ledger<Command>,
-    /// Commands whose answer has not yet crossed the bus.
+    /// Commands with an answer that has not yet crossed the bus.
     under_way: usize,
     /// The bus and the bridge's processor are taken until then.
     busy_until: Nanos,
@@ -51,7 +51,7 @@ struct Counted {
 }
 
 struct Command {
-    /// Of the caller.
+    /// The caller's tag.
     tag: Tag,
     request: Request,
     /// When the disk was asked.

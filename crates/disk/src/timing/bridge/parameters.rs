@@ -1,10 +1,12 @@
-//! What a device file says of a bridge: `[device.bridge]`, and the disk in `[device.bridge.disk.KIND]`.
+//! Parameters of a bridge: `[device.bridge]`, and the disk in `[device.bridge.disk.KIND]`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Figure, Model};
+use super::Bridge;
+use crate::device::{Build, Figure, Kind, Model, Promise, Properties};
+use crate::timing::Timing;
 
-/// A bridge between a bus and a disk.
+/// A USB bridge and the disk behind it. *Bulk-only* has one command under way at a time; *UAS* has a queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BridgeParameters {
@@ -12,11 +14,12 @@ pub struct BridgeParameters {
     /// Commands under way at a time with UAS; bulk-only has one.
     #[serde(default = "uas_queue_depth")]
     pub queue_depth: Figure<u32>,
-    /// What each command costs beyond the disk's own time and its bytes on the bus, in microseconds.
+    /// Time of each command beyond the disk's own time and the transfer of its bytes, in
+    /// microseconds.
     pub command_us: Figure<f64>,
     /// 10^6 bytes a second that cross the bus, after its encoding and framing.
     pub bus_mb_per_s: Figure<f64>,
-    /// What becomes of a flush.
+    /// What the bridge does with a flush.
     #[serde(default = "passed")]
     pub flush: Figure<FlushHandling>,
     /// The disk behind.
@@ -35,7 +38,7 @@ pub enum BridgeProtocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlushHandling {
-    /// To the disk, which does with it what it does.
+    /// Passes it to the disk.
     Passed,
     /// Answered without the disk: what was written is not safe for it.
     Dropped,
@@ -51,11 +54,8 @@ fn passed() -> Figure<FlushHandling> {
 
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=65_536;
 
-impl BridgeParameters {
-    /// # Errors
-    ///
-    /// The parameter, its value and what it may be.
-    pub fn check(&self) -> Result<(), String> {
+impl Kind for BridgeParameters {
+    fn check(&self) -> Result<(), String> {
         let (command_us, rate) = (self.command_us.value, self.bus_mb_per_s.value);
         if !(0.0..=1e6).contains(&command_us) {
             return Err(format!(
@@ -78,5 +78,21 @@ impl BridgeParameters {
         self.disk
             .check()
             .map_err(|why| format!("bridge.disk: {why}"))
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Timing> {
+        Box::new(Bridge::new(self, self.disk.build(build.part(0))))
+    }
+
+    fn properties(&self) -> Properties {
+        let disk = self.disk.properties(Promise::AsDescribed);
+        Properties {
+            one_at_a_time: disk.one_at_a_time || self.protocol.value == BridgeProtocol::BulkOnly,
+            ..Properties::of_parts([&*self.disk])
+        }
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut Model> {
+        vec![&mut self.disk]
     }
 }

@@ -14,7 +14,8 @@ const BATCH_LINES: usize = 64;
 pub(super) struct Destage {
     above_lines: usize,
     pub(super) leisure: Leisure,
-    /// The next batch begins at this line, as a lift goes on from where it is.
+    /// The line at which the next batch begins: lines are written back in one direction, as a lift
+    /// goes.
     hand: u64,
     batch: Option<Batch>,
     pub(super) batches: u64,
@@ -43,8 +44,8 @@ impl Destage {
 }
 
 impl Cache {
-    /// Begins a batch where there are too many dirty lines, or where nobody asks for anything; else
-    /// makes sure to be woken when that is so.
+    /// Begins a batch if too many lines are dirty or no request waits; otherwise sets an alarm for
+    /// when the device will be idle.
     pub(super) fn destage_if_wanted(&mut self, now: Nanos) {
         let dirty = self.lines.dirty_lines();
         if dirty == 0 || self.destage.batch.is_some() {

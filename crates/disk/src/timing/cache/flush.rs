@@ -1,10 +1,10 @@
-//! What becomes of a flush, and when the journal is written.
+//! Flushes, and when the journal is written.
 
 use super::{Back, Cache, CachePolicy, Deed, Front, WaitingFlush};
 use crate::request::{Kind, Nanos, Request, Tag};
 
 impl Cache {
-    /// Enters a note in the journal, for a write whose stability waits for it or for nobody.
+    /// Enters a note in the journal, for the write that becomes stable with it, if any.
     pub(super) fn note(&mut self, now: Nanos, id: Option<Tag>) {
         if let Some(due) = self.journal.note(now, id) {
             self.agenda.enter(due, Deed::Journal);
@@ -34,7 +34,7 @@ impl Cache {
         }
     }
 
-    /// Flushes the front for those whose notes are written.
+    /// Flushes the front for the flushes with written notes.
     pub(super) fn flush_what_is_noted(&mut self, now: Nanos) {
         let written = self.journal.written();
         let ready: Vec<WaitingFlush> = self

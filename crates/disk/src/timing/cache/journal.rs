@@ -4,7 +4,8 @@ use crate::ledger::Ledger;
 use crate::request::{NANOS_PER_MS, Nanos, Tag};
 use crate::timing::parts::Run;
 
-/// How long a note waits for company unless somebody flushes; bcache's `journal_delay_ms` by default.
+/// How long a note waits for others unless somebody flushes; bcache's `journal_delay_ms` by
+/// default.
 const DELAY: Nanos = 100 * NANOS_PER_MS;
 
 const BLOCK_BYTES: u64 = 4096;
@@ -16,8 +17,8 @@ const NOTES_PER_BLOCK: u64 = BLOCK_BYTES / 32;
 const MOST_BYTES: u64 = 64 << 20;
 const SHARE: u64 = 64;
 
-/// Notes in their order; one write of the journal is under way at a time, and takes all that came before
-/// it.
+/// Notes in order. One write of the journal is in progress at a time, and takes all notes that came
+/// before it.
 pub(super) struct Journal {
     region_bytes: u64,
     head_bytes: u64,
@@ -34,7 +35,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// How much of a front is the journal's.
+    /// Bytes of the front that the journal takes.
     pub(super) fn bytes(front_bytes: u64) -> u64 {
         (front_bytes / SHARE).clamp(BLOCK_BYTES, MOST_BYTES) / BLOCK_BYTES * BLOCK_BYTES
     }
@@ -67,7 +68,7 @@ impl Journal {
         self.written
     }
 
-    /// Takes a note; returns when it is to be written, if that is not known yet.
+    /// Takes a note; returns when to write it, if that is not yet set.
     pub(super) fn note(&mut self, now: Nanos, id: Option<Tag>) -> Option<Nanos> {
         self.noted += 1;
         self.waiting.extend(id);
@@ -86,7 +87,7 @@ impl Journal {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// Begins a write of all notes that wait, unless there are none or one is under way.
+    /// Starts writing all waiting notes, unless there are none or a write is in progress.
     pub(super) fn write(&mut self) -> Option<(Tag, Run)> {
         if self.under_way || self.begun == self.noted {
             return None;

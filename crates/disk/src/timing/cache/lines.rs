@@ -59,7 +59,7 @@ impl Lines {
         self.dirty.len()
     }
 
-    /// Where a line is and which of its blocks are there.
+    /// The place of a line and which of its blocks are held.
     pub(super) fn find(&self, number: u64) -> Option<(u32, u64)> {
         let slot = *self.by_number.get(&number)?;
         Some((slot, self.slots[slot as usize].valid))

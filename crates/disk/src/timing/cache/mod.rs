@@ -1,11 +1,11 @@
 //! A device that caches another: an SSD over a disk, placement (b) of the thesis.
 //!
-//! The front holds lines of the back, block by block of 4 KiB. A read is answered by the front where it
-//! holds all blocks, else by the back, and what was fetched is then copied to the front. *Write-through*:
-//! a write is answered by the back, and the front gets a copy. *Write-back*: a write is answered by the
-//! front and its blocks are dirty until they are copied to the back, in the order of the back's
-//! addresses, when nothing else is asked for or when there are too many of them. When most lines are
-//! dirty, writes to others go to the back. A long sequential stream may go past the cache.
+//! The front holds lines of the back, block by block of 4 KiB. The front answers a read if it holds
+//! all its blocks; otherwise the back does, and the blocks are then copied to the front.
+//! *Write-through*: the back answers a write, and the front gets a copy. *Write-back*: the front
+//! answers a write, and its blocks are dirty until they are copied to the back, in the order of the
+//! back's addresses, when no request waits or when too many are dirty. When most lines are dirty,
+//! writes to others go to the back. A long sequential stream may go past the cache.
 //!
 //! **What stable means.** Write-through: on the back; the front is taken to begin empty after a power
 //! cut, as a second-level read cache of ZFS does. Write-back: on the front, *and* noted in the front's
@@ -68,7 +68,7 @@ pub struct Cache {
     counted: CountedBytes,
 }
 
-/// What the front is asked for.
+/// Purpose of a request to the front.
 #[derive(Clone, Copy)]
 enum Front {
     For(Tag),
@@ -78,13 +78,13 @@ enum Front {
     Destage,
 }
 
-/// What the back is asked for.
+/// Purpose of a request to the back.
 #[derive(Clone, Copy)]
 enum Back {
     For(Tag),
     /// A read that missed; what it brings goes to the front, too.
     Fetch(Tag, Run),
-    /// A flush of so many writes.
+    /// A flush that covers that many writes.
     Flush(Tag, u64),
     Destage,
     DestageFlush,
@@ -213,7 +213,7 @@ impl Cache {
     }
 }
 
-/// So many of the lines.
+/// That share of the lines.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn share(lines: usize, share: f64) -> usize {
     (lines as f64 * share) as usize

@@ -1,29 +1,32 @@
-//! What a device file says of a cache: `[device.cache]`, `[device.cache.front.KIND]` and
+//! Parameters of a cache: `[device.cache]`, `[device.cache.front.KIND]` and
 //! `[device.cache.back.KIND]`.
 
 use serde::{Deserialize, Serialize};
 
+use super::Cache;
 use super::lines::BLOCK_BYTES;
-use crate::device::{Figure, Model};
+use crate::device::{Build, Figure, Kind, Model, Promise, Properties};
+use crate::timing::Timing;
 
-/// A device that caches another.
+/// A fast device that caches a large one: the SSD in front of a disk, placement (b) of the thesis.
+/// A flush of a write-back cache flushes the front, whose journal records what is newer there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheParameters {
     pub policy: Figure<CachePolicy>,
-    /// What is cached and evicted together: a power of two from 4 KiB to 256 KiB. Of a line, those
-    /// blocks of 4 KiB are held that were read or written.
+    /// Unit of caching and eviction: a power of two from 4 KiB to 256 KiB. A line holds those of
+    /// its 4 KiB blocks that were read or written.
     pub line_bytes: Figure<u64>,
-    /// A line comes into the cache with so many reads that missed it: 1 is the first.
+    /// A line enters the cache after this many reads that missed it: 1 is the first.
     #[serde(default = "first_read")]
     pub promote_after_reads: Figure<u32>,
     /// A sequential stream goes past the cache once it is so long; 0 caches everything.
     #[serde(default = "none")]
     pub sequential_bypass_bytes: Figure<u64>,
-    /// From this share of dirty lines on they are written back even while the device is busy.
+    /// Above this share of dirty lines, they are written back even while the device is busy.
     #[serde(default = "start_share")]
     pub destage_above_share: Figure<f64>,
-    /// From this share of dirty lines on, writes go past the cache.
+    /// Above this share of dirty lines, writes go past the cache.
     #[serde(default = "limit_share")]
     pub bypass_above_share: Figure<f64>,
     /// Once nothing was asked for so long, dirty lines are written back, in milliseconds.
@@ -66,11 +69,8 @@ fn idle_ms() -> Figure<f64> {
 
 const LARGEST_LINE_BYTES: u64 = 64 * BLOCK_BYTES;
 
-impl CacheParameters {
-    /// # Errors
-    ///
-    /// The parameter, its value and what it may be.
-    pub fn check(&self) -> Result<(), String> {
+impl Kind for CacheParameters {
+    fn check(&self) -> Result<(), String> {
         let line_bytes = self.line_bytes.value;
         if !line_bytes.is_power_of_two()
             || !(BLOCK_BYTES..=LARGEST_LINE_BYTES).contains(&line_bytes)
@@ -106,5 +106,34 @@ impl CacheParameters {
             .check()
             .map_err(|why| format!("cache.back: {why}"))?;
         Ok(())
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Timing> {
+        Box::new(Cache::new(
+            self,
+            self.front.build(build.part(0)),
+            self.back.build(build.part(1)),
+        ))
+    }
+
+    fn properties(&self) -> Properties {
+        let back = self.back.properties(Promise::AsDescribed);
+        let whole = Properties::of_parts([&*self.front, &*self.back]);
+        // The front of a write-through cache holds nothing that the back does not have.
+        let front_counts = self.policy.value == CachePolicy::WriteBack;
+        Properties {
+            // Requests that go past the front must suit the back.
+            sector_bytes: back.sector_bytes,
+            survives_without_power: if front_counts {
+                whole.survives_without_power
+            } else {
+                back.survives_without_power
+            },
+            ..whole
+        }
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut Model> {
+        vec![&mut self.front, &mut self.back]
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of a read, a write and a discard.
+//! Reads, writes and discards.
 
 use super::spans::{Span, spans};
 use super::{Back, Cache, Front, RUN_BYTES};
@@ -162,7 +162,7 @@ impl Cache {
         }
     }
 
-    /// Where a run of a line lies on the front.
+    /// The place of a run of a line on the front.
     pub(super) fn on_front(&self, slot: u32, span: &Span, run: Run) -> Run {
         let line_at = self.journal.end_bytes() + u64::from(slot) * self.line_bytes;
         let within = run.offset_bytes - span.number * self.line_bytes;

@@ -1,12 +1,12 @@
-//! What deserves a place in the cache: what is read again, and what is no long stream.
+//! Chooses the lines to cache: those that are read again, but not long streams.
 
 use std::collections::VecDeque;
 
 use crate::request::Request;
 use crate::timing::parts::NumberMap;
 
-/// How often reads missed a line that is not in the cache. As many lines are remembered as the cache
-/// holds; the one that was met first is forgotten first.
+/// How often reads missed each line outside the cache. It remembers as many lines as the cache
+/// holds, and forgets the one that it met first.
 pub(super) struct Misses {
     enough: u32,
     most: usize,
@@ -35,7 +35,7 @@ impl Misses {
             0
         });
         *count = count.saturating_add(1);
-        // A line that came into the cache stays in the order until its turn, as nobody.
+        // A line that entered the cache keeps its empty place in the order until its turn.
         while self.order.len() > self.most {
             let first = self.order.pop_front().expect("more than none");
             self.counts.remove(&first);
@@ -55,10 +55,10 @@ impl Misses {
     }
 }
 
-/// Requests that follow each other, to tell a scan from what is worth keeping.
+/// Sequences of requests, to tell a scan from data worth keeping.
 pub(super) struct Streams {
     bypass_bytes: u64,
-    /// Where each of the latest streams goes on, and how long it is.
+    /// The end and the length of each of the latest streams.
     ends: VecDeque<(u64, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! What the provider lets through: I/Os a second, bytes a second, and credits for more.
+//! The provider's limits: I/Os a second, bytes a second, and credits for more.
 
 use super::parameters::CloudParameters;
 use crate::request::{NANOS_PER_S, Nanos, Request};
@@ -106,7 +106,7 @@ impl Limits {
         passed
     }
 
-    /// The bytes of the I/O that a request joins; none where it begins one.
+    /// The bytes of the I/O that a request joins; none if it begins one.
     fn joined_bytes(&self, now: Nanos, request: Request) -> u64 {
         match self.open {
             Some(open) if now < open.until && follows(open.last, request) => open.held_bytes,
@@ -114,7 +114,7 @@ impl Limits {
         }
     }
 
-    /// What comes after a flush joins nothing that was before it.
+    /// Requests after a flush do not merge with those before it.
     pub(super) fn flush(&mut self) {
         self.open = None;
     }
@@ -129,7 +129,7 @@ fn follows(last: Request, next: Request) -> bool {
 }
 
 impl Credit {
-    /// When so many credits are there, from `turn` on; takes them.
+    /// The moment, from `turn` on, at which that many credits are there; takes them.
     fn take(&mut self, turn: f64, ios: f64) -> f64 {
         self.balance = (self.balance + (turn - self.counted_at) * self.growth).min(self.most);
         self.counted_at = turn;

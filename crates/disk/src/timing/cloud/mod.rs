@@ -1,8 +1,8 @@
 //! Volumes of a cloud: a log-normal round trip behind the provider's limits.
 //!
-//! A request waits until there is room for one more, then for its turn under the limits (I/Os a second
-//! with burst credit, bytes a second; in order of arrival), and is answered a round trip later. What is
-//! answered is stable: the provider keeps copies.
+//! A request waits until there is room for one more, then for its turn under the limits (I/Os a
+//! second with burst credit, bytes a second; in order of arrival), and is answered a round trip
+//! later. An answered write is stable, because the provider keeps copies.
 
 // `check` bounds every time and rate: none is negative, and virtual time fits in 64 bits.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -94,7 +94,8 @@ impl Cloud {
             };
             let takes_ns = nanos_of_us(round_trip_us);
             let changes = matches!(request.kind, Kind::Write | Kind::Discard);
-            // A flush takes no time of its own; where the caller was late, no moment is told twice.
+            // A flush takes no time of its own; if the caller was late, no event repeats an earlier
+            // moment.
             let answered = (passed + takes_ns).max(self.advanced_to);
             self.agenda.enter(answered, (tag, changes));
         }

@@ -1,8 +1,10 @@
-//! What a device file says of a cloud volume.
+//! Parameters of a cloud volume.
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::Figure;
+use super::Cloud;
+use crate::device::{Build, Figure, Kind, Properties};
+use crate::timing::Timing;
 
 const GIB: u64 = 1 << 30;
 
@@ -11,12 +13,12 @@ const GIB: u64 = 1 << 30;
 #[serde(deny_unknown_fields)]
 pub struct CloudParameters {
     pub capacity_bytes: Figure<u64>,
-    /// Of the log-normal round trip.
+    /// Median of the log-normal round trip of a read.
     pub read_median_us: Figure<f64>,
     pub write_median_us: Figure<f64>,
     /// Standard deviation of the round trip's natural logarithm: its mean is the median x e^(sigma^2 / 2).
     pub sigma: Figure<f64>,
-    /// The volume answers a flush at once where it has no volatile cache to empty; else after this.
+    /// Time of a flush; 0 if the volume has no volatile cache to empty.
     #[serde(default = "nothing")]
     pub flush_us: Figure<f64>,
     /// Requests under way at a time; the others wait outside.
@@ -24,8 +26,8 @@ pub struct CloudParameters {
     pub iops: IopsLimit,
     /// 2^20 bytes a second.
     pub mib_per_s: Figure<f64>,
-    /// What counts as one I/O at most: longer requests count as several, and requests that follow one
-    /// another are counted together up to this, while they wait for their turn and no flush is between.
+    /// Most bytes of one I/O. A longer request counts as several; adjacent requests that wait count
+    /// as one up to this size, if no flush is between them.
     pub io_bytes: Figure<u64>,
     #[serde(default)]
     pub burst: Option<Burst>,
@@ -59,29 +61,8 @@ fn nothing() -> Figure<f64> {
     Figure::assumed(0.0)
 }
 
-impl CloudParameters {
-    /// I/Os a second for ever.
-    #[must_use]
-    pub fn base_iops(&self) -> f64 {
-        match &self.iops {
-            IopsLimit::Fixed(iops) => iops.value,
-            IopsLimit::BySize {
-                per_gib,
-                least,
-                most,
-            } => {
-                let gib = self.capacity_bytes.value as f64 / GIB as f64;
-                (per_gib.value * gib).clamp(least.value, most.value)
-            }
-        }
-    }
-
-    /// Refuses what cannot be.
-    ///
-    /// # Errors
-    ///
-    /// The parameter, its value and what it may be.
-    pub fn check(&self) -> Result<(), String> {
+impl Kind for CloudParameters {
+    fn check(&self) -> Result<(), String> {
         within("read_median_us", self.read_median_us.value, 0.0, 1e7)?;
         within("write_median_us", self.write_median_us.value, 0.0, 1e7)?;
         within("sigma", self.sigma.value, 0.0, 3.0)?;
@@ -97,7 +78,7 @@ impl CloudParameters {
         let capacity = self.capacity_bytes.value;
         if capacity == 0 || !capacity.is_multiple_of(512) {
             return Err(format!(
-                "capacity_bytes = {capacity}: a multiple of 512 is wanted"
+                "capacity_bytes is {capacity}; it must be a multiple of 512"
             ));
         }
         match &self.iops {
@@ -124,12 +105,38 @@ impl CloudParameters {
         }
         Ok(())
     }
+
+    fn build(&self, build: Build) -> Box<dyn Timing> {
+        Box::new(Cloud::new(self, build.seed))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties::solid_state()
+    }
+}
+
+impl CloudParameters {
+    /// I/Os a second for ever.
+    #[must_use]
+    pub fn base_iops(&self) -> f64 {
+        match &self.iops {
+            IopsLimit::Fixed(iops) => iops.value,
+            IopsLimit::BySize {
+                per_gib,
+                least,
+                most,
+            } => {
+                let gib = self.capacity_bytes.value as f64 / GIB as f64;
+                (per_gib.value * gib).clamp(least.value, most.value)
+            }
+        }
+    }
 }
 
 fn within(name: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
     if (least..=most).contains(&value) {
         Ok(())
     } else {
-        Err(format!("{name} = {value}: {least} to {most} is wanted"))
+        Err(format!("{name} is {value}; it may be {least} to {most}"))
     }
 }

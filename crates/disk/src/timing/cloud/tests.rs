@@ -1,6 +1,7 @@
 //! Limits, credits and the round trip are found again by probing.
 
 use super::*;
+use crate::device::Kind as _;
 use crate::device::{Figure, Pattern, Probe};
 use crate::request::NANOS_PER_S;
 use crate::simulate::{self, Length, Outcome};

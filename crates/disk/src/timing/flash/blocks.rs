@@ -7,8 +7,8 @@ use super::geometry::Geometry;
 /// No block, no unit: the end of a list, a slot of a page that was padded.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What is written by the host and what garbage collection moves go into blocks of their own: the
-/// latter has lived long and will live on, so that it is not mixed with what soon dies.
+/// Host writes and pages that garbage collection moves go into separate blocks. Moved pages have
+/// lived long and will probably live on, so they are kept apart from short-lived ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
     Host = 0,
@@ -19,9 +19,10 @@ pub(super) enum Stream {
 pub(super) struct Block {
     /// The unit at each position, as far as it is known.
     pub(super) units: Vec<u32>,
-    /// Positions that hold what is still wanted.
+    /// Positions with valid data.
     pub(super) valid: u32,
-    /// How many of them hold data of before the drive was switched on, of which unit is not decided yet.
+    /// Positions with data from before the drive was switched on, of units that are not yet
+    /// decided.
     pub(super) anonymous: u32,
     /// It holds the units that sequential preconditioning put there.
     pub(super) original: bool,
@@ -90,7 +91,8 @@ impl Blocks {
         self.dies[die as usize].free.len()
     }
 
-    /// Whether a page can be put there. The last free block is the collection's, which frees others with it.
+    /// Whether a page can be put there. The last free block is reserved for the collection, which
+    /// frees others with it.
     pub(super) fn has_room(&self, die: u32, stream: Stream) -> bool {
         let die = &self.dies[die as usize];
         let kept = usize::from(stream == Stream::Host);
@@ -113,7 +115,7 @@ impl Blocks {
         self.dies[die as usize].valid
     }
 
-    /// Puts a unit (or nothing) at the next position of a stream and tells the location.
+    /// Puts a unit (or nothing) at the next position of a stream and returns the location.
     pub(super) fn append(&mut self, die: u32, stream: Stream, unit: u32) -> u32 {
         let room = &mut self.dies[die as usize];
         let mut block = room.open[stream as usize];

@@ -46,7 +46,7 @@ pub(super) struct Buffer {
     slots: Slab<Slot>,
     /// Slots that are not leaving yet, the oldest first; dropped ones are skipped when they come up.
     queue: VecDeque<(u32, u64)>,
-    /// How many of the queue are still there.
+    /// Entries of the queue that still exist.
     dirty: u32,
     numbered: u64,
     epoch: u64,
@@ -129,7 +129,7 @@ impl Buffer {
         self.dirty
     }
 
-    /// Whether the oldest may not wait for company: a flush or its age drives it.
+    /// Whether the oldest entry must be written now: because of a flush, or its age.
     pub(super) fn is_urgent(&mut self, now: Nanos, linger_ns: Nanos) -> bool {
         let awaited = self.flushes.back().map(|flush| flush.epoch);
         self.oldest().is_some_and(|slot| {
@@ -152,7 +152,7 @@ impl Buffer {
         None
     }
 
-    /// Moves the oldest slots, so many at most, to `page`.
+    /// Moves up to that many of the oldest slots to `page`.
     pub(super) fn leave(&mut self, most: u32, page: &mut Vec<u32>) {
         while page.len() < most as usize && self.oldest().is_some() {
             let (slot, _) = self.queue.pop_front().expect("the oldest");

@@ -1,16 +1,16 @@
-//! A die does one thing at a time: reads first, so that they wait for one operation at most, but not
-//! for ever at the expense of writing. Nothing that was begun is suspended.
+//! A die does one operation at a time: reads first, so that a read waits for one operation at most.
+//! Writes pass after a number of reads. No operation is suspended once it has begun.
 
 use std::collections::VecDeque;
 
 use super::map::Place;
 
-/// Part of a read: so many bytes of one page.
+/// Part of a read: bytes of one page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) request: u32,
     pub(super) bytes: u32,
-    /// Of the two kinds of page, which.
+    /// The kind of page, of the two.
     pub(super) kind: u8,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Victim {
     pub(super) pace: f64,
 }
 
-/// What a die reads ahead of writing it again elsewhere.
+/// A page that a die reads in order to write it elsewhere.
 #[derive(Debug, Default)]
 pub(super) struct Moving {
     pub(super) units: Vec<(u32, Place)>,
@@ -57,5 +57,5 @@ pub(super) struct Die {
     pub(super) moving: Moving,
 }
 
-/// So many reads pass a page that waits to be programmed.
+/// Reads that may pass a page which waits to be programmed.
 pub(super) const READS_BEFORE_WRITE: u32 = 8;

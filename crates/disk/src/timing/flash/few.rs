@@ -1,5 +1,5 @@
-//! A table of a chunk's units of which few are elsewhere than the rest: what a drive of hundreds of
-//! gigabytes mostly is. It fits into the processor's cache where a plain table would not.
+//! A compact table for a chunk with few units that are not in their default place, as most of a
+//! drive of hundreds of gigabytes is. It fits into the processor's cache; a plain table would not.
 
 use super::map::CHUNK_UNITS;
 
@@ -14,7 +14,7 @@ const SPREAD: u32 = 0x9e37_79b9;
 /// An open hash table with linear probing; nothing leaves it.
 #[derive(Debug)]
 pub(super) struct Few {
-    /// Where the units are that are not here.
+    /// The places of the units that are not in the table.
     rest: u32,
     len: u32,
     /// Unit within the chunk above, word below; a power of two of them.

@@ -40,7 +40,7 @@ pub(super) struct Geometry {
     pub(super) flush_ns: Nanos,
     /// A write is answered when it is in the buffer.
     pub(super) write_back: bool,
-    /// What is in the buffer survives a power cut.
+    /// Whether the buffer survives a power cut.
     pub(super) protected: bool,
     /// A flush waits for the buffer.
     pub(super) flush_drains: bool,
@@ -106,7 +106,7 @@ impl Geometry {
         }
     }
 
-    /// How long a channel carries so many bytes of the host's, which it carries compressed.
+    /// Time for which a channel carries that many bytes of the host, which it carries compressed.
     pub(super) fn channel_ns(&self, host_bytes: u64) -> Nanos {
         transfer_nanos(host_bytes, self.channel_mb_per_s)
     }

@@ -20,7 +20,7 @@ pub(super) struct Interface {
     /// A command that tolerates no other is under way.
     exclusive: bool,
     controller_free: Nanos,
-    /// Of a read and of anything else.
+    /// For reads, and for everything else.
     command_ns: [Nanos; 2],
     wire_free: [Nanos; 2],
     full_duplex: bool,
@@ -78,7 +78,7 @@ impl Interface {
         start
     }
 
-    /// When so many bytes, ready at `now`, have passed.
+    /// The moment at which that many bytes, ready at `now`, have passed.
     pub(super) fn transfer(&mut self, now: Nanos, direction: Direction, bytes: u64) -> Nanos {
         let wire = if self.full_duplex {
             direction as usize

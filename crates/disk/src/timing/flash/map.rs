@@ -1,9 +1,9 @@
-//! Where each unit of the address space is. Memory grows with what is touched, so that a drive of
-//! hundreds of gigabytes is there in a moment; a chunk of which much was touched takes 16 KiB.
+//! The place of each unit of the address space. Memory grows with the units touched, so a drive of
+//! hundreds of gigabytes is built in a moment. A heavily used chunk takes 16 KiB.
 
 use super::few::Few;
 
-/// Where a unit is.
+/// The place of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// As preconditioning left it; `translation` knows what that means.
@@ -90,7 +90,7 @@ impl Map {
         }
     }
 
-    /// Where all units of a whole chunk are, if none of them was ever set on its own.
+    /// The common place of all units of a chunk, if none of them was ever set on its own.
     pub(super) fn uniform(&self, chunk: u32) -> Option<Place> {
         match &self.chunks[chunk as usize] {
             Chunk::Uniform(word) => Some(Place::unpack(*word)),

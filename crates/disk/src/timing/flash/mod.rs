@@ -1,11 +1,12 @@
 //! Flash drives.
 //!
-//! A command passes the interface's queue and the controller. A read then goes to the dies that hold
-//! its pages (tR each, one operation at a time on a die), over their channels and over the interface.
-//! A write goes over the interface into the write buffer and is answered there; as soon as the buffer
-//! holds a page's worth, the page goes over a channel to the next die that has none and is programmed.
-//! Behind the page map, blocks fill up, and each die collects its emptiest block bit by bit while it
-//! writes. What the drive held when it was switched on is not laid out but drawn (`translation`).
+//! A command passes the interface's queue and the controller. A read then goes to the dies that
+//! hold its pages (tR each, one operation at a time on a die), over their channels and over the
+//! interface. A write goes over the interface into the write buffer and is answered there. As soon
+//! as the buffer holds a page's worth, the page goes over a channel to the next idle die and is
+//! programmed. Behind the page map, blocks fill up, and each die collects its emptiest block bit by
+//! bit while it writes. The data from before the drive was switched on is not laid out but drawn
+//! (`translation`).
 //!
 //! Pages that collection moves stay on their die (copy-back) and cost no channel. Absent: wear
 //! levelling beyond the order in which erased blocks are used, collection in idle time, suspended
@@ -59,13 +60,13 @@ pub struct Flash {
     channel_free: Vec<Nanos>,
     write: write::Progress,
     tally: Tally,
-    /// What is to be told, in order of time.
+    /// Events to report, in order of time.
     told: Vec<Event>,
     /// Kept between calls for its memory.
     pieces: Vec<(u32, u64, u32)>,
 }
 
-/// What the model has noted for a moment.
+/// A step that the model has scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// The firmware has looked at the command.
@@ -77,7 +78,7 @@ enum Step {
         request: u32,
         bytes: u32,
     },
-    /// So many units of a write have come over the interface.
+    /// Units of a write that have crossed the interface.
     Landed {
         request: u32,
         units: u32,
@@ -227,7 +228,7 @@ impl Flash {
         self.keep_busy(now, number);
     }
 
-    /// When so many bytes of the host's have passed the channel of a die.
+    /// The moment at which that many bytes of the host have passed the channel of a die.
     fn carry(&mut self, now: Nanos, die: u32, takes_ns: Nanos) -> Nanos {
         let channel = &mut self.channel_free[(die % self.geometry.channels) as usize];
         *channel = (*channel).max(now) + takes_ns;
@@ -261,7 +262,7 @@ impl Timing for Flash {
         self.take_commands(now);
     }
 
-    /// Nothing happens to a command before the firmware has looked at it.
+    /// Nothing happens to a command before the firmware has processed it.
     fn head_start(&self) -> Nanos {
         let geometry = &self.geometry;
         geometry.read_overhead_ns.min(geometry.write_overhead_ns)

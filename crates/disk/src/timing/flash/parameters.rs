@@ -1,10 +1,12 @@
-//! What a device file says of a flash drive.
+//! Parameters of a flash drive.
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::Figure;
+use super::Flash;
+use crate::device::{Build, Figure, Kind, Properties};
+use crate::timing::Timing;
 
-/// What a drive does when it is told to flush.
+/// What the drive does with a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlushHabit {
@@ -15,7 +17,7 @@ pub enum FlushHabit {
     Ignored,
 }
 
-/// What the drive went through before it was switched on.
+/// The history of the drive before it was switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preconditioning {
@@ -25,13 +27,14 @@ pub enum Preconditioning {
     Random,
 }
 
-/// A flash drive. Times are in microseconds unless their name says otherwise, rates in 10^6 bytes a second.
+/// A flash drive: channels and dies behind a page map. Times are in microseconds unless their name says
+/// otherwise, rates in 10^6 bytes a second.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlashParameters {
     pub capacity_bytes: Figure<u64>,
     pub channels: Figure<u32>,
-    /// What works on its own: a plane pair that is programmed in one go counts as one page of both.
+    /// A unit that works on its own: a plane pair programmed in one go counts as one page of both.
     pub dies_per_channel: Figure<u32>,
     /// Programmed in one go, on all planes of a die together.
     pub page_bytes: Figure<u64>,
@@ -42,7 +45,7 @@ pub struct FlashParameters {
 
     /// tR, from the cells to the die's register, however much of the page is wanted.
     pub read_us: Figure<f64>,
-    /// Half of the pages take so much less, the other half so much more.
+    /// Half of the pages take this much less, the other half this much more.
     #[serde(default = "nothing")]
     pub read_spread_us: Figure<f64>,
     /// tPROG, of a whole page.
@@ -57,14 +60,14 @@ pub struct FlashParameters {
     pub full_duplex: Figure<bool>,
     /// Commands that the drive takes at a time; the others wait outside.
     pub queue_depth: Figure<u32>,
-    /// What a read takes of the controller, which no other command can have: reads a second are at
-    /// most 1 / this.
+    /// Time of the controller for a read; no other command can use it meanwhile. So there are at
+    /// most 1 / this reads a second.
     pub read_command_us: Figure<f64>,
     /// The same of a write, a flush or a discard.
     pub write_command_us: Figure<f64>,
-    /// From the controller's turn to a read to its first die.
+    /// From when the controller takes a read to when it reaches its first die.
     pub read_overhead_us: Figure<f64>,
-    /// From the controller's turn to a write (or a flush, or a discard) to its first byte on the
+    /// From when the controller takes a write (or a flush, or a discard) to its first byte on the
     /// interface.
     pub write_overhead_us: Figure<f64>,
 
@@ -72,17 +75,18 @@ pub struct FlashParameters {
     /// Off: a write is answered when it is programmed.
     #[serde(default = "yes")]
     pub write_cache: Figure<bool>,
-    /// Less than a page waits so long for more before it is programmed all the same.
+    /// How long less than a page waits for more data before it is programmed.
     #[serde(default = "linger_ms")]
     pub linger_ms: Figure<f64>,
-    /// What a flush costs after the buffer is drained; flushes follow one another. Without a write cache
-    /// a flush costs its command alone.
+    /// Time of a flush after the buffer is drained; flushes follow one another. Without a write
+    /// cache a flush only takes its command's time.
     pub flush_us: Figure<f64>,
     pub flush: Figure<FlushHabit>,
-    /// Whether a flush is a command among others (as over `NVMe`), or waits until nothing else is under way and
-    /// keeps all others out until it is answered (SATA, where it is not queued).
+    /// Whether a flush is a command among others (as over `NVMe`). Otherwise it waits until no
+    /// other command is in progress and keeps all others out until it is answered, as on SATA.
     pub flush_queued: Figure<bool>,
-    /// The buffer survives a power cut: what is answered is stable, and a flush has nothing to drain.
+    /// Whether the buffer survives a power cut: an answered write is then stable, and a flush has
+    /// nothing to drain.
     pub power_loss_protection: Figure<bool>,
 
     /// Spare flash as a share of the capacity.
@@ -90,7 +94,8 @@ pub struct FlashParameters {
     /// The share of the capacity that held data when the drive was switched on.
     pub filled: Figure<f64>,
     pub preconditioning: Figure<Preconditioning>,
-    /// What the controller's compression makes of a byte (as `SandForce`'s do); 1 where it has none.
+    /// Size of a byte after the controller's compression (as `SandForce`'s does); 1 without
+    /// compression.
     #[serde(default = "incompressible")]
     pub compressed_share: Figure<f64>,
 }
@@ -121,17 +126,25 @@ const MOST_UNITS: f64 = 2_147_483_647.0;
 /// Garbage collection needs blocks to choose from.
 const FEWEST_BLOCKS_PER_DIE: u64 = 8;
 
-impl FlashParameters {
-    /// Refuses what cannot be.
-    ///
-    /// # Errors
-    ///
-    /// The parameter, its value and what it may be.
-    pub fn check(&self) -> Result<(), String> {
+impl Kind for FlashParameters {
+    fn check(&self) -> Result<(), String> {
         self.check_ranges()?;
         self.check_sizes()
     }
 
+    fn build(&self, build: Build) -> Box<dyn Timing> {
+        Box::new(Flash::new(self, build.seed))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            fua: true,
+            ..Properties::solid_state()
+        }
+    }
+}
+
+impl FlashParameters {
     fn check_ranges(&self) -> Result<(), String> {
         let times = [
             ("read_us", &self.read_us, 0.0),
@@ -150,7 +163,7 @@ impl FlashParameters {
         }
         if self.read_spread_us.value > self.read_us.value {
             return Err(format!(
-                "read_spread_us = {} is more than read_us = {}: a read cannot take less than no time",
+                "read_spread_us is {}; it may be at most read_us ({})",
                 self.read_spread_us.value, self.read_us.value
             ));
         }
@@ -196,43 +209,43 @@ impl FlashParameters {
             || !(super::SECTOR_BYTES..=LARGEST_MAPPING_BYTES).contains(&mapping)
         {
             return Err(format!(
-                "mapping_bytes = {mapping}: a power of two from {} to {LARGEST_MAPPING_BYTES} is wanted",
+                "mapping_bytes is {mapping}; it must be a power of two from {} to {LARGEST_MAPPING_BYTES}",
                 super::SECTOR_BYTES
             ));
         }
         let page = self.page_bytes.value;
         if !page.is_multiple_of(mapping) || page == 0 || page > 1 << 24 {
             return Err(format!(
-                "page_bytes = {page}: a multiple of mapping_bytes = {mapping} is wanted, 16 MiB at most"
+                "page_bytes is {page}; it must be a multiple of mapping_bytes ({mapping}), 16 MiB at most"
             ));
         }
         let buffer = self.write_buffer_bytes.value;
         let least = page as f64 / self.compressed_share.value;
         if (buffer as f64) < least || buffer > 1 << 34 {
             return Err(format!(
-                "write_buffer_bytes = {buffer}: at least a page of what is compressed ({least:.0}) \
-                 and at most 16 GiB are wanted"
+                "write_buffer_bytes is {buffer}; it must hold at least a compressed page ({least:.0}), and at most \
+                 16 GiB"
             ));
         }
         let capacity = self.capacity_bytes.value;
         if capacity == 0 || !capacity.is_multiple_of(mapping) {
             return Err(format!(
-                "capacity_bytes = {capacity}: a multiple of mapping_bytes = {mapping} is wanted"
+                "capacity_bytes is {capacity}; it must be a multiple of mapping_bytes ({mapping})"
             ));
         }
         let dies = u64::from(self.channels.value) * u64::from(self.dies_per_channel.value);
         let row = dies * page * u64::from(self.pages_per_block.value);
         if (capacity as f64 * self.compressed_share.value) < (row * FEWEST_BLOCKS_PER_DIE) as f64 {
             return Err(format!(
-                "capacity_bytes = {capacity} is less than {FEWEST_BLOCKS_PER_DIE} blocks for each of the \
-                 {dies} dies ({row} bytes a row of blocks): lessen the dies or the blocks"
+                "capacity_bytes is {capacity}, less than {FEWEST_BLOCKS_PER_DIE} blocks for each of the {dies} dies \
+                 ({row} bytes for one block of each); use fewer dies or smaller blocks"
             ));
         }
         let units = capacity as f64 / mapping as f64 * (1.0 + self.over_provisioning.value)
             + (row * FEWEST_BLOCKS_PER_DIE) as f64 / mapping as f64;
         if units > MOST_UNITS {
             return Err(format!(
-                "capacity_bytes = {capacity} in pieces of mapping_bytes = {mapping} is more than the map holds: \
+                "capacity_bytes is {capacity}, more than the map holds in pieces of mapping_bytes ({mapping}); \
                  raise mapping_bytes"
             ));
         }
@@ -244,6 +257,6 @@ fn within(name: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
     if (least..=most).contains(&value) {
         Ok(())
     } else {
-        Err(format!("{name} = {value}: {least} to {most} is wanted"))
+        Err(format!("{name} is {value}; it may be {least} to {most}"))
     }
 }

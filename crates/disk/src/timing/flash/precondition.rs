@@ -1,4 +1,4 @@
-//! What the drive holds when it is switched on.
+//! The data on the drive when it is switched on.
 
 use rand::RngExt;
 

@@ -52,7 +52,7 @@ impl Flash {
         }
     }
 
-    /// Whether the buffer holds all sectors of the unit that the read wants.
+    /// Whether the buffer holds all sectors of the unit that the read needs.
     fn is_in_buffer(&self, unit: u32, place: Place, offset: u64, end: u64) -> bool {
         let Place::Buffered(slot) = place else {
             return false;

@@ -1,10 +1,10 @@
 //! The flash translation layer's memory: where each unit is, and what that leaves in each block.
 //!
-//! What the drive held before it was switched on is not laid out. After sequential preconditioning a
-//! unit's place follows from its address. After random preconditioning only *how much* each block
-//! holds is laid down, in the proportions of a steady state; *which* unit that is gets decided when
-//! the unit is first overwritten, by a draw among all that is undecided. Since random overwriting makes
-//! units exchangeable, this has the same distribution as deciding it beforehand, and costs nothing.
+//! The data from before the drive was switched on is not laid out. After sequential preconditioning
+//! a unit's place follows from its address. After random preconditioning only *how much* each block
+//! holds is laid down, in the proportions of a steady state. *Which* unit that is gets decided when
+//! the unit is first overwritten, by a draw among all undecided ones. Random overwriting makes
+//! units exchangeable, so this has the same distribution as deciding beforehand, and costs nothing.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,7 +24,7 @@ pub(super) struct Translation {
     pub(super) filled: u32,
     /// Units of the address space that were never written or discarded since.
     untouched: u64,
-    /// Valid units whose address is not decided.
+    /// Valid units without a decided address.
     pub(super) anonymous: u64,
     pub(super) dies: u32,
     units_per_page: u32,
@@ -52,9 +52,8 @@ impl Translation {
         new
     }
 
-    /// The unit's bytes are no longer wanted at `place`, where the map has it. Whether they were
-    /// anywhere in the flash.
-    /// The caller sets its new place.
+    /// Invalidates the unit's bytes at `place`, its entry in the map, and returns whether they were
+    /// in the flash. The caller sets its new place.
     pub(super) fn forget(&mut self, geometry: &Geometry, unit: u32, place: Place) -> bool {
         match place {
             Place::Flash(location) => {
@@ -103,8 +102,8 @@ impl Translation {
         }
     }
 
-    /// Discards units. What was never touched goes in whole chunks, so that discarding a whole drive,
-    /// as mkfs does, takes a moment too. Units in the buffer are the caller's.
+    /// Discards units. Untouched units go in whole chunks, so that discarding a whole drive, as
+    /// mkfs does, takes a moment too. The caller handles units in the buffer.
     pub(super) fn discard(&mut self, geometry: &Geometry, units: std::ops::Range<u32>) {
         let mut undecided = 0;
         let mut unit = units.start;
@@ -147,7 +146,7 @@ impl Translation {
         }
     }
 
-    /// So many untouched units are gone: those of them that held data leave the blocks.
+    /// Removes that many untouched units: those that held data leave the blocks.
     fn decide(&mut self, units: u64) {
         if units == 0 {
             return;
@@ -173,7 +172,7 @@ impl Translation {
         }
     }
 
-    /// The next unit of a block that is still where it was, from `cursor` on.
+    /// The next unit of a block that is still in its place, from `cursor` on.
     pub(super) fn next_valid(
         &self,
         geometry: &Geometry,
@@ -255,15 +254,16 @@ impl Translation {
         }
     }
 
-    /// Leaves so many positions empty.
+    /// Leaves that many positions empty.
     pub(super) fn pad(&mut self, die: u32, stream: Stream, positions: u32) {
         for _ in 0..positions {
             self.blocks.append(die, stream, NONE);
         }
     }
 
-    /// Die and page of a unit that the map has at `place`, for a read. What was never written lies where its address says after
-    /// sequential preconditioning and anywhere after random; what was discarded is read all the same.
+    /// Die and page to read a unit from, if the map has it at `place`. A unit that was never
+    /// written lies where its address says after sequential preconditioning, and anywhere after
+    /// random. A discarded unit is read all the same.
     pub(super) fn page_of(&self, geometry: &Geometry, unit: u32, place: Place) -> (u32, u64) {
         match place {
             Place::Flash(location) => {

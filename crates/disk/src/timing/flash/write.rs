@@ -12,7 +12,7 @@ use crate::request::Nanos;
 /// A long write enters the buffer in pieces, so that the first of it is programmed while the rest comes.
 const UNITS_AT_A_TIME: u32 = 16;
 
-/// Where writing stands, beyond the buffer.
+/// The state of writing, beyond the buffer.
 #[derive(Debug)]
 pub(super) struct Progress {
     /// Writes that want into the buffer, in order.
@@ -260,8 +260,8 @@ impl Flash {
         self.agenda.enter(self.write.flush_free, Step::Answer(id));
     }
 
-    /// The map forgets; that is stable when it is answered. Units of which only a part is discarded
-    /// stay.
+    /// Removes units from the map; the discard is stable when it is answered. A partly discarded
+    /// unit stays.
     pub(super) fn discard(&mut self, now: Nanos, id: u32) {
         let request = self.pending[id as usize].request;
         let unit_bytes = self.geometry.unit_bytes;

@@ -28,8 +28,8 @@ impl Destage {
 }
 
 impl Log {
-    /// Begins with the oldest segment where too many are taken, or where nobody asks for anything; else
-    /// makes sure to be woken when that is so.
+    /// Starts with the oldest segment if too many are taken or no request waits; otherwise sets an
+    /// alarm for when the device will be idle.
     pub(super) fn destage_if_wanted(&mut self, now: Nanos) {
         while self.destage.batch.is_none() && self.segments.taken() > 0 {
             let is_busy = self.wholes.answers_due() > 0;
@@ -47,7 +47,7 @@ impl Log {
         }
     }
 
-    /// Begins with the oldest segment; false where it may not be touched.
+    /// Begins with the oldest segment; false if it may not be destaged yet.
     fn begin_batch(&mut self, now: Nanos, any: bool) -> bool {
         let Some((_, at, used_bytes)) = self.segments.oldest(any && !self.is_appending) else {
             return false;
@@ -114,7 +114,7 @@ impl Log {
         self.finish_batch(now);
     }
 
-    /// What is stable on the back need not be in the log.
+    /// The log can drop blocks that are stable on the back.
     fn finish_batch(&mut self, now: Nanos) {
         if !self.batch().has_arrived() {
             return;

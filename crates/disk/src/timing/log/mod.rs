@@ -4,13 +4,13 @@
 //! anywhere and wears with every write; so writes are appended to a log on the disk, and what of them
 //! is still the newest goes to the SSD later, in batches, each block once however often it was written.
 //!
-//! One append is under way at a time and takes everything that came meanwhile, behind a header that
-//! says what it holds. Which blocks are in the log, and where, is known in memory: a read goes to the
-//! log for them and to the SSD for all others. A segment is destaged by reading it from end to end,
-//! writing to the SSD those blocks that were not written again, in the order of their addresses, and
-//! flushing the SSD; then it is free. While none is free, writes wait. A write longer than an append
-//! goes past the log, and a discard too; if the log has something of theirs, a header without blocks says
-//! that it is worth nothing.
+//! One append is in progress at a time. It takes all writes that came meanwhile, behind a header
+//! that lists them. The places of the blocks in the log are kept in memory: a read goes to the log
+//! for them and to the SSD for all others. A segment is destaged by reading it from end to end,
+//! writing its still valid blocks to the SSD in the order of their addresses, and flushing the SSD;
+//! then it is free. While none is free, writes wait. A write longer than an append goes past the
+//! log, and so does a discard; if the log holds blocks of theirs, a header without blocks marks
+//! these as invalid.
 //!
 //! **What stable means.** On the disk's platters: after a power cut the log is read and its index made
 //! again. So a flush is a flush of the disk, whose own cache may be volatile, and of the SSD if
@@ -50,7 +50,7 @@ pub struct Log {
     /// Writes that wait for the next append.
     waiting: VecDeque<Waiting>,
     is_appending: bool,
-    /// Whose writes each append holds.
+    /// The writes in each append.
     appends: Ledger<Append>,
     back_writes: u64,
     back_flushed: u64,
@@ -62,7 +62,7 @@ pub struct Log {
     counted: Counted,
 }
 
-/// What the front is asked for.
+/// Purpose of a request to the front.
 #[derive(Clone, Copy)]
 enum Front {
     For(Tag),
@@ -70,11 +70,11 @@ enum Front {
     Destage,
 }
 
-/// What the back is asked for.
+/// Purpose of a request to the back.
 #[derive(Clone, Copy)]
 enum Back {
     For(Tag),
-    /// A flush of so many writes.
+    /// A flush that covers that many writes.
     Flush(Tag, u64),
     Destage,
     DestageFlush,
@@ -88,7 +88,7 @@ enum Deed {
 
 struct Waiting {
     id: Tag,
-    /// None of a discard, or of a write that goes past the log: of these the header alone knows.
+    /// None for a discard, or for a write that goes past the log: only the header records these.
     blocks: std::ops::Range<u64>,
 }
 
@@ -210,8 +210,8 @@ impl Timing for Log {
         self.destage_if_wanted(now);
     }
 
-    /// For reads. What else is asked late is asked when it is told: an append has taken all that came
-    /// before it, and a flush covers what was answered until then.
+    /// Applies to reads. For other requests a late submission is the same: an append has taken all
+    /// that came before it, and a flush covers all that was answered until then.
     fn head_start(&self) -> Nanos {
         self.front.head_start().min(self.back.head_start())
     }

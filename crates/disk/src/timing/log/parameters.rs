@@ -1,20 +1,23 @@
-//! What a device file says of a log: `[device.log]`, `[device.log.front.KIND]` (the disk that holds the
-//! log) and `[device.log.back.KIND]` (the SSD).
+//! Parameters of a log: `[device.log]`, `[device.log.front.KIND]` (the disk that holds the log) and
+//! `[device.log.back.KIND]` (the SSD).
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Figure, Model};
+use super::Log;
+use crate::device::{Build, Figure, Kind, Model, Promise, Properties};
+use crate::timing::Timing;
 
-/// A device that takes the writes of another, one after the other.
+/// A disk that takes the writes of an SSD one after the other and hands them on in batches: placement (d)
+/// of the thesis. A flush waits for the disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogParameters {
-    /// How much of the front is the log, from its start: 4 MiB to 64 GiB.
+    /// Bytes of the front that are the log, from its start: 4 MiB to 64 GiB.
     pub log_bytes: Figure<u64>,
-    /// What is destaged and made free together: 2 MiB to half of the log.
+    /// Unit that is destaged and freed together: 2 MiB to half of the log.
     #[serde(default = "segment_bytes")]
     pub segment_bytes: Figure<u64>,
-    /// From this share of taken segments on, they are destaged even while the device is busy.
+    /// Above this share of taken segments, they are destaged even while the device is busy.
     #[serde(default = "start_share")]
     pub destage_above_share: Figure<f64>,
     /// Once nothing was asked for so long, everything is destaged, in milliseconds.
@@ -22,7 +25,7 @@ pub struct LogParameters {
     pub destage_after_idle_ms: Figure<f64>,
     /// The device that holds the log.
     pub front: Box<Model>,
-    /// The device whose writes it takes; its size is the whole's.
+    /// The device that receives the writes in the end; its size is that of the whole.
     pub back: Box<Model>,
 }
 
@@ -42,11 +45,8 @@ const LOGS: std::ops::RangeInclusive<u64> = 4 << 20..=64 << 30;
 const SMALLEST_SEGMENT: u64 = 2 << 20;
 const SEGMENT_GRAIN: u64 = 4096;
 
-impl LogParameters {
-    /// # Errors
-    ///
-    /// The parameter, its value and what it may be.
-    pub fn check(&self) -> Result<(), String> {
+impl Kind for LogParameters {
+    fn check(&self) -> Result<(), String> {
         let (log, segment) = (self.log_bytes.value, self.segment_bytes.value);
         if !LOGS.contains(&log) {
             return Err(format!(
@@ -78,5 +78,25 @@ impl LogParameters {
             .check()
             .map_err(|why| format!("log.front: {why}"))?;
         self.back.check().map_err(|why| format!("log.back: {why}"))
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Timing> {
+        Box::new(Log::new(
+            self,
+            self.front.build(build.part(0)),
+            self.back.build(build.part(1)),
+        ))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            // Requests that go past the front must suit the back.
+            sector_bytes: self.back.properties(Promise::AsDescribed).sector_bytes,
+            ..Properties::of_parts([&*self.front, &*self.back])
+        }
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut Model> {
+        vec![&mut self.front, &mut self.back]
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of a read, a write, a discard and a flush.
+//! Reads, writes, discards and flushes.
 
 use super::segments::BLOCK_BYTES;
 use super::{APPEND_BYTES, Append, Back, Deed, Front, Log, Waiting};
@@ -51,8 +51,8 @@ impl Log {
         self.forget(now, id, whole);
     }
 
-    /// What the log has of these blocks is not theirs any more. A header says so where there was any, or
-    /// whoever reads the log after a power cut would take it for the newest.
+    /// The log's copies of these blocks are no longer valid. If there were any, a header records
+    /// that; otherwise a reader of the log after a power cut would take them for the newest.
     fn forget(&mut self, now: Nanos, id: Tag, blocks: std::ops::Range<u64>) {
         let mut was_logged = false;
         for block in blocks {

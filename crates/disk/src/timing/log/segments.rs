@@ -17,7 +17,7 @@ pub(super) struct Segments {
     taken: VecDeque<Segment>,
     /// The number of the next one, which never wraps.
     next: u64,
-    /// Where the newest content of a block begins, counted as if the log had no end.
+    /// Start of the newest content of a block, counted as if the log had no end.
     index: NumberMap<u64>,
 }
 
@@ -58,8 +58,8 @@ impl Segments {
         }
     }
 
-    /// Makes room for an append of so many bytes of blocks; `None` where no segment is free. Returns the
-    /// room there is.
+    /// Makes room for an append of that many bytes of blocks and returns the room available; `None`
+    /// if no segment is free.
     pub(super) fn make_room(&mut self, bytes: u64) -> Option<u64> {
         let open = self.taken.back().is_some_and(|last| !last.sealed);
         let fits = open && self.room_bytes() >= bytes && self.free_header();
@@ -104,7 +104,7 @@ impl Segments {
         (at, length)
     }
 
-    /// Where a block is on the disk, if the log has it.
+    /// The place of a block on the disk, if the log holds it.
     pub(super) fn find(&self, block: u64) -> Option<u64> {
         let place = *self.index.get(&block)?;
         Some(place % (self.count * self.segment_bytes))
@@ -114,8 +114,8 @@ impl Segments {
         self.index.remove(&block);
     }
 
-    /// The oldest full segment, or with `any` the oldest at all, which is then full: its number, where
-    /// it lies and how many of its bytes are used.
+    /// The oldest full segment, or with `any` the oldest one, which is then full: its number, its
+    /// place and its used bytes.
     pub(super) fn oldest(&mut self, any: bool) -> Option<(u64, u64, u64)> {
         let oldest = self.taken.front_mut()?;
         oldest.sealed |= any;
@@ -125,7 +125,7 @@ impl Segments {
             .then_some((oldest.number, at, oldest.used_bytes))
     }
 
-    /// Those blocks of the oldest segment whose newest content is there, by address.
+    /// The blocks of the oldest segment with their newest content there, by address.
     pub(super) fn living(&self) -> Vec<u64> {
         let Some(oldest) = self.taken.front() else {
             return Vec::new();
@@ -141,7 +141,7 @@ impl Segments {
         living
     }
 
-    /// Frees the oldest segment, whose content is elsewhere now.
+    /// Frees the oldest segment: its content is elsewhere now.
     pub(super) fn free_oldest(&mut self) {
         let Some(oldest) = self.taken.pop_front() else {
             return;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::device::Kind as _;
 use crate::device::{Figure, Model, Pattern, Probe};
 use crate::request::NANOS_PER_US;
 use crate::simulate::{self, Length};

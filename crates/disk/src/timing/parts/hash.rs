@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map whose keys are spread by one multiplication. The standard one guards against keys that
-/// somebody chose to collide, at several times the cost.
+/// A map that spreads its keys by one multiplication. The standard one also guards against keys
+/// chosen to collide, at several times the cost.
 pub(in crate::timing) type NumberMap<V> = HashMap<u64, V, BuildHasherDefault<Spread>>;
 
 #[derive(Clone, Copy, Default)]

@@ -1,5 +1,5 @@
-//! What every device that is built of devices needs: parts with tags of their own, requests that wait
-//! for their pieces, runs of neighbouring bytes, and moments at which something is to be done.
+//! Shared by devices that are built of devices: parts with their own tags, requests that wait for
+//! their pieces, runs of neighbouring bytes, and alarms.
 
 mod hash;
 mod moving;

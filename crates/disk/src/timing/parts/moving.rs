@@ -14,19 +14,19 @@ pub(in crate::timing) struct Moving {
 }
 
 impl Moving {
-    /// One read is answered; tells whether it was the last.
+    /// One read is answered; returns whether it was the last.
     pub(in crate::timing) fn read(&mut self) -> bool {
         self.reads_due -= 1;
         self.reads_due == 0
     }
 
-    /// So many writes are submitted; without any, there is nothing to flush.
+    /// Writes submitted so far; without any, there is nothing to flush.
     pub(in crate::timing) fn writes(&mut self, count: usize) {
         (self.answers_due, self.stables_due) = (count, count);
         self.flushed = count == 0;
     }
 
-    /// One write is answered; tells whether it was the last, so that the flush is due.
+    /// One write is answered; returns whether it was the last, so that the flush is due.
     pub(in crate::timing) fn written(&mut self) -> bool {
         self.answers_due -= 1;
         self.answers_due == 0
@@ -45,7 +45,7 @@ impl Moving {
     }
 }
 
-/// Whether nobody has asked for anything for a while, and an alarm for when that will be so.
+/// Whether no request has come for a while, and an alarm for when that will be so.
 pub(in crate::timing) struct Leisure {
     after: Nanos,
     last_asked: Nanos,
@@ -70,7 +70,7 @@ impl Leisure {
         self.armed = false;
     }
 
-    /// Whether there is leisure now. Somebody who waits for an answer still asks.
+    /// Whether the device is idle now. A waiting request still counts as one.
     pub(in crate::timing) fn is_here(&mut self, now: Nanos, is_busy: bool) -> bool {
         if is_busy {
             self.last_asked = now;

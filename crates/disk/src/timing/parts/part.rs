@@ -22,7 +22,7 @@ struct Piece<P> {
     stable_due: bool,
 }
 
-/// What a part tells, by what the request was for.
+/// Events of a part, by the purpose of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::timing) enum Told<P> {
     Answered(P),
@@ -54,10 +54,11 @@ impl<P: Copy> Part<P> {
         self.answers_due
     }
 
-    /// Submits at `now`, which may lie its head start back; everything that happened before it was told already.
+    /// Submits at `now`, which may lie its head start back; earlier events were already returned.
     pub(in crate::timing) fn submit(&mut self, now: Nanos, request: Request, purpose: P) {
         if self.at < now {
-            // What an earlier submission caused at this very moment is told with the next step.
+            // Events that an earlier submission caused at this very moment are returned with the
+            // next step.
             self.timing.advance(now, &mut self.events);
             self.at = now;
         }

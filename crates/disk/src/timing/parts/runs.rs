@@ -36,7 +36,7 @@ impl From<Request> for Run {
     }
 }
 
-/// Puts a run behind others: into the last one where it follows that and both are no longer than `most`.
+/// Adds a run: to the last one if it follows that and both together are no longer than `most`.
 pub(in crate::timing) fn append_run(runs: &mut Vec<Run>, run: Run, most_bytes: u64) {
     if let Some(last) = runs.last_mut()
         && last.end_bytes() == run.offset_bytes

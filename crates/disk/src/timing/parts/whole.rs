@@ -12,7 +12,7 @@ pub(in crate::timing) struct Wholes {
 }
 
 struct Whole {
-    /// Of the caller.
+    /// The caller's tag.
     tag: Tag,
     answers: u32,
     stables: u32,
@@ -64,8 +64,8 @@ impl Wholes {
         self.settle(id, at, events);
     }
 
-    /// Tells what there is to tell of a request, all of whose pieces are named. What is stable is told
-    /// before the answer.
+    /// Returns the events of a request once all its pieces are named. Stability is reported before
+    /// the answer.
     pub(in crate::timing) fn settle(&mut self, id: Tag, at: Nanos, events: &mut Vec<Event>) {
         let whole = self.whole(id);
         let tag = whole.tag;

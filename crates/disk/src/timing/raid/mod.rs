@@ -26,7 +26,7 @@ use super::parts::{Part, Run, Told, Wholes, append_run, first};
 use super::{Counters, Event, Timing};
 use crate::request::{Kind, Nanos, Request, Tag};
 
-/// What a disk is asked for.
+/// Purpose of a request to a disk.
 #[derive(Clone, Copy)]
 enum For {
     Whole(Tag),
@@ -40,10 +40,10 @@ enum For {
 pub struct Raid {
     level: RaidLevel,
     chunk_bytes: u64,
-    /// Of one disk, whole chunks.
+    /// Of one disk, in whole chunks.
     disk_bytes: u64,
     disks: Vec<Part<For>>,
-    /// Where each disk's last read ended.
+    /// The end of each disk's last read.
     read_ends: Vec<u64>,
     /// Disks with the same content.
     copies: usize,
@@ -173,7 +173,7 @@ impl Raid {
         }
     }
 
-    /// Reads what a stripe's parity needs, or goes on at once where it needs nothing.
+    /// Reads the blocks that a stripe's parity needs, or continues at once if it needs none.
     fn begin_stripe(&mut self, now: Nanos, stripe: Tag) {
         let reads = self.parity.begin(stripe);
         if reads.is_empty() {
@@ -271,7 +271,7 @@ impl Timing for Raid {
         self.wholes.settle(id, now, &mut self.out);
     }
 
-    /// Of requests that every disk has a head start for; what no disk is asked for has none.
+    /// The head start that every disk has for the request; none if no disk gets a request.
     fn head_start(&self) -> Nanos {
         match self.level {
             RaidLevel::Raid5 => 0,

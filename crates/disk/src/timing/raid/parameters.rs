@@ -1,11 +1,14 @@
-//! What a device file says of an array: `[device.raid]`, and its disks in `[[device.raid.disks]]` or as
-//! `disks = [{ named = "…" }, { named = "…" }]`.
+//! Parameters of an array: `[device.raid]`, and its disks in `[[device.raid.disks]]` or as `disks =
+//! [{ named = "…" }, { named = "…" }]`.
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Figure, Model};
+use super::Raid;
+use crate::device::{Build, Figure, Kind, Model, Properties};
+use crate::timing::Timing;
 
-/// Disks that work as one.
+/// Disks that work as one. RAID 5 reads old data and parity, or the rest of a stripe, before it writes a
+/// part of one; whole stripes are written at once. Failed disks and the write hole are not modelled.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RaidParameters {
@@ -38,7 +41,9 @@ impl TryFrom<u8> for RaidLevel {
             1 => Ok(Self::Raid1),
             5 => Ok(Self::Raid5),
             10 => Ok(Self::Raid10),
-            _ => Err(format!("RAID level {number} is not known: 0, 1, 5 or 10")),
+            _ => Err(format!(
+                "RAID level {number} is not supported; use 0, 1, 5 or 10"
+            )),
         }
     }
 }
@@ -67,11 +72,8 @@ fn chunk_bytes() -> Figure<u64> {
 const CHUNKS: std::ops::RangeInclusive<u64> = 4096..=16 << 20;
 const MOST_DISKS: usize = 64;
 
-impl RaidParameters {
-    /// # Errors
-    ///
-    /// The parameter, its value and what it may be.
-    pub fn check(&self) -> Result<(), String> {
+impl Kind for RaidParameters {
+    fn check(&self) -> Result<(), String> {
         let chunk_bytes = self.chunk_bytes.value;
         if !chunk_bytes.is_power_of_two() || !CHUNKS.contains(&chunk_bytes) {
             return Err(format!(
@@ -91,7 +93,7 @@ impl RaidParameters {
         };
         if !fits || disks > MOST_DISKS {
             return Err(format!(
-                "raid.disks are {disks}; this level needs {words}, and at most {MOST_DISKS}"
+                "raid.disks has {disks} disks; this level needs {words}, and at most {MOST_DISKS}"
             ));
         }
         for (number, disk) in self.disks.iter().enumerate() {
@@ -99,5 +101,19 @@ impl RaidParameters {
                 .map_err(|why| format!("raid.disks[{number}]: {why}"))?;
         }
         Ok(())
+    }
+
+    fn build(&self, build: Build) -> Box<dyn Timing> {
+        let disks = (0..).zip(&self.disks);
+        let disks = disks.map(|(number, disk)| disk.build(build.part(number)));
+        Box::new(Raid::new(self, disks.collect()))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties::of_parts(&self.disks)
+    }
+
+    fn parts_mut(&mut self) -> Vec<&mut Model> {
+        self.disks.iter_mut().collect()
     }
 }

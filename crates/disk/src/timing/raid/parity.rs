@@ -21,10 +21,10 @@ pub(super) struct Parity {
     waited: u64,
 }
 
-/// What one request writes of one stripe.
+/// One request's write to one stripe.
 pub(super) struct StripeWrite {
     row: u64,
-    /// By data chunk: from, to within the chunk.
+    /// By data chunk: start and end within the chunk.
     data: Vec<(u64, u64, u64)>,
 }
 
@@ -69,7 +69,7 @@ impl Parity {
         (self.data_disk(row, chunk % self.data_chunks()), row)
     }
 
-    /// What a write writes, stripe by stripe.
+    /// A write's pieces, stripe by stripe.
     pub(super) fn writes(&self, run: Run) -> Vec<StripeWrite> {
         let mut writes: Vec<StripeWrite> = Vec::new();
         let mut at = run.offset_bytes;
@@ -117,8 +117,8 @@ impl Parity {
         Some(id)
     }
 
-    /// What is to be read before a stripe can be written: the old data and parity (read, modify, write),
-    /// or the data that is not written (reconstruct), whichever are fewer bytes.
+    /// The reads before a stripe can be written: the old data and parity (read, modify, write), or
+    /// the data that is not written (reconstruct), whichever has fewer bytes.
     pub(super) fn begin(&mut self, id: Tag) -> Vec<(usize, Run)> {
         let write = &self.stripe(id).write;
         let (row, data) = (write.row, write.data.clone());
@@ -161,14 +161,14 @@ impl Parity {
         others
     }
 
-    /// Whether everything was read.
+    /// Whether all reads are done.
     pub(super) fn was_read(&mut self, id: Tag) -> bool {
         let stripe = self.stripe(id);
         stripe.reads_due -= 1;
         stripe.reads_due == 0
     }
 
-    /// What is written: the data, and the parity of their extent.
+    /// The writes: the data, and the parity of their extent.
     pub(super) fn write(&mut self, id: Tag) -> Vec<(usize, Run)> {
         let write = &self.stripe(id).write;
         let (row, data) = (write.row, write.data.clone());
@@ -183,7 +183,7 @@ impl Parity {
         writes
     }
 
-    /// With the last answer: whose write it was, and the one that waits for the stripe.
+    /// After the last answer: the write that it completes, and the one that waits for the stripe.
     pub(super) fn was_written(&mut self, id: Tag) -> Option<(Tag, Option<Tag>)> {
         let stripe = self.stripe(id);
         stripe.answers_due -= 1;
@@ -200,7 +200,7 @@ impl Parity {
         Some((whole, next))
     }
 
-    /// With the last stability: whose write it was.
+    /// After the last stability: the write that it completes.
     pub(super) fn is_stable(&mut self, id: Tag) -> Option<Tag> {
         let stripe = self.stripe(id);
         stripe.stables_due -= 1;
@@ -251,7 +251,7 @@ impl Parity {
     }
 }
 
-/// From the first byte within a chunk to the last.
+/// From the first to the last byte within a chunk.
 fn extent(data: &[(u64, u64, u64)]) -> (u64, u64) {
     let low = data.iter().map(|(_, from, _)| *from).min();
     let high = data.iter().map(|(.., to)| *to).max();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::device::Kind as _;
 use crate::device::{Figure, Model, Pattern, Probe};
 use crate::request::NANOS_PER_US;
 use crate::simulate::{self, Length};
@@ -243,7 +244,7 @@ fn what_cannot_be_is_refused_in_words() {
         wrong.chunk_bytes.value = chunk_bytes;
         wrong.check().expect_err("it cannot be")
     };
-    assert!(words(RaidLevel::Raid0, 1, CHUNK).contains("raid.disks are 1"));
+    assert!(words(RaidLevel::Raid0, 1, CHUNK).contains("raid.disks has 1"));
     assert!(words(RaidLevel::Raid5, 2, CHUNK).contains("three or more"));
     assert!(words(RaidLevel::Raid10, 5, CHUNK).contains("an even number"));
     assert!(words(RaidLevel::Raid0, 65, CHUNK).contains("at most 64"));

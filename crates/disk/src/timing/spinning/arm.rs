@@ -6,7 +6,7 @@ use super::sectors::Sectors;
 use super::write_cache::{Extent, Tags};
 use crate::request::Nanos;
 
-/// What moves bytes between platter and cache.
+/// An operation that moves bytes between platter and cache.
 #[derive(Debug)]
 pub(super) enum Operation {
     Read(Command),
@@ -36,7 +36,7 @@ pub(super) struct Stream {
     from: u64,
     from_turns: f64,
     since: Nanos,
-    /// Where the segment is full; the head rests there until the host has caught up.
+    /// The segment is full; the head rests there until the host has caught up.
     limit: u64,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum State {
     Busy { until: Nanos, operation: Operation },
 }
 
-/// What the arm did since the disk was switched on, in nanoseconds where it is a time.
+/// Counters of the arm since the disk was switched on; times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Travels {
     pub(super) seeks: u64,
@@ -59,7 +59,7 @@ pub(super) struct Travels {
 #[derive(Debug)]
 pub(super) struct Arm {
     pub(super) state: State,
-    /// Where the head is, in turns of the spiral; that of the end of an operation under way.
+    /// Position of the head, in turns of the spiral, at the end of the current operation.
     pub(super) head: f64,
     pub(super) travels: Travels,
     settle_ns: f64,
@@ -203,7 +203,7 @@ impl Stream {
         self.from
     }
 
-    /// Whether it reads or will read some of a range.
+    /// Whether the arm reads, or will read, a part of a range.
     pub(super) fn meets(&self, start: u64, end: u64) -> bool {
         start < self.limit && self.from < end
     }

@@ -18,7 +18,7 @@ impl Command {
     }
 }
 
-/// What the controller is about.
+/// The controller's current step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
     /// Taking a command in; the bytes of a write come with it.
@@ -34,7 +34,7 @@ pub(super) struct Controller {
     queue_depth: usize,
     /// Not yet known to the disk.
     backlog: VecDeque<Command>,
-    /// What it does and until when.
+    /// The current step and its end.
     work: Option<(Nanos, Work)>,
     /// Taken in and not yet answered.
     inside: usize,
@@ -72,8 +72,8 @@ impl Controller {
         self.work.map(|(at, _)| at)
     }
 
-    /// Takes the next command in, if there is one and room for it: from its arrival on, or since when
-    /// that was possible. A command may be told of late, as long as its overhead is not over.
+    /// Accepts the next command, if there is one and room for it: from its arrival on, or from when
+    /// that was possible. A command may be submitted late, as long as its overhead is not over.
     pub(super) fn take_next(&mut self) {
         if self.work.is_some() || self.inside >= self.queue_depth {
             return;
@@ -101,7 +101,7 @@ impl Controller {
         self.work = Some((until, Work::Send(command)));
     }
 
-    /// A command inside is answered; where the queue was full or a flush held it, that makes way.
+    /// A command is answered; if the queue was full or a flush held it, that makes room.
     pub(super) fn answered(&mut self, now: Nanos, was_flush: bool) {
         if was_flush || self.inside == self.queue_depth {
             self.free_since = self.free_since.max(now);

@@ -1,10 +1,10 @@
-//! Where an address lies: its radius, its angle, and how fast the platter passes there.
+//! The place of an address: its radius, its angle, and how fast the platter passes there.
 //!
-//! The disk is one long spiral. Sustained rates of data sheets contain the track and head switches,
-//! for the drive skews its tracks so that the next one's begin arrives just when the head has
-//! settled; a spiral that turns at that rate is the same to whoever reads on, and its angle at an
-//! address is the angle at which the platter must stand for the transfer to begin. What it leaves
-//! out: a head switch within a cylinder costs a random access as much as a seek to the next track.
+//! The disk is one long spiral. Sustained rates of data sheets include track and head switches,
+//! because the drive skews its tracks so that the next one begins just when the head has settled. A
+//! spiral with that rate behaves the same for sequential reads, and its angle at an address is the
+//! angle at which a transfer can begin. It leaves out that a head switch within a cylinder costs a
+//! random access as much as a seek to the next track.
 
 use super::parameters::SpinningParameters;
 use super::seek::Seek;
@@ -27,11 +27,11 @@ pub(super) struct Geometry {
     inner_rate: f64,
 }
 
-/// What it takes to bring the head to the begin of a transfer.
+/// The steps that bring the head to the beginning of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Positioning {
     pub(super) seek_ns: f64,
-    /// Slightly negative where the head has just reached the sector and rounding says it is past it.
+    /// Slightly negative if the head has just reached the sector and rounding puts it past it.
     pub(super) wait_ns: f64,
 }
 
@@ -69,7 +69,7 @@ impl Geometry {
         self.turns * share * (outer + inner) / (outer + root)
     }
 
-    /// The address under the head after so many turns of the spiral.
+    /// The address under the head after that many turns of the spiral.
     pub(super) fn byte_after(&self, turns: f64) -> u64 {
         let x = (turns / self.turns).clamp(0.0, 1.0);
         let (outer, inner) = (self.outer_rate, self.inner_rate);

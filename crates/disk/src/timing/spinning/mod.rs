@@ -1,12 +1,12 @@
 //! A disk with an arm and platters.
 //!
-//! One room a mechanism: `geometry` (zones and angle), `seek`, `queue` (what comes next),
-//! `read_ahead`, `write_cache`; `controller` takes commands in and answers what needs no arm; `arm`
-//! moves, reads and writes; `model` joins them and keeps the order of time. Nothing here is drawn at
-//! random: where a sector lies and where the platter stands decide.
+//! One file per mechanism: `geometry` (zones and angle), `seek`, `queue` (the next command),
+//! `read_ahead`, `write_cache`; `controller` accepts commands and answers those that need no arm;
+//! `arm` moves, reads and writes; `model` joins them and keeps the order of time. Nothing is drawn
+//! at random: the place of a sector and the angle of the platter decide.
 //!
-//! What it leaves out: head switches within a cylinder (see `geometry`), defects and retries, thermal
-//! recalibration, and clean copies of what was written (a read hits the write cache only until the
+//! Left out: head switches within a cylinder (see `geometry`), defects and retries, thermal
+//! recalibration, and clean copies of written data (a read hits the write cache only until the
 //! bytes are on the platter).
 
 mod arm;

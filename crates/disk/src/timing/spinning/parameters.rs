@@ -2,15 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Spinning;
 use super::seek::Seek;
-use crate::device::Figure;
+use crate::device::{Build, Figure, Kind, Properties};
 use crate::request::NANOS_PER_S;
+use crate::timing::Timing;
 
 /// More commands than this would make every choice of the next one slow; no disk is known to hold more.
 const MOST_COMMANDS: u32 = 1024;
 
-/// A disk with an arm and platters. Times are those of data sheets; what a file leaves out is a
-/// guess of ours and says so.
+/// A disk with an arm over platters. Times are those of data sheets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpinningParameters {
@@ -25,13 +26,14 @@ pub struct SpinningParameters {
     pub average_seek_us: Figure<f64>,
     /// Seek of a read from edge to edge.
     pub full_stroke_seek_us: Figure<f64>,
-    /// What a write's seek takes longer than a read's.
+    /// Additional time of a write's seek compared with a read's.
     pub write_settle_us: Figure<f64>,
     /// Sustained rate at the first address, in 10^6 bytes a second; track and head switches included.
     pub outer_mb_per_s: Figure<f64>,
     /// The same at the last address.
     pub inner_mb_per_s: Figure<f64>,
-    /// From the arrival of a command to the begin of its seek or its transfer; one command at a time.
+    /// From the arrival of a command to the beginning of its seek or its transfer; one command at a
+    /// time.
     pub command_overhead_us: Figure<f64>,
     pub interface_mb_per_s: Figure<f64>,
     /// Commands that the disk knows of at a time; the rest wait in the order of their arrival.
@@ -43,11 +45,11 @@ pub struct SpinningParameters {
     pub ageing: Figure<f64>,
     /// All of the cache: read segments and cached writes.
     pub cache_bytes: Figure<u64>,
-    /// Streams that the cache follows at a time. What `write_cache_bytes` leaves of the cache is
-    /// divided among them; a segment's size is also how far the disk reads ahead.
+    /// Streams that the cache follows at a time. They share the part of the cache that is not
+    /// `write_cache_bytes`; the size of such a segment is also how far the disk reads ahead.
     #[serde(default = "default::read_segments")]
     pub read_segments: Figure<u32>,
-    /// Whether a write is answered when it is in the cache (true) or on the platter.
+    /// Whether a write is answered when it is in the cache (true) or on the platter (false).
     #[serde(default = "default::write_cache")]
     pub write_cache: Figure<bool>,
     /// Bytes that may be cached and not yet on the platter.
@@ -98,18 +100,30 @@ mod default {
     }
 }
 
-impl SpinningParameters {
-    /// Refuses a disk that cannot be.
-    ///
-    /// # Errors
-    ///
-    /// The parameter, its value and what it may be.
-    pub fn check(&self) -> Result<(), String> {
+impl Kind for SpinningParameters {
+    fn check(&self) -> Result<(), String> {
         self.check_ranges()?;
         self.check_geometry()?;
         self.check_cache()
     }
 
+    fn build(&self, build: Build) -> Box<dyn Timing> {
+        Box::new(Spinning::new(self, build.seed))
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            sector_bytes: self.sector_bytes.value,
+            one_at_a_time: true,
+            rotational: true,
+            turns_us: vec![60e6 / f64::from(self.rpm.value)],
+            has_head: true,
+            ..Properties::solid_state()
+        }
+    }
+}
+
+impl SpinningParameters {
     fn check_ranges(&self) -> Result<(), String> {
         let within = |name: &str, value: f64, least: f64, most: f64| {
             if value >= least && value <= most {
@@ -178,13 +192,13 @@ impl SpinningParameters {
         if interface < outer {
             return Err(format!(
                 "interface_mb_per_s is {interface}, less than outer_mb_per_s ({outer}); \
-                 a slow bus before a disk is a `[device.bridge]`"
+                 describe a slow bus before a disk as `[device.bridge]`"
             ));
         }
         if inner > outer {
             return Err(format!(
                 "inner_mb_per_s is {inner}, more than outer_mb_per_s ({outer}); \
-                 the outer tracks are the longer ones"
+                 outer tracks are longer, so they cannot be slower"
             ));
         }
         let track_bytes = outer * 1e6 * 60.0 / f64::from(self.rpm.value);
@@ -214,7 +228,7 @@ impl SpinningParameters {
         Ok(())
     }
 
-    /// How much a read segment holds, and how far the disk reads ahead.
+    /// Bytes of a read segment, and how far the disk reads ahead.
     pub(super) fn segment_bytes(&self) -> u64 {
         (self.cache_bytes.value - self.write_cache_bytes.value)
             / u64::from(self.read_segments.value)

@@ -1,9 +1,10 @@
-//! What waits for the arm, and which of it comes next: shortest positioning time first, aged.
+//! Commands that wait for the arm, and the choice of the next one: shortest positioning time first,
+//! aged.
 //!
-//! T = positioning - w waiting, the least first: the aged form of SPTF of Jacobson and Wilkes (1991)
-//! and Seltzer, Chen and Ousterhout (1990). None starves: whoever has waited longer than another by
-//! the longest positioning time over w goes before it, so only those that arrived within that time
-//! can pass.
+//! T = positioning - w waiting, the least first: the aged form of SPTF of Jacobson and Wilkes
+//! (1991) and Seltzer, Chen and Ousterhout (1990). No command starves: one that has waited longer
+//! than another by the longest positioning time over w goes before it, so only those that arrived
+//! within that time can pass.
 //!
 //! The columns are plain arrays of floats and the loop has no branches and no calls, so that the
 //! compiler makes vector code of it: this scan is most of the model's cost.
@@ -11,21 +12,21 @@
 use super::geometry::{Geometry, single};
 use crate::request::Nanos;
 
-/// To the nearest whole number, for values below 2^22 (and nearly so beyond: a track in millions is
-/// no matter); unlike `f32::round` without a call.
+/// Rounds to the nearest whole number, for values below 2^22. Beyond, it is nearly exact, which is
+/// enough for a track in millions. Unlike `f32::round` it needs no call.
 fn round(value: f32) -> f32 {
     const ROUNDER: f32 = 12_582_912.0;
     (value + ROUNDER) - ROUNDER
 }
 
-/// Half the geometry's tolerance, so that what this scan takes for no wait is none there: its single
+/// Half the geometry's tolerance. So a wait that this scan takes for none is none there: its single
 /// precision is good to a tenth of it.
 const TOLERANCE_REVOLUTIONS: f32 = 0.5e-5;
 
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     ageing: f64,
-    /// Where each begins: whole turns of the spiral, and what is over.
+    /// The start of each: whole turns of the spiral, and the remainder.
     track: Vec<f32>,
     angle: Vec<f32>,
     settle_ns: Vec<f32>,
@@ -83,7 +84,8 @@ impl<T> Queue<T> {
         &self.items
     }
 
-    /// Adds what begins after so many turns of the spiral and has waited since `arrived`.
+    /// Adds a command that begins after that many turns of the spiral and has waited since
+    /// `arrived`.
     pub(super) fn push(&mut self, turns: f64, settle_ns: f64, arrived: Nanos, item: T) {
         let (track, angle) = split(turns);
         self.track.push(track);
@@ -133,7 +135,7 @@ impl<T> Queue<T> {
             let moved = seek.time_ns(share) + settle_ns[i];
             let seek_ns = if beyond < 0.0 { 0.0 } else { moved };
             let turn = angle[i] - angle_now - seek_ns * per_revolution;
-            // To 0..1; just missed by no more than rounding is not missed.
+            // To 0..1; a target missed only by rounding is not missed.
             let nearest = turn - round(turn);
             let wait = if nearest < -TOLERANCE_REVOLUTIONS {
                 nearest + 1.0

@@ -1,4 +1,4 @@
-//! What the disk has read and keeps: a few segments, each a run of addresses that one stream uses.
+//! The disk's read cache: a few segments, each a run of addresses that one stream uses.
 
 /// One run of addresses in the cache.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +8,7 @@ struct Segment {
     last_use: u64,
 }
 
-/// The segments, the least recently used of which gives way.
+/// The segments; the least recently used one is replaced.
 #[derive(Debug)]
 pub(super) struct Segments {
     most: usize,
@@ -38,7 +38,7 @@ impl Segments {
             .any(|segment| segment.start <= start && end <= segment.end)
     }
 
-    /// Where the segment ends that holds all of a range.
+    /// The end of the segment that holds all of a range.
     pub(super) fn holds(&mut self, start: u64, end: u64) -> Option<u64> {
         self.uses += 1;
         let uses = self.uses;
@@ -51,8 +51,8 @@ impl Segments {
             })
     }
 
-    /// Bytes came off the platter. A segment that ends where they begin, or within them, grows and
-    /// lets go of its oldest; otherwise they begin a new one.
+    /// Adds bytes read from the platter. A segment that ends where they begin, or within them,
+    /// grows and drops its oldest bytes; otherwise they begin a new one.
     pub(super) fn keep(&mut self, start: u64, end: u64) {
         if self.segment_bytes == 0 || start >= end {
             return;

@@ -1,8 +1,9 @@
-//! The sectors of the platter, which are read and written whole, and the contents of which the disk has.
+//! The sectors of the platter, which are read and written whole, and those whose contents the disk
+//! has.
 
 use std::collections::VecDeque;
 
-/// Of the sectors that were written in part, the latest: they need not be read again.
+/// The sector most recently written in part; it need not be read again.
 #[derive(Debug)]
 pub(super) struct Sectors {
     sector_bytes: u64,
@@ -19,7 +20,8 @@ impl Sectors {
         }
     }
 
-    /// The numbers of those of which a range holds only a part: none, its first, its last, or both.
+    /// The numbers of the sectors that a range covers only in part: none, its first, its last, or
+    /// both.
     pub(super) fn written_in_part(
         &self,
         start: u64,

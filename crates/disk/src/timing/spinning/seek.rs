@@ -1,4 +1,4 @@
-//! How long the arm takes from one radius to another.
+//! Time of the arm from one radius to another.
 
 use super::geometry::single;
 use super::parameters::SpinningParameters;
@@ -37,8 +37,7 @@ impl Seek {
         // Below, the curve would bend the wrong way; above, it would fall towards the full stroke.
         if average < least || average > most {
             return Err(format!(
-                "average_seek_us is {average}; with track_to_track_seek_us {one} and \
-                 full_stroke_seek_us {full} no seek curve has such a mean: {least:.1} to {most:.1} can be"
+                "average_seek_us is {average}; with track_to_track_seek_us {one} and full_stroke_seek_us {full} it may be {least:.1} to {most:.1}"
             ));
         }
         let root = ((average - one) - (full - one) / 3.0) / 0.2;
@@ -51,7 +50,7 @@ impl Seek {
         })
     }
 
-    /// Of a read, over a fraction of the stroke; the caller knows whether there is a seek at all.
+    /// Seek of a read over a fraction of the stroke; the caller checks that there is a seek at all.
     #[inline]
     pub(super) fn time_ns(self, stroke_share: f32) -> f32 {
         self.track_to_track_ns + self.root_ns * stroke_share.sqrt() + self.linear_ns * stroke_share

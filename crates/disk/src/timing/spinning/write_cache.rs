@@ -1,8 +1,8 @@
 //! Writes that are answered and not yet on the platter.
 //!
-//! What is cached never overlaps: a write over a cached one takes its place and takes over its tags,
-//! for the replaced write is stable no sooner than the bytes that stand for it now. A cached write of
-//! which a part was replaced is in several extents, and stable when the last of them is.
+//! Cached extents never overlap. A write over a cached one replaces it and takes over its tags,
+//! because the replaced write is stable no sooner than the new bytes. A cached write that was
+//! replaced in part lies in several extents, and is stable when the last of them is.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::geometry::Geometry;
 use super::queue::{Queue, View};
 use crate::request::{Nanos, Tag};
 
-/// The writes whose bytes an extent holds. Most hold one, and that costs no allocation.
+/// The writes with bytes in an extent. Most extents have one, and that costs no allocation.
 #[derive(Clone, Debug)]
 pub(super) struct Tags {
     first: Tag,
@@ -45,7 +45,7 @@ impl Extent {
     }
 }
 
-/// What is cached, in no order, and how much may be.
+/// The cached extents, in no order, and their limits.
 #[derive(Debug)]
 pub(super) struct WriteCache {
     most_bytes: u64,
@@ -89,7 +89,7 @@ impl WriteCache {
         self.most_bytes
     }
 
-    /// Nothing waits to be written; one extent may be under way.
+    /// No extent waits to be written; one may be in progress.
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -111,7 +111,7 @@ impl WriteCache {
         self.commands() < self.most_commands && self.all_bytes() + bytes <= self.most_bytes
     }
 
-    /// Whether more than this share of the room is taken, of bytes or of commands.
+    /// Whether more than this share of the room is taken, in bytes or in commands.
     pub(super) fn fuller_than(&self, share: f64) -> bool {
         self.all_bytes() as f64 > share * self.most_bytes as f64
             || self.commands() as f64 > share * self.most_commands as f64
@@ -120,8 +120,8 @@ impl WriteCache {
     /// Whether all of a range is cached.
     pub(super) fn holds(&self, start: u64, end: u64) -> bool {
         let overlap = |&(from, to): &(u64, u64)| to.min(end).saturating_sub(from.max(start));
-        // Cached extents do not overlap, so their parts of the range add up; what is under way may
-        // have been replaced since, and counts only alone.
+        // Cached extents do not overlap, so their parts of the range add up. The extent in progress
+        // may have been replaced since, and counts only alone.
         let cached: u64 = self.spans.iter().map(overlap).sum();
         cached == end - start
             || self
@@ -241,7 +241,8 @@ impl WriteCache {
         }
     }
 
-    /// A piece of each of these writes is on the platter: tells those of which it was the last.
+    /// A piece of each of these writes is on the platter: returns the writes of which it was the
+    /// last piece.
     pub(super) fn settle(&mut self, tags: &Tags, mut stable: impl FnMut(Tag)) {
         if self.pieces.is_empty() {
             tags.iter().for_each(stable);
@@ -258,13 +259,13 @@ impl WriteCache {
         }
     }
 
-    /// The extent whose turn it is, and its cost.
+    /// The extent that comes next, and its cost.
     pub(super) fn best(&mut self, view: View) -> Option<(usize, f64)> {
         self.queue.best(view)
     }
 
-    /// Takes an extent to be written, with its neighbours where it ends within a sector; its room is
-    /// free when `written` says so.
+    /// Takes an extent to be written, with its neighbours if it ends within a sector; `written`
+    /// frees its room.
     pub(super) fn begin(&mut self, index: usize) -> Extent {
         let mut extent = self.remove(index);
         while !extent.start.is_multiple_of(self.sector_bytes)

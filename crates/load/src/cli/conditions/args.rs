@@ -6,7 +6,7 @@ use crate::cli::Stop;
 use crate::cli::args::{Connection, Load, Protocol, engine_name};
 use crate::workload::conditions::History;
 
-/// What prepare and run must agree on.
+/// Options that prepare and run must agree on.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct ConditionsArgs {
     /// Tables, named conditions1, conditions2, …; each holds one quantity's entries
@@ -86,11 +86,11 @@ pub(in crate::cli) struct RunConditions {
     #[arg(long, value_name = "PERCENT", default_value = "90", value_parser = percent)]
     pub(super) hot_percent: f64,
 
-    /// How many hours the hot present is long
+    /// Length of the last hours, in hours
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=876_000))]
     pub(super) hot_hours: u32,
 
-    /// Share of the questions, 0 to 1, in whose place a client makes a new entry
+    /// Share of the queries, 0 to 1, that a client replaces by a new entry
     #[arg(long, value_name = "SHARE", default_value = "0.001", value_parser = share)]
     pub(super) appends: f64,
 

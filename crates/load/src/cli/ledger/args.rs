@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::args::{Connection, Load, Protocol};
 
-/// What prepare and run must agree on.
+/// Options that prepare and run must agree on.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct LedgerArgs {
     /// Accounts, with ids from 1

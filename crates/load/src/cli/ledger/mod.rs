@@ -9,11 +9,9 @@ use std::path::Path;
 
 use super::Stop;
 use super::connect::{Task, target, with_driver};
-use super::prepare::{build_tables, drop_tables};
+use super::prepare::{Build, drop_tables};
 use super::run::{Kind, run_load, seed};
 use crate::driver::Driver;
-use crate::engine::Failure;
-use crate::target::Target;
 use crate::workload::ledger::tables::{LedgerTables, NAMES};
 use crate::workload::ledger::{Acknowledgements, Ledger, LedgerOptions};
 use args::{CleanupLedger, LedgerArgs, PrepareLedger, RunLedger};
@@ -28,7 +26,15 @@ pub(super) fn prepare(args: &PrepareLedger) -> Result<(), Stop> {
         filler_bytes: args.ledger.filler_bytes.into(),
         seed: args.ledger.seed.unwrap_or(DATA_SEED),
     };
-    with_driver(target(&args.connection)?, PrepareTask { set })
+    let (which, threads) = (String::new(), None);
+    with_driver(
+        target(&args.connection)?,
+        Build {
+            set,
+            which,
+            threads,
+        },
+    )
 }
 
 pub(super) fn cleanup(args: &CleanupLedger) -> Result<(), Stop> {
@@ -36,27 +42,7 @@ pub(super) fn cleanup(args: &CleanupLedger) -> Result<(), Stop> {
 }
 
 pub(super) fn run(args: &RunLedger) -> Result<(), Stop> {
-    let target = target(&args.connection)?;
-    let checks_tables = target != Target::Null;
-    with_driver(
-        target,
-        RunTask {
-            args,
-            checks_tables,
-        },
-    )
-}
-
-struct PrepareTask {
-    set: LedgerTables,
-}
-
-impl Task for PrepareTask {
-    const MAY_CREATE: bool = true;
-
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        Ok(build_tables(&driver, &self.set, "", None)?)
-    }
+    with_driver(target(&args.connection)?, RunTask(args))
 }
 
 impl Task for &CleanupLedger {
@@ -66,17 +52,14 @@ impl Task for &CleanupLedger {
     }
 }
 
-struct RunTask<'a> {
-    args: &'a RunLedger,
-    checks_tables: bool,
-}
+struct RunTask<'a>(&'a RunLedger);
 
 impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let args = self.args;
+        let Self(args) = self;
         let file = args.acknowledgements.as_deref();
         let acknowledgements = file.map(create).transpose()?;
-        if self.checks_tables {
+        if driver.has_tables() {
             check_tables(&driver, &args.ledger, file.is_some()).inspect_err(|_| forget(file))?;
         }
         let options = options(&args.ledger, acknowledgements);
@@ -105,22 +88,17 @@ fn create(path: &Path) -> Result<Acknowledgements, Stop> {
     Acknowledgements::create(path).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                "exists already, and may be another run's evidence; name a new file".to_owned()
+                "exists already and may be another run's evidence; give a new file".to_owned()
             }
-            _ => format!("cannot be made: {error}"),
+            _ => format!("cannot be created: {error}"),
         };
         Stop::Arguments(format!("--acknowledgements {}: {why}", path.display()))
     })
 }
 
-/// Takes the file back where no client has come: it says nothing, and the next run wants its name.
+/// Removes the file if no client has connected: it is empty, and the next run may use its name.
 fn forget(path: Option<&Path>) {
     if let Some(path) = path {
         let _ = fs::remove_file(path);
     }
-}
-
-/// What is told of tables that are not as they must be.
-fn unfit(message: String) -> Failure {
-    Failure::new("tables", message)
 }

@@ -22,8 +22,8 @@ pub(in crate::cli) struct OltpArgs {
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=2_147_483_647))]
     pub(in crate::cli) rows: u64,
 
-    /// What a transaction is; the tables of complex have unsigned numbers, so prepare and run alike
-    /// [default: read-write, or complex with --schema sbtest]
+    /// The statements of a transaction. The tables of complex have unsigned numbers, so give
+    /// prepare and run the same mix [default: read-write, or complex with --schema sbtest]
     #[arg(long)]
     mix: Option<Mix>,
 
@@ -91,8 +91,8 @@ pub(in crate::cli) struct RunOltp {
     #[arg(long)]
     pub(in crate::cli) protocol: Option<Protocol>,
 
-    /// For how long a client keeps the table that it has drawn [default: as sysbench does:
-    /// transaction for complex, else group]
+    /// How long a client keeps the table that it has drawn [default: as in sysbench: transaction
+    /// for complex, else group]
     #[arg(long, value_name = "WHAT")]
     pub(in crate::cli) table_per: Option<TablePer>,
 
@@ -100,8 +100,8 @@ pub(in crate::cli) struct RunOltp {
     #[arg(long)]
     pub(in crate::cli) skip_trx: bool,
 
-    /// Whether the tables' storage engine has transactions; where it has none, LOCK TABLES and
-    /// UNLOCK TABLES stand for BEGIN and COMMIT
+    /// Whether the tables' storage engine has transactions; if not, LOCK TABLES and UNLOCK TABLES
+    /// replace BEGIN and COMMIT
     #[arg(
         long,
         value_name = "WHAT",
@@ -110,8 +110,8 @@ pub(in crate::cli) struct RunOltp {
     )]
     pub(in crate::cli) engine_trx: EngineTrx,
 
-    /// Leave the server and come again after so many transactions, inside the last one's time
-    /// [default: stay]
+    /// Reconnect after every so many transactions; the time counts as part of the last one
+    /// [default: stay connected]
     #[arg(long, value_name = "TRANSACTIONS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(in crate::cli) reconnect: Option<u64>,
 }

@@ -1,67 +1,44 @@
 //! Finds out before the clients connect whether the tables are those that the run asks for.
 
 use super::which_tables;
-use crate::driver::{Admin, Dialect, Driver};
+use crate::cli::tables::{Found, Owned, unfit};
+use crate::driver::{Dialect, Driver};
 use crate::engine::Failure;
-use crate::workload::oltp::tables::{Found, highest_id, inspect};
 use crate::workload::oltp::{OltpOptions, Schema};
-use crate::workload::tables;
 
-/// Checks every table; tells whether all of them know transactions (`None`: that makes no
+const INDEXED_COLUMN: &str = "k";
+
+/// Checks every table; returns whether all of them know transactions (`None`: that makes no
 /// difference here).
 pub(super) fn check_tables<D: Driver>(
     driver: &D,
     options: &OltpOptions,
 ) -> Result<Option<bool>, Failure> {
-    let connecting = |fault| Failure::from_fault("connecting", &fault);
-    let mut admin = driver.admin().map_err(connecting)?;
+    let owned = Owned {
+        workload: "oltp",
+        which: which_tables(options.schema, options.tables),
+        made_by: made_by(options),
+    };
+    let mut found = owned.open(driver)?;
+    refuse_other_schema(&mut found, options.schema)?;
     let mut transactional = None;
     let mut too_small = TooSmall::default();
     for number in 1..=options.tables {
         let name = options.schema.table_name(number);
-        let found = look(&mut *admin, driver.dialect(), &name, options)?;
-        compare(&name, found, options)?;
-        too_small.look(&mut *admin, name, options.rows)?;
-        if let Some(it_is) = found.transactional {
+        found.require(&name)?;
+        found.require_index(&name, INDEXED_COLUMN)?;
+        warn_of_signed_numbers(&mut found, &name, options)?;
+        if let Some(it_is) = found.is_transactional(&name)? {
             transactional = Some(transactional.unwrap_or(true) && it_is);
         }
+        too_small.look(&mut found, name, options.rows)?;
     }
     too_small.warn(options.rows);
     Ok(transactional)
 }
 
-fn look(
-    admin: &mut dyn Admin,
-    dialect: Dialect,
-    name: &str,
-    options: &OltpOptions,
-) -> Result<Found, Failure> {
-    let looking = |fault| Failure::from_fault("looking at the tables", &fault);
-    if tables::exists(admin, dialect, name).map_err(looking)? {
-        return inspect(admin, dialect, name).map_err(looking);
-    }
-    let other = options.schema.other();
-    let is_other = tables::exists(admin, dialect, &other.table_name(1)).map_err(looking)?;
-    let remedy = if is_other {
-        format!(
-            "but {} does: were the tables prepared with --schema {}?",
-            other.table_name(1),
-            other.name()
-        )
-    } else {
-        format!(
-            "`diskproof-load prepare oltp {}` makes it",
-            as_given(options)
-        )
-    };
-    Err(Failure::new(
-        "tables",
-        format!("table {name} does not exist, {remedy}"),
-    ))
-}
-
 /// The options by which `prepare` makes the tables that the run asks for.
-fn as_given(options: &OltpOptions) -> String {
+fn made_by(options: &OltpOptions) -> String {
     let tables = which_tables(options.schema, options.tables);
     let rows = options.rows;
     if options.mix.is_legacy() && options.schema == Schema::Numbered {
@@ -70,20 +47,35 @@ fn as_given(options: &OltpOptions) -> String {
     format!("{tables} --rows {rows}")
 }
 
-fn compare(name: &str, found: Found, options: &OltpOptions) -> Result<(), Failure> {
-    if !found.indexed {
-        let message = format!(
-            "table {name} has no index on column k (was its preparation cut short?); \
-             make the tables anew with `diskproof-load cleanup oltp {}` and `prepare oltp {}`",
-            which_tables(options.schema, options.tables),
-            as_given(options)
-        );
-        return Err(Failure::new("tables", message));
+fn refuse_other_schema(found: &mut Found, schema: Schema) -> Result<(), Failure> {
+    let (first, others) = (schema.table_name(1), schema.other().table_name(1));
+    if found.exists(&first)? || !found.exists(&others)? {
+        return Ok(());
     }
-    if options.mix.is_legacy() && found.unsigned == Some(false) {
+    Err(unfit(format!(
+        "table {first} does not exist, but {others} does; if the tables were prepared with --schema {0}, run \
+         with --schema {0}",
+        schema.other().name()
+    )))
+}
+
+/// sysbench's older mixes were defined on unsigned numbers (MySQL family only).
+fn warn_of_signed_numbers(
+    found: &mut Found,
+    name: &str,
+    options: &OltpOptions,
+) -> Result<(), Failure> {
+    if !options.mix.is_legacy() || found.dialect() != Dialect::Mysql {
+        return Ok(());
+    }
+    let column_type = found.value(&format!(
+        "SELECT column_type FROM information_schema.columns \
+         WHERE table_schema = DATABASE() AND table_name = '{name}' AND column_name = 'id'"
+    ))?;
+    if column_type.is_some_and(|text| !text.to_ascii_lowercase().contains("unsigned")) {
         tell!(
-            "warning: the numbers of {name} are signed, and {} was defined on unsigned ones; \
-             prepare with --mix {0} to have them",
+            "warning: the numbers of {name} are signed, but --mix {0} was defined on unsigned ones; \
+             prepare the tables with --mix {0}",
             options.mix.name()
         );
     }
@@ -99,10 +91,9 @@ struct TooSmall {
 }
 
 impl TooSmall {
-    fn look(&mut self, admin: &mut dyn Admin, name: String, rows: u64) -> Result<(), Failure> {
-        let highest = highest_id(admin, &name)
-            .map_err(|fault| Failure::from_fault(&format!("reading table {name}"), &fault))?
-            .unwrap_or(0);
+    fn look(&mut self, found: &mut Found, name: String, rows: u64) -> Result<(), Failure> {
+        let highest = found.number(&format!("SELECT MAX(id) FROM {name}"))?;
+        let highest = highest.unwrap_or(0);
         if highest < rows {
             self.count += 1;
             self.first.get_or_insert((name, highest));

@@ -1,4 +1,4 @@
-//! How many statements of each group make a transaction: sysbench's own options.
+//! Number of statements of each group in a transaction: sysbench's own options.
 
 use clap::Args;
 
@@ -102,8 +102,7 @@ impl CountArgs {
             let Some(chosen) = chosen else { continue };
             if !mix.is_transaction() || *count == 0 {
                 return Err(Stop::Arguments(format!(
-                    "{option} has no meaning for --mix {}, whose transaction has no such group of statements \
-                     that could be counted",
+                    "{option} does not apply to --mix {}, which has no such group of statements; leave it out",
                     mix.name()
                 )));
             }
@@ -111,12 +110,13 @@ impl CountArgs {
         }
         if mix.is_transaction() && counts == Counts::default() {
             return Err(Stop::Arguments(
-                "every group of statements was set to 0: the transaction is empty".into(),
+                "every group of statements is 0, so the transaction is empty; raise one of them"
+                    .into(),
             ));
         }
         if self.update_before_delete && (schema, mix) != (Schema::Single, Mix::Complex) {
             return Err(Stop::Arguments(
-                "--update-before-delete belongs to sysbench 0.4: add --schema sbtest --mix complex"
+                "--update-before-delete is part of sysbench 0.4 only; add --schema sbtest --mix complex"
                     .into(),
             ));
         }

@@ -20,8 +20,8 @@ pub(in crate::cli) struct DistributionArgs {
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(0..=99))]
     special_hot: Option<u32>,
 
-    /// special, gaussian: uniform draws whose mean makes the bell (sysbench: --rand-spec-iter)
-    /// [default: 12]
+    /// special, gaussian: number of uniform draws to average (sysbench: --rand-spec-iter) [default:
+    /// 12]
     #[arg(long, value_name = "DRAWS", value_parser = clap::value_parser!(u32).range(1..=1000))]
     bell_draws: Option<u32>,
 

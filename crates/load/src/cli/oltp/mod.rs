@@ -7,7 +7,7 @@ mod distribution;
 
 use super::Stop;
 use super::connect::{Task, target, with_driver};
-use super::prepare::{build_tables, drop_tables, engine_for};
+use super::prepare::{Build, Drop, engine_for};
 use super::run::{Kind, run_load, seed};
 use crate::driver::{Dialect, Driver};
 use crate::target::Target;
@@ -31,13 +31,23 @@ pub(super) fn prepare(args: &PrepareOltp) -> Result<(), Stop> {
         seed: args.oltp.seed.unwrap_or(DATA_SEED),
         engine: engine_for(&target, args.engine.as_deref())?,
     };
+    let which = which_tables(set.schema, set.tables);
     let threads = args.threads;
-    with_driver(target, PrepareTask { set, threads })
+    with_driver(
+        target,
+        Build {
+            set,
+            which,
+            threads,
+        },
+    )
 }
 
 pub(super) fn cleanup(args: &CleanupOltp) -> Result<(), Stop> {
     one_table(args.schema, args.tables)?;
-    with_driver(target(&args.connection)?, args)
+    let numbers = 1..=usize::from(args.tables);
+    let names = numbers.map(|number| args.schema.table_name(number));
+    with_driver(target(&args.connection)?, Drop(names.collect()))
 }
 
 pub(super) fn run(args: &RunOltp) -> Result<(), Stop> {
@@ -45,22 +55,14 @@ pub(super) fn run(args: &RunOltp) -> Result<(), Stop> {
     let target = target(&args.connection)?;
     if args.engine_trx == EngineTrx::No && !matches!(target, Target::Mysql(_)) {
         return Err(Stop::Arguments(
-            "--engine-trx no asks for LOCK TABLES, which only the MySQL family knows in this form"
+            "--engine-trx no uses LOCK TABLES, which only the MySQL family has in this form; leave it out"
                 .into(),
         ));
     }
-    let checks_tables = target != Target::Null;
-    with_driver(
-        target,
-        RunTask {
-            args,
-            options,
-            checks_tables,
-        },
-    )
+    with_driver(target, RunTask { args, options })
 }
 
-/// What the arguments ask for, as far as they can tell without the tables.
+/// The options of the run, as far as they are known without the tables.
 fn options(args: &RunOltp) -> Result<OltpOptions, Stop> {
     let OltpArgs {
         schema,
@@ -93,8 +95,8 @@ fn check(args: &OltpArgs) -> Result<(), Stop> {
     one_table(args.schema, args.tables)?;
     if args.schema == Schema::Single && !args.mix().is_in_0_4() {
         return Err(Stop::Arguments(format!(
-            "--mix {} is none that sysbench 0.4 has on its table sbtest: choose complex, read-only, point-select, \
-             update-index or update-non-index there, or --schema sbtestN",
+            "sysbench 0.4 has no --mix {} on its table sbtest; choose complex, read-only, point-select, update-index \
+             or update-non-index, or --schema sbtestN",
             args.mix().name()
         )));
     }
@@ -104,7 +106,7 @@ fn check(args: &OltpArgs) -> Result<(), Stop> {
 fn one_table(schema: Schema, tables: u16) -> Result<(), Stop> {
     if schema == Schema::Single && tables > 1 {
         return Err(Stop::Arguments(format!(
-            "--schema sbtest is one table, not {tables}; leave --tables out"
+            "--schema sbtest has one table, not {tables}; leave --tables out"
         )));
     }
     Ok(())
@@ -118,38 +120,15 @@ fn which_tables(schema: Schema, tables: usize) -> String {
     }
 }
 
-struct PrepareTask {
-    set: OltpTables,
-    threads: Option<u16>,
-}
-
-impl Task for PrepareTask {
-    const MAY_CREATE: bool = true;
-
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let which = which_tables(self.set.schema, self.set.tables);
-        Ok(build_tables(&driver, &self.set, &which, self.threads)?)
-    }
-}
-
-impl Task for &CleanupOltp {
-    fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let numbers = 1..=usize::from(self.tables);
-        let names = numbers.map(|number| self.schema.table_name(number));
-        Ok(drop_tables(&driver, names)?)
-    }
-}
-
 struct RunTask<'a> {
     args: &'a RunOltp,
     options: OltpOptions,
-    checks_tables: bool,
 }
 
 impl Task for RunTask<'_> {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let mut options = self.options;
-        if self.checks_tables {
+        if driver.has_tables() {
             let transactional = check_tables(&driver, &options)?;
             let looks = self.args.engine_trx == EngineTrx::Auto && !self.args.skip_trx;
             let is_legacy = options.mix.is_legacy() || options.schema == Schema::Single;

@@ -39,8 +39,8 @@ pub(in crate::cli) struct RunScript {
     #[arg(long, default_value = "text")]
     pub(in crate::cli) protocol: Protocol,
 
-    /// Leave the server and come again after so many transactions, inside the last one's time
-    /// [default: stay]
+    /// Reconnect after every so many transactions; the time counts as part of the last one
+    /// [default: stay connected]
     #[arg(long, value_name = "TRANSACTIONS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(in crate::cli) reconnect: Option<u64>,
 
@@ -70,14 +70,14 @@ pub(in crate::cli) struct OnceScript {
     pub(in crate::cli) seed: u64,
 }
 
-/// A name that holds an @ needs a weight after it only where it ends in @ and digits.
+/// A name with an @ needs a weight after it only if it ends in @ and digits.
 fn weighted_file(text: &str) -> Result<WeightedFile, String> {
     let (path, weight) = match text.rsplit_once('@') {
         Some((path, weight)) if weight.bytes().all(|byte| byte.is_ascii_digit()) => {
             let number = weight.parse();
             (
                 path,
-                number.map_err(|_| format!("{weight:?} is no weight"))?,
+                number.map_err(|_| format!("{weight:?} is not a weight"))?,
             )
         }
         _ => (text, 1),
@@ -97,11 +97,11 @@ fn variable(text: &str) -> Result<(String, Value), String> {
         .ok_or("a variable is given as NAME=VALUE")?;
     if !Value::is_name(name) {
         return Err(format!(
-            "{name:?} is no name: letters, digits and _, the first one no digit"
+            "{name:?} is not a name; use letters, digits and _, and do not start with a digit"
         ));
     }
     let value =
-        Value::parse(value).ok_or(format!("{value:?} is no number, true, false or null"))?;
+        Value::parse(value).ok_or(format!("{value:?} is not a number, true, false or null"))?;
     Ok((name.to_owned(), value))
 }
 

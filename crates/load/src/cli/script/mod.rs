@@ -59,7 +59,7 @@ impl Task for RunTask<'_> {
     }
 }
 
-/// The scripts' names, with their weights where there is a choice: `hot.sql@9 cold.sql@1`.
+/// The scripts' names, with their weights if there is a choice: `hot.sql@9 cold.sql@1`.
 fn mix(files: &[Weighted]) -> String {
     if let [only] = files {
         return only.source.name.clone();
@@ -75,7 +75,7 @@ fn read_files(files: &[WeightedFile]) -> Result<Vec<Weighted>, Stop> {
     let chosen: Vec<_> = files.iter().filter(|file| file.weight > 0).collect();
     if chosen.is_empty() {
         return Err(Stop::Arguments(
-            "--file: every weight is 0, so no script would ever be run".into(),
+            "--file: every weight is 0, so no script would run; raise one of them".into(),
         ));
     }
     let paths: Vec<_> = chosen.iter().map(|file| file.path.as_path()).collect();

@@ -11,7 +11,7 @@ use crate::engine::Failure;
 use crate::workload::script::{ScriptOptions, ScriptWorkload, Source, Value, Weighted};
 use crate::workload::{Next, Script, Workload};
 
-/// A statement that takes longer is told of when it is done.
+/// A statement that takes longer is reported when it is done.
 const WORTH_TELLING: Duration = Duration::from_secs(1);
 
 /// The scripts, read before anything connects; `MAKES`: they may make an SQLite file.
@@ -62,7 +62,8 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
     }
 }
 
-/// Runs one script to its end, or to the first statement that is refused; tells how many it sent.
+/// Runs one script to its end, or to the first refused statement; returns how many statements it
+/// sent.
 fn perform(workload: &ScriptWorkload, admin: &mut dyn Admin) -> Result<u64, Failure> {
     let mut done = 0;
     let types = workload.catalogue().types();

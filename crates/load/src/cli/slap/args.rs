@@ -12,17 +12,17 @@ pub(in crate::cli) struct RunSlap {
     #[command(flatten)]
     pub(in crate::cli) connection: Connection,
 
-    /// Statements of all clients together, each client's share rounded down; it goes through the
-    /// list again and again, or once where there are fewer than --clients, as in mysqlslap
-    /// [default: the list once for each client] (--number-of-queries)
+    /// Statements of all clients together. Each client runs its share, rounded down, going through
+    /// the list repeatedly. If there are fewer statements than --clients, it goes through the list
+    /// once, as in mysqlslap [default: the list once for each client] (--number-of-queries)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(in crate::cli) queries: Option<u64>,
 
-    /// How often it is done, each time on a new table (--iterations)
+    /// Number of iterations, each on a new table (--iterations)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(in crate::cli) iterations: u32,
 
-    /// What the statements are (--auto-generate-sql-load-type)
+    /// The kind of statements (--auto-generate-sql-load-type)
     #[arg(long, default_value = "mixed")]
     pub(in crate::cli) load_type: LoadType,
 
@@ -46,9 +46,8 @@ pub(in crate::cli) struct RunSlap {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=60))]
     pub(in crate::cli) secondary_indexes: u16,
 
-    /// Rows that are there at the start, plus one: as mysqlslap counts, whose number includes the
-    /// CREATE TABLE; 1000000 at most where rows are asked for by their key
-    /// (--auto-generate-sql-write-number)
+    /// Rows at the start, plus one: mysqlslap counts the CREATE TABLE too. At most 1000000 if rows
+    /// are read by key (--auto-generate-sql-write-number)
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(in crate::cli) write_number: u64,
 
@@ -65,9 +64,8 @@ pub(in crate::cli) struct RunSlap {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(in crate::cli) commit: Option<u64>,
 
-    /// Leave and come again before every so many statements of each pass through the list, the
-    /// first included; not together with --commit: leaving would undo what is not committed
-    /// (--detach)
+    /// Reconnect before every so many statements of each pass through the list, the first included.
+    /// Not with --commit, because a disconnect would undo uncommitted statements (--detach)
     #[arg(long, value_name = "N", conflicts_with = "commit", value_parser = clap::value_parser!(u64).range(1..))]
     pub(in crate::cli) detach: Option<u64>,
 

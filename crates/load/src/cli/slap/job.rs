@@ -16,7 +16,7 @@ pub(super) struct SlapJob {
     iterations: u32,
     /// Iterations begun so far.
     begun: u32,
-    /// Whether a table of ours is there.
+    /// Whether our table exists.
     made: bool,
 }
 
@@ -68,8 +68,7 @@ impl Job for SlapJob {
             return Err(Failure::new(
                 "tables",
                 format!(
-                    "table {TABLE} holds no row after it was loaded, so there is no key to ask \
-                     for; choose an --engine that keeps rows"
+                    "table {TABLE} is empty after it was loaded, so there is no key to read; choose an --engine that keeps rows"
                 ),
             ));
         }
@@ -105,7 +104,7 @@ impl Job for SlapJob {
         format!("drop table {TABLE} with `diskproof-load cleanup slap`")
     }
 
-    /// Of those iterations that were not cut short.
+    /// Over the iterations that were not cut short.
     fn iterations(&self, operations: &[Operation]) -> Option<Iterations> {
         let whole = operations
             .iter()

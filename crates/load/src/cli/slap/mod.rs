@@ -14,13 +14,13 @@ use crate::workload::tables;
 use args::{CleanupSlap, RunSlap};
 use job::SlapJob;
 
-/// Of all the different statements together.
+/// Limit for all different statements together.
 const MOST_STATEMENTS_BYTES: u64 = 256 << 20;
 
 pub(super) fn prepare() -> Result<(), Stop> {
     Err(Stop::Arguments(
-        "slap needs no tables: it makes and fills its own in each iteration, and drops it after; \
-         begin with `diskproof-load run slap`"
+        "slap needs no preparation, because each iteration makes, fills and drops its own table; \
+         start with `diskproof-load run slap`"
             .into(),
     ))
 }
@@ -52,13 +52,14 @@ struct RunTask<'a> {
 }
 
 impl Task for RunTask<'_> {
-    /// The run makes all that it needs, an SQLite file as well.
+    /// The run creates all that it needs, an SQLite file too.
     const MAY_CREATE: bool = true;
 
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
         let Self { args, options } = self;
         if options.engine.is_some() && driver.dialect() != Dialect::Mysql {
-            let message = "--engine: only the MySQL family has storage engines to choose from";
+            let message =
+                "--engine: only the MySQL family has a choice of storage engines; leave it out";
             return Err(Stop::Arguments(message.into()));
         }
         refuse_existing(&driver)?;
@@ -80,7 +81,7 @@ impl Task for RunTask<'_> {
     }
 }
 
-/// Keys of so many rows take about 100 MB.
+/// That many keys take about 100 MB.
 const MOST_WITH_KEYS: u64 = 1_000_000;
 
 /// The arguments as the workload takes them, those refused that contradict one another.
@@ -92,17 +93,16 @@ fn options(args: &RunSlap) -> Result<SlapOptions, Stop> {
     };
     let asks_by_key = args.load_type.asks_by_key(key);
     let refusal = if args.int_columns + args.char_columns == 0 {
-        "--int-columns 0 and --char-columns 0 leave the table nothing to read or write"
+        "--int-columns 0 and --char-columns 0 leave the table without columns; raise one of them"
     } else if args.load_type == LoadType::Key && key == KeyColumn::None {
-        "--load-type key asks for rows by their key: add --auto-increment or --guid-primary"
+        "--load-type key reads rows by key; add --auto-increment or --guid-primary"
     } else if asks_by_key && args.write_number == 1 {
-        "--write-number 1 loads no rows (it counts the CREATE TABLE), so there is no key to ask for"
+        "--write-number 1 loads no rows (it counts the CREATE TABLE), so there is no key to read; raise it"
     } else if asks_by_key && args.write_number > MOST_WITH_KEYS {
-        "--write-number: rows that are asked for by their key may be 1000000 at most; every key is \
-         held in memory"
+        "--write-number: at most 1000000 rows can be read by key, because every key is held in memory"
     } else if statements_bytes(args) > MOST_STATEMENTS_BYTES {
-        "--unique-queries and --unique-write, with so many columns, make more than 256 MiB of \
-         statements, which are all kept in memory: ask for fewer of them, or for fewer columns"
+        "--unique-queries and --unique-write make more than 256 MiB of statements, and all are kept in memory; use fewer of them, or \
+             fewer columns"
     } else {
         return Ok(SlapOptions {
             load_type: args.load_type,
@@ -131,7 +131,7 @@ fn statements_bytes(args: &RunSlap) -> u64 {
     (args.unique_queries + args.unique_write) * (ints * INT_BYTES + chars * CHAR_BYTES)
 }
 
-/// What is really run, where that is another number of queries than was asked for.
+/// The number of queries that is really run, if it differs from --queries.
 fn rounding(asked: u64, clients: u32, options: &SlapOptions) -> Option<String> {
     let list = options.unique_queries + 1;
     let each = options.queries_per_client.unwrap_or(list);
@@ -147,13 +147,13 @@ fn rounding(asked: u64, clients: u32, options: &SlapOptions) -> Option<String> {
     })
 }
 
-/// Each client's share of the queries; `None`, where there is not one for each: the list once.
+/// Each client's share of the queries; `None` if there is less than one for each: the list once.
 fn share(queries: Option<u64>, clients: u32) -> Option<u64> {
     let share = queries? / u64::from(clients);
     (share > 0).then_some(share)
 }
 
-/// Nothing is dropped that was there before.
+/// The run must not drop a table that was there before.
 fn refuse_existing<D: Driver>(driver: &D) -> Result<(), Failure> {
     let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
     let mut admin = driver.admin().map_err(doing("connecting"))?;

@@ -11,13 +11,13 @@ use crate::report;
 use crate::report::StatementTypeInfo;
 use crate::workload::sqlbench::{Counted, Operation, OperationLoad, Plan, TestName, leftovers};
 
-/// What is left to do, and how far what was done can be built upon.
+/// The work that remains, and whether the finished part is a sound basis for it.
 pub(super) struct SqlbenchJob {
     dialect: Dialect,
     clients: usize,
     limit: Duration,
     todo: VecDeque<(TestName, Arc<Operation>)>,
-    /// The test whose tables are there.
+    /// The test with its tables in the database.
     test: Option<TestName>,
     under_way: Option<UnderWay>,
     /// Operations of this test that were not done to their end.
@@ -80,7 +80,7 @@ impl SqlbenchJob {
             .filter(|needed| self.unfinished.contains(needed));
         let broken = missing
             .or(self.spoilt_by)
-            .map(|needed| format!("{needed} was not done to its end"));
+            .map(|needed| format!("{needed} did not finish"));
         operation.skipped.clone().or(broken)
     }
 
@@ -112,8 +112,8 @@ impl SqlbenchJob {
             connecting_counts: false,
             limit: operation.can_be_cut.then_some(self.limit),
             expected_rows: Some(expected.rows),
-            // What else changes rows, such as an ALTER TABLE that copies them, is counted by some
-            // servers and not by others.
+            // Rows changed by other statements, such as an ALTER TABLE that copies them, are
+            // counted by some servers and not by others.
             expected_affected: (operation.kind == Kind::Write).then_some(expected.affected),
             counts_affected: operation.counted == Counted::Rows,
             turns: (operation.turns != operation.planned).then_some(operation.turns),
@@ -184,7 +184,7 @@ impl Job for SqlbenchJob {
         self.spoilt_by.get_or_insert(operation.name);
         let answer = answer.as_deref().unwrap_or("NULL");
         Ok(Some(format!(
-            "`{}` is {answer} afterwards, and must be {}",
+            "`{}` is {answer} afterwards, but must be {}",
             check.sql, check.answer
         )))
     }
@@ -199,7 +199,7 @@ impl Job for SqlbenchJob {
     }
 }
 
-/// What the tests have made: none of it was there before the run, which has looked.
+/// Drops the tables of the tests: the run has checked that none of them was there before.
 fn drop_tables(admin: &mut dyn Admin, dialect: Dialect) -> Result<(), Failure> {
     let dropped = leftovers::drop_all(admin, dialect);
     dropped.map(drop).map_err(|fault| {

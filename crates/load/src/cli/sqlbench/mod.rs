@@ -28,7 +28,8 @@ pub(super) fn cleanup(args: &CleanupSqlbench) -> Result<(), Stop> {
 fn tables_target(target: Target) -> Result<Target, Stop> {
     if target == Target::Null {
         return Err(Stop::Arguments(
-            "sqlbench counts the rows that come back, and null has none; name a database".into(),
+            "sqlbench checks the number of rows returned, and null returns none; use a database"
+                .into(),
         ));
     }
     Ok(target)
@@ -80,17 +81,17 @@ fn connect<D: Driver>(driver: &D) -> Result<Box<dyn Admin>, Failure> {
         .map_err(|fault| Failure::from_fault("connecting", &fault))
 }
 
-/// What was dropped, by name; of very many, the first.
+/// The names of the dropped tables; only the first of very many.
 fn account(dropped: &[String]) -> String {
     const NAMED: usize = 40;
     match (dropped.len(), dropped.len().saturating_sub(NAMED)) {
-        (0, _) => "no table of sqlbench's is there".to_owned(),
+        (0, _) => "there are no tables of sqlbench".to_owned(),
         (_, 0) => format!("dropped {}", dropped.join(", ")),
         (_, more) => format!("dropped {}, and {more} more", dropped[..NAMED].join(", ")),
     }
 }
 
-/// What is named as ours is dropped at the end: none of it may have been there before.
+/// The run drops every table with such a name at the end, so none may exist before.
 fn refuse_leftovers(admin: &mut dyn Admin, dialect: Dialect) -> Result<(), Failure> {
     let found = leftovers::find(admin, dialect)
         .map_err(|fault| Failure::from_fault("looking for tables", &fault))?;
@@ -100,13 +101,13 @@ fn refuse_leftovers(admin: &mut dyn Admin, dialect: Dialect) -> Result<(), Failu
     Err(Failure::new(
         "tables",
         format!(
-            "table {first} exists already, and sqlbench makes one of that name: rename it if it is yours; \
-             if an earlier run left it, `diskproof-load cleanup sqlbench` drops what is named so"
+            "table {first} exists already, and sqlbench uses such names. If it is yours, rename it; if an earlier run left \
+             it, drop it with `diskproof-load cleanup sqlbench`"
         ),
     ))
 }
 
-/// What is run, in a word or two: how large, and on which storage engine.
+/// The scale and the storage engine, in a few words.
 fn mix(plan: &Plan) -> String {
     let scale = plan.scale;
     let size = if scale.is_full() {
@@ -120,7 +121,7 @@ fn mix(plan: &Plan) -> String {
     }
 }
 
-/// All tests where none is named; each once.
+/// The named tests, each once; all tests if none is named.
 fn in_order(asked: &[TestName]) -> Vec<TestName> {
     let is_asked = |name: &TestName| asked.is_empty() || asked.contains(name);
     TestName::ALL.into_iter().filter(is_asked).collect()

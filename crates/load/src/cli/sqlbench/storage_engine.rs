@@ -5,7 +5,7 @@ use crate::driver::{Admin, Dialect};
 use crate::engine::Failure;
 use crate::workload::sqlbench::Engine;
 
-/// Asks the server; `None` where the family has no storage engines.
+/// Asks the server; `None` if the family has no storage engines.
 pub(super) fn find(
     admin: &mut dyn Admin,
     dialect: Dialect,
@@ -15,7 +15,7 @@ pub(super) fn find(
         return match asked {
             None => Ok(None),
             Some(_) => Err(Stop::Arguments(
-                "--engine names a storage engine of the MySQL family; this database has none"
+                "--engine: only the MySQL family has a choice of storage engines; leave it out"
                     .into(),
             )),
         };

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::statement::{Form, forms};
 use crate::driver::{Protocol, Statement};
 
-/// The forms of the catalogue that was asked for last. The next connection, whose catalogue is
-/// the same, shares them: ten thousand would hold ten thousand copies otherwise, and a workload
-/// that connects again and again would make them each time.
+/// The statements of the latest catalogue, in prepared form. The next connection has the same
+/// catalogue and shares them: otherwise ten thousand connections would hold ten thousand copies,
+/// and a workload that reconnects would make them each time.
 #[derive(Debug, Default)]
 pub(super) struct SharedCatalogue(Mutex<Option<Catalogue>>);
 

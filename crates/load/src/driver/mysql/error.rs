@@ -1,4 +1,4 @@
-//! What the server refuses.
+//! Errors from the server.
 
 use std::io::{self, ErrorKind};
 
@@ -32,7 +32,7 @@ pub(super) fn server_error(packet: &[u8]) -> Fault {
     })
 }
 
-/// What a server said before it closed the connection.
+/// The server's message before it closed the connection.
 pub(super) fn parting(words: &Fault) -> Fault {
     Fault::Lost(io::Error::new(
         ErrorKind::ConnectionAborted,

@@ -15,7 +15,7 @@ use super::rsa_key;
 use super::wire::protocol;
 use crate::driver::Fault;
 
-/// Who logs in.
+/// The account to log in with.
 #[derive(Clone)]
 pub struct Login {
     pub user: String,
@@ -24,13 +24,13 @@ pub struct Login {
     pub database: String,
     /// No one else can listen (a Unix socket): a password may travel in clear.
     pub private_channel: bool,
-    /// The connection is to be encrypted before anything of the account is told.
+    /// Whether the connection must be encrypted before anything of the account is sent.
     pub encrypt: bool,
-    /// And by a server whose certificate is checked, so that nobody else can be the other side.
+    /// Whether the server's certificate is checked too, so that nobody else can be the other side.
     pub verify: bool,
 }
 
-/// What the log-in asks for next.
+/// The next step of the log-in.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     /// The next packet from the server.
@@ -47,12 +47,12 @@ pub enum Step {
     },
 }
 
-/// A log-in under way.
+/// A log-in in progress.
 #[derive(Debug, Default)]
 pub struct Handshake {
     offers_local_data: bool,
     server_version: String,
-    /// Whether the server would encrypt a connection.
+    /// Whether the server can encrypt a connection.
     offers_encryption: bool,
     /// Packets so far.
     packets: usize,
@@ -83,7 +83,7 @@ const SWITCH: u8 = 0xFE;
 const ERROR: u8 = 0xFF;
 
 impl Handshake {
-    /// A log-in whose connection may be used for LOAD DATA LOCAL.
+    /// A log-in for a connection that may use LOAD DATA LOCAL.
     #[must_use]
     pub fn offering_local_data() -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Handshake {
     pub fn on_packet(&mut self, login: &Login, packet: &[u8]) -> Result<Step, Fault> {
         self.packets += 1;
         if self.packets > MAX_PACKETS {
-            return Err(protocol("a log-in that does not end"));
+            return Err(protocol("a log-in that never ends"));
         }
         if packet.first() == Some(&ERROR) {
             return Err(self.refused(login, packet));
@@ -121,7 +121,7 @@ impl Handshake {
         let capabilities = wanted & offered;
         if !capabilities.contains(CapabilityFlags::CLIENT_PROTOCOL_41) {
             return Err(protocol(format!(
-                "server {} speaks only the protocol from before MySQL 4.1",
+                "server {} has only the protocol from before MySQL 4.1",
                 self.server_version
             )));
         }
@@ -134,7 +134,7 @@ impl Handshake {
             )));
         }
         let scramble = greeting.nonce();
-        // Where the server's own choice is not for us, it will ask to switch.
+        // If the server's default method is not supported here, it will ask to switch.
         let plugin = greeting
             .auth_plugin()
             .filter(|plugin| permitted(plugin, login))
@@ -170,7 +170,7 @@ impl Handshake {
         Ok(Step::Send(answer))
     }
 
-    /// What the server refuses, with a hint where there is something to do about it.
+    /// The server's error, with a hint if the user can do something about it.
     fn refused(&self, login: &Login, packet: &[u8]) -> Fault {
         const ACCESS_DENIED: &str = "1045";
         const ENCRYPTION_REQUIRED: &str = "3159";
@@ -181,7 +181,7 @@ impl Handshake {
                 TOO_MANY_CONNECTIONS => "; raise max_connections there or ask for fewer clients",
                 ENCRYPTION_REQUIRED if !login.encrypt => "; add ssl-mode=required to the URL",
                 ACCESS_DENIED if self.offers_encryption && !login.encrypt => {
-                    "; should the account demand TLS, add ssl-mode=required to the URL"
+                    "; if the account requires TLS, add ssl-mode=required to the URL"
                 }
                 _ => "",
             });
@@ -189,10 +189,10 @@ impl Handshake {
         fault
     }
 
-    /// A prepared statement's columns are described when it is prepared and not with each result,
-    /// as sysbench's own library asks of `MariaDB`: a point SELECT's reply is a quarter shorter and
-    /// costs the server less. Administration reads the descriptions. A server whose greeting has
-    /// `CLIENT_LONG_PASSWORD` is none of `MariaDB`'s, and what stands in this place means nothing.
+    /// The columns of a prepared statement are described when it is prepared and not with each
+    /// result, as sysbench's own library asks of `MariaDB`: a point SELECT's reply is a quarter
+    /// shorter and costs the server less. Administration reads the descriptions. A server with
+    /// `CLIENT_LONG_PASSWORD` in its greeting is not `MariaDB`, and this field then means nothing.
     fn wanted_extensions(&self, greeting: &HandshakePacket<'_>) -> MariadbCapabilities {
         let is_mysql = greeting
             .capabilities()
@@ -250,8 +250,8 @@ fn serialized(packet: &impl MySerialize) -> Vec<u8> {
     bytes
 }
 
-/// What we can do; only what the server can do as well is asked for. No `DEPRECATE_EOF`: replies
-/// then have one form on all servers since 5.1, and sysbench's are of the same length.
+/// Our capabilities; only those that the server also has are requested. No `DEPRECATE_EOF`: replies
+/// then have one form on all servers since 5.1, and those of sysbench have the same length.
 fn wanted_capabilities() -> CapabilityFlags {
     CapabilityFlags::CLIENT_LONG_PASSWORD
         | CapabilityFlags::CLIENT_LONG_FLAG
@@ -264,8 +264,8 @@ fn wanted_capabilities() -> CapabilityFlags {
         | CapabilityFlags::CLIENT_CONNECT_WITH_DB
 }
 
-/// Which methods we take part in. A password goes out readable only where no one can listen nor
-/// stand in the middle; and the method from before 4.1 is broken.
+/// The supported methods of authentication. A readable password is sent only if nobody can listen
+/// or stand in the middle. The method from before 4.1 is insecure, so it is not supported.
 fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
     match plugin {
         AuthPlugin::MysqlNativePassword
@@ -277,7 +277,7 @@ fn permitted(plugin: &AuthPlugin<'_>, login: &Login) -> bool {
     }
 }
 
-/// Whether what the server says in answer may be its public key.
+/// Whether the server's answer may be its public key.
 fn asks_for_key(procedure: &AuthProc) -> bool {
     matches!(
         procedure,
@@ -287,8 +287,7 @@ fn asks_for_key(procedure: &AuthProc) -> bool {
 
 fn refused_plugin(name: &str) -> Fault {
     protocol(format!(
-        "the account demands the authentication method {name}, which is not supported on this \
-         connection; give it mysql_native_password, caching_sha2_password or ed25519{}",
+        "the account requires the authentication method {name}, which is not supported on this connection; give it mysql_native_password, caching_sha2_password or ed25519{}",
         if name == "mysql_clear_password" {
             ", or connect with ssl-mode=verify-ca or verify-identity, since this one shows the \
              server the password itself"
@@ -324,7 +323,7 @@ fn version(greeting: &HandshakePacket<'_>) -> String {
     }
 }
 
-/// The answer to a challenge; `None` where none is to be sent.
+/// The answer to a challenge; `None` if none is to be sent.
 fn respond(
     procedure: &mut AuthProc,
     login: &Login,

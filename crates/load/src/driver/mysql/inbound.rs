@@ -7,7 +7,7 @@ use crate::driver::Fault;
 #[derive(Debug, Default)]
 pub(super) struct Inbound {
     bytes: Vec<u8>,
-    /// Where the next packet begins.
+    /// Start of the next packet.
     at: usize,
     /// The number that the next packet, from whichever side, must bear.
     sequence: u8,

@@ -9,10 +9,10 @@ const COM_QUERY: u8 = 0x03;
 const WANTED_BYTES: usize = 1 << 20;
 /// MySQL's `max_allowed_packet` before 5.6.6, the smallest default of all.
 const SMALLEST_LIMIT_BYTES: usize = 1 << 20;
-/// What the last row may add beyond the length at which a statement is full.
+/// Bytes that the last row may add beyond the length of a full statement.
 const ROOM_BYTES: usize = 64 << 10;
 
-/// At which length a statement is full, for a server that takes packets of so many bytes.
+/// The length at which a statement is full, for a server that takes packets of that size.
 pub(super) fn insert_bytes(max_allowed_packet: Option<usize>) -> usize {
     let limit = max_allowed_packet.unwrap_or(SMALLEST_LIMIT_BYTES);
     limit.saturating_sub(ROOM_BYTES).min(WANTED_BYTES)

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use crate::driver::{Arg, Args};
 
-/// What is sent in one packet; larger ones load no faster.
+/// Bytes of one packet; larger ones load no faster.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// One statement is one transaction: so many rows of sysbench's tables are some 20 MB of undo.
+/// One statement is one transaction: this many rows of sysbench's tables are some 20 MB of undo.
 const ROWS_PER_STATEMENT: u64 = 100_000;
 
 /// The rows of one LOAD DATA statement, in MySQL's default format: tabs between columns, a
@@ -17,7 +17,7 @@ pub(super) struct LocalData<'a> {
     args: Args,
     chunk: Vec<u8>,
     rows_left: u64,
-    /// Whether a row lies in `args` that no chunk holds yet.
+    /// Whether `args` holds a row that is in no chunk yet.
     pending: bool,
 }
 
@@ -32,7 +32,7 @@ impl<'a> LocalData<'a> {
         }
     }
 
-    /// Makes ready for another statement; false where there are no more rows.
+    /// Prepares another statement; false if there are no more rows.
     pub(super) fn begin_statement(&mut self) -> bool {
         self.rows_left = ROWS_PER_STATEMENT;
         self.pending = (self.next_row)(&mut self.args);

@@ -1,9 +1,9 @@
 //! The MySQL family: MySQL 5.1 to 9, MariaDB, Percona Server; text and prepared protocol.
 //!
-//! `opening` brings a fresh connection to where `session` takes over: `handshake` logs in,
-//! `preparation` prepares the catalogue, on packets that `inbound` finds. `reply` skims replies on
-//! the timed path. `wire` carries whole packets while blocking, for administration. `handshake`,
-//! `preparation` and `reply` know no socket: an event loop or a fuzzer can drive them as well.
+//! `opening` prepares a fresh connection for `session`: `handshake` logs in, `preparation` prepares
+//! the catalogue, on packets that `inbound` finds. `reply` skims replies on the timed path. `wire`
+//! carries whole packets while blocking, for administration. `handshake`, `preparation` and `reply`
+//! use no socket, so an event loop or a fuzzer can drive them.
 
 mod admin;
 mod catalogue;
@@ -48,7 +48,7 @@ pub struct MysqlDriver {
     catalogue: SharedCatalogue,
 }
 
-/// Where to go and how to get in.
+/// The address and the account.
 #[derive(Debug)]
 struct Account {
     endpoint: Endpoint,

@@ -1,4 +1,4 @@
-//! From a fresh connection to one that is logged in and prepared, never blocking.
+//! Takes a fresh connection to one that is logged in and prepared, without ever blocking.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::driver::socket::Stream;
 pub(super) struct Opening {
     account: Arc<Account>,
     handshake: Handshake,
-    /// What to prepare; answers are read into it once the log-in is over.
+    /// The preparations; answers are read into them once the log-in is over.
     preparations: Preparations,
     logged_in: bool,
     inbound: Inbound,
     /// The log-in's next packet, which waits until the request for encryption has gone.
     encrypted_answer: Option<Vec<u8>>,
     server_version: String,
-    /// Whether the server has said anything yet.
+    /// Whether the server has sent anything yet.
     reached: bool,
 }
 
@@ -44,7 +44,7 @@ impl Opening {
         }
     }
 
-    /// What the server calls itself, once it has been logged in to.
+    /// The server's version, once the log-in is over.
     pub(super) fn server_version(&self) -> &str {
         &self.server_version
     }
@@ -125,8 +125,8 @@ impl Opening {
         Ok(())
     }
 
-    /// Nothing may come before it was asked for: in clear before encryption, somebody else could
-    /// have said it.
+    /// Nothing may arrive before it was asked for: before encryption, somebody else could have sent
+    /// it in clear text.
     fn refuse_surplus(&self) -> Result<(), Fault> {
         if self.inbound.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What is on its way to the server.
+//! Bytes on their way to the server.
 
 use std::io::ErrorKind;
 
@@ -56,7 +56,7 @@ impl Outbound {
         }
     }
 
-    /// Whether something still waits to be taken by the socket.
+    /// Whether the socket has not yet taken everything.
     #[inline]
     pub(super) fn is_waiting(&self) -> bool {
         self.sent < self.bytes.len()

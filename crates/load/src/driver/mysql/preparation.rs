@@ -111,7 +111,7 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// Expects a statement with so many parameters.
+    /// Expects a statement with that many parameters.
     #[must_use]
     pub fn new(parameters: usize) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl Preparation {
         let parameters = u16::from_le_bytes([parameters0, parameters1]);
         if usize::from(parameters) != self.parameters {
             return Err(protocol(format!(
-                "the server counts {parameters} parameters where there are {}",
+                "the server counts {parameters} parameters, but there are {}",
                 self.parameters
             )));
         }

@@ -6,8 +6,8 @@ use super::error::{parting, server_error};
 use super::wire::{HEADER_BYTES, LONGEST_CONTENT, out_of_order, parse_header, protocol};
 use crate::driver::{Fault, Reply};
 
-/// How much of a packet is looked at, where its content matters: counts, flags, an error's text
-/// (which servers cut at 512 bytes).
+/// Bytes of a packet to read if its content matters: counts, flags, an error's text (which servers
+/// cut at 512 bytes).
 const LONGEST_LOOK: usize = 1024;
 /// The server's own limit of columns in a result.
 const MOST_COLUMNS: u64 = 4096;
@@ -40,10 +40,10 @@ pub struct ReplyReader {
     carry: Vec<u8>,
 }
 
-/// What the next packet is.
+/// The kind of the next packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Stage {
-    /// None is due.
+    /// No packet is expected.
     #[default]
     Silent,
     Head,
@@ -55,7 +55,7 @@ enum Stage {
 }
 
 impl ReplyReader {
-    /// A statement has been sent, in so many packets: its reply is due.
+    /// A statement has been sent, in that many packets: its reply is expected.
     #[inline]
     pub fn begin(&mut self, packets: u8) {
         self.stage = Stage::Head;
@@ -99,8 +99,7 @@ impl ReplyReader {
         self.outcome.take().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// How many bytes of a packet are looked at, its header included; `None` while they have not
-    /// all arrived.
+    /// Bytes of a packet to read, its header included; `None` while they have not all arrived.
     #[inline]
     fn look(&self, bytes: &[u8]) -> Option<usize> {
         let (length, _) = parse_header(*bytes.first_chunk()?);
@@ -128,7 +127,7 @@ impl ReplyReader {
         Ok(&input[1..])
     }
 
-    /// Takes up a packet of which as much is there as `look` asked for; returns its length.
+    /// Takes a packet with as many bytes as `look` asked for; returns its length.
     #[inline]
     fn on_packet(&mut self, packet: &[u8]) -> Result<usize, Fault> {
         let Some((header, content)) = packet.split_first_chunk() else {
@@ -195,7 +194,7 @@ impl ReplyReader {
             }
             [ERROR, ..] => self.end(Err(server_error(content))),
             [LOCAL_FILE, ..] => Err(protocol(
-                "the server asks for a local file, which none was offered",
+                "the server asks for a local file, but none was offered",
             )),
             _ => match parse_number(content) {
                 Some((columns @ 1..=MOST_COLUMNS, [] | [DEFINITIONS_FOLLOW])) => {
@@ -224,7 +223,7 @@ impl ReplyReader {
         }
     }
 
-    /// One result has ended; its status tells whether another follows (a stored procedure's).
+    /// One result has ended; its status says whether another follows (a stored procedure's).
     #[inline]
     fn end_result(&mut self, status: &[u8]) -> Result<(), Fault> {
         let Some(status) = status.first_chunk() else {

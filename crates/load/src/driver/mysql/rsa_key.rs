@@ -17,16 +17,15 @@ const BIT_STRING: u8 = 0x03;
 const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 128..=2048;
 /// The public exponent is 65537 nearly everywhere.
 const LONGEST_EXPONENT_BYTES: usize = 8;
-/// What OAEP with SHA-1 takes of the modulus: two digests and two bytes (RFC 8017, 7.1.1).
+/// Bytes of the modulus that OAEP with SHA-1 takes: two digests and two bytes (RFC 8017, 7.1.1).
 const PADDING_BYTES: usize = 2 * 20 + 2;
 
-/// The key again, as PEM and nothing beside it, if it is one that can encrypt a password of so
-/// many bytes.
+/// The key as plain PEM, if it can encrypt a password of that length.
 pub(super) fn checked(pem: &[u8], password_bytes: usize) -> Result<Vec<u8>, Fault> {
     let key = SubjectPublicKeyInfoDer::from_pem_slice(pem)
-        .map_err(|error| protocol(format!("a public key that is none: {error}")))?;
+        .map_err(|error| protocol(format!("an invalid public key: {error}")))?;
     let modulus_bytes = modulus_bytes(&key)
-        .ok_or_else(|| protocol("a public key that is not of RSA, or of no length in use"))?;
+        .ok_or_else(|| protocol("a public key that is not RSA, or of an unusual length"))?;
     // The password goes with a zero byte at its end.
     if password_bytes + 1 + PADDING_BYTES > modulus_bytes {
         return Err(protocol(format!(
@@ -39,8 +38,8 @@ pub(super) fn checked(pem: &[u8], password_bytes: usize) -> Result<Vec<u8>, Faul
     Ok(pem.into_bytes())
 }
 
-/// The modulus's length; `None` where the key is not wholly of RSA's form: a sequence of the
-/// algorithm and a bit string, which holds a sequence of modulus and exponent (RFC 3279, 2.3.1).
+/// The modulus's length; `None` if the key does not have RSA's form: a sequence of the algorithm
+/// and a bit string, which holds a sequence of modulus and exponent (RFC 3279, 2.3.1).
 fn modulus_bytes(key: &[u8]) -> Option<usize> {
     let fields = only(SEQUENCE, key)?;
     let (_algorithm, bits) = element(SEQUENCE, fields)?;

@@ -15,13 +15,13 @@ use super::wire::{closed_by_server, header, protocol};
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
 
-/// What one `recv` takes at most: a range SELECT's 13 kB and far more. A longer result costs one
-/// system call per so many bytes.
+/// Most bytes of one `recv`: a range SELECT's 13 kB and far more. A longer result costs one system
+/// call for each such piece.
 const READ_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// Where a worker reads to, whichever connection it serves: a reply is taken up before the
-    /// next read, so that thousands of connections need no buffers of their own.
+    /// A worker's read buffer for all its connections: each reply is processed before the next
+    /// read, so that thousands of connections need no buffers of their own.
     pub(super) static READ_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into_boxed_slice());
 }
 
@@ -71,8 +71,8 @@ impl MysqlSession {
         }
     }
 
-    /// A server that breaks a connection may say why before it closes: its words, still unread,
-    /// tell more than a broken pipe.
+    /// A server that breaks a connection may send the reason before it closes: its unread message
+    /// says more than a broken pipe.
     #[cold]
     fn last_words(&mut self, broken: Fault) -> Fault {
         let read = READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer));
@@ -113,7 +113,7 @@ impl MysqlSession {
 fn answered_too_soon(reply: Poll<Result<Reply, Fault>>) -> Fault {
     match reply {
         Poll::Ready(Err(words)) => parting(&words),
-        _ => protocol("an answer to a statement that had not been sent whole"),
+        _ => protocol("an answer to a statement that was not yet fully sent"),
     }
 }
 

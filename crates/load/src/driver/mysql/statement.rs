@@ -5,7 +5,7 @@ use super::wire::{HEADER_BYTES, LONGEST_CONTENT, header, protocol};
 use crate::driver::template::Template;
 use crate::driver::{Arg, Args, Fault, Protocol, Statement};
 
-/// How a statement is sent; the same on every connection.
+/// The form in which a statement is sent; the same on every connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
     /// Parameters between the pieces, as literals.
@@ -23,8 +23,8 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Of a statement without parameters that this server cannot prepare, such as BEGIN in MySQL:
-    /// it travels as text, as sysbench has it, too. Servers count their statements from 1.
+    /// A statement without parameters that this server cannot prepare, such as BEGIN in MySQL, is
+    /// sent as text, as sysbench does. Servers count their statements from 1.
     pub(super) const NOT_PREPARED: Self = Self {
         id: 0,
         types_known: false,
@@ -127,7 +127,7 @@ fn split(out: &mut Vec<u8>) -> Result<u8, Fault> {
     let content = out.split_off(HEADER_BYTES);
     if content.len() > LONGEST_STATEMENT {
         return Err(protocol(format!(
-            "a statement of {} bytes, where no server takes more than {LONGEST_STATEMENT}",
+            "a statement of {} bytes; no server takes more than {LONGEST_STATEMENT}",
             content.len()
         )));
     }

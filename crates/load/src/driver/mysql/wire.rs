@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 
 use crate::driver::Fault;
 
-/// The longest content of one packet; what is longer goes on in the next.
+/// The longest content of one packet; longer content continues in the next.
 pub(super) const LONGEST_CONTENT: usize = 0xFF_FFFF;
 pub(super) const HEADER_BYTES: usize = 4;
 
@@ -115,14 +115,12 @@ pub(super) fn check_length(length: usize) -> Result<(), Fault> {
         return Ok(());
     }
     Err(protocol(format!(
-        "a packet of {length} bytes where at most {LONGEST_RECEIVED} make sense"
+        "a packet of {length} bytes; at most {LONGEST_RECEIVED} are plausible"
     )))
 }
 
 pub(super) fn out_of_order(sequence: u8, expected: u8) -> Fault {
-    protocol(format!(
-        "packet number {sequence} where number {expected} was due"
-    ))
+    protocol(format!("packet number {sequence} instead of {expected}"))
 }
 
 pub(super) fn closed_by_server() -> Fault {

@@ -27,7 +27,7 @@ pub(super) struct PostgresAdmin {
     wire: Wire,
 }
 
-/// What a statement brought: its counts and the first value of every row.
+/// The result of a statement: its counts and the first value of every row.
 #[derive(Default)]
 struct Outcome {
     reply: Reply,
@@ -55,7 +55,7 @@ impl PostgresAdmin {
 
     fn send_query(&mut self, sql: &str) -> Result<(), Fault> {
         frontend::query(sql, &mut self.wire.out)
-            .map_err(|error| Fault::Protocol(format!("a statement cannot be sent: {error}")))?;
+            .map_err(|error| Fault::Protocol(format!("cannot send a statement: {error}")))?;
         self.wire.send()
     }
 

@@ -1,4 +1,4 @@
-//! What a command says when it is done: `UPDATE 1`, `SELECT 10`, `BEGIN`.
+//! The tag of a finished command: `UPDATE 1`, `SELECT 10`, `BEGIN`.
 
 use crate::driver::Fault;
 

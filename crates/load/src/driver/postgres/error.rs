@@ -1,4 +1,4 @@
-//! What PostgreSQL says when it refuses: the fields of an `ErrorResponse`, read once.
+//! Errors from PostgreSQL: the fields of an `ErrorResponse`, read once.
 
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorFields, ErrorResponseBody};
@@ -79,8 +79,8 @@ impl Refusal {
     }
 }
 
-/// Whether running the transaction again may succeed: `serialization_failure`,
-/// `deadlock_detected`, `lock_not_available` (PostgreSQL manual, appendix A).
+/// Whether running the transaction again may succeed: `serialization_failure`, `deadlock_detected`,
+/// `lock_not_available` (PostgreSQL manual, appendix A).
 fn is_transient(sqlstate: &str) -> bool {
     matches!(sqlstate, "40001" | "40P01" | "55P03")
 }

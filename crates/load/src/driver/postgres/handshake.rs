@@ -1,9 +1,9 @@
 //! Logging in, without a socket: a message comes in, perhaps an answer goes out.
 //!
-//! The order is that of the PostgreSQL manual, "Message Flow / Start-up": the server asks for
-//! a proof of identity, grants entry, tells its parameters and is ready. Each state accepts
-//! only what may come next, so that no server can talk its way past the SCRAM exchange, in
-//! which the server proves that it knows the password too.
+//! The order is that of the PostgreSQL manual, "Message Flow / Start-up": the server asks for a
+//! proof of identity, grants entry, sends its parameters and is ready. Each state accepts only the
+//! messages that may come next, so no server can skip the SCRAM exchange, in which it proves that
+//! it has the password too.
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
@@ -15,7 +15,7 @@ use postgres_protocol::message::frontend;
 use super::error::Refusal;
 use crate::driver::{Fault, ServerError};
 
-/// Who logs in, where to.
+/// The account and the database.
 #[derive(Debug, Clone)]
 pub struct Login {
     pub user: String,
@@ -27,7 +27,7 @@ pub struct Login {
     pub encrypted: bool,
 }
 
-/// What the caller does after a message.
+/// The caller's step after a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     /// Send what was written, if anything was, and wait for the next message.
@@ -36,7 +36,7 @@ pub enum Step {
     Ready,
 }
 
-/// How far the log-in has come.
+/// The state of the log-in.
 pub struct Handshake {
     state: State,
 }
@@ -48,7 +48,7 @@ enum State {
     ScramBegun(Box<ScramSha256>),
     /// Our SCRAM proof is out; the server still owes its own.
     ScramProven(Box<ScramSha256>),
-    /// Nothing more can be proven: the server grants entry or refuses.
+    /// There is nothing more to prove: the server grants entry or refuses.
     Proven,
     /// Entry granted; parameters follow until the server is ready.
     Entered,
@@ -67,7 +67,7 @@ impl Handshake {
             ("standard_conforming_strings", "on"),
         ];
         frontend::startup_message(parameters, out).map_err(|error| {
-            Fault::Protocol(format!("the user or database name cannot be sent: {error}"))
+            Fault::Protocol(format!("cannot send the user or database name: {error}"))
         })?;
         Ok(Self {
             state: State::Asked,
@@ -127,7 +127,7 @@ impl State {
     }
 }
 
-/// What the server refuses, with a hint where there is something to do about it.
+/// The server's error, with a hint if the user can do something about it.
 fn refused(login: &Login, refusal: Refusal) -> ServerError {
     const TOO_MANY_CONNECTIONS: &str = "53300";
     let names_no_line = refusal.comes_from_host_rules();
@@ -139,8 +139,8 @@ fn refused(login: &Login, refusal: Refusal) -> ServerError {
     }
     if names_no_line && !login.private_channel {
         error.message.push_str(
-            "; should the server take only encrypted connections (hostssl in its pg_hba.conf), \
-             add sslmode=require to the URL",
+            "; if the server accepts only encrypted connections (hostssl in its pg_hba.conf), add \
+             sslmode=require to the URL",
         );
     }
     error
@@ -159,8 +159,7 @@ fn answer_request(login: &Login, request: &Message, out: &mut BytesMut) -> Resul
         Message::AuthenticationCleartextPassword => {
             if !login.private_channel {
                 return Err(Fault::Protocol(
-                    "the server wants the password in clear over the network; \
-                     add sslmode=require to the URL, or set scram-sha-256 for this host in its \
+                    "the server asks for the password in clear text over the network; add sslmode=require to the URL, or set scram-sha-256 for this host in its \
                      pg_hba.conf"
                         .into(),
                 ));
@@ -173,12 +172,11 @@ fn answer_request(login: &Login, request: &Message, out: &mut BytesMut) -> Resul
         | Message::AuthenticationSspi
         | Message::AuthenticationKerberosV5
         | Message::AuthenticationScmCredential => Err(Fault::Protocol(
-            "the server wants a log-in that is not spoken here (GSSAPI, SSPI, Kerberos); \
-             allow scram-sha-256, md5, peer or trust for this user in its pg_hba.conf"
+            "the server requires an unsupported log-in (GSSAPI, SSPI, Kerberos); allow scram-sha-256, md5, peer or trust for this user in its pg_hba.conf"
                 .into(),
         )),
         _ => Err(Fault::Protocol(
-            "no demand for a log-in came; is this a PostgreSQL server?".into(),
+            "the server asked for no log-in; check that it is a PostgreSQL server".into(),
         )),
     }
 }
@@ -194,7 +192,7 @@ fn begin_scram(
         .map_err(scram_fault)?;
     if !offers_scram {
         return Err(Fault::Protocol(
-            "the server offers SASL without SCRAM-SHA-256, the only mechanism spoken here".into(),
+            "the server offers SASL without SCRAM-SHA-256, the only supported mechanism".into(),
         ));
     }
     let scram = Box::new(ScramSha256::new(
@@ -213,7 +211,7 @@ fn password(login: &Login) -> Result<&[u8], Fault> {
     match &login.password {
         Some(password) => Ok(password.as_bytes()),
         None => Err(Fault::Protocol(format!(
-            "the server wants a password for user \"{}\"; \
+            "the server asks for a password of user \"{}\"; \
              set DISKPROOF_PASSWORD or give --password-file",
             login.user
         ))),
@@ -228,7 +226,7 @@ fn scram_fault(error: std::io::Error) -> Fault {
     Fault::Protocol(format!("the SCRAM exchange failed: {error}"))
 }
 
-/// Writing a message fails only where a string holds a zero byte or passes the protocol's limit.
+/// Writing a message fails only if a string holds a zero byte or passes the protocol's limit.
 fn write(written: std::io::Result<()>) -> Result<(), Fault> {
     written.map_err(|error| Fault::Protocol(format!("the log-in cannot be written: {error}")))
 }

@@ -1,4 +1,4 @@
-//! Where a driver's connections lead, and as whom they log in.
+//! The address of a driver's connections, and the account.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::target::{Endpoint, Server, TargetError};
 const PORT: &str = "port";
 const DEFAULT_PORT: u16 = 5432;
 
-/// What all connections of one driver share.
+/// Shared by all connections of one driver.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) endpoint: Endpoint,
@@ -77,7 +77,7 @@ fn port(server: &Server) -> Result<u16, TargetError> {
         _ => Err(TargetError::Option {
             name: PORT,
             value: value.clone(),
-            reason: "is no number from 1 to 65535".into(),
+            reason: "is not a number from 1 to 65535".into(),
         }),
     }
 }

@@ -1,8 +1,8 @@
 //! PostgreSQL over its own protocol, version 3.
 //!
 //! An [`Opening`](opening::Opening) takes a connection through encryption, `handshake` and
-//! `preparation`, message by message (`wire`); then `reply` skims what comes, on the timed path.
-//! `handshake`, `preparation` and `reply` know no socket: a fuzzer can drive them as well.
+//! `preparation`, message by message (`wire`). Then `reply` skims the replies, on the timed path.
+//! `handshake`, `preparation` and `reply` use no socket, so a fuzzer can drive them.
 
 mod admin;
 mod command_tag;
@@ -31,7 +31,7 @@ use crate::target::{Server, TargetError};
 #[derive(Debug)]
 pub struct PostgresDriver {
     host: Arc<Host>,
-    /// For the catalogue that was prepared last: the next connection prepares the same one.
+    /// The plan of the latest catalogue: the next connection prepares the same one.
     plan: Mutex<Option<Arc<Plan>>>,
 }
 

@@ -1,4 +1,4 @@
-//! From a socket to a connection that is ready for statements, as an event loop drives it.
+//! Takes a socket to a connection that is ready for statements, driven by an event loop.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ enum Stage {
     Preparing(Preparation),
 }
 
-/// What an opened connection runs, and what the server had said beyond its readiness.
+/// The statements of an opened connection, and bytes that the server sent beyond its readiness.
 pub(super) struct Opened {
     pub(super) executions: Arc<[Execution]>,
     pub(super) early: BytesMut,
@@ -137,7 +137,7 @@ impl Opening {
         }
     }
 
-    /// Asks for the preparation of the catalogue; where there is nothing to prepare, it is ready.
+    /// Asks for the preparation of the catalogue; if there is nothing to prepare, it is ready.
     fn prepare(&mut self) -> Option<Arc<[Execution]>> {
         if self.plan.request().is_empty() {
             return Some(self.plan.executions(Vec::new()));

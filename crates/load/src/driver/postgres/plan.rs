@@ -1,4 +1,4 @@
-//! How a catalogue is prepared, worked out once for all connections that prepare the same one.
+//! How to prepare a catalogue, worked out once for all connections that prepare the same one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,8 +16,8 @@ pub(super) struct Plan {
     protocol: Protocol,
     asked: Vec<Asked>,
     request: BytesMut,
-    /// The catalogue as the last connection found it: the next one, which comes to the same,
-    /// shares it. Ten thousand connections would hold ten thousand copies otherwise.
+    /// The catalogue as the last connection prepared it. The next one gets the same result and
+    /// shares it; otherwise ten thousand connections would hold ten thousand copies.
     found: Mutex<Found>,
 }
 
@@ -61,12 +61,12 @@ impl Plan {
         &self.asked
     }
 
-    /// Parse and Describe for each statement, then Sync; nothing where none is prepared.
+    /// Parse and Describe for each statement, then Sync; nothing if none is prepared.
     pub(super) fn request(&self) -> &[u8] {
         &self.request
     }
 
-    /// The catalogue as it runs where the parameters are of these types.
+    /// The catalogue for parameters of these types.
     pub(super) fn executions(&self, types: Vec<ParameterType>) -> Arc<[Execution]> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         match &found.executions {

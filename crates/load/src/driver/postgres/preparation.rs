@@ -1,8 +1,8 @@
 //! The server's answers to the preparation of a catalogue, without a socket.
 //!
-//! The server infers the parameters' types from the statement and tells them; arguments are
-//! then sent in exactly these types, so that `id = $1` on an integer column stays an integer
-//! comparison and finds its index.
+//! The server infers the parameters' types from the statement and returns them. Arguments are then
+//! sent in exactly these types, so that `id = $1` on an integer column stays an integer comparison
+//! and finds its index.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::driver::Fault;
 /// A catalogue on its way to being runnable on one connection.
 pub(super) struct Preparation {
     plan: Arc<Plan>,
-    /// Statements whose answers have come.
+    /// Statements with a complete answer.
     answered: usize,
-    /// How much of the answer to the next one has come.
+    /// How much of the answer to the next one has arrived.
     progress: Progress,
     types: Vec<ParameterType>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Preparation {
 enum Progress {
     Asked,
     Parsed,
-    /// Its parameters are known; what its rows look like is still to be told.
+    /// Its parameters are known; the description of its rows is still to come.
     Described,
 }
 
@@ -94,7 +94,7 @@ impl Preparation {
         let found = self.types.len() - before;
         match self.awaited() {
             Some(statement) if found != statement.parameter_count => Err(Fault::Protocol(format!(
-                "{}: the server finds {found} parameters where there are {}",
+                "{}: the server counts {found} parameters, but there are {}",
                 statement.sql, statement.parameter_count
             ))),
             _ => Ok(()),

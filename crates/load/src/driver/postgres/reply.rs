@@ -1,8 +1,8 @@
 //! Reading replies from a stream of bytes: rows are counted and skipped, not decoded.
 //!
-//! Bytes come in as the socket gives them. What a reply says is known from its `CommandComplete`,
-//! `ErrorResponse` and `ReadyForQuery`; of everything else only the length matters, so that a large
-//! result passes through without being held. A connection at rest holds no buffer at all.
+//! Bytes come in as the socket gives them. `CommandComplete`, `ErrorResponse` and `ReadyForQuery`
+//! carry the result; of all other messages only the length matters, so a large result passes
+//! through without being held. An idle connection holds no buffer at all.
 
 use bytes::BytesMut;
 use postgres_protocol::message::backend::{
@@ -25,12 +25,11 @@ const MAX_SKIPPED_BYTES: usize = 1 << 30;
 /// The state of one connection's inbound stream.
 #[derive(Default)]
 pub struct ReplyReader {
-    /// The beginning of a message whose rest has not come yet: a header, or a message that is
-    /// read whole.
+    /// The beginning of a message with a missing rest: a header, or a message that is read whole.
     partial: BytesMut,
-    /// How much of a skipped message's body has not come yet.
+    /// Bytes of a skipped message's body that are still to come.
     skip_bytes: usize,
-    /// A statement is under way.
+    /// A statement is in progress.
     awaited: bool,
     /// The reply to it has ended.
     complete: bool,
@@ -38,7 +37,7 @@ pub struct ReplyReader {
     concluded: bool,
     reply: Reply,
     refusal: Option<Refusal>,
-    /// What the server said while no statement was under way: as a rule, goodbye.
+    /// A message that the server sent between statements: usually that it closes the connection.
     parting: Option<Refusal>,
 }
 
@@ -67,7 +66,7 @@ impl ReplyReader {
         Ok(self.complete)
     }
 
-    /// What came of the statement, once `feed` has said that it is complete.
+    /// The result of the statement, once `feed` has reported that it is complete.
     #[inline]
     pub fn take(&mut self) -> Result<Reply, Fault> {
         self.awaited = false;
@@ -78,7 +77,7 @@ impl ReplyReader {
         }
     }
 
-    /// What the server said of its own accord since the last reply, such as that it shuts down.
+    /// A message that the server sent by itself since the last reply, such as that it shuts down.
     #[inline]
     pub(super) fn take_parting(&mut self) -> Option<Fault> {
         self.parting.take().map(Refusal::into_fault)
@@ -112,7 +111,7 @@ impl ReplyReader {
         Ok(rest)
     }
 
-    /// Goes on with a message whose beginning came with earlier bytes.
+    /// Continues a message that began in earlier bytes.
     fn complete_partial<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Fault> {
         let wanted_bytes = match Header::parse(&self.partial).map_err(not_postgres)? {
             None => HEADER_BYTES,
@@ -122,16 +121,17 @@ impl ReplyReader {
         let (here, rest) = bytes.split_at(missing_bytes);
         self.partial.extend_from_slice(here);
         if self.partial.len() == wanted_bytes {
-            // As if it had come in one piece; what is still incomplete (a header whose body is
-            // to be read) becomes the partial message again. Freed, not kept: it is rare.
+            // Processes the message as if it had arrived in one piece. If it is still incomplete (a
+            // header with a body to read), it becomes the partial message again. The buffer is
+            // freed, because this is rare.
             let whole = std::mem::take(&mut self.partial);
             self.take_message(&whole)?;
         }
         Ok(rest)
     }
 
-    /// Whether only the length of this message matters; counts it if it is a row. Refuses what
-    /// cannot come now, and lengths that make no sense.
+    /// Whether only the length of this message matters; counts it if it is a row. Refuses a message
+    /// that is not allowed now, and implausible lengths.
     #[inline]
     fn is_skipped(&mut self, header: Header) -> Result<bool, Fault> {
         let skipped = match header.tag() {
@@ -207,7 +207,7 @@ impl ReplyReader {
         }
         if !self.concluded {
             return Err(Fault::Protocol(
-                "a reply that ended without saying what came of the statement".into(),
+                "a reply that ended without the result of the statement".into(),
             ));
         }
         self.complete = true;

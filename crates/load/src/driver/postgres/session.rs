@@ -18,13 +18,13 @@ use super::wire::closed_by_server;
 use crate::driver::socket::Stream;
 use crate::driver::{Args, Fault, Reply, Session, StatementId};
 
-/// What one `recv` takes at most. Replies of the workloads are far shorter; a long result costs
-/// one system call per so many bytes.
+/// Most bytes of one `recv`. Replies of the workloads are far shorter; a long result costs one
+/// system call for each such piece.
 const READ_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// Where a worker reads to, whichever connection it serves: the reply is taken up before the
-    /// next read, so that thousands of connections need no buffers of their own.
+    /// A worker's read buffer for all its connections: each reply is processed before the next
+    /// read, so that thousands of connections need no buffers of their own.
     static READ_BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into_boxed_slice());
 }
 
@@ -34,7 +34,7 @@ pub struct PostgresSession {
     /// Until the connection is open.
     opening: Option<Box<Opening>>,
     executions: Arc<[Execution]>,
-    /// The statement under way; empty once it has been sent.
+    /// The current statement; empty once it has been sent.
     outbound: BytesMut,
     sent_bytes: usize,
     replies: ReplyReader,
@@ -104,8 +104,8 @@ impl PostgresSession {
         self.send()
     }
 
-    /// The fault of a failed send: a server that shuts down says so before it closes, and its
-    /// words, still unread, tell more than a broken pipe.
+    /// The fault of a failed send: a server that shuts down sends the reason before it closes, and
+    /// its unread message says more than a broken pipe.
     #[cold]
     fn lost(&mut self, error: io::Error) -> Fault {
         let read = READ_BUFFER.with_borrow_mut(|buffer| self.receive(buffer));

@@ -18,7 +18,7 @@ const INT4_OID: Oid = 23;
 const TEXT_FORMAT: i16 = 0;
 const BINARY_FORMAT: i16 = 1;
 
-/// How an execution travels.
+/// The form in which a statement is executed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Execution {
     /// A simple Query with the parameters as literals.
@@ -30,7 +30,7 @@ pub(super) enum Execution {
     },
 }
 
-/// What the server expects of a parameter, as far as it changes how an argument is sent.
+/// The server's type of a parameter, as far as it changes how an argument is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParameterType {
     Int2,
@@ -85,7 +85,7 @@ impl Execution {
         Self::Text(Template::new(&statement.sql))
     }
 
-    /// Writes everything that one execution sends. Fails where the arguments do not match the
+    /// Writes everything that one execution sends. Fails if the arguments do not match the
     /// statement, with the code that the server would give.
     pub(super) fn write(&self, args: &Args, out: &mut BytesMut) -> Result<(), Fault> {
         match self {
@@ -236,7 +236,7 @@ fn unwritable(error: BindError) -> Fault {
         BindError::Conversion(error) => error,
         BindError::Serialization(error) => error.into(),
     };
-    Fault::Protocol(format!("a statement cannot be sent: {error}"))
+    Fault::Protocol(format!("cannot send a statement: {error}"))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ const CHUNK_BYTES: usize = 8 << 10;
 pub(super) struct Wire {
     socket: Socket,
     inbound: BytesMut,
-    /// What is written here goes out with the next [`Wire::send`].
+    /// Bytes that the next [`Wire::send`] sends.
     pub(super) out: BytesMut,
 }
 
@@ -109,12 +109,12 @@ fn message_bytes(header: Header) -> usize {
     usize::try_from(header.len()).map_or(usize::MAX, |length| length.saturating_add(1))
 }
 
-/// Refuses a header whose length is past `limit_bytes`.
+/// Refuses a header with a length beyond `limit_bytes`.
 pub(super) fn check_length(header: Header, limit_bytes: usize) -> Result<(), Fault> {
     let length = usize::try_from(header.len()).unwrap_or(usize::MAX);
     if length > limit_bytes {
         return Err(Fault::Protocol(format!(
-            "a message of type {:?} with {length} bytes, where at most {limit_bytes} make sense; \
+            "a message of type {:?} with {length} bytes; at most {limit_bytes} are plausible; \
              is this a PostgreSQL server?",
             char::from(header.tag()),
         )));

@@ -10,7 +10,7 @@ use super::LOGIN_LIMIT;
 use super::route::Route;
 use super::stream::Stream;
 
-/// How long to wait before a server whose queue is full is asked again.
+/// Pause before a server with a full queue is asked again.
 const QUEUE_PAUSE: Duration = Duration::from_millis(5);
 
 /// A blocking connection.
@@ -19,7 +19,7 @@ pub(crate) struct Socket {
     limit: Limit,
 }
 
-/// How long a read or a write may wait.
+/// Longest wait of a read or a write.
 enum Limit {
     /// All of them together until an instant.
     Until(Instant),
@@ -64,8 +64,8 @@ impl Socket {
         &mut self.stream
     }
 
-    /// Waits until there is something to read, or where `writing` room to write; what was taken
-    /// to be sent wants room as well.
+    /// Waits until there is something to read, or room to write if `writing`; bytes that were
+    /// accepted but not yet sent need room too.
     pub(crate) fn wait(&self, writing: bool) -> io::Result<()> {
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, !writing);
@@ -82,7 +82,7 @@ impl Socket {
     }
 }
 
-/// The time that is left; an error where there is none.
+/// The remaining time; an error if there is none.
 pub(super) fn left(end: Instant) -> io::Result<Duration> {
     let left = end.saturating_duration_since(Instant::now());
     if left.is_zero() {

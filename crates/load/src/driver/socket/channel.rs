@@ -8,8 +8,8 @@ use rustls::ClientConnection;
 use super::stream::Plain;
 use super::tls::{Tls, failure};
 
-/// What one write takes at most. All that was taken is encrypted at once and held until the
-/// socket takes it; a longer statement goes on when this has gone.
+/// Most bytes of one write. All accepted bytes are encrypted at once and held until the socket
+/// takes them; a longer statement continues after that.
 const LONGEST_WRITE: usize = 64 << 10;
 
 /// Keys and buffers of an encrypted connection.
@@ -39,7 +39,7 @@ impl Channel {
             self.send_what_goes(plain)?;
             self.connection.read_tls(plain)?;
             if let Err(error) = self.connection.process_new_packets() {
-                // Tells the peer why, as far as it can be told.
+                // Sends the peer the reason, if that is possible.
                 let _ = self.flush(plain);
                 return Err(failure(error));
             }

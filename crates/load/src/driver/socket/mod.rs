@@ -1,8 +1,8 @@
 //! Connections to servers: Unix or TCP, plain or encrypted; never blocking on the timed path.
 //!
-//! A [`Route`] leads to one server and opens [`Stream`]s, which never block. [`Tls`] is how the
-//! URL wants them encrypted; a protocol decides when ([`Stream::encrypt`]). A [`Socket`] waits
-//! where a `Stream` would block: for administration, which is not timed.
+//! A [`Route`] leads to one server and opens [`Stream`]s, which never block. [`Tls`] holds the
+//! URL's options for encryption; a protocol decides when to encrypt ([`Stream::encrypt`]). A
+//! [`Socket`] waits if a `Stream` would block: for administration, which is not timed.
 
 mod blocking;
 mod channel;
@@ -22,7 +22,6 @@ pub(crate) use route::Route;
 pub(crate) use stream::Stream;
 pub(crate) use tls::{Tls, TlsFailure};
 
-/// How long connecting and logging in may take together. A busy server with thousands of new
-/// connections needs seconds; one that has not come to an end by then is stuck, or talks without
-/// end.
+/// Time limit for connecting and logging in together. A busy server with thousands of new
+/// connections needs seconds; one that takes longer than this is stuck, or never stops sending.
 pub(crate) const LOGIN_LIMIT: Duration = Duration::from_secs(10);

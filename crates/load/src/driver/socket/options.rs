@@ -1,11 +1,11 @@
-//! What a URL says about encryption, in the words of each database's own clients.
+//! A URL's options for encryption, in the words of each database's own clients.
 
 use std::path::{Path, PathBuf};
 
 use super::trust::Check;
 use crate::target::{Server, TargetError};
 
-/// How one database's clients call the options.
+/// The names that one database's clients give the options.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     pub(crate) mode: &'static str,
@@ -14,7 +14,7 @@ pub(crate) struct Vocabulary {
     modes: [(&'static str, Option<Check>); 4],
 }
 
-/// What was asked for.
+/// The options of the URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Demand {
     pub(super) check: Check,
@@ -50,7 +50,7 @@ impl Vocabulary {
         [self.mode, self.authority]
     }
 
-    /// What the URL demands; `None`: no encryption, as where it says nothing.
+    /// The encryption that the URL asks for; `None`: no encryption, also if it says nothing.
     pub(super) fn read(&self, server: &Server) -> Result<Option<Demand>, TargetError> {
         let authority = server.options.get(self.authority).map(PathBuf::from);
         let check = match server.options.get(self.mode) {
@@ -62,7 +62,7 @@ impl Vocabulary {
                 self.mode,
                 &server.options[self.mode],
                 format!(
-                    "needs {}=FILE: whose signature is to be trusted",
+                    "needs {}=FILE, the certificate of the authority to trust",
                     self.authority
                 ),
             )),
@@ -95,7 +95,7 @@ impl Vocabulary {
         refusal(
             self.authority,
             &file.to_string_lossy(),
-            format!("holds no certificates that can be read ({reason})"),
+            format!("holds no readable certificate ({reason})"),
         )
     }
 }

@@ -27,8 +27,8 @@ impl Route {
         }
     }
 
-    /// Begins to connect; what comes of it, the first read or write tells. Only the first
-    /// connection to a host blocks, while its name is looked up and its addresses are tried.
+    /// Begins to connect; the first read or write reports the result. Only the first connection to
+    /// a host blocks, while its name is looked up and its addresses are tried.
     ///
     /// `WouldBlock`: the server's queue of new connections is full; it may be tried again.
     pub(crate) fn open(&self) -> io::Result<Stream> {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_address_that_answers_is_kept() {
-        // `localhost` may be ::1 first, where nobody listens.
+        // `localhost` may be ::1 first, an address at which nobody listens.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let route = Route::new(Endpoint::Tcp {

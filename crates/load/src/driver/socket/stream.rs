@@ -16,7 +16,7 @@ pub(crate) struct Stream {
     channel: Option<Box<Channel>>,
 }
 
-/// What the system gave us.
+/// The socket of the system.
 pub(super) enum Plain {
     Unix(mio::net::UnixStream),
     Tcp(mio::net::TcpStream),
@@ -37,8 +37,8 @@ impl Stream {
         }
     }
 
-    /// From here on everything is encrypted. Nothing is sent yet: shaking hands goes along with
-    /// reading and writing, and what is written before its end waits for it.
+    /// Encrypts everything from here on. Nothing is sent yet: the TLS handshake happens along with
+    /// reading and writing, and earlier writes wait for its end.
     pub(crate) fn encrypt(&mut self, tls: &Tls) -> io::Result<()> {
         self.channel = Some(Box::new(Channel::new(tls)?));
         Ok(())
@@ -51,8 +51,8 @@ impl Stream {
         }
     }
 
-    /// From here on a read waits until something is there and a write until all is taken, but no
-    /// longer than this; `WouldBlock` says that the time is over.
+    /// From here on a read waits until there is something, and a write until all is taken, but no
+    /// longer than this; `WouldBlock` means that the time is over.
     pub(crate) fn block(&mut self, longest: Duration) -> io::Result<()> {
         rustix::io::ioctl_fionbio(self.as_fd(), false)?;
         sockopt::set_socket_timeout(self.as_fd(), Timeout::Recv, Some(longest))?;
@@ -70,8 +70,8 @@ impl Stream {
         }
     }
 
-    /// Takes as much as may be sent. Encrypted, some of what was taken may still have to be
-    /// sent ([`Stream::wants_write`]): by [`Stream::flush`], or along with the next read.
+    /// Accepts as many bytes as may be sent. On an encrypted stream, some of them may still have to
+    /// be sent ([`Stream::wants_write`]): by [`Stream::flush`], or along with the next read.
     #[inline]
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.channel {
@@ -80,7 +80,7 @@ impl Stream {
         }
     }
 
-    /// Sends what was taken and not sent; `WouldBlock` where the socket does not take it yet.
+    /// Sends what was accepted and not sent; `WouldBlock` if the socket does not take it yet.
     #[inline]
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         match &mut self.channel {
@@ -89,7 +89,7 @@ impl Stream {
         }
     }
 
-    /// Whether something that was taken waits for the socket to become writable.
+    /// Whether accepted bytes wait for the socket to become writable.
     #[inline]
     pub(crate) fn wants_write(&self) -> bool {
         match &self.channel {

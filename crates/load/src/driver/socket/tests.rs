@@ -220,15 +220,12 @@ fn certificates_are_checked_as_far_as_the_url_says() {
     let foreign = other.file("authority.pem");
     for mode in ["verify-ca", "verify-identity"] {
         let refusal = try_it("db.example", &trusting(&foreign, mode)).unwrap_err();
-        assert!(refusal.contains("has issued it"), "{refusal}");
+        assert!(refusal.contains("issued it"), "{refusal}");
     }
     for file in [&authority, &own] {
         let options = trusting(file, "verify-identity");
         let refusal = try_it("elsewhere.example", &options).unwrap_err();
-        assert!(
-            refusal.contains("not made out to the URL's host"),
-            "{refusal}"
-        );
+        assert!(refusal.contains("URL's host"), "{refusal}");
         assert!(refusal.contains("db.example"), "{refusal}");
     }
 }
@@ -241,7 +238,7 @@ fn files_without_certificates_are_refused_before_anything_is_started() {
         let refusal = Tls::from_options(&server("x", &options), &Vocabulary::MYSQL);
         refusal.unwrap_err().to_string()
     };
-    assert!(refusal("/nowhere.pem").contains("ssl-ca=/nowhere.pem holds no certificates"));
+    assert!(refusal("/nowhere.pem").contains("ssl-ca=/nowhere.pem holds no readable certificate"));
     let path = certificates.directory.path().join("odd.pem");
     for content in [
         &b""[..],
@@ -252,7 +249,7 @@ fn files_without_certificates_are_refused_before_anything_is_started() {
         fs::write(&path, content).unwrap();
         let refusal = refusal(&path.display().to_string());
         assert!(
-            refusal.contains("holds no certificates that can be read"),
+            refusal.contains("holds no readable certificate"),
             "{refusal}"
         );
     }

@@ -1,4 +1,4 @@
-//! How a driver's connections are encrypted, made ready once.
+//! The encryption of a driver's connections, prepared once.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ use super::options::{Demand, Vocabulary};
 use super::trust::{Check, Trust};
 use crate::target::{Endpoint, Server, TargetError};
 
-/// What all encrypted connections to one server share.
+/// Shared by all encrypted connections to one server.
 #[derive(Debug)]
 pub(crate) struct Tls {
     config: Arc<ClientConfig>,
@@ -24,8 +24,8 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Reads the URL's options, in the words of `vocabulary`, and the files that they name;
-    /// `None` where nothing is to be encrypted.
+    /// Reads the URL's options, in the words of `vocabulary`, and the files that they name; `None`
+    /// without encryption.
     pub(crate) fn from_options(
         server: &Server,
         vocabulary: &Vocabulary,
@@ -99,7 +99,7 @@ fn server_name(endpoint: &Endpoint) -> Result<ServerName<'static>, TargetError> 
     };
     ServerName::try_from(host.to_owned()).map_err(|error| TargetError::Malformed {
         url: host.to_owned(),
-        reason: format!("no certificate can be made out to this host: {error}"),
+        reason: format!("no certificate can be issued to this host: {error}"),
     })
 }
 
@@ -118,10 +118,10 @@ impl fmt::Display for TlsFailure {
             | Error::AlertReceived(AlertDescription::ProtocolVersion) => {
                 write!(
                     f,
-                    "the server does not speak TLS 1.2 or 1.3 as it is spoken here ({error})"
+                    "the server has no TLS 1.2 or 1.3 that this program supports ({error})"
                 )
             }
-            Error::InvalidMessage(_) => write!(f, "the server's answer is no TLS ({error})"),
+            Error::InvalidMessage(_) => write!(f, "the server's answer is not TLS ({error})"),
             _ => write!(f, "no encrypted connection with the server ({error})"),
         }
     }
@@ -132,26 +132,22 @@ fn certificate_in_words(reason: &CertificateError, f: &mut fmt::Formatter<'_>) -
     match reason {
         // A bad signature: an authority of the same name, which is another.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            write!(
-                f,
-                "none of the authorities that the URL's file holds has issued it"
-            )
+            write!(f, "no authority in the URL's file issued it")
         }
         CertificateError::NotValidForNameContext { presented, .. } if !presented.is_empty() => {
             let names = presented.join(", ");
-            write!(f, "it is not made out to the URL's host but to: {names}")
+            write!(f, "it is issued to {names}, not to the URL's host")
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             write!(
                 f,
-                "it is not made out to the URL's host, or only by its common name, which does not \
-                 count (subjectAltName does)"
+                "it is not issued to the URL's host, or only by its common name, which does not count (subjectAltName does)"
             )
         }
         // As when the server signed its own and the file holds another.
         other => write!(
             f,
-            "{other}; give the URL the file of the authority that issued it"
+            "{other}; name the file of the authority that issued it in the URL"
         ),
     }
 }

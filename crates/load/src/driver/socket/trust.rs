@@ -7,12 +7,12 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-/// What of a server's certificate is checked.
+/// Which part of a server's certificate is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Check {
-    /// Nothing: who listens hears noise, who stands in the middle is let in.
+    /// Nothing: a listener cannot read the bytes, but somebody in the middle can.
     Nothing,
-    /// That an authority of the user's issued it.
+    /// That one of the user's authorities issued it.
     Authority,
     /// And that it is made out to the host that was asked for.
     Identity,

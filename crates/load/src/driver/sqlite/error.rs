@@ -14,7 +14,7 @@ pub(super) fn fault(error: rusqlite::Error) -> Fault {
     Fault::Server(server_error(error))
 }
 
-/// The error with its primary code's name; an extended code is told in the message.
+/// The error with its primary code's name; the message gives an extended code.
 pub(super) fn server_error(error: rusqlite::Error) -> ServerError {
     let (code, message) = match error {
         rusqlite::Error::SqliteFailure(error, message) => (

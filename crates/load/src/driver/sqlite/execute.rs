@@ -5,7 +5,7 @@ use rusqlite::{Connection, Statement};
 use super::error;
 use crate::driver::{Arg, Args, Fault, Reply};
 
-/// Binds the arguments and steps through all rows. What they hold is left where it is.
+/// Binds the arguments and steps through all rows, without reading their values.
 pub(super) fn run(
     connection: &Connection,
     statement: &mut Statement<'_>,

@@ -23,8 +23,8 @@ use self::options::Setting;
 use super::{Admin, Dialect, Driver, Fault, Protocol, Statement};
 use crate::target::{SqliteFile, TargetError};
 
-/// How long a statement waits for another connection's lock where the URL does not say:
-/// transactions of a benchmark last milliseconds, so a wait this long is a fault worth counting.
+/// How long a statement waits for another connection's lock by default. Transactions of a benchmark
+/// last milliseconds, so a wait this long is a fault worth counting.
 const DEFAULT_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Administration waits its turn: while one thread loads its table, the others' loads must not
@@ -51,8 +51,7 @@ impl SqliteDriver {
         if file.path.as_os_str() == ":memory:" {
             return Err(TargetError::Malformed {
                 url: "sqlite::memory:".into(),
-                reason: "every connection would have a database of its own; \
-                         use a file on a RAM disk, such as sqlite:/dev/shm/bench.db"
+                reason: "every connection would have its own database; use a file on a RAM disk, such as sqlite:/dev/shm/bench.db"
                     .into(),
             });
         }
@@ -93,7 +92,9 @@ impl SqliteDriver {
         error.message = if self.path.exists() {
             format!("{path}: {}", error.message)
         } else if self.creates {
-            format!("{path} cannot be made; is there such a directory, and may you write to it?")
+            format!(
+                "cannot create {path}; check that its directory exists and that you may write to it"
+            )
         } else {
             format!("there is no database at {path}; create and fill it with `prepare` first")
         };

@@ -79,9 +79,9 @@ const PRAGMAS: [Pragma; 9] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Setting {
     name: &'static str,
-    /// What it is set to: a word or a number, checked, so that it can stand in SQL.
+    /// The value to set: a word or a number, checked, so that it can stand in SQL.
     value: String,
-    /// What it reads as once it has taken effect.
+    /// The value that SQLite reports once it has taken effect.
     expected: String,
 }
 
@@ -156,7 +156,7 @@ impl Setting {
         Err(Fault::Server(ServerError {
             code: "SQLITE_PRAGMA".into(),
             message: format!(
-                "PRAGMA {} = {} had no effect: it reads {found} where {} was expected",
+                "PRAGMA {} = {} had no effect: it reads {found} instead of {}",
                 self.name, self.value, self.expected
             ),
             transient: false,
@@ -223,7 +223,7 @@ mod tests {
             ("synchronous", "2", "one of off, normal, full, extra"),
             ("cache_size_kib", "64M", "a whole number"),
             ("busy_timeout_ms", "-1", "a whole number"),
-            ("jornal_mode", "wal", "known are: busy_timeout_ms"),
+            ("jornal_mode", "wal", "has: busy_timeout_ms"),
         ] {
             let error = settings(&file(&[(name, value)])).unwrap_err().to_string();
             assert!(error.contains(hint) && error.contains(name), "{error}");

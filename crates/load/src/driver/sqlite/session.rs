@@ -1,4 +1,4 @@
-//! One connection whose statements run while they are submitted.
+//! One connection that runs statements while they are submitted.
 
 use std::fmt::Write;
 use std::task::Poll;
@@ -14,12 +14,12 @@ use crate::driver::{Arg, Args, Fault, Protocol, Reply, Session, Statement, State
 pub struct SqliteSession {
     connection: Connection,
     statements: Vec<Execution>,
-    /// The text of the statement under way, where it is spliced.
+    /// The text of the current statement, if its parameters are spliced in.
     text: String,
     outcome: Option<Result<Reply, Fault>>,
 }
 
-/// How a statement is run.
+/// The form in which a statement is run.
 enum Execution {
     /// Parsed once and kept in the connection's cache under its text.
     Cached(String),

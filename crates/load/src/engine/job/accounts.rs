@@ -21,7 +21,7 @@ pub(super) struct Outcome {
     pub(super) cut: bool,
 }
 
-/// What the stages until now have come to.
+/// The totals of all stages until now.
 pub(super) struct Accounts {
     types: Vec<StatementType>,
     totals: Totals,
@@ -127,14 +127,14 @@ impl Accounts {
         }
     }
 
-    /// What the last operation has left behind is wrong.
+    /// The last operation left a wrong state behind.
     pub(super) fn find_wrong(&mut self, message: String) {
         if let Some(operation) = self.operations.last_mut() {
             self.mistakes.push(mistake(operation, WRONG_STATE, message));
         }
     }
 
-    /// Where a type of this name is accounted for; a stage may have types that no other had.
+    /// The entry of the type of this name; a stage may have types that no other had.
     fn place(&mut self, sought: &StatementType) -> usize {
         let mut known = self.types.iter();
         known
@@ -154,7 +154,7 @@ impl Accounts {
     }
 }
 
-/// An error of the operation that no server has told.
+/// An error of the operation that does not come from the server.
 fn mistake(operation: &mut Operation, code: &str, message: String) -> ErrorSummary {
     operation.errors += 1;
     ErrorSummary {
@@ -166,7 +166,7 @@ fn mistake(operation: &mut Operation, code: &str, message: String) -> ErrorSumma
     }
 }
 
-/// A stage of which nothing is known yet.
+/// A stage that is not in the totals yet.
 fn blank<W>(stage: &Stage<W>, clients: usize) -> Operation {
     Operation {
         test: stage.test.clone(),

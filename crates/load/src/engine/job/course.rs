@@ -1,4 +1,4 @@
-//! The course of a job: its stages one after the other, its phases told as a run's are.
+//! The course of a job: its stages one after the other, its phases reported like those of a run.
 
 use std::io;
 use std::sync::Arc;
@@ -217,7 +217,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
         Ok(ending)
     }
 
-    /// What was measured until a failure, which is still to be told.
+    /// Operations measured before a failure, still to be reported.
     pub(super) fn break_off<J: Job>(self, job: &J) -> io::Result<()> {
         if self.accounts.operations().is_empty() {
             return Ok(());
@@ -235,8 +235,8 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
     }
 }
 
-/// What a stage cost us and its seconds, to the last client's end: from connecting where that counts,
-/// else from the first statement. `None` where a signal came before its start.
+/// The CPU time and the seconds of a stage, to the last client's end: from connecting if that
+/// counts, else from the first statement. `None` if a signal came before its start.
 fn follow<W>(
     conductor: &mut Conductor<'_>,
     run: &Run<W>,
@@ -254,7 +254,7 @@ fn follow<W>(
     let seconds = if run.connecting_counts {
         seconds
     } else {
-        // The clients were there already: waking their threads is none of the server's work.
+        // The clients were there already: waking their threads is not the server's work.
         let totals = &conductor.totals;
         totals.end_ns.saturating_sub(totals.begun_ns) as f64 / 1e9
     };

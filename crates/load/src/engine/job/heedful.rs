@@ -1,5 +1,4 @@
-//! Administration between two stages that stops where a signal asks for it: what is made there may
-//! take hours.
+//! Administration between two stages that stops at a signal: the work there may take hours.
 
 use std::io::ErrorKind;
 
@@ -10,7 +9,7 @@ use crate::engine::inbox::Inbox;
 /// Rows handed over between two looks at the inbox.
 const ROWS: u64 = 1000;
 
-/// Does what it is told until a signal comes; from then on, nothing.
+/// Does the work until a signal comes; from then on, nothing.
 pub(super) struct Heedful<'a> {
     admin: &'a mut dyn Admin,
     inbox: &'a Inbox,
@@ -36,7 +35,7 @@ impl<'a> Heedful<'a> {
         self.stopped
     }
 
-    /// The fault ends what is being done; whoever did it is not asked what became of it.
+    /// The fault ends the work; its caller need not ask for the result.
     fn heed(&mut self) -> Result<(), Fault> {
         if self.stopped.is_none() {
             self.stopped = listen(self.inbox);

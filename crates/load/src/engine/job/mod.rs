@@ -1,7 +1,7 @@
 //! Jobs: workloads that are done at some point, stage after stage.
 //!
-//! A steady run measures a load for a time; a job has so much to do and measures how long that
-//! takes. Each stage gets workers and clients of its own, on the machinery of the steady runs.
+//! A steady run measures a load for a time; a job has a fixed amount of work and measures how long
+//! it takes. Each stage gets workers and clients of its own, on the machinery of the steady runs.
 
 mod accounts;
 mod course;
@@ -28,12 +28,12 @@ pub trait Job {
     /// Every statement type that the stages will have, each with one statement of it.
     fn statements(&self) -> Vec<StatementTypeInfo>;
 
-    /// The next stage; `None` after the last. What has to be there before it is made here, and
-    /// what the one before left is cleared away: nothing of it is timed.
+    /// The next stage; `None` after the last. Prepares what the stage needs and clears what the
+    /// last one left; nothing of that is timed.
     fn next(&mut self, admin: &mut dyn Admin) -> Result<Option<Stage<Self::Workload>>, Failure>;
 
-    /// Looks at what a stage that was run has left behind; not timed. What is wrong there is an
-    /// error of the operation.
+    /// Checks the state that a stage left behind; not timed. A wrong state is an error of the
+    /// operation.
     fn review(
         &mut self,
         _operation: &Operation,
@@ -42,13 +42,13 @@ pub trait Job {
         Ok(None)
     }
 
-    /// How to clear away what the job has made: done once at the end, however that came.
+    /// How to clean up after the job: done once at the end, however the job ended.
     fn closing(&mut self) -> Closing;
 
-    /// What is left where that cannot be done, and how a user does it.
+    /// What remains if that fails, and how a user removes it.
     fn leaves(&self) -> String;
 
-    /// The operations as iterations of the same thing, where that is what they are.
+    /// The operations as iterations of the same thing, if they are.
     fn iterations(&self, _operations: &[Operation]) -> Option<Iterations> {
         None
     }
@@ -68,46 +68,46 @@ pub struct Stage<W> {
     pub work: Work<W>,
 }
 
-/// What is done in a stage.
+/// The work of a stage.
 #[derive(Debug)]
 pub enum Work<W> {
     Run(Run<W>),
-    /// Nothing, for this reason. It is reported, and never as done.
+    /// Nothing, for this reason. It is reported, but never as done.
     Skip(Cow<'static, str>),
 }
 
-/// A workload whose scripts end.
+/// A workload with scripts that end.
 #[derive(Debug)]
 pub struct Run<W> {
     pub workload: Arc<W>,
     pub clients: usize,
     /// Whether connecting is part of the time.
     pub connecting_counts: bool,
-    /// No transaction is begun after this; those under way still count.
+    /// No transaction begins after this; those in progress still count.
     pub limit: Option<Duration>,
-    /// What the server must have sent, where that is known: another number is an error.
+    /// Rows that the server must have sent, if known: another number is an error.
     pub expected_rows: Option<u64>,
     /// The rows that it must have changed, likewise.
     pub expected_affected: Option<u64>,
     /// Count the rows that were changed instead of the transactions: a statement that inserts
     /// many of them stands for as many INSERTs.
     pub counts_affected: bool,
-    /// The scripts' transactions, where they stand for another number that is planned; `None`:
-    /// each counts as one.
+    /// Number of the scripts' transactions, if it differs from the planned number; `None`: each
+    /// counts as one.
     pub turns: Option<u64>,
 }
 
-/// How a job is to go.
+/// The options of a job.
 #[derive(Debug, Clone)]
 pub struct JobOptions {
     /// The workload's name and that of its mix, for the reports.
     pub workload: &'static str,
     pub mix: Cow<'static, str>,
-    /// Of the clients' draws; reported, so that a job can be repeated.
+    /// Seed of the clients' draws; reported, so that a job can be repeated.
     pub seed: u64,
     /// The most that a stage has.
     pub clients: usize,
-    /// Threads, at most one per client; one for each client where the driver blocks.
+    /// Threads, at most one per client; one for each client if the driver blocks.
     pub workers: usize,
     pub protocol: Protocol,
     /// `None`: no intervals.
@@ -118,9 +118,9 @@ pub struct JobOptions {
 
 /// Runs a job from connecting to the summary; the mailbox is as for [`run`](super::run).
 ///
-/// A signal ends the stage that it meets; what was measured until then is reported. When this
-/// returns an error, the workers have let go of the server, what was measured before it has been
-/// told, and the job is not closed: [`close_failed_job`] does that, once the error is told.
+/// A signal ends the current stage; the results until then are reported. When this returns an
+/// error, the workers have disconnected, the results before it have been reported, and the job is
+/// not closed: call [`close_failed_job`] after the error is reported.
 pub fn run_job<D, J>(
     driver: &Arc<D>,
     job: &mut J,

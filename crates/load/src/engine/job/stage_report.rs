@@ -1,11 +1,11 @@
-//! What a job's report hears of a stage while it runs.
+//! The events of a stage, passed on to the job's report.
 
 use std::io;
 
 use crate::report::{Event, Interval, Report};
 
-/// Lets a stage's intervals through, their times counted from the job's start. The phases are the
-/// job's to tell, not the stage's.
+/// Passes a stage's intervals on, with times counted from the job's start. The job reports the
+/// phases, not the stage.
 pub(super) struct StageReport<'a> {
     inner: &'a mut dyn Report,
     job_unix_s: f64,

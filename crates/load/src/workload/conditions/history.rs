@@ -8,10 +8,9 @@ const DAY_S: u32 = 86_400;
 pub(super) const RECORDED: &str = "ofl";
 const SIMULATED: &str = "sim";
 
-/// One slot in so many has entries for simulations.
+/// One slot in this many has entries for simulations.
 const SIMULATED_EVERY: u64 = 16;
-/// One slot in so many has entries that were found wrong; those of the next slot stand in their
-/// place.
+/// One slot in this many has entries that were found wrong; those of the next slot replace them.
 const WITHDRAWN_EVERY: u64 = 8;
 /// Within each eight slots; 0 is the first entry of all, which must stand.
 const WITHDRAWN_AT: u64 = 5;
@@ -29,7 +28,7 @@ pub struct History {
     days: u32,
 }
 
-/// What is known of an entry but for its payload.
+/// The fields of an entry, without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// The row's number, from 1.
@@ -45,7 +44,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether clients that work on recorded data are to find it.
+    /// Whether clients that work on recorded data should find it.
     #[must_use]
     pub fn stands(&self) -> bool {
         self.flavor == RECORDED && self.deactive_s == 0
@@ -55,20 +54,20 @@ impl Entry {
 /// Why a history cannot be.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum HistoryError {
-    #[error("{elements} elements need as many rows at least, not {rows}")]
+    #[error("{elements} elements need at least {elements} rows, not {rows}")]
     TooFewRows { rows: u64, elements: u64 },
     #[error(
-        "{rows} rows in {days} days would lie less than a second apart for each of {elements} elements; \
+        "{rows} rows in {days} days would be less than a second apart for each of {elements} elements; \
          ask for more days or fewer rows"
     )]
     TooDense { rows: u64, elements: u64, days: u32 },
 }
 
 impl History {
-    /// The longest history whose times fit into 31 bits.
+    /// The longest history with times that fit into 31 bits.
     pub const LONGEST_DAYS: u32 = 13_000;
 
-    /// A history of so many rows, for so many elements (both at least 1), over so many days.
+    /// A history of that many rows and elements (both at least 1), over that many days.
     pub fn new(rows: u64, elements: u64, days: u32) -> Result<Self, HistoryError> {
         let history = Self {
             rows,
@@ -110,7 +109,7 @@ impl History {
         FIRST_S + self.days * DAY_S
     }
 
-    /// From this time on every element has an entry that stands.
+    /// From this time on every element has a valid entry.
     #[must_use]
     pub fn complete_s(&self) -> u32 {
         FIRST_S + self.slot_s()

@@ -1,11 +1,11 @@
 //! A detector's conditions database, as the STAR experiment's clients ask it.
 //!
-//! Calibrations, gains, voltages: each table holds one such quantity, each entry is valid from its
-//! own begin until the next entry begins. A client that works on a run of the detector connects,
-//! asks many tables for the entry that was valid at one time, and leaves. From table to table it
-//! sends two questions: when the next entry begins, and what the latest entry not after that time
-//! is. Most clients work on what was just recorded, some on old runs. Entries are appended
-//! seldom, and none is ever changed.
+//! Calibrations, gains, voltages: each table holds one such quantity, and each entry is valid from
+//! its begin until the next entry begins. A client that works on a run of the detector connects,
+//! asks many tables for the entry that was valid at one time, and leaves. It sends two queries per
+//! table: when the next entry begins, and what the latest entry not after that time is. Most
+//! clients work on recent data, some on old runs. Entries are appended seldom, and none is ever
+//! changed.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub use script::ConditionsScript;
 use script::Plan;
 use statements::Query;
 
-/// What a user chooses.
+/// The user's options.
 #[derive(Debug, Clone)]
 pub struct ConditionsOptions {
     /// Tables `conditions1` to `conditionsN`, at least one.
@@ -38,7 +38,7 @@ pub struct ConditionsOptions {
     pub hot_s: u32,
     /// Tables that a visit asks, at most all of them.
     pub tables_per_visit: usize,
-    /// The share of questions in whose place a new entry is made, 0 to 1.
+    /// The share of queries that a new entry replaces, 0 to 1.
     pub appends: f64,
     /// Clients stay connected from visit to visit.
     pub stay: bool,

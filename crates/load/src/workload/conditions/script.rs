@@ -11,7 +11,7 @@ use crate::workload::digits::push_letters;
 use crate::workload::generator::client_generator;
 use crate::workload::{Next, Script};
 
-/// What all clients do.
+/// Shared by all clients.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) options: ConditionsOptions,
@@ -36,7 +36,7 @@ pub struct ConditionsScript {
     element: u64,
 }
 
-/// Where a client is in its visit.
+/// A client's position in its visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Connect,

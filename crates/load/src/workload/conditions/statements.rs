@@ -1,4 +1,4 @@
-//! What is asked of a table, in the words of the experiment's own library.
+//! The queries of a table, as in the experiment's own library.
 
 use super::history::RECORDED;
 use super::tables::table_name;

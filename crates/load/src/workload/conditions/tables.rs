@@ -8,14 +8,14 @@ use crate::driver::{Admin, Args, Dialect, Fault};
 use crate::workload::digits::push_letters;
 use crate::workload::tables::{Progress, TableSet};
 
-/// What the tables are made from.
+/// The options of the tables.
 #[derive(Debug, Clone)]
 pub struct ConditionsTables {
     pub tables: usize,
     pub history: History,
     /// 1 to 60,000: what a row of the MySQL family can hold.
     pub payload_bytes: usize,
-    /// Of the payloads; the times are the same in every data set.
+    /// Seed of the payloads; the times are the same in every data set.
     pub seed: u64,
     /// MySQL family only: `innodb`, `myisam`, …
     pub engine: String,

@@ -44,7 +44,7 @@ pub enum Law {
     Pareto {
         h: f64,
     },
-    /// The mean of so many uniform draws, at least 1.
+    /// The mean of that many uniform draws, at least 1.
     Gaussian {
         draws: u32,
     },
@@ -53,7 +53,7 @@ pub enum Law {
 /// The parameters of "special".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Special {
-    /// Uniform draws whose mean makes the bell, at least 1; sysbench's `--rand-spec-iter`.
+    /// Number of uniform draws to average, at least 1; sysbench's `--rand-spec-iter`.
     pub draws: u32,
     /// The hot window's share of the rows, 1 to 100; sysbench's `--rand-spec-pct`.
     pub window_percent: u32,

@@ -9,9 +9,9 @@ use rustix::time::{ClockId, clock_gettime};
 /// The most bytes of a line: three numbers of 20 digits at most, and what is between them.
 const LONGEST_LINE: usize = 63;
 
-/// A file that all clients append to: a line for each commit, written by one system call, so that
-/// none is half there or mixed with another, and so that all outlive this program. Whether they
-/// outlive the machine is not its business: it is to lie apart from what is cut.
+/// A file that all clients append to: one line per commit, written by one system call, so that no
+/// line is partial or mixed with another, and all outlive this program. They need not outlive the
+/// machine: the file lies on a disk that is not cut.
 #[derive(Debug)]
 pub struct Acknowledgements {
     file: File,
@@ -42,7 +42,7 @@ impl Acknowledgements {
             return match (&self.file).write(line) {
                 Ok(written) if written == line.len() => Ok(()),
                 Ok(written) => Err(io::Error::other(format!(
-                    "only {written} of {} bytes were taken",
+                    "only {written} of {} bytes were written",
                     line.len()
                 ))),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

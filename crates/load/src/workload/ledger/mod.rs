@@ -1,11 +1,11 @@
-//! Transfers between accounts, each with a numbered entry: a load whose every commit can be looked
-//! for afterwards.
+//! Transfers between accounts, each with a numbered entry: a load with commits that can all be
+//! looked up afterwards.
 //!
-//! What holds in the database at any moment, whatever is under way: the balances of all accounts
-//! add up to what they began with; each account holds what the entries that name it make of it;
-//! and a client's entries are numbered from 1 without a gap. A transaction that the server rolls
-//! back runs again under its number. So each acknowledged commit can be looked for by client and
-//! number, and one that is there by half shows.
+//! These hold in the database at any moment, whatever is in progress. The balances of all accounts
+//! add up to their initial sum. Each account holds the balance that its entries make. A client's
+//! entries are numbered from 1 without a gap. A transaction that the server rolls back runs again
+//! under its number. So each acknowledged commit can be looked up by client and number, and a
+//! partial one shows.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use tables::{ACCOUNTS, ENTRIES};
 /// The most that one transfer moves; the least is 1.
 const MOST_MOVED: u64 = 1_000;
 
-/// What a user chooses.
+/// The user's options.
 #[derive(Debug)]
 pub struct LedgerOptions {
     /// Their ids run from 1; at least two.
@@ -34,7 +34,7 @@ pub struct LedgerOptions {
     /// Length of an entry's filler.
     pub filler_bytes: usize,
     pub seed: u64,
-    /// Where each client writes what was acknowledged to it; `None`: nowhere.
+    /// The file for each client's acknowledgements, if any.
     pub acknowledgements: Option<Acknowledgements>,
 }
 
@@ -103,8 +103,8 @@ impl Workload for Ledger {
         LedgerScript::new(Arc::clone(&self.plan), client)
     }
 
-    /// Whoever holds the database to the acknowledgements must know which number may be there
-    /// without one: a client's next, and no other.
+    /// The check against the acknowledgements must know which number may be there without one: a
+    /// client's next, and no other.
     fn ends_in_doubt(&self) -> bool {
         self.plan.options.acknowledgements.is_some()
     }

@@ -12,7 +12,7 @@ use crate::workload::digits::push_letters;
 use crate::workload::generator::generator;
 use crate::workload::{Next, Script};
 
-/// What all clients do.
+/// Shared by all clients.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) options: LedgerOptions,
@@ -27,13 +27,13 @@ pub(super) struct Plan {
 pub struct LedgerScript {
     plan: Arc<Plan>,
     client: usize,
-    /// Of the present transaction, or the last one; 0: there was none.
+    /// Number of the present transaction, or of the last one; 0: there was none.
     number: u64,
     transfer: Transfer,
     step: Step,
 }
 
-/// What moves from where to where.
+/// The accounts and the amount of a transfer.
 #[derive(Debug, Clone)]
 struct Transfer {
     source: u64,
@@ -43,7 +43,7 @@ struct Transfer {
     rng: Xoshiro256PlusPlus,
 }
 
-/// What comes next in a transaction.
+/// The next step of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Begin,
@@ -67,7 +67,7 @@ impl Transfer {
         }
     }
 
-    /// What one of its two accounts gains.
+    /// The gain of one of its two accounts.
     fn change(&self, account: u64) -> i64 {
         if account == self.target {
             self.amount
@@ -111,7 +111,8 @@ impl LedgerScript {
 }
 
 impl Script for LedgerScript {
-    /// A number whose transaction was given up is not used again: it may be there all the same.
+    /// The number of a transaction that was given up is not used again: it may be in the database
+    /// after all.
     fn begin(&mut self) -> bool {
         self.number += 1;
         self.transfer = Transfer::draw(&self.plan.options, self.client, self.number);

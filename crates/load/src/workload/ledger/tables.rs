@@ -11,7 +11,7 @@ pub const ENTRIES: &str = "ledger_entries";
 /// Both, in the order of their numbers.
 pub const NAMES: [&str; 2] = [ACCOUNTS, ENTRIES];
 
-/// What every account begins with.
+/// Initial balance of every account.
 pub const FIRST_BALANCE: i64 = 1_000_000;
 
 const ACCOUNT_COLUMNS: [&str; 4] = ["id", "balance", "transfers", "filler"];
@@ -20,12 +20,12 @@ const ENTRY_COLUMNS: [&str; 6] = ["client", "number", "source", "target", "amoun
 /// The first column of the entries' index.
 pub const INDEXED_COLUMN: &str = ENTRY_COLUMNS[0];
 
-/// What the tables are made from.
+/// The options of the tables.
 #[derive(Debug, Clone)]
 pub struct LedgerTables {
     pub accounts: u64,
     pub filler_bytes: usize,
-    /// Of the fillers.
+    /// Seed of the fillers.
     pub seed: u64,
 }
 

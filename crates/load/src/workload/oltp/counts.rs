@@ -1,4 +1,4 @@
-//! How many statements of each group make one transaction.
+//! Number of statements of each group in one transaction.
 
 use super::Mix;
 

@@ -52,7 +52,7 @@ impl Mix {
         }
     }
 
-    /// For how long sysbench's own version of this mix keeps a table.
+    /// How long sysbench's own version of this mix keeps a table.
     #[must_use]
     pub fn default_table_per(self) -> TablePer {
         if self.is_legacy() {
@@ -63,8 +63,9 @@ impl Mix {
     }
 
     /// Whether sysbench 0.4 has the mix: as its test modes complex (with or without
-    /// `--oltp-read-only`), simple and nontrx. Its nontrx inserts empty the table first and its
-    /// deletes go through the rows in an order that all clients share: neither is ours.
+    /// `--oltp-read-only`), simple and nontrx. Its nontrx inserts empty the table first, and its
+    /// deletes go through the rows in an order that all clients share; these two are not supported
+    /// here.
     #[must_use]
     pub fn is_in_0_4(self) -> bool {
         matches!(
@@ -77,14 +78,14 @@ impl Mix {
         )
     }
 
-    /// The script of sysbench before 1.0: its tables have unsigned numbers (where the database has
-    /// such a type), and it locks tables that know no transactions.
+    /// The script of sysbench before 1.0: its tables have unsigned numbers (if the database has
+    /// such a type), and it locks tables without transactions.
     #[must_use]
     pub fn is_legacy(self) -> bool {
         self == Self::Complex
     }
 
-    /// Whether the transaction is more than one statement, and so has a BEGIN and a COMMIT.
+    /// Whether the transaction has more than one statement, and so a BEGIN and a COMMIT.
     #[must_use]
     pub fn is_transaction(self) -> bool {
         matches!(

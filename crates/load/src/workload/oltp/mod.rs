@@ -25,7 +25,7 @@ pub use shape::{Bracket, TablePer};
 use shape::{Shape, Step};
 use statements::{Query, Target};
 
-/// What a user chooses.
+/// The user's options.
 #[derive(Debug, Clone)]
 pub struct OltpOptions {
     pub schema: Schema,
@@ -36,9 +36,9 @@ pub struct OltpOptions {
     pub table_per: TablePer,
     pub bracket: Bracket,
     /// One more UPDATE of `k` before the DELETE, of the row that is deleted: sysbench 0.4.12 and
-    /// older, whose transaction has 21 statements.
+    /// older, with transactions of 21 statements.
     pub update_before_delete: bool,
-    /// After so many transactions a client leaves and comes again.
+    /// A client reconnects after this many transactions.
     pub reconnect: Option<u64>,
     /// At least one table.
     pub tables: usize,

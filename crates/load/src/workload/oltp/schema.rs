@@ -21,7 +21,7 @@ impl Schema {
         }
     }
 
-    /// The name of a table; there is but one where they have no numbers.
+    /// The name of a table; the only one if tables have no numbers.
     #[must_use]
     pub fn table_name(self, number: usize) -> String {
         match self {

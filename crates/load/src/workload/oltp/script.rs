@@ -21,16 +21,16 @@ pub(super) struct PlannedStep {
     pub(super) first_statement: StatementId,
 }
 
-/// What all clients do.
+/// Shared by all clients.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) steps: Vec<PlannedStep>,
-    /// After so many transactions the client leaves and comes again, as a statement of this type.
+    /// The client reconnects after this many transactions, counted as a statement of this type.
     pub(super) reconnect: Option<(u64, usize)>,
     pub(super) draws: Draws,
 }
 
-/// What all clients draw from.
+/// Shared sources of the clients' draws.
 #[derive(Debug)]
 pub(super) struct Draws {
     pub(super) schema: Schema,
@@ -64,7 +64,7 @@ impl OltpScript {
         }
     }
 
-    /// What follows the last statement, once.
+    /// The end after the last statement, once.
     fn end(&mut self) -> Option<Next> {
         if self.position > self.plan.steps.len() {
             return None;

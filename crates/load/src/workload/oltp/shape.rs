@@ -3,7 +3,7 @@
 use super::statements::Query;
 use super::{Counts, Mix, Schema};
 
-/// For how long a table that was drawn is kept.
+/// How long a drawn table is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum TablePer {
     /// One table for the whole transaction, as the legacy script draws it
@@ -12,10 +12,10 @@ pub enum TablePer {
     Group,
 }
 
-/// What a transaction begins and ends with.
+/// The first and the last statement of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bracket {
-    /// Nothing: every statement commits itself.
+    /// None: every statement commits itself.
     None,
     Transaction,
     /// LOCK TABLES and UNLOCK TABLES, for storage engines without transactions.
@@ -34,7 +34,7 @@ pub(super) struct Shape {
     pub(super) update_before_delete: bool,
 }
 
-/// What a step of a transaction draws anew before its statement; the rest is kept from before.
+/// The values that a step draws before its statement; the others are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) query: Query,

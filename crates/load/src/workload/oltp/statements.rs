@@ -7,7 +7,7 @@ use crate::driver::{Dialect, Kind, Statement};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Query {
     Begin,
-    /// In place of `Begin` where the storage engine has no transactions.
+    /// In place of `Begin` if the storage engine has no transactions.
     Lock,
     PointSelect,
     SimpleRange,
@@ -17,17 +17,17 @@ pub(super) enum Query {
     IndexUpdate,
     NonIndexUpdate,
     Delete,
-    /// Of a row under a given id.
+    /// A row with a given id.
     Insert,
-    /// Of a row under a given id that is always the same else, as sysbench 0.4 sends it.
+    /// A row with a given id and otherwise fixed values, as sysbench 0.4 sends it.
     FixedInsert,
-    /// Of a row whose id the database chooses.
+    /// A row with an id that the database chooses.
     AppendedInsert,
     Commit,
     Unlock,
 }
 
-/// Where the statements are sent.
+/// The target of the statements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     pub(super) dialect: Dialect,
@@ -73,7 +73,7 @@ impl Query {
         }
     }
 
-    /// Whether each table has a statement of its own.
+    /// Whether each table has its own statement.
     pub(super) fn is_on_table(self) -> bool {
         self.kind() != Kind::Other
     }
@@ -81,7 +81,7 @@ impl Query {
     /// One statement, or one for each table.
     pub(super) fn statements(self, target: Target) -> Vec<Statement> {
         match self {
-            // sysbench prepares its brackets, too, where the server can.
+            // sysbench prepares its brackets, too, if the server can.
             Self::Begin => vec![prepared(begin(target))],
             Self::Commit => vec![prepared("COMMIT")],
             Self::Lock => vec![as_text(&lock(target))],
@@ -120,8 +120,8 @@ impl Query {
     }
 }
 
-/// SQLite takes its write lock at the first write unless told otherwise; a transaction that has
-/// read before cannot wait for the lock then and fails at once, so writers take it at BEGIN.
+/// By default SQLite takes its write lock at the first write. A transaction that has read before
+/// cannot wait for the lock then and fails at once, so writers take it at BEGIN.
 fn begin(target: Target) -> &'static str {
     match target.dialect {
         Dialect::Sqlite if target.writes => "BEGIN IMMEDIATE",

@@ -17,7 +17,7 @@ const NAME_CHARS: usize = 40;
 /// Builds the catalogue while it goes through the scripts.
 pub(super) struct Builder {
     pub(super) catalogue: Catalogue,
-    /// How often each name has been given.
+    /// How often each name was used.
     names: HashMap<String, usize>,
     types: Vec<Types>,
     protocol: Protocol,
@@ -104,7 +104,7 @@ impl Builder {
         if Template::new(&with_marks).parameter_count() != bound.len() {
             return Err(Mistake::new(
                 sql.at,
-                "a question mark or a quotation in this statement would be taken for a parameter; \
+                "a question mark or a quotation in this statement would be read as a parameter; \
                  send it with --protocol text",
             ));
         }
@@ -142,7 +142,7 @@ impl Builder {
         }
     }
 
-    /// `hot.sql:3 SELECT abalance FROM …`; a second one alike is told apart by a number.
+    /// `hot.sql:3 SELECT abalance FROM …`; a repeated name gets a number.
     fn name(&mut self, source: &Source, sql: &Sql) -> String {
         let words: Vec<_> = sql.written.split_whitespace().collect();
         let mut shortened = words.join(" ");

@@ -13,8 +13,8 @@ use super::{Bound, Files, Sent};
 use crate::driver::Args;
 use crate::workload::{Next, Script};
 
-/// What a client needs besides its script, kept as it was when the transaction began so that it
-/// can be begun again.
+/// A client's state besides its script, kept as it was when the transaction began so that it can be
+/// run again.
 #[derive(Debug, Clone)]
 struct State {
     variables: Vec<Option<Value>>,
@@ -82,7 +82,7 @@ impl ScriptClient {
                         .ok()
                         .and_then(|number| u64::try_from(number).ok())
                         .and_then(|number| number.checked_mul(*unit_us))
-                        .ok_or_else(|| Mistake::new(*at, "this is no length of a sleep"))?;
+                        .ok_or_else(|| Mistake::new(*at, "this is not the length of a sleep"))?;
                     return Ok(Some(Next::Sleep { us }));
                 }
                 Step::Send(statement) => {
@@ -146,7 +146,7 @@ impl ScriptClient {
         self.has_ended = false;
     }
 
-    /// What follows the last step, once.
+    /// The end after the last step, once.
     fn end(&mut self) -> Option<Next> {
         let reconnect = self.files.reconnect?;
         if std::mem::replace(&mut self.has_ended, true) {

@@ -90,7 +90,7 @@ pub(super) const NAMED: [Named; 20] = [
 ];
 
 impl Function {
-    /// Whether a seed is added where a call leaves it out.
+    /// Whether a call without a seed gets one.
     pub(super) fn seed_position(self) -> Option<usize> {
         match self {
             Self::HashFnv1a | Self::HashMurmur2 => Some(1),
@@ -146,7 +146,7 @@ impl Function {
             Self::Exp => Value::Double(of.to_double()?.exp()),
             Self::Ln => Value::Double(of.to_double()?.ln()),
             Self::Sqrt => Value::Double(of.to_double()?.sqrt()),
-            // Of one argument alone.
+            // A function of one argument.
             _ => of,
         })
     }

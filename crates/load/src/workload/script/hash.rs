@@ -25,13 +25,13 @@ pub(super) fn fnv1a(value: i64, seed: i64) -> i64 {
         .cast_signed()
 }
 
-/// Rounds of the Feistel network: four make a permutation that no test tells from a random one
-/// (Luby and Rackoff 1988).
+/// Rounds of the Feistel network: with four, no test distinguishes the permutation from a random
+/// one (Luby and Rackoff 1988).
 const ROUNDS: i64 = 4;
 
-/// Where `value` (modulo `size`) goes in a permutation of 0..size which the seed chooses; not the
-/// same one as pgbench's. A Feistel network over the next even number of bits, walked until it
-/// is back in the range (Black and Rogaway 2002): at most four steps on average.
+/// The image of `value` (modulo `size`) in a permutation of 0..size that the seed chooses; not the
+/// same one as pgbench's. A Feistel network over the next even number of bits, walked until it is
+/// back in the range (Black and Rogaway 2002): at most four steps on average.
 pub(super) fn permute(value: i64, size: i64, seed: i64) -> Result<i64, String> {
     if size <= 0 {
         return Err(format!("the size of permute must be above 0, not {size}"));

@@ -46,7 +46,7 @@ pub(super) fn tokens(text: &str, start: usize) -> Result<Vec<Placed<'_>>, Mistak
         if tokens.len() > MOST_TOKENS {
             return Err(Mistake::new(
                 at,
-                format!("an expression of more than {MOST_TOKENS} words"),
+                format!("an expression has more than {MOST_TOKENS} words"),
             ));
         }
         at += length;
@@ -109,7 +109,7 @@ fn number(text: &str) -> Result<(Token<'_>, usize), String> {
     if text[end..].starts_with('.') {
         end = digits(end + 1);
         if end == 1 {
-            return Err("a point without digits is no number".into());
+            return Err("a point without digits is not a number".into());
         }
     }
     if text[end..].starts_with(['e', 'E']) {
@@ -123,7 +123,7 @@ fn number(text: &str) -> Result<(Token<'_>, usize), String> {
     if end > whole {
         let value: f64 = number
             .parse()
-            .map_err(|_| format!("{number} is no number"))?;
+            .map_err(|_| format!("{number} is not a number"))?;
         if value.is_finite() {
             return Ok((Token::Double(value), end));
         }

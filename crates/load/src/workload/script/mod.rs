@@ -36,7 +36,7 @@ pub struct Weighted {
     pub weight: u32,
 }
 
-/// What a user chooses.
+/// The user's options.
 #[derive(Debug)]
 pub struct ScriptOptions {
     /// At least one, none with a weight of 0.
@@ -44,12 +44,12 @@ pub struct ScriptOptions {
     /// Values that variables begin with.
     pub variables: Vec<(String, Value)>,
     pub protocol: Protocol,
-    /// Leave the server and come again after so many transactions.
+    /// Reconnect after this many transactions.
     pub reconnect: Option<u64>,
     pub seed: u64,
 }
 
-/// A mistake in a script, told with its file, line and place.
+/// A mistake in a script, with its file, line and place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ScriptError(String);
@@ -73,7 +73,7 @@ struct Files {
     reconnect: Option<Reconnect>,
 }
 
-/// How often a client leaves, and as what that is accounted for.
+/// How often a client disconnects, and the type under which that is counted.
 #[derive(Debug, Clone, Copy)]
 struct Reconnect {
     transactions: u64,
@@ -89,7 +89,7 @@ struct File {
     weight_up_to: u64,
 }
 
-/// How a statement goes to the server.
+/// The form in which a statement is sent.
 #[derive(Debug)]
 enum Sent {
     Prepared {

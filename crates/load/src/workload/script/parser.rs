@@ -11,7 +11,7 @@ use crate::driver::{Dialect, Kind};
 /// A statement with the places of its variables.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sql {
-    /// Where it begins in the script, and on which line.
+    /// Its start in the script, and its line.
     pub(super) at: usize,
     pub(super) line: usize,
     /// As it was written, with `:names`.
@@ -46,7 +46,7 @@ pub(super) enum Step {
         unit_us: u64,
         at: usize,
     },
-    /// Goes to a later step where the condition does not hold.
+    /// Goes to a later step if the condition does not hold.
     Unless {
         condition: Expression,
         target: usize,
@@ -113,7 +113,7 @@ fn newlines(text: &str) -> usize {
     text.matches('\n').count()
 }
 
-/// What each backslash command that is refused would do.
+/// The effect of each refused backslash command.
 const REFUSED: [(&str, &str); 7] = [
     ("shell", "would run a program amidst the measurement"),
     ("setshell", "would run a program amidst the measurement"),
@@ -161,7 +161,7 @@ impl Names for Known<'_> {
 struct Branch {
     at: usize,
     has_else: bool,
-    /// The step that leads past the part under way, if that has a condition.
+    /// The step that leads past the current part, if that has a condition.
     condition: Option<usize>,
     /// Steps at the parts' ends that lead past the whole.
     ends: Vec<usize>,
@@ -261,7 +261,7 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    /// A backslash command; returns where its line ends.
+    /// A backslash command; returns the end of its line.
     fn command(&mut self, at: usize) -> Result<usize, Mistake> {
         let name = &self.text[at + 1..][..name_bytes(&self.text[at + 1..])];
         let arguments = at + 1 + name.len();
@@ -316,7 +316,7 @@ impl<'a> Parser<'a, '_> {
         Mistake::new(
             at,
             format!(
-                "{shown} is no command; there are \\set, \\sleep, \\if, \\elif, \\else and \\endif"
+                "{shown} is not a command; the commands are \\set, \\sleep, \\if, \\elif, \\else and \\endif"
             ),
         )
     }
@@ -406,7 +406,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Has these steps lead to where the next one will stand.
+    /// Makes these steps lead to the next step to be added.
     fn lead(&mut self, steps: impl Iterator<Item = usize>) {
         let here = self.parsed.steps.len();
         for step in steps {

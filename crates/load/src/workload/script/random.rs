@@ -85,7 +85,7 @@ pub(super) fn zipfian(
     Ok(low.saturating_add(rank - 1).clamp(low, high))
 }
 
-/// How many integers there are to choose from.
+/// Number of integers to choose from.
 fn check_range(low: i64, high: i64) -> Result<f64, String> {
     if low > high {
         return Err(format!("the range from {low} to {high} is empty"));

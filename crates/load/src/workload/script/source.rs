@@ -20,7 +20,7 @@ pub struct Source {
     pub text: String,
 }
 
-/// What is wrong, and where: a byte of the text.
+/// The mistake, and its place: a byte of the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
     pub(super) at: usize,
@@ -71,7 +71,7 @@ impl Source {
         line_number(&self.text.as_bytes()[..at])
     }
 
-    /// The mistake as a user is told it: with its file, its line, and a mark under its place.
+    /// The message for a mistake: with its file, its line, and a mark under its place.
     pub(super) fn tell(&self, mistake: &Mistake) -> String {
         let at = mistake.at;
         let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);

@@ -279,8 +279,8 @@ fn mistakes_are_told_with_file_line_and_place() {
     for (text, line, words) in [
         ("", 1, "is empty"),
         ("-- only this\n;;\n", 1, "is empty"),
-        ("\n\\foo\n", 2, "\\foo is no command"),
-        ("\n\\\n", 2, "a backslash is no command"),
+        ("\n\\foo\n", 2, "\\foo is not a command"),
+        ("\n\\\n", 2, "a backslash is not a command"),
         ("\\shell rm x", 1, "would run a program"),
         ("\\setshell a b", 1, "would run a program"),
         ("SELECT 1 \\gset", 1, "results are only counted"),
@@ -338,7 +338,10 @@ fn mistakes_that_depend_on_values_fail_the_run() {
             "\\if :rows < 0\n\\set a 1\n\\endif\nSELECT :a",
             "0.sql:4: the variable has no value",
         ),
-        ("\\set a 0 - 1\n\\sleep :a ms", "0.sql:2: this is no length"),
+        (
+            "\\set a 0 - 1\n\\sleep :a ms",
+            "0.sql:2: this is not the length",
+        ),
         (
             "\\set a random(:rows, 1)",
             "0.sql:1: the range from 100 to 1 is empty",

@@ -1,10 +1,10 @@
-//! What a variable holds, as pgbench's expressions have it.
+//! Values of variables, as in pgbench's expressions.
 
 use std::io::Write;
 
 use super::lexer::name_bytes;
 
-/// pgbench's types; a number that is true or false where a condition is asked for.
+/// pgbench's types; a number is true or false if a condition is needed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     Null,
@@ -46,7 +46,7 @@ impl Value {
         !text.is_empty() && name_bytes(text) == text.len()
     }
 
-    /// Whether a condition holds: neither 0 nor NULL.
+    /// Whether a condition is true: neither 0 nor NULL.
     pub(super) fn is_true(self) -> bool {
         match self {
             Self::Null => false,
@@ -67,7 +67,7 @@ impl Value {
                     #[expect(clippy::cast_possible_truncation, reason = "whole and in range")]
                     return Ok(rounded as i64);
                 }
-                Err(format!("{value} is no 64-bit integer"))
+                Err(format!("{value} is not a 64-bit integer"))
             }
             Self::Bool(_) => Err("a condition stands where a number is needed".into()),
             Self::Null => Err("NULL stands where a number is needed".into()),
@@ -93,7 +93,7 @@ impl Value {
         }
     }
 
-    /// Whether the text that stands for it begins with a minus.
+    /// Whether the text of the value begins with a minus.
     pub(super) fn is_negative(self) -> bool {
         match self {
             Self::Int(value) => value < 0,
@@ -103,8 +103,8 @@ impl Value {
     }
 }
 
-/// C's `%.15g`: no zeros at the end, an exponent where it is below -4 or has no digit to hold it.
-/// A number that is not one, or infinite, is written by a name that every server refuses.
+/// C's `%.15g`: no zeros at the end, an exponent if it is below -4 or has no digit to hold it. NaN
+/// and infinities are written by a name that every server refuses.
 fn write_double(value: f64, out: &mut Vec<u8>) {
     let start = out.len();
     let precision = DOUBLE_DIGITS - 1;

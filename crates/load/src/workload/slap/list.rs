@@ -9,7 +9,7 @@ use crate::driver::{Dialect, Kind};
 
 /// Digits and letters without the capitals U and V, which mysqlslap leaves out.
 const ALPHABET: &[u8; 60] = b"0123456789ABCDEFGHIJKLMNOPQRSTWXYZabcdefghijklmnopqrstuvwxyz";
-/// Of the 128 that a text column may hold, mysqlslap fills this many.
+/// Bytes that mysqlslap fills, of the 128 that a text column may hold.
 const TEXT_CHARACTERS: usize = 126;
 /// mysqlslap's integers are those of C's `random()`.
 const INT_VALUES: u64 = 1 << 31;
@@ -27,7 +27,7 @@ pub(super) struct Query {
     pub(super) keyed: bool,
 }
 
-/// What the clients go through.
+/// The list that the clients go through.
 pub(super) fn queries(options: &SlapOptions, dialect: Dialect) -> Vec<Query> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed);
     let asks_by_key = options.load_type.asks_by_key(options.key);
@@ -47,7 +47,7 @@ pub(super) fn queries(options: &SlapOptions, dialect: Dialect) -> Vec<Query> {
         .collect()
 }
 
-/// What loads the table, one after the other and again from the first.
+/// The statements that load the table, repeated in order.
 pub(super) fn inserts(options: &SlapOptions, dialect: Dialect) -> Vec<String> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed.wrapping_add(LOADING));
     let different = 0..options.unique_writes.max(1);

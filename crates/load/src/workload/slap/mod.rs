@@ -16,11 +16,10 @@ use list::Query;
 pub use script::SlapScript;
 pub use table::NAME as TABLE;
 
-/// What the statements are.
+/// The kind of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum LoadType {
-    /// INSERT and SELECT in turn, INSERT first; the SELECT reads all rows, or one where there is a
-    /// key
+    /// INSERT and SELECT in turn, INSERT first; the SELECT reads all rows, or one if there is a key
     Mixed,
     /// SELECT of all rows
     Read,
@@ -28,7 +27,7 @@ pub enum LoadType {
     Key,
     /// INSERT
     Write,
-    /// UPDATE of all rows, or of one where there is a key
+    /// UPDATE of all rows, or of one if there is a key
     Update,
 }
 
@@ -44,7 +43,7 @@ impl LoadType {
         }
     }
 
-    /// Whether rows of a table with such a key are asked for by it.
+    /// Whether rows of a table with such a key are read by it.
     #[must_use]
     pub fn asks_by_key(self, key: KeyColumn) -> bool {
         match self {
@@ -61,7 +60,7 @@ impl fmt::Display for LoadType {
     }
 }
 
-/// What column `id` holds.
+/// The content of column `id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyColumn {
     /// There is none.
@@ -71,7 +70,7 @@ pub enum KeyColumn {
     Guid,
 }
 
-/// What a user chooses.
+/// The user's options.
 #[derive(Debug, Clone)]
 pub struct SlapOptions {
     pub load_type: LoadType,
@@ -92,13 +91,12 @@ pub struct SlapOptions {
     pub queries_per_client: Option<u64>,
     /// Statements in a transaction; `None`: each commits itself.
     pub commit: Option<u64>,
-    /// Leave and come again before every so many statements of a pass through the list, the first
-    /// included.
+    /// Reconnect before every so many statements of a pass through the list, the first included.
     pub detach: Option<u64>,
     pub seed: u64,
 }
 
-/// What is the same in all iterations.
+/// Shared by all iterations.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) catalogue: Catalogue,
@@ -114,11 +112,11 @@ pub(super) struct Plan {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     pub(super) statement: StatementId,
-    /// Whether it asks for a row by its key.
+    /// Whether it reads a row by its key.
     pub(super) keyed: bool,
 }
 
-/// What is around the statements of a transaction.
+/// The statements around those of a transaction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Brackets {
     /// Statements between them, at least one.
@@ -139,7 +137,7 @@ pub(super) struct Detach {
 #[derive(Debug, Clone)]
 pub struct Slap {
     plan: Arc<Plan>,
-    /// Those that were loaded, where the table has a key.
+    /// Those that were loaded, if the table has a key.
     keys: Arc<[String]>,
     iteration: u64,
 }
@@ -190,7 +188,7 @@ impl Slap {
         }
     }
 
-    /// The same for the next iteration, whose table holds these keys.
+    /// The same for the next iteration, with a table that holds these keys.
     #[must_use]
     pub fn iteration(&self, number: u64, keys: Vec<String>) -> Self {
         Self {
@@ -274,8 +272,8 @@ fn distinct_names(queries: &[Query]) -> Vec<&'static str> {
     names
 }
 
-/// mysqlslap turns a session's own commits off; elsewhere a transaction has to be begun.
-/// SQLite's take the write lock at once where they will write (see the `OLTP` workload).
+/// mysqlslap turns a session's own commits off; other databases need a BEGIN. SQLite takes the
+/// write lock at once if the transaction will write (see the `OLTP` workload).
 fn brackets(
     catalogue: &mut Catalogue,
     size: u64,

@@ -10,7 +10,7 @@ use crate::driver::Args;
 use crate::workload::generator::generator;
 use crate::workload::{Next, Script};
 
-/// Where a client is in its transaction.
+/// A client's position in its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Beginning,
@@ -29,8 +29,8 @@ pub struct SlapScript {
     plan: Arc<Plan>,
     keys: Arc<[String]>,
     rng: Xoshiro256PlusPlus,
-    /// The transaction's first statement, counted over the client's whole share, and where the
-    /// next one begins.
+    /// The transaction's first statement, counted over the client's whole share, and the start of
+    /// the next one.
     first: u64,
     end: u64,
     at: u64,
@@ -56,7 +56,7 @@ impl SlapScript {
         self.place = Place::Beginning;
     }
 
-    /// How far this pass through the list has come.
+    /// Position in this pass through the list.
     fn place_in_list(&self) -> usize {
         let length = self.plan.list.len() as u64;
         usize::try_from(self.at % length).unwrap_or_default()

@@ -39,7 +39,7 @@ pub(super) fn definition(options: &SlapOptions, dialect: Dialect) -> String {
     format!("CREATE TABLE {NAME} ({}){suffix}", columns.join(","))
 }
 
-/// What an INSERT writes into the columns that hold no drawn values.
+/// The values of an INSERT in columns without drawn values.
 pub(super) fn generated(options: &SlapOptions, dialect: Dialect) -> Vec<&'static str> {
     // As near to MySQL's uuid() as each comes: a text of 36 characters, no two alike.
     let text = match dialect {

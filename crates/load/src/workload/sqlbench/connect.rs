@@ -67,7 +67,7 @@ fn number(figure: u64, steps: &mut Steps) {
     steps.ask(1, format_args!("SELECT {figure}"));
 }
 
-/// The table, which has so many rows.
+/// The table, with that many rows.
 fn rows<const ROWS: u64>(figure: u64, steps: &mut Steps) {
     steps.ask(ROWS, format_args!("SELECT a,i,s,{figure} FROM {TABLE}"));
 }

@@ -5,7 +5,7 @@ use super::atis;
 use super::schema::PREFIX;
 use crate::driver::{Admin, Dialect, Fault};
 
-/// What the tests call their tables, behind the prefix; beside those of ATIS.
+/// The names of the tests' tables after the prefix, without those of ATIS.
 const NAMES: [&str; 10] = [
     "bench",
     "bench1",
@@ -26,7 +26,7 @@ const NAMES_AT_ONCE: usize = 1000;
 /// for 64 to a connection by default.
 const DROPPED_AT_ONCE: usize = 50;
 
-/// Some of the tables that are named as the tests name theirs; none only where there are none.
+/// Some of the tables with names that the tests use; none only if there are none.
 pub fn find(admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, Fault> {
     let sql = match dialect {
         Dialect::Mysql => {
@@ -78,7 +78,7 @@ fn pattern() -> String {
     format!("^{PREFIX}({}|{})$", names.join("|"), numbered.join("|"))
 }
 
-/// The same where there are no regular expressions.
+/// The same without regular expressions.
 fn condition_without_patterns() -> String {
     let names: Vec<_> = names().map(|name| format!("'{PREFIX}{name}'")).collect();
     let numbered = NUMBERED.map(|stem| {

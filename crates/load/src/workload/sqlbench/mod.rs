@@ -1,8 +1,8 @@
 //! sql-bench 2.15: nine tests of single operations, each a loop over its own tables.
 //!
-//! The names and counts of the operations are those of the copy that came with MySQL 5.1. A test
-//! is a file here; it declares its tables and its operations, and knows how many rows each answer
-//! must have.
+//! The names and counts of the operations are those of the copy that came with MySQL 5.1. Each test
+//! is a file here; it declares its tables and its operations, and the number of rows that each
+//! answer must have.
 
 use crate::driver::Dialect;
 
@@ -90,13 +90,13 @@ impl TestName {
     }
 }
 
-/// What the tests are made for.
+/// The options of the tests.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub maker: Maker,
     pub scale: Scale,
-    /// The storage engine that the tables will have, where the family has several, and whether it
-    /// has transactions.
+    /// The storage engine that the tables will have, if the family has several, and whether it has
+    /// transactions.
     pub engine: Option<Engine>,
 }
 

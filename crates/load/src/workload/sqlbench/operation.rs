@@ -17,7 +17,7 @@ pub struct Turn {
     pub client: usize,
 }
 
-/// What is counted as one of an operation's executions.
+/// What counts as one execution of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     Turns,
@@ -49,14 +49,14 @@ pub struct Operation {
     /// As the original names it.
     pub name: &'static str,
     pub kind: Kind,
-    /// How often it is done, as the original counts.
+    /// Number of repetitions, as the original counts.
     pub planned: u64,
     pub turns: u64,
     pub counted: Counted,
     /// Why its loop is never dealt out to several clients; `None`: it is.
     pub alone: Option<&'static str>,
-    /// Whether a time limit may end its loop early. Not where it changes what later operations
-    /// stand on: their tables would be smaller, and a slow disk look fast.
+    /// Whether a time limit may end its loop early. Not if later operations depend on its changes:
+    /// their tables would be smaller, and a slow disk would look fast.
     pub can_be_cut: bool,
     /// Makes what the loop works on; not timed.
     pub before: Vec<String>,
@@ -65,19 +65,19 @@ pub struct Operation {
     pub prepared: Option<String>,
     /// Every statement must be refused, as a row that is there already.
     pub refused: bool,
-    /// The operation without whose whole result this one means nothing.
+    /// The operation that must have finished for this one to mean something.
     pub needs: Option<&'static str>,
     /// Why it is not run at all.
     pub skipped: Option<String>,
-    /// How a transaction is given up after an error, where there is one.
+    /// The statement that gives a transaction up after an error, if there is one.
     pub rolls_back: bool,
-    /// What every session begins with.
+    /// The statements that every session begins with.
     pub set_up: Option<&'static str>,
     take_turn: Loop,
 }
 
 impl Operation {
-    /// A loop whose turns are dealt out among the clients.
+    /// A loop with turns that are dealt out among the clients.
     pub fn new(
         name: &'static str,
         kind: Kind,
@@ -144,7 +144,7 @@ impl Operation {
         self
     }
 
-    /// Counts the rows that are changed, of which there are so many.
+    /// Checks the number of changed rows.
     #[must_use]
     pub fn counts_rows(mut self, rows: u64) -> Self {
         self.planned = rows;
@@ -152,7 +152,7 @@ impl Operation {
         self
     }
 
-    /// Is reported as so many, where the original prints another number than it does statements.
+    /// Reports this number, if the original prints another number than that of its statements.
     #[must_use]
     pub fn printed_as(mut self, planned: u64) -> Self {
         self.planned = planned;
@@ -251,7 +251,7 @@ impl Operation {
         }
     }
 
-    /// What must come back from the whole loop.
+    /// Rows that the whole loop must return.
     #[must_use]
     pub fn expected(&self) -> Expected {
         let mut steps = Steps::default();

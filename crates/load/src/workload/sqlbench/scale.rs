@@ -1,4 +1,4 @@
-//! How much of the original's loops and tables is run.
+//! The share of the original's loops and tables to run.
 
 use std::fmt;
 
@@ -19,11 +19,11 @@ impl Scale {
             return Ok(Self(factor));
         }
         Err(format!(
-            "{factor} is not from {SMALLEST} to 1 (1 is the original's size; below {SMALLEST} nothing is left of its loops)"
+            "{factor} is not from {SMALLEST} to 1 (1 is the original size; below {SMALLEST} its loops are empty)"
         ))
     }
 
-    /// What is left of a count of the original: at least 1.
+    /// A count of the original at this scale: at least 1.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,

@@ -5,7 +5,7 @@ use crate::driver::Dialect;
 /// Every table's name begins with it; not all that begin with it are ours (see `leftovers`).
 pub const PREFIX: &str = "sqlbench_";
 
-/// How tables are made: in whose SQL, and in which storage engine of a MySQL server.
+/// The dialect of the tables, and their storage engine on a MySQL server.
 #[derive(Debug, Clone)]
 pub struct Maker {
     pub dialect: Dialect,

@@ -42,7 +42,7 @@ impl OperationLoad {
             prepared: catalogue.add(operation.name, operation.kind, prepared),
             ..Types::default()
         };
-        // What begins or ends a transaction over the whole loop is in one of these two.
+        // Statements that begin or end a transaction over the whole loop are in one of these two.
         let ends = [operation.first_turn(), operation.last_turn()];
         let has = |kind: fn(&Step) -> bool| ends.iter().any(|steps| steps.iter().any(kind));
         if has(|step| matches!(step, Step::Aside(_))) {
@@ -68,7 +68,7 @@ impl OperationLoad {
         }
     }
 
-    /// How many turns have been begun, also once the load itself is gone.
+    /// Number of turns begun, also after the load itself is gone.
     #[must_use]
     pub fn begun(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.begun)
@@ -100,7 +100,7 @@ impl Workload for OperationLoad {
     }
 }
 
-/// Whether a row was refused because its key is there already: MySQL's `ER_DUP_ENTRY` (in 5.0 also
+/// Whether a row was refused because its key exists: MySQL's `ER_DUP_ENTRY` (in 5.0 also
 /// `ER_DUP_KEY`), PostgreSQL's `unique_violation`, SQLite's constraint.
 fn is_duplicate(error: &ServerError) -> bool {
     ["1062", "1022", "23505", "SQLITE_CONSTRAINT"].contains(&error.code.as_str())

@@ -9,7 +9,7 @@ pub(super) const COLUMNS: u64 = 16;
 pub(super) const FIRST_SHORT: u64 = 8;
 
 /// The table without its other indexes; `extra` columns follow the first, and the last nine hold
-/// so many characters.
+/// that many characters.
 pub(super) fn table(name: &str, dialect: Dialect, extra: &[&str], characters: u32) -> Table {
     // PostgreSQL has neither of the two.
     let (tiny, medium) = match dialect {

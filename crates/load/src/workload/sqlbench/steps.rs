@@ -1,10 +1,10 @@
-//! What one turn of a loop sends, and what must come back.
+//! The statements of one turn of a loop, and the rows that they must return.
 
 use std::fmt::Arguments;
 use std::io::Write;
 use std::ops::Range;
 
-/// What must come back from all statements together.
+/// Rows that all statements together must return.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Expected {
     /// Rows that the server sends.
@@ -43,13 +43,13 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A question, answered by so many rows.
+    /// A query that must return that many rows.
     pub fn ask(&mut self, rows: u64, sql: Arguments) {
         self.expected.rows += rows;
         self.push(sql, Step::Sql);
     }
 
-    /// A statement that changes so many rows.
+    /// A statement that must change that many rows.
     pub fn change(&mut self, affected: u64, sql: Arguments) {
         self.expected.affected += affected;
         self.push(sql, Step::Sql);
@@ -60,13 +60,12 @@ impl Steps {
         self.push(format_args!("{sql}"), Step::Sql);
     }
 
-    /// What lies around the operation's own statements (BEGIN, COMMIT, PREPARE) and is accounted
-    /// for apart from them.
+    /// Statements around the operation's own ones (BEGIN, COMMIT, PREPARE), counted separately.
     pub fn aside(&mut self, sql: &str) {
         self.push(format_args!("{sql}"), Step::Aside);
     }
 
-    /// The operation's prepared statement, answered by so many rows.
+    /// The operation's prepared statement, which must return that many rows.
     pub fn execute(&mut self, rows: u64, argument: i64) {
         self.expected.rows += rows;
         self.list.push(Step::Prepared(argument));

@@ -16,7 +16,7 @@ const COMMITTED: &str = "sqlbench_bench1";
 /// The table of the statements that each commit by themselves.
 const AUTOCOMMITTED: &str = "sqlbench_bench2";
 const ROWS: u64 = 10_000;
-/// Regions, of which each has a row of every group.
+/// Regions, each with a row of every group.
 const REGIONS: u64 = 27;
 /// Transactions that are rolled back, each of this many statements.
 const ROLLBACKS: u64 = 100;
@@ -121,7 +121,7 @@ fn autocommit(plan: &Plan, name: &'static str, statement: Statement) -> Operatio
     )
 }
 
-/// All rows from `first` on, so many to a transaction, none of which lasts.
+/// All rows from `first` on, a number of them in each transaction, all of which are rolled back.
 fn rollback(plan: &Plan, name: &'static str, first: u64, statement: Statement) -> Operation {
     let dialect = plan.maker.dialect;
     let rollbacks = plan.scale.of(ROLLBACKS);
@@ -136,14 +136,13 @@ fn rollback(plan: &Plan, name: &'static str, first: u64, statement: Statement) -
     .in_transactions(set_up(dialect))
 }
 
-/// What a session begins with: in the MySQL family autocommit is switched off, as the original
-/// does, and COMMIT or ROLLBACK alone lies
-/// between two transactions.
+/// The start of a session: in the MySQL family autocommit is switched off, as in the original, and
+/// only COMMIT or ROLLBACK stands between two transactions.
 fn set_up(dialect: Dialect) -> Option<&'static str> {
     (dialect == Dialect::Mysql).then_some("SET autocommit=0")
 }
 
-/// How a transaction begins where it has to be begun.
+/// The start of a transaction, if it needs one.
 fn begin(dialect: Dialect, steps: &mut Steps) {
     match dialect {
         Dialect::Mysql => {}

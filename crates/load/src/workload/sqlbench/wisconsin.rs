@@ -196,8 +196,8 @@ fn renamed(alias: &str) -> String {
     columns.join(",")
 }
 
-/// Rows that come with a `unique1` and a `unique2` beyond all others, rows that go, and rows whose
-/// `unique2` moves beyond all others: one of those that have moved goes too.
+/// Rows inserted with a `unique1` and a `unique2` beyond all others, rows deleted, and rows with a
+/// `unique2` that moves beyond all others; one of those that have moved is deleted too.
 fn changes(large: u64) -> Vec<String> {
     let insert = |unique1, unique2| {
         let columns = NUMBERS.iter().chain(&STRINGS).copied();
@@ -229,8 +229,8 @@ fn changes(large: u64) -> Vec<String> {
     ]
 }
 
-/// The rows that go or move: at full scale as they are named, else those that lie where they would,
-/// no two the same.
+/// The rows to delete or move: at full scale those that are named, else those that lie in the same
+/// place, no two the same.
 fn changed_rows(large: u64) -> [u64; 9] {
     let mut next = 0;
     [187, 876, 877, 900, 1140, 1480, 1491, 1974, 2000].map(|row| {

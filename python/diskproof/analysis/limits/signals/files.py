@@ -1,44 +1,53 @@
-"""What speaks for and against the disk of a load on bare files."""
+"""Signals about the disk of a load on bare files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.evidence import FULL_SHARE
-from diskproof.analysis.limits.disks import Disk
+from diskproof.analysis.limits.disks import Disk, named
 from diskproof.analysis.limits.observed import Observed
-from diskproof.analysis.limits.shapes import Signal
-from diskproof.analysis.limits.signals.judge import LITTLE, MOST, against, by_time, names, supports
-from diskproof.analysis.limits.split import digits_of
-from diskproof.analysis.limits.words import milliseconds, share
-from diskproof.analysis.words import clients
+from diskproof.analysis.limits.records import Signal
+from diskproof.analysis.limits.signals.judge import against, by_time, supports
+from diskproof.analysis.limits.thresholds import FULL_SHARE, LITTLE, MOST
+from diskproof.wording import counted, say, share, us
 
 
-def requests_at_the_disks(seen: Observed) -> Iterator[Signal]:
-    """Ask the kernel how many of the clients' requests are at the disks in the mean."""
-    known = [present for one in seen.disks if (present := _present(one)) is not None]
+def requests_at_disks(seen: Observed) -> Iterator[Signal]:
+    """Judge by the kernel how many of the clients' requests are at the disks on average."""
+    known = _present(seen.disks)
     if not known or len(known) < len(seen.disks):
         return
     busy = max(one.busy or 0.0 for one in seen.disks)
-    says = f"{_of_clients(seen, known)} were at {names(seen.disks)}, busy {share(busy)} of the time"
+    says = say(
+        "{n:2} {n:request|requests} of {clients} {n:was|were} at {disks}, busy {busy} of the time",
+        n=sum(known),
+        clients=counted(seen.clients, "client"),
+        disks=named(seen.disks),
+        busy=share(busy),
+    )
     if busy >= FULL_SHARE and sum(known) / seen.clients >= MOST:
         yield supports("disk", "kernel", says)
     elif sum(known) / seen.clients <= LITTLE and busy < MOST:
         yield against("disk", "kernel", says)
 
 
-def requests_at_the_models(seen: Observed) -> Iterator[Signal]:
-    """Ask the virtual disks for the requests with them."""
-    known = [present for one in seen.virtual if (present := _present(one)) is not None]
+def requests_at_models(seen: Observed) -> Iterator[Signal]:
+    """Judge by the virtual disks how many requests they had on average."""
+    known = _present(seen.virtual)
     if known:
-        says = f"{_of_clients(seen, known)} were with the virtual disk {names(seen.virtual)}"
+        says = say(
+            "{n:2} {n:request|requests} of {clients} {n:was|were} at the virtual disk {disks}",
+            n=sum(known),
+            clients=counted(seen.clients, "client"),
+            disks=named(seen.virtual),
+        )
         yield from by_time("disk", "virtual disk", sum(known) / seen.clients, says)
 
 
 def load_waits(seen: Observed) -> Iterator[Signal]:
-    """Ask the load for what it computes of a request: the rest it waits, for a CPU where those are full."""
-    used, latency = seen.cpu_us("load"), seen.latency_us
-    if used is None or not latency or (seen.cpu_busy or 0.0) >= FULL_SHARE:
+    """Judge by the load what it computes of a request: the rest it waits, for a CPU if those are full."""
+    used, latency = seen.cpu.used_us.get("load"), seen.latency_us
+    if used is None or not latency or (seen.cpu.busy or 0.0) >= FULL_SHARE:
         return
-    says = f"the load computes {milliseconds(used)} of {milliseconds(latency)}"
+    says = say("the load computes {time} of {whole}", time=us(used), whole=us(latency))
     if used / latency <= LITTLE:
         yield supports("disk", "clients", says)
         yield against("CPU", "clients", says)
@@ -47,12 +56,10 @@ def load_waits(seen: Observed) -> Iterator[Signal]:
         yield supports("CPU", "clients", says)
 
 
-def _present(disk: Disk) -> float | None:
-    """Return the requests at a disk; flushes count with the writes that ask for them."""
-    if disk.read.present is None or disk.write.present is None:
-        return None
-    return disk.read.present + max(disk.write.present, (disk.flush.present or 0.0) if disk.flush else 0.0)
-
-
-def _of_clients(seen: Observed, known: list[float]) -> str:
-    return f"{digits_of(sum(known))} requests of {clients(str(seen.clients))}"
+def _present(disks: Sequence[Disk]) -> list[float]:
+    """Return the mean number of requests at each disk; flushes count with the writes that ask for them."""
+    return [
+        one.read.present + max(one.write.present, one.flushing)
+        for one in disks
+        if one.read.present is not None and one.write.present is not None
+    ]

@@ -1,47 +1,35 @@
-"""What speaks for and against locks."""
+"""Signals about locks."""
 
 from collections.abc import Iterator
 
-from diskproof.analysis.evidence import IDLE_SHARE
 from diskproof.analysis.limits.disks import MICRO
 from diskproof.analysis.limits.observed import Observed
-from diskproof.analysis.limits.shapes import Signal
-from diskproof.analysis.limits.signals.judge import (
-    LITTLE,
-    MOST,
-    against,
-    by_time,
-    of_clients,
-    sessions,
-    supports,
-)
-from diskproof.analysis.limits.split import digits_of
-from diskproof.analysis.limits.words import milliseconds
-
-FAR_LONGER = 5.0
-"""A write that waits for nobody takes a few times as long as a read; this is no matter of more work."""
+from diskproof.analysis.limits.records import Signal
+from diskproof.analysis.limits.signals.judge import against, by_sessions, by_time, supports
+from diskproof.analysis.limits.thresholds import FAR_LONGER, IDLE_SHARE, LITTLE, MOST
+from diskproof.wording import say, us
 
 
-def locks_by_the_server(seen: Observed) -> Iterator[Signal]:
-    """Ask the server for its sessions that wait for locks, or its time in lock waits."""
-    waiting = sessions(seen, "locks")
-    if waiting is not None:
-        says = f"{of_clients(seen, waiting)} sessions waited for a lock in the mean"
-        yield from by_time("locks", "server", waiting / seen.clients, says)
+def locks_by_server(seen: Observed) -> Iterator[Signal]:
+    """Judge by the server's account: sessions that wait for locks, or its time in lock waits."""
+    if "locks" in seen.waiting:
+        yield from by_sessions(seen, "locks", "{n:2} of {clients} sessions waited for a lock on average")
         return
-    timed, own = seen.account_each(lambda account: account.lock_wait_s), seen.latency_us
-    if timed is not None and own and not seen.embedded:
-        says = f"the server counted {milliseconds(timed * MICRO)} of lock waits of {milliseconds(own)}"
-        yield from by_time("locks", "server", min(timed * MICRO / own, 1.0), says)
+    timed_s, own = seen.account_each.lock_wait_s, seen.latency_us
+    if timed_s is not None and own and not seen.embedded:
+        says = say(
+            "the server counted {time} of lock waits in {whole}", time=us(timed_s * MICRO), whole=us(own)
+        )
+        yield from by_time("locks", "server", min(timed_s * MICRO / own, 1.0), says)
 
 
 def locks_by_clients(seen: Observed) -> Iterator[Signal]:
-    """Ask the clients whether writes take far longer than reads: both have the same pages to find."""
-    write, read = seen.mean_of(lambda one: one.kind == "write"), seen.mean_of(lambda one: one.kind == "read")
-    total, own = seen.time_in(lambda one: one.kind == "write"), seen.own_us
-    if not seen.brackets or seen.embedded or total is None or not own or write is None:
+    """Judge by the clients' clock whether writes take far longer than reads: both find the same pages."""
+    times, own = seen.statements, seen.own_us
+    total, write, read = times.write_us, times.one_write_us, times.one_read_us
+    if times.commit_us is None or seen.embedded or total is None or not own or write is None:
         return
-    says = f"writes before COMMIT take {milliseconds(total)} of {milliseconds(own)}"
+    says = say("writes before COMMIT take {time} of {whole}", time=us(total), whole=us(own))
     if total / own <= LITTLE:
         yield against("locks", "clients", says)
     elif total / own >= MOST and (read is None or write >= FAR_LONGER * read):
@@ -49,12 +37,12 @@ def locks_by_clients(seen: Observed) -> Iterator[Signal]:
 
 
 def locks_by_threads(seen: Observed) -> Iterator[Signal]:
-    """Ask how many threads slept while no log was flushed: those who share a flush sleep as well."""
-    found, flushing = seen.found("waiting"), seen.at_the_log()
-    if found is None or flushing is None or seen.embedded:
+    """Count how many threads slept while no log was flushed: those who share a flush sleep as well."""
+    if seen.threads is None or seen.embedded:
         return
-    says = f"{digits_of(found[1])} threads were found asleep for one another in the mean"
-    if found[1] / seen.inside <= LITTLE:
+    asleep = seen.threads.asleep.threads
+    says = say("{n:2} threads were asleep for one another on average", n=asleep)
+    if asleep / seen.inside <= LITTLE:
         yield against("locks", "threads", says)
-    elif found[1] / seen.inside >= MOST and flushing[0] <= IDLE_SHARE:
+    elif asleep / seen.inside >= MOST and seen.threads.at_log.share <= IDLE_SHARE:
         yield supports("locks", "threads", says)

@@ -1,92 +1,76 @@
-"""What speaks for and against the flush of the log."""
+"""Signals about the flush of the log."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from diskproof.analysis.evidence import IDLE_SHARE
 from diskproof.analysis.limits.disks import Disk, holding
-from diskproof.analysis.limits.observed import Observed, begins, commits
-from diskproof.analysis.limits.shapes import Instrument, Signal
-from diskproof.analysis.limits.signals.judge import (
-    LITTLE,
-    MOST,
-    against,
-    by_busy,
-    by_time,
-    of_clients,
-    sessions,
-    supports,
-)
-from diskproof.analysis.limits.split import SELDOM, alone_on, answers_at_once, logs_of_commit
-from diskproof.analysis.limits.words import milliseconds, share
-from diskproof.results.usage import ServerAccount
-
-AS_LONG = 1.2
-"""So many times a write's mean a flush's may be and the write still have waited for one: two clocks that time
-other requests, of which some were flushes of pages."""
+from diskproof.analysis.limits.observed import Observed
+from diskproof.analysis.limits.records import Instrument, Signal
+from diskproof.analysis.limits.signals.judge import against, by_busy, by_sessions, by_time, supports
+from diskproof.analysis.limits.split import alone_on, logs_of_commit
+from diskproof.analysis.limits.thresholds import AS_LONG, IDLE_SHARE, LITTLE, MOST, SELDOM
+from diskproof.wording import Message, say, share, us
 
 
 def commits_take(seen: Observed) -> Iterator[Signal]:
-    """Ask the clients what COMMIT takes, beyond what BEGIN does, which has nothing to do."""
-    commit, begin, own = seen.time_in(commits), seen.time_in(begins), seen.own_us
-    if not own or not seen.side.writes_anything or not seen.covers_tables:
+    """Judge by the clients' clock what COMMIT takes beyond BEGIN, which has nothing to do."""
+    times, own = seen.statements, seen.own_us
+    if not own or not seen.writes_anything or not seen.covers_tables:
         return
-    if commit is not None:
-        waits = max(commit - (0.0 if begin is None or seen.queue_us else begin), 0.0)
-        says = f"COMMIT takes {milliseconds(commit)} of {milliseconds(own)}"
+    if times.commit_us is not None:
+        waits = max(times.commit_us - (0.0 if seen.queue_us else times.begin_us or 0.0), 0.0)
+        says = say("COMMIT takes {time} of {whole}", time=us(times.commit_us), whole=us(own))
         yield from by_time("log flush", "clients", waits / own, says)
-        return
-    if not seen.transactional:
+    elif not seen.transactional:
         yield from _writes_of_a_job(seen, own)
-        return
-    # Autocommitted: what a write takes longer than a read is its commit.
-    write, read = seen.mean_of(lambda one: one.kind == "write"), seen.mean_of(lambda one: one.kind == "read")
-    total = seen.time_in(lambda one: one.kind == "write")
-    if write is not None and read is not None and total is not None:
-        longer = max(1 - read / write, 0.0)
-        says = f"a write that commits itself takes {milliseconds(write)}, a read {milliseconds(read)}"
-        yield from by_time("log flush", "clients", longer * total / own, says)
+    elif times.one_write_us is not None and times.one_read_us is not None and times.write_us is not None:
+        # Autocommitted: what a write takes longer than a read is its commit.
+        longer = max(1 - times.one_read_us / times.one_write_us, 0.0)
+        says = say(
+            "a write that commits itself takes {write}, a read {read}",
+            write=us(times.one_write_us),
+            read=us(times.one_read_us),
+        )
+        yield from by_time("log flush", "clients", longer * times.write_us / own, says)
 
 
 def _writes_of_a_job(seen: Observed, own_us: float) -> Iterator[Signal]:
-    """Ask what a job's writes take beyond computing: its reads are other work than they, and compare to none.
+    """Judge what a job's writes take beyond computing; its reads are other work, so they compare to nothing.
 
-    As if all that was computed were theirs. What makes and drops tables may wait for the log as well. Where
-    by the settings no commit waits, writes wait for something else.
+    All computing counts as theirs. Statements that make and drop tables may wait for the log too. If by the
+    settings no commit waits, writes wait for something else.
     """
+    writes, reads, computed = seen.statements.write_us, seen.statements.read_us, seen.cpu.work_us
     if seen.no_commit_waits:
         return
-    writes, reads = (
-        seen.time_in(lambda one: one.kind == "write"),
-        seen.time_in(lambda one: one.kind == "read"),
-    )
-    computed = seen.work_us
     if reads is not None and 1 - reads / own_us <= LITTLE:
-        says = f"all but reads takes {milliseconds(max(own_us - reads, 0.0))} of {milliseconds(own_us)}"
+        rest = us(max(own_us - reads, 0.0))
+        says = say("all but reads takes {time} of {whole}", time=rest, whole=us(own_us))
         yield against("log flush", "clients", says)
     elif writes is not None and computed is not None and (writes - computed) / own_us >= MOST:
-        says = f"writes take {milliseconds(writes)} of {milliseconds(own_us)}, of which "
-        yield supports("log flush", "clients", f"{says}at most {milliseconds(computed)} are computed")
+        says = say(
+            "writes take {time} of {whole}, of which at most {computed} is computing",
+            time=us(writes),
+            whole=us(own_us),
+            computed=us(computed),
+        )
+        yield supports("log flush", "clients", says)
 
 
 def write_takes_a_flush(seen: Observed) -> Iterator[Signal]:
-    """Ask kernel and virtual disk whether a flush takes as long as a write that commits itself.
+    """Judge by kernel and virtual disk whether a flush takes as long as a write that commits itself.
 
-    Of several clients a write may wait for the flush under way before its own. It needs no share of any time.
-    A write that is shorter than a flush did not wait for one.
+    A write of several clients may wait for the flush under way before its own. A write that is shorter than a
+    flush did not wait for one. This needs no share of any time.
     """
-    write = seen.mean_of(lambda one: one.kind == "write")
+    write = seen.statements.one_write_us
     if not write or seen.transactional or not seen.covers_tables or seen.no_commit_waits:
         return
     waits = logs_of_commit(seen) * (1 if seen.inside == 1 else 2)
-    accounts: tuple[tuple[list[Disk], Instrument], ...] = (
-        (seen.disks, "kernel"),
-        (seen.virtual, "virtual disk"),
-    )
-    for disks, instrument in accounts:
+    for disks, instrument in _accounts(seen):
         known = [one.flush.mean_us for one in _logs(seen, disks) if one.flush and one.flush.mean_us]
         if not known:
             continue
-        says = f"a flush takes {milliseconds(known[0])}, a write {milliseconds(write)} in the mean"
+        says = say("a flush takes {flush}, a write {write} on average", flush=us(known[0]), write=us(write))
         if known[0] > AS_LONG * write:
             yield against("log flush", instrument, says)
         else:
@@ -94,87 +78,80 @@ def write_takes_a_flush(seen: Observed) -> Iterator[Signal]:
 
 
 def flushed_by_threads(seen: Observed) -> Iterator[Signal]:
-    """Ask at how many moments a thread was found flushing a log, or writing it."""
-    found, written = seen.at_the_log(), seen.found("writing", seen.log_roles)
-    if found is not None and not seen.no_commit_waits:
-        writing = written is not None and written[0] >= SELDOM and not seen.embedded
-        doing = "writing or flushing" if writing else "flushing"
-        says = f"a thread was found {doing} the log at {share(found[0])} of moments"
-        yield from by_busy(seen, "log flush", "threads", found[0], says)
+    """Judge at how many moments a thread flushed a log, or wrote it."""
+    if seen.threads is None or seen.no_commit_waits:
+        return
+    writing = seen.threads.writing_log.share >= SELDOM and not seen.embedded
+    doing = "writing or flushing" if writing else "flushing"
+    busy = seen.threads.at_log.share
+    says = say("a thread was {doing} the log at {busy} of moments", doing=doing, busy=share(busy))
+    yield from by_busy(seen, "log flush", "threads", busy, says)
 
 
 def flushed_by_disks(seen: Observed) -> Iterator[Signal]:
-    """Ask the kernel for how much of the time the log's disk was flushing."""
-    yield from _flushed_by(seen, seen.disks, "kernel")
+    """Judge by kernel and virtual disk for how much of the time the log's disk was flushing."""
+    if seen.no_commit_waits:
+        return
+    for disks, instrument in _accounts(seen):
+        for disk in _logs(seen, disks):
+            busy = _busy_with_log(seen, disk, instrument)
+            if busy is not None:
+                yield from by_busy(seen, "log flush", instrument, *busy)
+                break
 
 
-def flushed_by_models(seen: Observed) -> Iterator[Signal]:
-    """Ask the virtual disk of the log for how much of the time it was flushing."""
-    yield from _flushed_by(seen, seen.virtual, "virtual disk")
+def _busy_with_log(seen: Observed, disk: Disk, instrument: Instrument) -> tuple[float, Message] | None:
+    """Return for how much of the time the log keeps a disk busy, and what does.
 
-
-def _flushed_by(seen: Observed, disks: list[Disk], instrument: Instrument) -> Iterator[Signal]:
-    for disk in _logs(seen, disks) if not seen.no_commit_waits else []:
-        told = _busy_with_log(seen, disk)
-        if told is not None:
-            what, busy, each_us = told
-            each = f", {milliseconds(each_us)} each" if each_us else ""
-            name = f"the virtual disk {disk.name}" if instrument == "virtual disk" else disk.name
-            says = f"{what} keep {name} busy {share(busy)} of the time{each}"
-            yield from by_busy(seen, "log flush", instrument, busy, says)
-            return
-
-
-def _busy_with_log(seen: Observed, disk: Disk) -> tuple[str, float, float | None] | None:
-    """Return what keeps a disk busy with the log, for how much of the time, and how long each takes.
-
-    Writes count where nothing but the log lies there, for between two flushes it is written. Of a disk that
-    answers flushes at once they are all that there is: where data are written to it too, it takes threads
-    that were found at the log to know whose writes they are.
+    Writes count if nothing but the log lies there, since it is written between two flushes. A disk that
+    answers flushes at once has only writes: if data are written to it too, it takes threads found at the log
+    to know whose writes they are.
     """
     if disk.flush is None or disk.flush.serial_share is None:
         return None
-    busy, each_us = disk.flush.serial_share, disk.flush.mean_us
-    alone, written = alone_on(seen, disk), disk.write.serial_share
-    if not answers_at_once(disk):
-        if alone and disk.busy is not None and disk.busy > busy:
-            return "flushes and the writes before them", disk.busy, None
-        return "flushes", busy, each_us
-    found = seen.at_the_log()
-    if not alone and (found is None or found[0] < MOST):
-        return None if found is None or found[0] > IDLE_SHARE else ("flushes", busy, each_us)
-    return None if written is None else ("writes, which are stable at once,", written, disk.write.mean_us)
-
-
-def flushed_by_the_server(seen: Observed) -> Iterator[Signal]:
-    """Ask the server: its sessions that wait for the log, its time in flushes, or that it flushed none."""
-    waiting = sessions(seen, "log flush")
-    if waiting is not None:
-        says = f"{of_clients(seen, waiting)} sessions waited for the log in the mean"
-        yield from by_time("log flush", "server", waiting / seen.clients, says)
-        return
-    if seen.no_commit_waits:
-        yield against("log flush", "server", "by the server's settings no commit waits for a flush")
-        return
-    timed = seen.account_per_s(_flush_s)
-    if timed is not None:
-        says = f"the server flushed its log {share(min(timed, 1.0))} of the time"
-        yield from by_busy(seen, "log flush", "server", min(timed, 1.0), says)
-        return
-    asked = seen.account_each(lambda account: account.log_flushes)
-    if asked is not None and asked < SELDOM:
-        says = f"the server flushed its log {asked:.2g} times a transaction"
-        yield against("log flush", "server", says)
-
-
-def _flush_s(account: ServerAccount) -> float | None:
-    """Return the seconds in flushes of the redo log or WAL, and of the binary log where it tells of that."""
-    if account.log_flush_s is None:
+    name = f"the virtual disk {disk.name}" if instrument == "virtual disk" else disk.name
+    flushing, written = disk.flush.serial_share, disk.write.serial_share
+    alone, found = alone_on(seen, disk), seen.threads.at_log.share if seen.threads else None
+    if not disk.answers_at_once:
+        if alone and disk.busy is not None and disk.busy > flushing:
+            return _keep("flushes and the writes before them", name, disk.busy, None)
+        return _keep("flushes", name, flushing, disk.flush.mean_us)
+    if not alone and (found is None or found < MOST):
+        idle = found is not None and found <= IDLE_SHARE
+        return _keep("flushes", name, flushing, disk.flush.mean_us) if idle else None
+    if written is None:
         return None
-    return account.log_flush_s + (account.binlog_flush_s or 0.0)
+    return _keep("writes, which are stable at once,", name, written, disk.write.mean_us)
 
 
-def _logs(seen: Observed, disks: list[Disk]) -> list[Disk]:
+def _keep(what: str, disk: str, busy: float, each_us: float | None) -> tuple[float, Message]:
+    says = say("{what} keep {disk} busy {busy} of the time", what=what, disk=disk, busy=share(busy))
+    return busy, say("{busy}, {each} each", busy=says, each=us(each_us)) if each_us else says
+
+
+def flushed_by_server(seen: Observed) -> Iterator[Signal]:
+    """Judge by the server's account: sessions that wait for the log, time in flushes, or their number."""
+    each, busy = seen.account_each.log_flushes, seen.account_per_s.log_flush_s
+    if "log flush" in seen.waiting:
+        form = "{n:2} of {clients} sessions waited for the log on average"
+        yield from by_sessions(seen, "log flush", form)
+    elif seen.no_commit_waits:
+        says = say("by the server's settings no commit waits for a flush")
+        yield against("log flush", "server", says)
+    elif busy is not None:
+        says = say("the server flushed its log {busy} of the time", busy=share(min(busy, 1.0)))
+        yield from by_busy(seen, "log flush", "server", min(busy, 1.0), says)
+    elif each is not None and each < SELDOM:
+        yield against(
+            "log flush", "server", say("the server flushed its log {n:2} times a transaction", n=each)
+        )
+
+
+def _accounts(seen: Observed) -> tuple[tuple[Sequence[Disk], Instrument], ...]:
+    return (seen.disks, "kernel"), (seen.virtual, "virtual disk")
+
+
+def _logs(seen: Observed, disks: Sequence[Disk]) -> list[Disk]:
     """Return the disks of the log, the one that flushes most first."""
     logs = [one for one in holding(disks, seen.log_roles) if one.flush]
-    return sorted(logs, key=lambda one: -((one.flush.present or 0.0) if one.flush else 0.0))
+    return sorted(logs, key=lambda one: -one.flushing)

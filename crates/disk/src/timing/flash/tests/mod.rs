@@ -6,6 +6,7 @@ mod promises;
 mod refusals;
 
 use super::*;
+use crate::device::Kind as _;
 use crate::device::{Figure, Pattern, Probe};
 use crate::request::{NANOS_PER_MS, NANOS_PER_S, NANOS_PER_US};
 use crate::simulate::{self, Length, Outcome};

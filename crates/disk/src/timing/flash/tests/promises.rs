@@ -1,6 +1,7 @@
 //! Answers, stability and what lies between.
 
 use super::*;
+use crate::device::Kind as _;
 
 #[test]
 fn a_write_alone_is_answered_from_the_buffer_and_stable_later() {

@@ -1,6 +1,7 @@
 //! Drives that cannot be.
 
 use super::*;
+use crate::device::Kind as _;
 
 #[test]
 fn what_cannot_be_is_refused_by_name() {

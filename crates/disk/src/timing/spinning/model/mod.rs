@@ -40,7 +40,7 @@ pub struct Spinning {
     write_back: WriteBack,
     /// When the last command came or was answered.
     active_at: Nanos,
-    /// What `next_event` says; looked up far more often than it changes.
+    /// The result of `next_event`; read far more often than it changes.
     next: Option<Nanos>,
     counted: Counted,
 }
@@ -71,7 +71,7 @@ impl Spinning {
     ///
     /// # Panics
     ///
-    /// Where the parameters have not been checked and cannot be.
+    /// If the parameters have not been checked and are impossible.
     #[must_use]
     pub fn new(parameters: &SpinningParameters, seed: u64) -> Self {
         let nanos = |us: f64| whole(us * NANOS_PER_US as f64);
@@ -84,7 +84,7 @@ impl Spinning {
                 parameters.write_cache_commands.value as usize,
                 settle_ns,
                 parameters.sector_bytes.value,
-                // Who waits among more waits longer: with the weight of the commands, a large cache
+                // Weighted by the number of waiting commands; with a constant weight, a large cache
                 // would be written back in the order of arrival.
                 ageing * (f64::from(parameters.queue_depth.value) / commands).min(1.0),
             )

@@ -58,7 +58,7 @@ impl Spinning {
         }
     }
 
-    /// What was read of a range, or is being read ahead, is no longer what is there.
+    /// Bytes of a range that were read, or are being read ahead, are no longer valid.
     pub(super) fn forget_read(&mut self, now: Nanos, start: u64, end: u64) {
         self.stop_meeting(now, start, end);
         self.segments.forget(start, end);

@@ -1,6 +1,7 @@
 //! The contract of every device, held by disks of many kinds to random histories.
 
 use super::*;
+use crate::device::Kind as _;
 use crate::timing::testing::{History, keeps_the_contract};
 
 fn kinds() -> Vec<SpinningParameters> {

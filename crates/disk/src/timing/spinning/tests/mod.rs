@@ -8,6 +8,7 @@ mod queue;
 
 use super::{Spinning, SpinningParameters};
 use crate::device::Figure;
+use crate::device::Kind as _;
 use crate::request::{Kind, NANOS_PER_S, Nanos, Request, Tag};
 use crate::timing::{Event, Timing};
 

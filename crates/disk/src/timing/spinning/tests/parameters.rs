@@ -1,6 +1,7 @@
 //! Disks that cannot be are refused, in words that help.
 
 use super::*;
+use crate::device::Kind as _;
 
 fn refusal(change: impl FnOnce(&mut SpinningParameters)) -> String {
     let mut parameters = ordinary();
@@ -82,7 +83,7 @@ fn a_seek_curve_that_cannot_be_is_refused_with_what_could() {
     );
     for impossible in [6000.0, 14_000.0] {
         let text = refusal(|disk| disk.average_seek_us.value = impossible);
-        assert!(text.contains("6533.3 to 13413.3 can be"), "{text}");
+        assert!(text.contains("may be 6533.3 to 13413.3"), "{text}");
     }
     for possible in [6534.0, 13_413.0] {
         let mut disk = ordinary();

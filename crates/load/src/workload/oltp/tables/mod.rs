@@ -4,14 +4,12 @@ use crate::driver::{Admin, Args, Dialect, Fault};
 use crate::workload::distribution::Law;
 use crate::workload::tables::{Progress, TableSet};
 
-mod inspect;
 mod rows;
 
 use super::Schema;
-pub use inspect::{Found, highest_id, inspect};
 use rows::Rows;
 
-/// What the tables are made from.
+/// The options of the tables.
 #[derive(Debug, Clone)]
 pub struct OltpTables {
     pub schema: Schema,
@@ -19,7 +17,7 @@ pub struct OltpTables {
     pub rows: u64,
     /// Whether the numbers are unsigned, as before sysbench 1.0 (MySQL family only).
     pub unsigned: bool,
-    /// Of column `k`, as in sysbench: it decides where updates of the index fall.
+    /// Distribution of column `k`, as in sysbench: it decides which part of the index updates hit.
     pub distribution: Law,
     pub seed: u64,
     /// MySQL family only: `innodb`, `myisam`, …

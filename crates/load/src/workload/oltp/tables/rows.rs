@@ -26,7 +26,7 @@ impl Rows {
         }
     }
 
-    /// How many have been made.
+    /// Number of rows made.
     pub(super) fn done(&self) -> u64 {
         self.row
     }

@@ -33,7 +33,7 @@ pub(super) enum Expression {
     },
 }
 
-/// Names of variables as the script knows them where the expression stands.
+/// Names of variables that the script has at the expression.
 pub(super) trait Names {
     /// The variable's slot; `None`: it has no value yet.
     fn slot(&self, name: &str) -> Option<usize>;
@@ -142,6 +142,6 @@ fn call(
 pub(super) fn undefined(name: &str, at: usize) -> Mistake {
     Mistake::new(
         at,
-        format!("nothing has set {name} yet; \\set it above, or give --variable {name}=VALUE"),
+        format!("nothing has set {name} yet; use \\set above, or give --variable {name}=VALUE"),
     )
 }

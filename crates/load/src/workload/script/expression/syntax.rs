@@ -6,7 +6,7 @@ use crate::workload::script::lexer::{Placed, Token};
 use crate::workload::script::source::Mistake;
 use crate::workload::script::value::Value;
 
-/// How tightly operators bind, from pgbench's manual; the bitwise ones are all alike there.
+/// Precedence of operators, from pgbench's manual, which gives all bitwise ones the same.
 const OR: u8 = 1;
 const AND: u8 = 2;
 const NOT: u8 = 3;
@@ -214,11 +214,10 @@ impl<'a, N: Names> Parser<'a, N> {
             }
             Token::Symbol("~") => Ok(of_one(Function::BitNot, self.binary(BITWISE + 1)?, at)),
             Token::Word(word) => self.word(word, at),
-            Token::End => Err(Mistake::new(at, "the line ends where a value should stand")),
-            Token::Symbol(symbol) => Err(Mistake::new(
-                at,
-                format!("{symbol:?} where a value should stand"),
-            )),
+            Token::End => Err(Mistake::new(at, "the line ends before a value")),
+            Token::Symbol(symbol) => {
+                Err(Mistake::new(at, format!("{symbol:?} instead of a value")))
+            }
         }
     }
 
@@ -239,7 +238,7 @@ impl<'a, N: Names> Parser<'a, N> {
             "case" => self.case(),
             "debug" => Err(Mistake::new(
                 at,
-                "debug() would print in the midst of a measurement; leave it out",
+                "debug() would print during the measurement; leave it out",
             )),
             name => self.function(name, at),
         }
@@ -297,7 +296,7 @@ impl<'a, N: Names> Parser<'a, N> {
     }
 }
 
-/// What joins two operands.
+/// An operator between two operands.
 #[derive(Clone, Copy)]
 enum Operator {
     Or,

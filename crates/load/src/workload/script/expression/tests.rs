@@ -88,8 +88,8 @@ fn values_are_pgbenchs() {
 #[test]
 fn what_cannot_be_is_refused_with_its_place() {
     for (text, at, words) in [
-        ("", 0, "ends where a value"),
-        ("1 +", 3, "ends where a value"),
+        ("", 0, "ends before a value"),
+        ("1 +", 3, "ends before a value"),
         ("1 2", 2, "should end here"),
         ("(1", 2, "\")\" is missing"),
         ("1 < 2 = true", 6, "do not chain"),
@@ -103,7 +103,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         ("case when 1 then 2", 18, "END is missing"),
         ("debug(1)", 0, "leave it out"),
         ("9223372036854775808", 0, "64-bit"),
-        (") + 1", 0, "where a value"),
+        (") + 1", 0, "instead of a value"),
     ] {
         let mistake = value(text).expect_err(text);
         assert_eq!(mistake.at, at, "{text}: {}", mistake.message);

@@ -1,4 +1,4 @@
-//! One statement in a script: where it ends, and where variables stand in it.
+//! One statement in a script: its end, and the places of its variables.
 
 mod opaque;
 mod routine;
@@ -14,10 +14,10 @@ use routine::Routine;
 /// A statement as it stands in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scanned<'a> {
-    /// Where its first word begins, and where its last one ends.
+    /// The start of its first word, and the end of its last one.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Where to go on: after its semicolon, or at the backslash or the end of the text.
+    /// Where parsing continues: after its semicolon, or at the backslash or the end of the text.
     pub(super) next: usize,
     pub(super) marks: Vec<Mark<'a>>,
     /// The words outside of quotations and comments, the first ones.
@@ -34,7 +34,7 @@ pub(super) struct Mark<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Where a parameter can stand.
+    /// A place where a parameter can stand.
     Value,
     /// In a string or a quoted name.
     Quotation,
@@ -42,7 +42,7 @@ pub(super) enum Place {
     Name,
 }
 
-/// What a statement does to the transaction around it.
+/// The effect of a statement on the transaction around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bracket {
     Begins,
@@ -50,11 +50,11 @@ pub(super) enum Bracket {
     Neither,
 }
 
-/// Enough words to tell what a statement is for.
+/// Enough words to recognise a statement's kind.
 const WORDS_KEPT: usize = 4096;
 
 impl Scanned<'_> {
-    /// For the accounts.
+    /// For the counts.
     pub(super) fn kind(&self) -> Kind {
         let is_write = |word: &&str| {
             let writes = ["INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
@@ -103,7 +103,7 @@ pub(super) fn blank_bytes(text: &str, start: usize, dialect: Dialect) -> Result<
     }
 }
 
-/// Reads the statement whose first word stands at `start`.
+/// Reads the statement that begins at `start`.
 pub(super) fn scan(text: &str, start: usize, dialect: Dialect) -> Result<Scanned<'_>, Mistake> {
     let mut scanned = Scanned {
         start,
@@ -175,7 +175,8 @@ fn is_name_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// A colon outside of quotations; where to go on. Several colons are a cast (or nothing of ours).
+/// A colon outside quotations; returns where parsing continues. Several colons are a cast, or
+/// nothing of ours.
 fn colon<'a>(text: &'a str, at: usize, marks: &mut Vec<Mark<'a>>) -> usize {
     let colons = text[at..].bytes().take_while(|&byte| byte == b':').count();
     if colons > 1 {

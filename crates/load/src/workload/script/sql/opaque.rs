@@ -1,4 +1,4 @@
-//! What statements are not looked for in: quotations and comments, as each family has them.
+//! Text in which no statement is looked for: quotations and comments, as each family has them.
 
 use super::is_name_part;
 use crate::driver::Dialect;
@@ -74,8 +74,8 @@ fn comment_bytes(text: &str, dialect: Dialect) -> Option<usize> {
     }
 }
 
-/// From one quotation mark to the other. A doubled mark reads as two quotations side by side,
-/// which comes to the same.
+/// From one quotation mark to the other. A doubled mark reads as two adjacent quotations, which has
+/// the same effect.
 fn quoted_bytes(text: &str, mark: u8, escapes: bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 1;

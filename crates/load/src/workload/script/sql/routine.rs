@@ -1,6 +1,6 @@
-//! Where a procedure, a function or a trigger ends.
+//! The end of a procedure, a function or a trigger.
 
-/// The bodies of procedures and triggers, whose semicolons end nothing.
+/// The bodies of procedures and triggers: semicolons in them end nothing.
 #[derive(Default)]
 pub(super) struct Routine {
     depth: usize,

@@ -1,5 +1,5 @@
-//! What travellers ask of groups: 28 questions. The original has a 29th, with the function IF;
-//! its count says that one is left out, and we take it to be this.
+//! Travellers' questions about groups: 28 queries. The original has a 29th, with the function IF;
+//! its count shows that one is left out, and we take it to be this one.
 
 use super::questions::{Question, count_different, distinct_rows, question};
 use super::tables::{Atis, Columns};
@@ -120,7 +120,7 @@ fn frequent_categories(aircraft: &Columns) -> u64 {
     (0..6).filter(|&category| with_two(category) > 4).count() as u64
 }
 
-/// What an aircraft, found by its code, has in a column.
+/// The value of an aircraft's column, found by its code.
 fn of_aircraft(aircraft: &Columns, flight: &Columns, column: &str, row: usize) -> u64 {
     let code = flight.get("aircraft_code", row);
     aircraft.get(column, usize::try_from(code).unwrap_or(0))
@@ -162,8 +162,8 @@ fn of_flights(atis: Atis) -> Vec<Question> {
 const ARRIVAL_MIN: &str = "((f.arrival_time-f.arrival_time%100)/100*60+f.arrival_time%100)";
 const DEPARTURE_MIN: &str = "((f.departure_time-f.departure_time%100)/100*60+f.departure_time%100)";
 
-/// From how many hours a flight seems to take beyond those that it does take, the difference of
-/// time zones; the second time within half a day.
+/// If a flight seems to take this many hours longer than it does, that is the difference of time
+/// zones; the second time within half a day.
 fn of_time_zones(atis: Atis) -> Vec<Question> {
     let (flight, airport) = (atis.columns("flight"), atis.columns("airport"));
     let zone = |column, row| {
@@ -245,7 +245,7 @@ fn of_fares(atis: Atis) -> Question {
             && fare.get("to_airport", row) == 6
             && (50..=350).contains(&fare.get("one_way_cost", row))
     };
-    // What the class adds goes by the class.
+    // The surcharge of a class depends on the class alone.
     let columns = ["fare_class", "one_way_cost", "rnd_trip_cost"];
     let grouped = "f.from_airport,f.to_airport,f.fare_class,c.night,f.one_way_cost,f.rnd_trip_cost,c.class_days";
     question(

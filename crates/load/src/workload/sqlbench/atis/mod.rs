@@ -1,8 +1,8 @@
-//! ATIS: the Air Travel Information System, 28 small tables of which most are keys to others.
+//! ATIS: the Air Travel Information System, 28 small tables; most of them are keys to others.
 //!
-//! What differs from the original: rows and the constants of questions are our own, codes are whole
-//! numbers, `NOT LIKE` between two codes is therefore `<>`, minutes are worked out without FLOOR
-//! and MOD, and SQLite, which has no STD, is asked for the variance.
+//! Differences from the original: rows and the constants of queries are our own; codes are whole
+//! numbers, so `NOT LIKE` between two codes is `<>`; minutes are computed without FLOOR and MOD;
+//! SQLite has no STD, so it computes the variance.
 
 mod groups;
 mod questions;
@@ -63,7 +63,7 @@ pub(super) fn test(plan: &Plan) -> Test {
     }
 }
 
-/// What the tables are called behind the prefix.
+/// The tables' names after the prefix.
 pub(super) fn table_names() -> impl Iterator<Item = &'static str> {
     TABLES.iter().map(|table| table.name)
 }

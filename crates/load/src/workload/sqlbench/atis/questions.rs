@@ -1,4 +1,4 @@
-//! What travellers ask: simple joins, joins over three tables, distinct values.
+//! Travellers' questions: simple joins, joins over three tables, distinct values.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ pub(super) fn key_prefix_joins(atis: Atis) -> Vec<Question> {
     )]
 }
 
-/// Of one column by a key and without, of whole rows, and of joins in two orders.
+/// Of one column with and without a key, of whole rows, and of joins in two orders.
 pub(super) fn distinct(atis: Atis) -> Vec<Question> {
     let (aircraft, flight) = (atis.columns("aircraft"), atis.columns("flight"));
     let of_flights = |columns: &[&str]| distinct_rows(&flight, columns, |_| true);
@@ -121,7 +121,7 @@ pub(super) fn distinct(atis: Atis) -> Vec<Question> {
     ]
 }
 
-/// How many different rows these columns have among those rows of the table that are `such`.
+/// Number of different rows in these columns, among the rows of the table that satisfy `such`.
 pub(super) fn distinct_rows(
     table: &Columns,
     columns: &[&str],

@@ -1,10 +1,10 @@
 //! The schema of the Air Travel Information System and rows of its shape: airports, flights and
 //! fares of nine cities, most of them in a few large tables.
 //!
-//! The rows are our own: the tables, columns and keys are the original's, and so is the number of
-//! rows of all tables together; codes are whole numbers here where the original has two to eight
+//! The rows are our own. The tables, columns and keys are the original's, and so is the number of
+//! rows of all tables together; codes are whole numbers here, while the original has two to eight
 //! letters. Column values are functions of the row's number, so that the rows of every answer can
-//! be worked out.
+//! be computed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,9 +23,9 @@ pub(super) enum Values {
     Row(&'static str),
     /// The row's number divided by so many.
     Part(u64),
-    /// How often all rows of another table have come up in turn.
+    /// How often all rows of another table have been used in turn.
     Round(&'static str),
-    /// Words with so many different endings.
+    /// Words with that many different endings.
     Words(u64),
 }
 

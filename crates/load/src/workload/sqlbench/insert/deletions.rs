@@ -29,7 +29,7 @@ pub(super) fn operations(plan: &Plan, size: &Size) -> [Operation; 4] {
     ]
 }
 
-/// By keys of which the updates have taken one half away: half of the statements find nothing.
+/// By keys, half of which the updates have removed: half of the statements find nothing.
 fn delete_key(size: &Size) -> Operation {
     let found = deleted_by_key(size).count() as u64;
     let (turned, rows) = (size.turned(), size.rows);
@@ -79,7 +79,7 @@ fn delete_range(size: &Size) -> Operation {
     .then_holds(format!("SELECT COUNT(*) FROM {TABLE}"), 0)
 }
 
-/// How many rows each of the ranges still finds.
+/// Number of rows that each of the ranges still finds.
 fn deleted_by_ranges(size: &Size) -> Vec<u64> {
     let mut left = second_keys(size);
     let mut counts = Vec::new();

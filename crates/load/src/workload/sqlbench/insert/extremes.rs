@@ -84,8 +84,8 @@ fn select_group(size: &Size) -> Operation {
     .printed_as(rounds * (of_round as u64 + 1) + 1)
 }
 
-/// Rounds of six questions with one row each, told from their number in the round and the round's
-/// own, which counts from 1.
+/// Rounds of six queries with one row each, chosen by their number in the round and the number of
+/// the round, which counts from 1.
 fn min_max(name: &'static str, rounds: u64, ask: fn(u64, u64, &mut Steps)) -> Operation {
     const QUESTIONS: u64 = 6;
     Operation::new(name, Kind::Read, rounds * QUESTIONS, move |turn, steps| {
@@ -93,7 +93,7 @@ fn min_max(name: &'static str, rounds: u64, ask: fn(u64, u64, &mut Steps)) -> Op
     })
 }
 
-/// Of the whole key, and of the rows behind one value of its first part.
+/// Of the whole key, and of the rows with one value of its first part.
 fn min_max_on_key(question: u64, id: u64, steps: &mut Steps) {
     let ask = |steps: &mut Steps, column: &str| {
         steps.ask(
@@ -111,7 +111,7 @@ fn min_max_on_key(question: u64, id: u64, steps: &mut Steps) {
     }
 }
 
-/// The same where no key helps.
+/// The same without a useful key.
 fn min_max_of_rest(question: u64, id: u64, steps: &mut Steps) {
     let ask = |steps: &mut Steps, column: &str| {
         steps.ask(

@@ -37,8 +37,8 @@ pub(super) fn operations(plan: &Plan, size: &Size) -> [Operation; 4] {
     ]
 }
 
-/// Does it to the rows with each of the first values in `field_search`; there are none with the
-/// second half of those that the updates look for.
+/// Changes the rows with each of the first values in `field_search`; the second half of those that
+/// the updates look for has no rows.
 fn for_each_value(name: &'static str, rows: u64, values: u64, sql: &str) -> Operation {
     let sql = sql.replace("{t}", TABLE);
     Operation::new(name, Kind::Write, values, move |turn, steps| {
@@ -58,7 +58,7 @@ fn delete_all(left: u64) -> Operation {
     })
 }
 
-/// Rows with one of so many values in `field_search`.
+/// Rows with one of that many values in `field_search`.
 fn found(rows: u64, values: u64) -> u64 {
     (0..values).map(|value| with_value(rows, value)).sum()
 }

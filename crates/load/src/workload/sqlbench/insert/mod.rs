@@ -3,14 +3,13 @@
 //!
 //! Row i holds i in each of its three numbers, so that an answer's rows follow from its bounds.
 //!
-//! What differs from the original: random keys come from another generator (those of
-//! `insert_duplicates` and `select_key…` from the first third of the table, there from its first
-//! 44 %); the lists and the ranges behind `select_range_…` follow each other at once;
-//! `select_join_in` has three tables in place of one that grows; `delete_all_many_keys` is timed
-//! alone; and `once_prepared_select` is prepared by MySQL too, where the original's driver only
-//! put the value in. `select_range_…`, `select_group`, `outer_join_not_found` and `delete_range`
-//! are reported with the figure that the original prints, which is not the number of its
-//! statements.
+//! Differences from the original: random keys come from another generator (those of
+//! `insert_duplicates` and `select_key…` from the first third of the table, there from its first 44
+//! %); the lists and the ranges behind `select_range_…` follow each other at once; `select_join_in`
+//! has three tables in place of one that grows; `delete_all_many_keys` is timed alone; and
+//! `once_prepared_select` is prepared by MySQL too, while the original's driver only put the value
+//! in. `select_range_…`, `select_group`, `outer_join_not_found` and `delete_range` report the
+//! figure that the original prints, which is not the number of its statements.
 
 mod changes;
 mod deletions;
@@ -77,7 +76,7 @@ impl Size {
         2 * self.part + self.any(index)
     }
 
-    /// Rows of the last third whose second key is turned negative one by one.
+    /// Rows of the last third; their second key is made negative one by one.
     fn turned(&self) -> u64 {
         self.part / 2
     }

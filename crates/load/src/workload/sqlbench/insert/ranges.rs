@@ -24,7 +24,7 @@ pub(super) fn operations(size: &Size) -> Vec<Operation> {
     ]
 }
 
-/// Where the range with this number begins, counted from 1: they are spread over the first third.
+/// Start of the range with this number, counted from 1: they are spread over the first third.
 fn start(size: &Size, ranges: u64, number: u64) -> u64 {
     size.part / ranges * number
 }
@@ -81,7 +81,7 @@ fn either_key(size: &Size) -> Operation {
 }
 
 /// First lists of keys: joined by OR, as IN, and by OR in a range of few. Then ranges in all
-/// shapes, of which the original prints twice as many as it asks.
+/// shapes; the original prints twice as many as it runs.
 fn joined_by_or(size: &Size, name: &'static str, key: &'static str) -> Operation {
     let lists = size.of(LIST_ROUNDS) * LIST_LENGTHS.len() as u64 * WAYS;
     let ranges = size.of(SHORT_LOOPS) * SHAPES.len() as u64;

@@ -88,8 +88,7 @@ pub(super) fn ranges(plan: &Plan, rows: u64) -> Operation {
     )
 }
 
-/// The region of the questions, and pairs of region and group of which the first is always the
-/// same.
+/// The region of the queries, and pairs of region and group, the first of which is always the same.
 struct Conditions {
     region: u64,
     pairs: Vec<(u64, u64)>,

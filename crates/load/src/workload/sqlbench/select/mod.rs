@@ -1,8 +1,8 @@
 //! select: ranges, extremes, counts and groups over one table of 10,000 rows with three keys of
 //! several parts.
 //!
-//! What differs from the original: conditions of `select_range` are drawn by our own generator, and
-//! no question is asked before `select_cache` to read the table into memory.
+//! Differences from the original: conditions of `select_range` come from our own generator, and no
+//! query before `select_cache` reads the table into memory.
 
 mod big;
 mod groups;
@@ -65,8 +65,8 @@ fn insert(plan: &Plan, rows: u64) -> Operation {
     .before(table.create(&plan.maker))
 }
 
-/// Sums over the whole table: always the same text, and never the same twice. What a query cache
-/// saves is the difference.
+/// Sums over the whole table: always the same text, and never the same twice. The difference is
+/// what a query cache saves.
 fn cached(plan: &Plan) -> [Operation; 2] {
     let loops = plan.scale.of(LONG_LOOPS);
     let sums = |term| format!("SELECT SUM(idn+{term}),SUM(rev_idn-{term}) FROM {TABLE}");

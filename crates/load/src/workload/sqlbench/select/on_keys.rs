@@ -6,7 +6,7 @@ use crate::driver::Kind;
 use crate::workload::sqlbench::Plan;
 use crate::workload::sqlbench::operation::{Operation, which};
 
-/// What is asked and under what condition; `R` stands for the turn's region and `G` for its group.
+/// The query and its condition; `R` stands for the turn's region and `G` for its group.
 type Question = (&'static str, &'static str);
 
 const EXTREMES: [Question; 7] = [

@@ -32,7 +32,7 @@ pub(super) fn letter(region: u64) -> char {
     char::from(b'A' + u8::try_from(region).unwrap_or(0))
 }
 
-/// How many rows of the table are such.
+/// Number of matching rows of the table.
 pub(super) fn count(rows: u64, is_such: impl Fn(&Row) -> bool) -> u64 {
     let table = (0..rows).map(|number| Row::new(number, rows));
     table.filter(is_such).count() as u64

@@ -1,0 +1,138 @@
+"""Which limit a cell has, by what speaks for and against each; none if that is not established."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from diskproof.analysis.limits.records import Instrument, PartName, Signal, Split
+from diskproof.analysis.limits.thresholds import CLEARLY, INSTRUMENTS_NEEDED
+from diskproof.results.limit import IN_WORDS, Limit
+from diskproof.wording import NOTHING, Message, say, share
+
+OF_A_DISK: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "disk")
+"""Limits for which kernel and virtual disk count as one: they time the same requests on the same wire."""
+
+WAITED_FOR: tuple[Limit, ...] = ("log flush", "data reads", "page writes", "locks")
+"""Limits that hold clients back by a wait: a disk may be as busy while no client waits for it."""
+
+WHO_WAITS: tuple[Instrument, ...] = ("clients", "server", "threads")
+
+PARTS: dict[Limit, tuple[PartName, ...]] = {
+    "log flush": ("log flush",),
+    "data reads": ("data reads",),
+    "page writes": ("page writes",),
+    "CPU": ("CPU", "waiting for a CPU"),
+    "locks": ("locks",),
+    "load generator": ("load generator",),
+}
+
+
+@dataclass(frozen=True)
+class Established:
+    """A limit with what speaks for it, or why there is none."""
+
+    limit: Limit | None
+    signals: list[Signal]
+    """All of the cell: those for the limit first, then those against it, then the others."""
+    missing: Message = NOTHING
+    """Why no limit is established."""
+
+
+def establish(signals: Sequence[Signal], split: Split | None) -> Established:
+    """Return the limit that two instruments agree on and that fewer speak against.
+
+    A set rate, or a load generator that uses most of the CPUs, is the answer whatever else is busy. If two
+    limits have equal support, a transaction's time decides, if it is clear.
+    """
+    support = {limit: found for limit in get_args(Limit) if (found := _support(signals, limit)) is not None}
+    for first in ("arrivals", "load generator"):
+        if first in support:
+            return Established(first, _sorted(signals, first))
+    if not support:
+        return Established(None, list(signals), _what_is_missing(signals, split))
+    best = [limit for limit, found in support.items() if found == max(support.values())]
+    chosen = best[0] if len(best) == 1 else _by_time(best, split)
+    if chosen is None:
+        equal = say("as much speaks for {limits}", limits=[IN_WORDS[one] for one in best])
+        return Established(None, list(signals), equal)
+    return Established(chosen, _sorted(signals, chosen))
+
+
+def _support(signals: Sequence[Signal], limit: Limit) -> int | None:
+    """Return how many more instruments speak for a limit than against; None if it is not established.
+
+    An instrument that waits must report a wait, and the clients' own clock must not contradict it. If COMMIT
+    takes a fifth of a transaction, no flush can take more.
+    """
+    speak, oppose = _instruments(signals, limit, supports=True), _instruments(signals, limit, supports=False)
+    if limit in WAITED_FOR and ("clients" in oppose or not speak & set(WHO_WAITS)):
+        return None
+    pro, contra = _count(speak, limit), _count(oppose, limit)
+    return pro - contra if pro >= INSTRUMENTS_NEEDED and pro > contra else None
+
+
+def _instruments(signals: Sequence[Signal], limit: Limit, *, supports: bool) -> set[Instrument]:
+    return {one.instrument for one in signals if one.limit == limit and one.supports == supports}
+
+
+def _count(instruments: set[Instrument], limit: Limit) -> int:
+    """Count instruments; kernel and virtual disk are one if the limit is of a disk."""
+    one = limit in OF_A_DISK and {"kernel", "virtual disk"} <= instruments
+    return len(instruments) - one
+
+
+def _by_time(limits: Sequence[Limit], split: Split | None) -> Limit | None:
+    if split is None:
+        return None
+    taken = sorted(((split.part(*PARTS.get(limit, ())), limit) for limit in limits), reverse=True)
+    return taken[0][1] if taken[0][0] > CLEARLY * taken[1][0] else None
+
+
+def _sorted(signals: Sequence[Signal], limit: Limit) -> list[Signal]:
+    return sorted(signals, key=lambda one: (one.limit != limit, not one.supports))
+
+
+def _what_is_missing(signals: Sequence[Signal], split: Split | None) -> Message:
+    """Say what speaks for a limit and why that is not enough, or that nothing takes most of the time."""
+    speaking = [one for one in signals if one.supports]
+    if not speaking:
+        return _nothing_stands_out(split)
+    # The most instruments; of equal ones the first that speaks.
+    first = max(speaking, key=lambda one: _count(_instruments(signals, one.limit, supports=True), one.limit))
+    opposing = [one for one in signals if one.limit == first.limit and not one.supports]
+    opposes = next((one for one in opposing if one.instrument == "clients"), next(iter(opposing), None))
+    points = say(
+        "the {who} {point} to {limit} ({figures})",
+        who=first.instrument,
+        point=_verb(first, "point"),
+        limit=IN_WORDS[first.limit],
+        figures=first.says,
+    )
+    if opposes is not None:
+        return say(
+            "{points}, but the {who} {contradict} that ({figures})",
+            points=points,
+            who=opposes.instrument,
+            contradict=_verb(opposes, "contradict"),
+            figures=opposes.says,
+        )
+    if first.limit in WAITED_FOR and first.instrument not in WHO_WAITS:
+        return say("{points}, but nothing that was observed shows that clients wait for it", points=points)
+    return say("{points}, but no second instrument confirms it", points=points)
+
+
+def _verb(signal: Signal, verb: str) -> str:
+    return verb if signal.instrument in ("clients", "threads") else f"{verb}s"
+
+
+def _nothing_stands_out(split: Split | None) -> Message:
+    if split is None or not split.parts:
+        return say("nothing that was recorded is busy most of the time")
+    largest = sorted(split.parts, key=lambda part: -part.mean_us)[:3]
+    shares = [(str(part.name), part.mean_us) for part in largest]
+    if split.unexplained_us > 0:
+        shares.append(("not explained", split.unexplained_us))
+    return say(
+        "nothing takes most of a transaction's time ({parts:/, })",
+        parts=[say("{name} {part}", name=name, part=share(one / split.latency_us)) for name, one in shares],
+    )

@@ -1,0 +1,329 @@
+"""The records about limits: typed facts, and messages about the figures behind them."""
+
+import math
+from typing import Literal
+
+from pydantic import Field
+
+from diskproof.analysis.limits.thresholds import MOST, PEAK
+from diskproof.results.limit import Intervention, Limit
+from diskproof.results.plan import Cell
+from diskproof.results.record import Record
+from diskproof.stats.intervals import Interval
+from diskproof.wording import NOTHING, Message, Range, counted, say, share
+
+Instrument = Literal["clients", "server", "kernel", "threads", "virtual disk"]
+"""The source of a signal: the load generator's clock, the server's own account, the kernel's counters, the
+sampled threads, or the virtual disk's own account. Two signals of one instrument count as one."""
+
+
+class Signal(Record):
+    """One observation for or against a limit."""
+
+    limit: Limit
+    instrument: Instrument
+    supports: bool
+    """False: it speaks against the limit."""
+    says: Message
+    """The observation with its figures: ``COMMIT takes 8.1 ms of 8.7 ms``."""
+
+
+PartName = Literal[
+    "CPU", "waiting for a CPU", "log flush", "data reads", "page writes", "locks", "load generator"
+]
+
+
+class Part(Record):
+    """A part of a mean transaction's time."""
+
+    name: PartName
+    mean_us: float
+    source: Message
+    """The measurement behind the part."""
+    service_us: float | None = None
+    """The resource's own work for this transaction, without the wait for others. None: not known apart."""
+
+
+class Split(Record):
+    """The time of a mean transaction in parts, which need not explain all of the latency."""
+
+    latency_us: float
+    parts: list[Part]
+
+    @property
+    def unexplained_us(self) -> float:
+        """The rest of the latency; below 0 if the parts overlap."""
+        return self.latency_us - sum(part.mean_us for part in self.parts)
+
+    def part(self, *names: PartName) -> float:
+        """Return the time of some parts; 0 of a part that was not found."""
+        return sum(part.mean_us for part in self.parts if part.name in names)
+
+
+class Awaited(Record):
+    """How many requests of one kind to a virtual disk a mean transaction waits for, one after the other.
+
+    The record leaves a range open, from least to most.
+    """
+
+    disk: str
+    on: Literal["read", "flush"]
+    least: float
+    most: float
+
+
+class Demand(Record):
+    """For how long a transaction keeps one centre busy: its service demand (Denning and Buzen 1978)."""
+
+    centre: str
+    """``CPU``, ``log flush on disk``, ``vda`` …"""
+    limit: Limit
+    servers: int
+    """How many it serves at a time: CPUs; 1 for a disk's arm or a log's flush."""
+    demand_us: float
+    """Per transaction, over all its servers together."""
+    utilisation: float
+    """Mean busy share of one of its servers."""
+    bound_per_s: float | None
+    """The most transactions a second that it can serve; None if its demand shrinks with load, as that of a
+    flush that commits share."""
+
+
+class WhatIf(Record):
+    """The predicted effect of a change on a cell's throughput."""
+
+    says: Message
+    """``a disk with a 1 ms flush would give about 6 times as much``."""
+    ratio: float
+    low: float
+    high: float
+    basis: Message
+    """The figures behind the prediction."""
+
+
+TroubleName = Literal[
+    "redo log too small",
+    "purge falling behind",
+    "page flushing falling behind",
+    "binlog and redo flushing to different disks",
+    "two flushes a commit",
+    "group commit not forming",
+    "doublewrite on a slow device",
+    "one hot row",
+    "data fits in memory",
+    "the client as the limit",
+]
+
+
+class Trouble(Record):
+    """A known problem that a cell shows."""
+
+    name: TroubleName
+    says: Message
+    """What was observed."""
+    remedy: Message
+    source: str
+
+
+class CellLimit(Record):
+    """The limit of one cell, over all its valid trials."""
+
+    cell: Cell
+    limit: Limit | None
+    """None: not established."""
+    missing: Message = NOTHING
+    """Why no limit is established."""
+    bound_by: Message = NOTHING
+    """The limit as this cell has it: ``the redo log's flush``."""
+    evidence: list[Message] = Field(default_factory=list)
+    """The main figures behind the limit."""
+    where: str | None = None
+    """The device, role or party concerned: ``disk (redo)``."""
+    signals: list[Signal] = Field(default_factory=list)
+    split: Split | None = None
+    """None if the load has no transactions to split, or their latency is not known."""
+    awaited: list[Awaited] = Field(default_factory=list)
+    """By virtual disk and kind, as far as it is known."""
+    demands: list[Demand] = Field(default_factory=list)
+    bound_per_s: float | None = None
+    """The lowest of the demands' bounds."""
+    data_bytes: int | None = None
+    disks_cpu_share: float | None = None
+    """Virtual disks' share of a transaction's CPU time. None: there are none, or it was not counted."""
+    others_cpu_share: float | None = None
+    """Share of the CPUs' busy time that other work on the machine had; None: not known."""
+    what_if: WhatIf | None = None
+    troubles: list[Trouble] = Field(default_factory=list)
+
+    @property
+    def supporting(self) -> list[Signal]:
+        """The signals for its limit, the first of each instrument first: two instruments establish it."""
+        for_it = [signal for signal in self.signals if signal.supports and signal.limit == self.limit]
+        first = {one.instrument: one for one in reversed(for_it)}
+        return sorted(for_it, key=lambda one: one is not first[one.instrument])
+
+    @property
+    def sentence(self) -> Message:
+        """The whole answer: the limit, its evidence, and what a change would give."""
+        if self.limit is None:
+            why, others = self.missing, self.others_cpu_share or 0.0
+            if others < MOST:
+                return say("not established: {why}.", why=why)
+            form = "not established: {why}. Other work on the machine had {others} of the CPU time."
+            return say(form, why=why, others=share(others))
+        found = say("bound by {what}: {evidence:/; }.", what=self.bound_by, evidence=self.evidence)
+        return say("{found} {then:cap}.", found=found, then=self.what_if.says) if self.what_if else found
+
+
+class Scaling(Record):
+    """The Universal Scalability Law fitted to a sweep of clients (Gunther 2007)."""
+
+    per_client_per_s: Interval
+    """Throughput of one client alone."""
+    contention: Interval
+    coherency: Interval
+    peak_clients: float | None
+    """The clients with the highest predicted throughput; None if the interval of coherency holds 0, since no
+    decline is shown then."""
+    residual: float
+    """Root mean square of (measured - fitted) / measured."""
+
+
+class Sweep(Record):
+    """Cells that differ only in the number of clients."""
+
+    cells: list[str]
+    """Ids, by ascending number of clients."""
+    clients: list[int]
+    throughput_per_s: list[float | None]
+    smallest_latency_us: float | None
+    """Latency with one client, or with the fewest: R at N = 1."""
+    bound_per_s: float | None
+    """The lowest bound of the cell with the most clients."""
+    bound_by: str | None = None
+    """The centre that has that bound."""
+    knee_clients: float | None
+    """The clients at which the two asymptotes meet: N* = bound x smallest latency."""
+    scaling: Scaling | None
+    """None with fewer than four points, or if no fit was found."""
+
+    @property
+    def sentence(self) -> Message:
+        """The clients with the highest throughput, the decline beyond them, and the law's parameters."""
+        points = zip(self.clients, self.throughput_per_s, strict=True)
+        measured = [(mean, count) for count, mean in points if mean is not None]
+        if len(measured) < 2:
+            return say("fewer than two numbers of clients have valid trials.")
+        most, _ = max(measured)
+        enough = min(count for mean, count in measured if mean >= PEAK * most)
+        said = [
+            say(
+                "{clients} {clients:reaches|reach} the most, {most:3} a second",
+                clients=counted(enough, "client"),
+                most=most,
+            )
+        ]
+        last, at_last = measured[-1]
+        if last < PEAK * most:
+            lost = share(1 - last / most)
+            said.append(
+                say(
+                    "{clients} {clients:loses|lose} {lost} of it",
+                    clients=counted(at_last, "client"),
+                    lost=lost,
+                )
+            )
+        if self.knee_clients is not None and self.bound_by is not None:
+            centre = {"CPU": "the CPUs", "load generator": "the load generator"}.get(
+                self.bound_by, self.bound_by
+            )
+            full_at = counted(max(math.ceil(self.knee_clients), 2), "client")
+            said.append(say("by its demands {centre} can be full from {n} on", centre=centre, n=full_at))
+        if self.scaling is not None:
+            said.append(_law(self.scaling, max(self.clients)))
+        return say("{said:/; }.", said=said)
+
+
+def _law(scaling: Scaling, most_clients: int) -> Message:
+    contention, peak = scaling.contention, scaling.peak_clients
+    serial = say(
+        "the Universal Scalability Law finds {share} ({low} to {high}) of the work serial",
+        share=share(contention.estimate),
+        low=share(contention.low or 0.0),
+        high=share(contention.high or 0.0),
+    )
+    if peak is None:
+        return say("{serial} and shows no decline", serial=serial)
+    if peak > most_clients:
+        return say("{serial} and the most at {n:2} clients, more than were tried", serial=serial, n=peak)
+    return say("{serial} and the most at {n:2} clients", serial=serial, n=peak)
+
+
+Outcome = Literal["as predicted", "not as predicted", "open"]
+"""How a proof ended; `decide` of proofs.py says when."""
+
+
+class ProofAnswer(Record):
+    """The effect of an intervention, compared with its prediction."""
+
+    cell: str
+    limit: Limit
+    intervention: Intervention
+    predicted_ratio: float
+    predicted_low: float
+    predicted_high: float
+    basis: Message
+    measured: Interval | None
+    """Throughput with over without, paired; None: fewer than three valid pairs."""
+    outcome: Outcome
+    could_fail: bool = True
+    """False: the prediction would fit "no change" too, so the proof proves nothing."""
+    pairs: int = 0
+    left_out: list[Message] = Field(default_factory=list)
+    """Why a pair does not count, one message for each that does not."""
+
+    @property
+    def sentence(self) -> Message:
+        """The change, the measured and the predicted ratio, and the pairs that do not count."""
+        said = [self._measured()]
+        if self.outcome == "open" and not self.could_fail:
+            said.append(say("'no change' would fit that too, so it proves nothing"))
+        if self.left_out:
+            said.append(
+                say(
+                    "{n} of {pairs} {n:does|do} not count: {why}",
+                    n=len(self.left_out),
+                    pairs=self.pairs,
+                    why=self.left_out[0],
+                )
+            )
+        return say("{said:/; }", said=said)
+
+    def _measured(self) -> Message:
+        change, measured = self.intervention.says, self.measured
+        predicted = Range(low=self.predicted_low, high=self.predicted_high)
+        if measured is None:
+            return say(
+                "if {change}, throughput is predicted to be {predicted:3} of the unchanged; too few pairs of "
+                "trials count to test that",
+                change=change,
+                predicted=predicted,
+            )
+        return say(
+            "if {change}, throughput is {ratio:3} of the unchanged ({confidence} interval {low:3} to "
+            "{high:3}); {predicted:3} was predicted",
+            change=change,
+            ratio=measured.estimate,
+            confidence=share(measured.confidence),
+            low=measured.low or 0.0,
+            high=measured.high or 0.0,
+            predicted=predicted,
+        )
+
+
+class Limits(Record):
+    """The limits of a run."""
+
+    cells: list[CellLimit]
+    sweeps: list[Sweep] = Field(default_factory=list)
+    proofs: list[ProofAnswer] = Field(default_factory=list)

@@ -1,0 +1,26 @@
+"""What is known of each server family and needs no running server: pure data and functions."""
+
+from typing import get_args
+
+from diskproof.families.facts import FamilyFacts
+from diskproof.families.mysql import MYSQL
+from diskproof.families.postgresql import POSTGRESQL
+from diskproof.families.sqlite import SQLITE
+from diskproof.results.limit import Limit
+from diskproof.results.record import Family
+
+__all__ = ["FAMILIES", "Family", "limit_of_wait", "of"]
+
+FAMILIES: tuple[Family, ...] = get_args(Family)
+
+_FACTS = {facts.name: facts for facts in (MYSQL, POSTGRESQL, SQLITE)}
+
+
+def of(family: Family) -> FamilyFacts:
+    """Return what is known of a family."""
+    return _FACTS[family]
+
+
+def limit_of_wait(wait: str) -> Limit | None:
+    """Return the limit that a session's wait is evidence of, by any family's name of it."""
+    return next((limit for facts in _FACTS.values() if (limit := facts.limit_of_wait(wait))), None)

@@ -1,0 +1,228 @@
+"""Charts of cells: throughput, latency, cost."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+
+from diskproof.analysis.answers import Analysis, CellAnswer
+from diskproof.report.charts.parts import (
+    Row,
+    axis,
+    axis_of_rows,
+    colour,
+    dash,
+    described,
+    doubling,
+    identity,
+    intervals,
+    is_wide,
+    keys,
+    layered,
+    points,
+    scale,
+    shape,
+    shapes,
+    stacked,
+    stacked_panel,
+    tooltip,
+)
+from diskproof.report.charts.style import Encoding, encode
+from diskproof.report.compose.head import work
+from diskproof.report.compose.verdict_words import subject
+from diskproof.report.document import Figure, Panel
+from diskproof.report.intervals import confidence, extrapolated, in_milliseconds, percentiles, with_bounds
+from diskproof.results.plan import NO_LEVEL, Metric
+from diskproof.wording.numbers import number
+
+PANEL_HEIGHT_PX = 260
+
+_PERCENTILE_SHAPES = {"p50": "circle", "p95": "diamond", "p99": "triangle-up"}
+
+_COSTS = (
+    ("server_cpu_us", "Server CPU", "µs"),
+    ("client_cpu_us", "Client CPU", "µs"),
+    ("written_kib", "Written", "KiB"),
+    ("flushes", "Flushes", "flushes"),
+)
+"""Field of ``Cost``, title of its panel, unit."""
+
+
+# ---------------------------------------------------------------- throughput
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure that cells are judged by, and what a chart calls it."""
+
+    metric: Metric
+    name: str
+    title: str
+    unit: str
+    described: str
+
+
+THROUGHPUT = Measure(
+    "transactions_per_s", "throughput", "Throughput", "transactions/s", "Transactions per second"
+)
+REQUESTS = Measure("requests_per_s", "requests", "Requests", "requests/s", "Requests per second")
+SECONDS = Measure("seconds", "seconds", "Seconds of the job", "seconds", "Seconds of the whole job")
+
+
+def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | None:
+    """Return throughput (or a job's seconds) with its interval, against clients if those vary.
+
+    None if no cell is judged by it.
+    """
+    encoding = encode(analysis.plan.cells)
+    rows_by_panel: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for answer in analysis.cells:
+        if answer.figure and answer.metric == measure.metric:
+            row = _throughput_row(analysis, answer, encoding, measure)
+            rows_by_panel[encoding.panel(answer.cell)].append(row)
+    rows = [row for of_panel in rows_by_panel.values() for row in of_panel]
+    if not rows:
+        return None
+    # All panels share one scale, so that they can be compared by eye.
+    figures = [row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None]
+    if "clients" in analysis.varying:
+        title, by = f"{measure.title} by clients", "by number of clients"
+        panels = tuple(
+            _by_clients(analysis, encoding, levels, of_panel, figures, measure)
+            for levels, of_panel in rows_by_panel.items()
+        )
+    else:
+        title, by = measure.title, "of each cell"
+        panels = (_by_cell(rows, encoding, figures, measure),)
+    wide = "; the axis is logarithmic" if is_wide(figures) else ""
+    caption = f"{measure.described} {by}. Bars: {confidence(analysis)} intervals{wide}."
+    return Figure(measure.name, title, caption, panels, keys(encoding, with_shapes=True))
+
+
+def _by_clients(
+    analysis: Analysis,
+    encoding: Encoding,
+    levels: tuple[str, ...],
+    rows: Sequence[Row],
+    figures: Sequence[float],
+    measure: Measure,
+) -> Panel:
+    x = doubling("clients", [cell.clients for cell in analysis.plan.cells], "clients")
+    y = alt.Y("figure:Q", title=measure.unit, scale=scale(figures), axis=axis(figures))
+    base = alt.Chart().encode(x=x, color=colour(encoding))
+    lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(y=y, **dash(encoding))
+    marks = points(base).encode(y=y, tooltip=tooltip("interval"), **shape(encoding))
+    named = zip(encoding.panels, levels, strict=True)
+    return Panel(
+        ", ".join(subject(factor, level) for factor, level in named if level != NO_LEVEL),
+        described(f"{measure.title} by clients", rows, "interval"),
+        layered(lines, intervals(base), marks, height_px=PANEL_HEIGHT_PX),
+        rows,
+        len(rows),
+    )
+
+
+def _by_cell(rows: Sequence[Row], encoding: Encoding, figures: Sequence[float], measure: Measure) -> Panel:
+    x = alt.X("figure:Q", title=measure.unit, scale=scale(figures), axis=axis_of_rows(figures, rows))
+    base = stacked().encode(color=colour(encoding))
+    bounded = base.transform_filter("isValid(datum.low)")
+    bars = bounded.mark_rule(strokeWidth=3, opacity=0.6, yOffset=8).encode(
+        x=alt.X("low:Q", title="", scale=scale(figures)), x2="high:Q"
+    )
+    marks = points(base, yOffset=8).encode(x=x, tooltip=tooltip("interval"), **shape(encoding))
+    return stacked_panel("", described(f"{measure.title} by cell", rows, "interval"), rows, bars, marks)
+
+
+def _throughput_row(analysis: Analysis, answer: CellAnswer, encoding: Encoding, measure: Measure) -> Row:
+    interval = answer.figure
+    assert interval is not None
+    return {
+        **identity(analysis, answer, encoding),
+        "clients": answer.cell.clients,
+        "figure": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "interval": f"{with_bounds(interval)}{extrapolated(answer.extrapolated)} {measure.unit}",
+    }
+
+
+# ---------------------------------------------------------------- latency
+
+
+def latency(analysis: Analysis) -> Figure | None:
+    """Return latency percentiles, a row a cell; None if no cell has any."""
+    encoding = encode(analysis.plan.cells)
+    rows = [
+        {
+            **identity(analysis, answer, encoding),
+            "percentile": f"p{key}",
+            "latency": answer.latency_us[key].estimate / 1000,
+            "interval": f"p{key} {with_bounds(in_milliseconds(answer.latency_us[key]))} ms",
+        }
+        for answer in analysis.cells
+        for key in percentiles([answer])
+        if answer.latency_us[key].estimate > 0
+    ]
+    if not rows:
+        return None
+    figures = [row["latency"] for row in rows]
+    x = alt.X("latency:Q", title="milliseconds", scale=scale(figures), axis=axis_of_rows(figures, rows))
+    base = stacked().encode(x=x, color=colour(encoding))
+    spans = base.mark_line(strokeWidth=2, opacity=0.45, yOffset=8).encode(detail="cell:N")
+    marks = points(base, yOffset=8).encode(
+        shape=shapes("percentile", _PERCENTILE_SHAPES), tooltip=tooltip("interval")
+    )
+    caption = (
+        f"How long a {work(analysis.plan)} takes: p50 (circle), p95 (diamond) and p99 (triangle). A "
+        "percentile with fewer than ten of them beyond it is left out."
+    )
+    panel = stacked_panel("", described("Latency percentiles", rows, "interval"), rows, spans, marks)
+    return Figure("latency", "Latency", caption, (panel,), keys(encoding))
+
+
+# ---------------------------------------------------------------- cost
+
+
+def cost(analysis: Analysis) -> Figure | None:
+    """Return what one transaction, or a job's statement, costs, a panel a resource.
+
+    None if nothing was observed.
+    """
+    noun = work(analysis.plan)
+    encoding = encode(analysis.plan.cells)
+    panels, missing = [], []
+    for field, title, unit in _COSTS:
+        rows = [
+            {
+                **identity(analysis, answer, encoding),
+                "figure": figure,
+                "shown": f"{number(figure)} {unit}",
+            }
+            for answer in analysis.cells
+            if (figure := getattr(answer.cost, field)) is not None
+        ]
+        if rows:
+            panels.append(_cost_panel(rows, encoding, title, noun))
+        else:
+            missing.append(title.lower())
+    if not panels:
+        return None
+    caption = f"What one {noun} takes: the median over the cell's valid trials."
+    if missing:
+        caption += f" Not observed: {', '.join(missing)}."
+    if len({panel.marks for panel in panels}) > 1:
+        caption += " If a panel leaves a cell out, it was not observed there."
+    return Figure("cost", f"Cost of a {noun}", caption, tuple(panels), keys(encoding))
+
+
+def _cost_panel(rows: Sequence[Row], encoding: Encoding, title: str, noun: str) -> Panel:
+    # Room on the right for the figure at the bar's end.
+    top = max(row["figure"] for row in rows) * 1.4 or 1
+    x = alt.X("figure:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=None)
+    base = stacked().encode(x=x)
+    bars = base.mark_bar(size=9, yOffset=8, cornerRadiusEnd=2).encode(
+        color=colour(encoding), tooltip=tooltip("shown")
+    )
+    ends = base.mark_text(align="left", baseline="middle", dx=5, yOffset=8).encode(text="shown:N")
+    return stacked_panel(title, described(f"{title} per {noun}", rows, "shown"), rows, bars, ends)

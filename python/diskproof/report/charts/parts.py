@@ -1,0 +1,220 @@
+"""The parts that charts are put together from: figures and panels, channels, scales and rows."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import altair as alt
+
+from diskproof.analysis.answers import Analysis, CellAnswer
+from diskproof.report.charts.style import Encoding
+from diskproof.report.compose.verdict_words import cell_words, subject
+from diskproof.report.document import Key, Panel
+
+LOG_SPAN = 12
+"""From this ratio of the largest to the smallest figure on, an axis is logarithmic: on a linear one the
+smallest would lie within the thickness of the marks."""
+
+ROW_HEIGHT_PX = 38
+MOST_CELLS_SHOWN = 16
+"""A drawing with more cells than these scrolls in its box."""
+
+DESCRIBED_ROWS = 12
+"""As many rows as a listener can follow; a chart with more refers to its table."""
+
+Row = dict[str, Any]
+Spec = dict[str, Any]
+
+
+def keys(encoding: Encoding, *, with_shapes: bool = False) -> tuple[Key, ...]:
+    """Return the legend of an encoding."""
+    colours = [Key(subject(encoding.colour, level), colour) for level, colour in encoding.colours.items()]
+    if not with_shapes or not encoding.shape:
+        return tuple(colours)
+    shapes = [
+        Key(subject(encoding.shape, level), dash=dash, shape=shape)
+        for level, (shape, dash) in encoding.shapes.items()
+    ]
+    return (*colours, *shapes)
+
+
+def identity(analysis: Analysis, answer: CellAnswer, encoding: Encoding) -> Row:
+    """Return the fields that say which cell a row belongs to and how it is drawn."""
+    row = {
+        "cell": answer.cell.id,
+        "name": cell_words(answer.cell, analysis.varying),
+        "colour": answer.cell.level(encoding.colour),
+    }
+    return {**row, "shape": answer.cell.level(encoding.shape)} if encoding.shape else row
+
+
+def stacked() -> alt.Chart:
+    """Return a chart without marks that gives each cell a row, in the order of the plan."""
+    y = alt.Y("cell:N", sort=None, axis=None, scale=alt.Scale(type="band", paddingInner=0, paddingOuter=0))
+    return alt.Chart().encode(y=y)
+
+
+def row_names(offset_px: float = -7) -> alt.Chart:
+    """Write each cell's name above its marks: a narrow screen has no room beside them."""
+    named = stacked().transform_aggregate(name="min(name)", groupby=["cell"])
+    text = named.mark_text(align="left", baseline="middle", yOffset=offset_px)
+    chart: alt.Chart = text.encode(x=alt.value(0), text="name:N")
+    return chart
+
+
+def stacked_panel(
+    title: str,
+    description: str,
+    rows: Sequence[Row],
+    *layers: alt.Chart,
+    row_px: float = ROW_HEIGHT_PX,
+    names: alt.Chart | None = None,
+) -> Panel:
+    """Lay marks and the cells' names over each other, as high as the number of cells demands."""
+    cells = len({row["cell"] for row in rows})
+    spec = layered(names or row_names(), *layers, height_px=row_px * cells)
+    return Panel(title, description, spec, rows, len(rows), tall=cells > MOST_CELLS_SHOWN)
+
+
+def layered(*layers: alt.Chart, height_px: float) -> Spec:
+    """Lay marks over each other in a chart as wide as its place on the page.
+
+    The data are joined to the specification at the very end, above all layers: Altair would copy and
+    check each row of them several times. Until then it names them as empty in every layer.
+    """
+    chart = alt.LayerChart(layer=list(layers)).properties(width="container", height=height_px)
+    spec: Spec = chart.to_dict()
+    del spec["config"]
+    for layer in spec["layer"]:
+        layer.pop("data", None)
+    return spec
+
+
+# ---------------------------------------------------------------- channels
+
+
+def colours(field: str, by_name: Mapping[str, str]) -> alt.Color:
+    """Return the channel that colours a field's names."""
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(by_name), range=list(by_name.values())))
+
+
+def shapes(field: str, by_name: Mapping[str, str]) -> alt.Shape:
+    """Return the channel that gives a field's names their shapes."""
+    return alt.Shape(f"{field}:N", scale=alt.Scale(domain=list(by_name), range=list(by_name.values())))
+
+
+def dashes(field: str, by_name: Mapping[str, Sequence[float]]) -> alt.StrokeDash:
+    """Return the channel that gives a field's names their dashes."""
+    made = [list(dash) for dash in by_name.values()]
+    return alt.StrokeDash(f"{field}:N", scale=alt.Scale(domain=list(by_name), range=made))
+
+
+def colour(encoding: Encoding, field: str = "colour") -> alt.Color:
+    """Return the channel for the factor that colour stands for."""
+    return colours(field, encoding.colours)
+
+
+def shape(encoding: Encoding, field: str = "shape") -> dict[str, Any]:
+    """Return the channel for the factor that shape stands for; none if there is no such factor."""
+    by_level = {level: shape for level, (shape, _) in encoding.shapes.items()}
+    return {"shape": shapes(field, by_level)} if encoding.shape else {}
+
+
+def dash(encoding: Encoding, field: str = "shape") -> dict[str, Any]:
+    """Return the channel that dashes lines as :func:`shape` shapes points."""
+    by_level = {level: dash for level, (_, dash) in encoding.shapes.items()}
+    return {"strokeDash": dashes(field, by_level)} if encoding.shape else {}
+
+
+def intervals(base: alt.Chart, y: str = "") -> alt.Chart:
+    """Draw upright intervals from ``low`` to ``high``, for the rows that have one."""
+    bounded = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=3, opacity=0.6)
+    chart: alt.Chart = bounded.encode(y=alt.Y("low:Q", title=y), y2="high:Q")
+    return chart
+
+
+def placed(base: alt.Chart, text: str) -> alt.Chart:
+    """Write texts at the places that `labels.place` chose."""
+    align, dx, dy = (alt.expr(f"datum.{name}") for name in ("align", "dx", "dy"))
+    chart: alt.Chart = base.mark_text(baseline="middle", align=align, dx=dx, dy=dy).encode(text=f"{text}:N")
+    return chart
+
+
+def points(base: alt.Chart, **options: Any) -> alt.Chart:  # noqa: ANN401 - as Altair has them
+    """Draw solid points."""
+    chart: alt.Chart = base.mark_point(**{"size": 60, "filled": True, "opacity": 1, **options})
+    return chart
+
+
+def doubling(field: str, values: Sequence[int], title: str) -> alt.X:
+    """Return an axis of numbers that double, such as clients, each with a tick."""
+    scale = alt.Scale(type="log", base=2, domain=[min(values) / 1.2, max(values) * 1.2], nice=False)
+    axis = alt.Axis(values=sorted(set(values)), format="d", grid=False, labelOverlap=True)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+
+
+def over_seconds(lines: alt.Chart, y: alt.Y, height_px: float, **channels: Any) -> Spec:  # noqa: ANN401
+    """Draw lines over the seconds of a trial, with a rule at the beginning of the measured phase."""
+    x = alt.X("t:Q", title="seconds", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False, tickCount=5))
+    once = alt.Chart().transform_aggregate(points="count()")
+    begin = once.mark_rule(strokeDash=[2, 2], opacity=0.6).encode(x=alt.datum(0))
+    return layered(begin, lines.encode(x=x, y=y, **channels), height_px=height_px)
+
+
+def tooltip(field: str, name: str = "cell") -> list[alt.Tooltip]:
+    """Return what is shown on pointing at a mark: its cell and its figure."""
+    return [alt.Tooltip("name:N", title=name), alt.Tooltip(f"{field}:N", title="figure")]
+
+
+# ---------------------------------------------------------------- scales and axes
+
+
+def is_wide(figures: Sequence[float]) -> bool:
+    """Tell whether figures span so much that their axis must be logarithmic."""
+    return min(figures) > 0 and max(figures) / min(figures) >= LOG_SPAN
+
+
+def scale(figures: Sequence[float]) -> alt.Scale:
+    """Return a scale for figures that are not negative: logarithmic if they span much, else from zero."""
+    if is_wide(figures):
+        return alt.Scale(type="log", domain=list(_log_domain(figures)), nice=False)
+    return alt.Scale(type="linear", domain=[0, max(figures) * 1.06 or 1], nice=True)
+
+
+def axis(figures: Sequence[float]) -> alt.Axis:
+    """Return the axis that belongs to :func:`scale`, with few and round ticks."""
+    if is_wide(figures):
+        return alt.Axis(format=",.3~r", labelOverlap=True, values=log_ticks(*_log_domain(figures)))
+    return alt.Axis(format=",.3~r", labelOverlap=True, tickCount=5)
+
+
+def axis_of_rows(figures: Sequence[float], rows: Sequence[Row]) -> alt.Axis:
+    """Return the axis of stacked rows: above them if there are so many that they scroll."""
+    drawn = axis(figures)
+    drawn["orient"] = orient(rows)
+    return drawn
+
+
+def orient(rows: Sequence[Row]) -> Literal["top", "bottom"]:
+    """Return where the axis of stacked rows is: on top if there are so many that they scroll."""
+    return "top" if len({row["cell"] for row in rows}) > MOST_CELLS_SHOWN else "bottom"
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return 1, 2 and 5 times the powers of ten in a range; the powers alone if those are many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if math.log10(high / low) <= 3 else (1,)
+    return [tick for power in powers for step in steps if low <= (tick := step * 10.0**power) <= high]
+
+
+def _log_domain(figures: Sequence[float]) -> tuple[float, float]:
+    return min(figures) / 1.25, max(figures) * 1.25
+
+
+# ---------------------------------------------------------------- words
+
+
+def described(title: str, rows: Sequence[Row], field: str) -> str:
+    """Describe a chart in words; of many rows only the first."""
+    shown = "; ".join(f"{row['name']}: {row[field]}" for row in rows[:DESCRIBED_ROWS])
+    return f"{title}. {shown}{'; the table has them all' if len(rows) > DESCRIBED_ROWS else ''}."

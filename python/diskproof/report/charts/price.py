@@ -1,0 +1,256 @@
+"""The picture of speed against price: what a buyer can have, and what nothing cheaper beats."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle, pairwise
+
+import altair as alt
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.prices.shapes import CellPrice, Prices
+from diskproof.report.charts import labels
+from diskproof.report.charts.parts import (
+    Row,
+    Spec,
+    colour,
+    dash,
+    described,
+    intervals,
+    is_wide,
+    keys,
+    layered,
+    log_ticks,
+    placed,
+    points,
+    shape,
+    tooltip,
+)
+from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, Encoding, encode
+from diskproof.report.compose import money
+from diskproof.report.compose.verdict_words import cell_words, subject
+from diskproof.report.document import Figure, Panel
+from diskproof.report.intervals import confidence, with_bounds
+from diskproof.results.factor import Factor
+from diskproof.results.plan import NO_LEVEL, Cell, Metric
+from diskproof.wording.numbers import count
+
+HEIGHT_PX = 300
+NARROW_PX = 400
+"""Width for which names are placed; on a wider drawing points lie farther apart, and so do their names."""
+
+PANELS: tuple[Factor, ...] = ("workload", "server", "memory")
+"""Factors that make a panel each if they vary: only storages and tunings are compared."""
+
+BARE_FILES = "bare files"
+"""What is shown as the tuning if there is no server."""
+
+UNITS: dict[Metric, str] = {
+    "transactions_per_s": "transactions/s",
+    "requests_per_s": "requests/s",
+    "seconds": "runs an hour",
+}
+
+
+def price_encoding(analysis: Analysis) -> Encoding:
+    """Return how storages and tunings look in the picture: names stand at the points, so all colours may do.
+
+    A storage has the colour that it has in the other charts, if they colour storages.
+    """
+    usual = encode(analysis.plan.cells)
+    storages = [one.storage for one in analysis.prices.storages] if analysis.prices else []
+    tunings = list(dict.fromkeys(_tuning(cell) for cell in analysis.plan.cells))
+    return Encoding(
+        colour="storage",
+        colours={name: usual.colours[name] for name in storages}
+        if usual.colour == "storage"
+        else dict(zip(storages, cycle(COLOURS), strict=False)),
+        shape="tuning" if len(tunings) > 1 else None,
+        shapes=dict(zip(tunings, cycle(zip(SHAPES, DASHES, strict=True)), strict=False))
+        if len(tunings) > 1
+        else {},
+        panels=tuple(factor for factor in PANELS if factor in analysis.varying),
+    )
+
+
+def _tuning(cell: Cell) -> str:
+    return cell.tuning if cell.has_server else BARE_FILES
+
+
+def price_legend(analysis: Analysis) -> Encoding:
+    """Return what stands above the picture: no colours that several storages share, since names tell them."""
+    encoding = price_encoding(analysis)
+    return replace(encoding, colours={}) if len(encoding.colours) > len(COLOURS) else encoding
+
+
+def speed_against_price(analysis: Analysis) -> Figure | None:
+    """Return speed against the price of the storage, a panel a workload; None if nothing is priced."""
+    if analysis.prices is None:
+        return None
+    encoding = price_encoding(analysis)
+    by_panel: dict[tuple[str, ...], list[CellPrice]] = defaultdict(list)
+    for one in analysis.prices.cells:
+        if one.fastest:
+            by_panel[encoding.panel(one.cell)].append(one)
+    if not by_panel:
+        return None
+    panels = tuple(
+        _panel(analysis, analysis.prices, encoding, levels, cells) for levels, cells in by_panel.items()
+    )
+    caption = _caption(analysis, analysis.prices)
+    return Figure(
+        "price", "Speed against price", caption, panels, keys(price_legend(analysis), with_shapes=True)
+    )
+
+
+def _caption(analysis: Analysis, prices: Prices) -> str:
+    at = ", at the number of clients with which it was fastest" if "clients" in analysis.varying else ""
+    alone = ", for each tuning by itself" if "tuning" in analysis.varying else ""
+    said = [
+        f"Speed of each storage{at}, against its price. The line is the Pareto front: storages that no other "
+        f"beat in speed for the same price or less{alone}. Bars: {confidence(analysis)} intervals."
+    ]
+    if barred := sum(bool(one.bars) for one in prices.cells):
+        said.append(f"Left out: {count(barred, 'cell')} that must not be compared, see the findings.")
+    return " ".join(said)
+
+
+# ---------------------------------------------------------------- a panel
+
+
+@dataclass(frozen=True)
+class _Span:
+    """A scale with ends of its own, so that where a figure lies is known before it is drawn."""
+
+    low: float
+    high: float
+    log: bool
+
+    @classmethod
+    def of(cls, figures: Sequence[float]) -> "_Span":
+        """Return the span of figures above 0: logarithmic by the rule of all charts, else from zero."""
+        if is_wide(figures):
+            return cls(min(figures) / 1.5, max(figures) * 1.5, log=True)
+        return cls(0.0, max(figures) * 1.15, log=False)
+
+    def share(self, figure: float) -> float:
+        """Return how far along a figure lies, from 0 to 1."""
+        if self.log:
+            return math.log(figure / self.low) / math.log(self.high / self.low)
+        return figure / self.high
+
+    @property
+    def scale(self) -> alt.Scale:
+        return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False)
+
+    @property
+    def axis(self) -> alt.Axis:
+        if self.log:
+            return alt.Axis(format=",.3~r", labelOverlap=True, values=log_ticks(self.low, self.high))
+        return alt.Axis(format=",.3~r", labelOverlap=True, tickCount=5)
+
+
+def _panel(
+    analysis: Analysis,
+    prices: Prices,
+    encoding: Encoding,
+    levels: tuple[str, ...],
+    cells: Sequence[CellPrice],
+) -> Panel:
+    across = _Span.of([one.amount for one in cells])
+    up = _Span.of([end for one in cells for end in _ends(one)])
+    points = [_point(analysis, prices, one, encoding) for one in cells]
+    front = list(_front(cells, across.high))
+    rows = [*points, *front, *_names(cells, front, encoding, across, up)]
+    title = ", ".join(
+        subject(factor, level)
+        for factor, level in zip(encoding.panels, levels, strict=True)
+        if level != NO_LEVEL
+    )
+    unit = UNITS[cells[0].metric]
+    spec = _spec(encoding, across, up, (money.priced(prices), unit))
+    return Panel(title, described(f"{unit} against price", points, "figure"), spec, rows, len(points))
+
+
+def _point(analysis: Analysis, prices: Prices, one: CellPrice, encoding: Encoding) -> Row:
+    speed = f"{with_bounds(one.speed)} {UNITS[one.metric]}"
+    row = {
+        "kind": "point",
+        "name": cell_words(one.cell, analysis.varying),
+        "storage": one.cell.storage,
+        "price": one.amount,
+        "speed": one.speed.estimate,
+        "low": one.speed.low,
+        "high": one.speed.high,
+        "figure": f"{speed} for {money.money(one.amount)} {money.priced(prices)}",
+    }
+    return {**row, "tuning": _tuning(one.cell)} if encoding.shape else row
+
+
+def _front(cells: Sequence[CellPrice], right: float) -> Iterator[Row]:
+    """Yield the steps of each tuning's front: from one price on, its speed can be had, up to the next."""
+    for tuning in dict.fromkeys(_tuning(one.cell) for one in cells):
+        best = sorted(
+            (one for one in cells if one.on_front and _tuning(one.cell) == tuning), key=lambda one: one.amount
+        )
+        ends = [*best, None]
+        for one, after in pairwise(ends):
+            assert one is not None
+            until = after.amount if after else right
+            step = {"kind": "front", "tuning": tuning, "price": one.amount, "speed": one.speed.estimate}
+            yield {**step, "price2": until, "speed2": one.speed.estimate}
+            if after:
+                yield {**step, "price": until, "price2": until, "speed2": after.speed.estimate}
+
+
+def _names(
+    cells: Sequence[CellPrice], front: Sequence[Row], encoding: Encoding, across: _Span, up: _Span
+) -> Iterator[Row]:
+    """Yield names that cover nothing: at a storage's fastest point, at each if colours repeat."""
+
+    def at(price: float, speed: float) -> tuple[float, float]:
+        return across.share(price) * NARROW_PX, (1 - up.share(speed)) * HEIGHT_PX
+
+    ordered = sorted(cells, key=lambda one: -one.speed.estimate)
+    if len(encoding.colours) <= len(COLOURS):
+        ordered = list({one.cell.storage: one for one in reversed(ordered)}.values())[::-1]
+    drawn = [(at(one.amount, min(_ends(one))), at(one.amount, max(_ends(one)))) for one in cells]
+    drawn += [(at(row["price"], row["speed"]), at(row["price2"], row["speed2"])) for row in front]
+    wanted = [(*at(one.amount, one.speed.estimate), one.cell.storage) for one in ordered]
+    placed = labels.place(wanted, [labels.around(*ends) for ends in drawn], NARROW_PX, HEIGHT_PX)
+    for one, label in zip(ordered, placed, strict=True):
+        lead_dx, lead_dy = label.lead or (None, None)
+        yield {
+            "kind": "name",
+            "storage": one.cell.storage,
+            "price": one.amount,
+            "speed": one.speed.estimate,
+            "dx": label.dx,
+            "dy": label.dy,
+            "align": label.align,
+            "lead_dx": lead_dx,
+            "lead_dy": lead_dy,
+        }
+
+
+def _ends(one: CellPrice) -> list[float]:
+    return [end for end in (one.speed.estimate, one.speed.low, one.speed.high) if end is not None and end > 0]
+
+
+def _spec(encoding: Encoding, across: _Span, up: _Span, titles: tuple[str, str]) -> Spec:
+    x = alt.X("price:Q", title=f"price, {titles[0]}", scale=across.scale, axis=across.axis)
+    y = alt.Y("speed:Q", title=titles[1], scale=up.scale, axis=up.axis)
+    base = alt.Chart()
+    of_cells = base.transform_filter("datum.kind == 'point'").encode(x=x, color=colour(encoding, "storage"))
+    front = base.transform_filter("datum.kind == 'front'").mark_rule(strokeWidth=1.5, opacity=0.7)
+    front = front.encode(x=x, y=y, x2="price2:Q", y2="speed2:Q", **dash(encoding, "tuning"))
+    marks = points(of_cells, size=70).encode(y=y, tooltip=tooltip("figure"), **shape(encoding, "tuning"))
+    named = base.transform_filter("datum.kind == 'name'").encode(x=x, y=y)
+    leaders = (
+        named.transform_filter("isValid(datum.lead_dx)")
+        .mark_rule(strokeWidth=0.8, x2Offset=alt.expr("datum.lead_dx"), y2Offset=alt.expr("datum.lead_dy"))
+        .encode(x2="price:Q", y2="speed:Q")
+    )
+    names = placed(named, "storage")
+    return layered(leaders, front, intervals(of_cells, titles[1]), marks, names, height_px=HEIGHT_PX)

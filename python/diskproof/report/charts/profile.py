@@ -1,0 +1,190 @@
+"""The pictures of a profile: throughput and latency against queue depth, and how long a flush takes."""
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+import altair as alt
+
+from diskproof.report.charts.parts import (
+    Row,
+    Spec,
+    axis,
+    colours,
+    dashes,
+    described,
+    doubling,
+    layered,
+    log_ticks,
+    points,
+    scale,
+    shapes,
+    tooltip,
+)
+from diskproof.report.charts.style import COLOURS, DASHES, SHAPES
+from diskproof.report.compose.probes import PATTERNS, RANDOM, SEQUENTIAL, SYNCED
+from diskproof.report.document import Figure, Key, Panel
+from diskproof.results.profile import Pattern, Profile, ProfileCell, Stream
+from diskproof.wording.numbers import number, size
+
+PANEL_HEIGHT_PX = 260
+MOST_STEPS = 300
+"""Steps of a curve that are drawn; fio's bins are finer than a screen."""
+
+DIRECTIONS = {"read": COLOURS[0], "write": COLOURS[1]}
+SIZES = ("4 KiB, or 256 KiB if sequential", "16 KiB, or 1 MiB if sequential")
+
+
+def drawings(profile: Profile) -> list[Figure]:
+    """Return the figures of a profile; one for which nothing was measured is left out."""
+    made = (throughput(profile), latency(profile), flushes(profile))
+    return [figure for figure in made if figure]
+
+
+# ---------------------------------------------------------------- against queue depth
+
+
+def throughput(profile: Profile) -> Figure | None:
+    """Return requests per second (random) and MB/s (sequential) against queue depth."""
+    panels = [
+        _panel(profile, RANDOM, "Random", "requests/s", lambda one: one.per_s),
+        _panel(profile, SEQUENTIAL, "Sequential", "MB/s", lambda one: one.megabytes_per_s),
+    ]
+    caption = "How much more a disk answers when more requests are in flight."
+    return _by_depth("throughput", "Throughput by queue depth", caption, panels)
+
+
+def latency(profile: Profile) -> Figure | None:
+    """Return mean latency, with a rule up to the 99th percentile, against queue depth."""
+    panels = [
+        _panel(profile, patterns, name, "milliseconds", lambda one: one.mean_us / 1000, tail=True)
+        for patterns, name in ((RANDOM, "Random"), (SEQUENTIAL, "Sequential"))
+    ]
+    caption = "Mean latency; a rule goes up to the 99th percentile if enough requests lie beyond it."
+    return _by_depth("latency", "Latency by queue depth", caption, panels)
+
+
+def _panel(
+    profile: Profile,
+    patterns: Sequence[Pattern],
+    name: str,
+    unit: str,
+    figure: Callable[[Stream], float],
+    *,
+    tail: bool = False,
+) -> Panel | None:
+    rows = [_row(profile, cell, figure, unit) for pattern in patterns for cell in profile.measured(pattern)]
+    if not rows:
+        return None
+    figures = [value for row in rows for value in (row["figure"], row["tail"] if tail else None) if value]
+    x = doubling("depth", [row["depth"] for row in rows], "queue depth")
+    y = alt.Y("figure:Q", title=unit, scale=scale(figures), axis=axis(figures))
+    base = alt.Chart().encode(x=x, y=y, color=colours("direction", DIRECTIONS))
+    dash = dashes("size", dict(zip(SIZES, DASHES, strict=False)))
+    lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(strokeDash=dash)
+    signs = shapes("size", dict(zip(SIZES, SHAPES, strict=False)))
+    marks = points(base).encode(shape=signs, tooltip=tooltip("shown"))
+    tails = base.transform_filter("isValid(datum.tail)").mark_rule(strokeWidth=2, opacity=0.35)
+    layers = [tails.encode(y2="tail:Q")] if tail else []
+    spec = layered(*layers, lines, marks, height_px=PANEL_HEIGHT_PX)
+    return Panel(name, described(f"{name}, {unit} by queue depth", rows, "shown"), spec, rows, len(rows))
+
+
+def _row(profile: Profile, cell: ProfileCell, figure: Callable[[Stream], float], unit: str) -> Row:
+    assert cell.requests is not None
+    probe, tail = cell.probe, cell.requests.percentiles_us.get("99")
+    blocks = sorted({other.probe.block_bytes for other in profile.measured(probe.pattern)})
+    value = figure(cell.requests)
+    return {
+        "name": f"{PATTERNS[probe.pattern]} {size(probe.block_bytes)}, depth {probe.depth}",
+        "direction": "read" if probe.pattern.endswith("read") else "write",
+        "size": SIZES[0 if probe.block_bytes == blocks[0] else 1],
+        "depth": probe.depth,
+        "figure": value,
+        "tail": None if tail is None else tail / 1000,
+        "shown": f"{number(value)} {unit}",
+    }
+
+
+def _by_depth(name: str, title: str, caption: str, panels: Sequence[Panel | None]) -> Figure | None:
+    drawn = tuple(panel for panel in panels if panel)
+    if not drawn:
+        return None
+    keys = (
+        *(Key(words, colour=colour) for words, colour in DIRECTIONS.items()),
+        *(Key(size, dash=dash, shape=sign) for size, dash, sign in zip(SIZES, DASHES, SHAPES, strict=False)),
+    )
+    return Figure(name, title, caption, drawn, keys)
+
+
+# ---------------------------------------------------------------- the flush
+
+
+def flushes(profile: Profile) -> Figure | None:
+    """Return the distribution of the flush: the share that took no longer than a time."""
+    curves = {
+        PATTERNS[cell.probe.pattern]: _curve(stream)
+        for pattern in SYNCED
+        for cell in profile.measured(pattern)
+        if (stream := cell.flushes or (cell.writes if pattern == "dsync-append" else None)) and stream.bins_us
+    }
+    if not curves:
+        return None
+    rows: list[Row] = [
+        {"name": name, "ms": ms, "share": share} for name, curve in curves.items() for ms, share in curve
+    ]
+    inks = dict(zip(curves, COLOURS, strict=False))
+    summary = "; ".join(f"{name}: half within {number(_half(curve))} ms" for name, curve in curves.items())
+    title = "How long a flush takes"
+    panel = Panel("", f"{title}. {summary}.", _steps(rows, inks), rows, len(curves))
+    caption = (
+        "The share of flushes that took no longer: fdatasync after one write, or for fileio after 100 "
+        "requests; with O_DSYNC, the write with its flush. What is left of 100 % at the right is the slow "
+        "tail."
+    )
+    keys = tuple(Key(name, colour=ink) for name, ink in inks.items())
+    return Figure("flush", title, caption, (panel,), keys)
+
+
+def _steps(rows: Sequence[Row], inks: dict[str, str]) -> Spec:
+    times = [row["ms"] for row in rows]
+    low, high = min(times) / 1.25, max(times) * 1.25
+    x = alt.X(
+        "ms:Q",
+        title="milliseconds",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(format=",.3~r", labelOverlap=True, values=log_ticks(low, high)),
+    )
+    y = alt.Y(
+        "share:Q",
+        title="share of flushes",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(format="%", tickCount=5),
+    )
+    lines = (
+        alt.Chart()
+        .mark_line(strokeWidth=2, interpolate="step-after")
+        .encode(
+            x=x,
+            y=y,
+            color=colours("name", inks),
+            tooltip=[
+                alt.Tooltip("name:N", title="cell"),
+                alt.Tooltip("ms:Q", title="ms", format=",.3~r"),
+                alt.Tooltip("share:Q", title="share", format=".1%"),
+            ],
+        )
+    )
+    return layered(lines, height_px=PANEL_HEIGHT_PX)
+
+
+def _curve(stream: Stream) -> list[tuple[float, float]]:
+    """Return the cumulated histogram as (milliseconds, share), beginning at 0."""
+    total = sum(count for _, count in stream.bins_us)
+    shares = accumulate(count / total for _, count in stream.bins_us)
+    points = [(us / 1000, min(1.0, share)) for (us, _), share in zip(stream.bins_us, shares, strict=True)]
+    step = max(1, len(points) // MOST_STEPS)
+    return [(points[0][0], 0.0), *points[:-1:step], points[-1]]
+
+
+def _half(curve: Sequence[tuple[float, float]]) -> float:
+    return next(ms for ms, share in curve if share >= 0.5)

@@ -1,0 +1,125 @@
+"""The picture of a mean transaction's time: a stacked bar a cell."""
+
+from collections.abc import Iterator
+
+import altair as alt
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.records import CellLimit, Split
+from diskproof.report.charts.parts import (
+    MOST_CELLS_SHOWN,
+    Row,
+    colours,
+    described,
+    is_wide,
+    stacked,
+    stacked_panel,
+    tooltip,
+)
+from diskproof.report.charts.style import COLOURS, INVALID_COLOUR
+from diskproof.report.compose import limits_words as said
+from diskproof.report.document import Figure, Key
+from diskproof.wording.numbers import milliseconds
+from diskproof.wording.numbers import whole_percent as share_of
+
+COLOUR_OF_PART: dict[str, str] = {
+    "log flush": COLOURS[0],
+    "data reads": COLOURS[2],
+    "page writes": COLOURS[3],
+    "locks": COLOURS[6],
+    "CPU": COLOURS[1],
+    "waiting for a CPU": COLOURS[4],
+    "load generator": COLOURS[5],
+    said.UNEXPLAINED: INVALID_COLOUR,
+}
+"""In the order of the bars; neighbours are told apart best."""
+
+ROOM = 1.03
+
+
+def time_split(analysis: Analysis) -> Figure | None:
+    """Return where the time of a mean transaction goes; None if no cell's can be split."""
+    cells = [one for one in analysis.limits.cells if one.split] if analysis.limits else []
+    if not cells:
+        return None
+    shares = is_wide([one.split.latency_us for one in cells if one.split])
+    rows = [row for one in cells for row in _rows(analysis, one, shares=shares)]
+    present = [name for name in COLOUR_OF_PART if any(row["part"] == name for row in rows)]
+    axis = alt.Axis(
+        format=".0%" if shares else ",.3~r",
+        labelOverlap=True,
+        tickCount=5,
+        orient="top" if len(cells) > MOST_CELLS_SHOWN else "bottom",
+    )
+    end = max(row["until"] for row in rows) * ROOM
+    x = alt.X(
+        "begin:Q",
+        title="share of the mean time" if shares else "milliseconds",
+        scale=alt.Scale(domain=[0, end], nice=False),
+        axis=axis,
+    )
+    present_colours = {name: COLOUR_OF_PART[name] for name in present}
+    bars = (
+        stacked()
+        .mark_bar(size=13, yOffset=9, opacity=1)
+        .encode(
+            x=x,
+            x2="until:Q",
+            color=colours("part", present_colours),
+            tooltip=tooltip("shown"),
+        )
+    )
+    panel = stacked_panel("", described(said.split_title(analysis), _told(rows), "split"), rows, bars)
+    keys = tuple(Key(name, colour=ink) for name, ink in present_colours.items())
+    return Figure("split", said.split_title(analysis), _caption(cells, shares=shares), (panel,), keys)
+
+
+def _caption(cells: list[CellLimit], *, shares: bool) -> str:
+    said_first = "The parts of the mean time, over all clients and valid trials."
+    wide = (
+        " The cells' times differ so much that shares are drawn; the time stands beside the name."
+        if shares
+        else ""
+    )
+    splits = [one.split for one in cells if one.split]
+    grey = " Grey: what no part explains." if any(said.unexplained_us(one) > 0 for one in splits) else ""
+    overlap = (
+        " Where parts overlap, they add up to more than it takes."
+        if any(said.unexplained_us(one) < 0 for one in splits)
+        else ""
+    )
+    return f"{said_first}{wide}{grey}{overlap}"
+
+
+def _rows(analysis: Analysis, cell: CellLimit, *, shares: bool) -> Iterator[Row]:
+    split = cell.split
+    assert split is not None
+    unit = split.latency_us if shares else 1000.0
+    left_us = said.unexplained_us(split)
+    over = f", the parts overlap by {milliseconds(-left_us)} ms" if left_us < 0 else ""
+    identity = {
+        "cell": cell.cell.id,
+        "name": f"{said.name(analysis, cell)}: {milliseconds(split.latency_us)} ms{over}",
+        "split": said.main_parts(split),
+    }
+    at_us = 0.0
+    for name, time_us in _in_order(split):
+        share = f", {share_of(time_us / split.latency_us)}" if split.latency_us > 0 else ""
+        yield {
+            **identity,
+            "part": name,
+            "begin": at_us / unit,
+            "until": (at_us + time_us) / unit,
+            "shown": f"{name} {milliseconds(time_us)} ms{share}",
+        }
+        at_us += time_us
+
+
+def _in_order(split: Split) -> list[tuple[str, float]]:
+    """Return the parts that a bar can show, in the order of the colours."""
+    names = list(COLOUR_OF_PART)
+    return sorted((one for one in said.parts(split) if one[1] > 0), key=lambda one: names.index(one[0]))
+
+
+def _told(rows: list[Row]) -> list[Row]:
+    return list({row["cell"]: row for row in rows}.values())

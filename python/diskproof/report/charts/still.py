@@ -1,0 +1,95 @@
+"""Still pictures of figures, with their legends, for files and documents."""
+
+import textwrap
+
+import vl_convert
+
+from diskproof.report.charts.labels import LETTER_PX
+from diskproof.report.charts.parts import Spec
+from diskproof.report.document import Figure
+from diskproof.report.write.ink import LIGHT, Ink, config
+
+WIDTH_PX = 420
+COLUMNS = 2
+CAPTION_LETTERS = 80
+"""Letters of a caption that go over the width of one drawing."""
+
+SIGN_PX, GAP_PX, LINE_PX = 30, 24, 20
+"""Width of a legend's sign, what is left free behind an entry, and height of a line of entries."""
+
+
+def png(figure: Figure, ink: Ink = LIGHT, scale_factor: float = 2) -> bytes:
+    """Return a figure as a PNG picture."""
+    picture: bytes = vl_convert.vegalite_to_png(_still(figure, ink), scale=scale_factor)
+    return picture
+
+
+def svg(figure: Figure, ink: Ink = LIGHT) -> str:
+    """Return a figure as an SVG picture."""
+    picture: str = vl_convert.vegalite_to_svg(_still(figure, ink))
+    return picture
+
+
+def _still(figure: Figure, ink: Ink) -> Spec:
+    drawings = [{**panel.complete_spec(), "width": WIDTH_PX, "title": panel.title} for panel in figure.panels]
+    columns = len(drawings[:COLUMNS])
+    legend = [_legend(figure, WIDTH_PX * columns, ink)] if figure.keys else []
+    return {
+        "title": {
+            "text": figure.title,
+            "subtitle": textwrap.wrap(figure.caption, CAPTION_LETTERS * columns),
+            "offset": 14,
+        },
+        "vconcat": [*legend, {"concat": drawings, "columns": COLUMNS}],
+        "config": config(ink),
+        "background": ink.paper,
+        "padding": 16,
+    }
+
+
+def _legend(figure: Figure, width_px: float, ink: Ink) -> Spec:
+    """Draw the keys in lines as wide as the picture."""
+    rows, x, y = [], 0.0, LINE_PX / 2
+    for number, key in enumerate(figure.keys):
+        wide = SIGN_PX + len(key.words) * LETTER_PX + GAP_PX
+        if x and x + wide > width_px:
+            x, y = 0.0, y + LINE_PX
+        row = {"x": x, "y": y, "end": x + SIGN_PX - 6, "middle": x + SIGN_PX / 2 - 3, "at": x + SIGN_PX}
+        ink_of_key = key.colour or ink.soft
+        shape = key.shape or ("square" if key.colour else "")
+        rows.append({**row, "key": number, "words": key.words, "colour": ink_of_key, "shape": shape})
+        x += wide
+    position = {"type": "quantitative", "scale": None, "axis": None}
+    y_channel = {"field": "y", **position}
+    colour = {"field": "colour", "type": "nominal", "scale": None}
+
+    def layer(mark: Spec, x: str, condition: str, **more: Spec) -> Spec:
+        encoding = {"x": {"field": x, **position}, "y": y_channel, "color": colour, **more}
+        return {"mark": mark, "encoding": encoding, "transform": [{"filter": condition}]}
+
+    shapes = {"field": "shape", "type": "nominal", "scale": None}
+    rule = {"type": "rule", "strokeWidth": 2}
+    point = {"type": "point", "filled": True, "opacity": 1, "size": 90}
+    text = {"type": "text", "align": "left", "baseline": "middle", "color": ink.text}
+    dashes = [
+        layer({**rule, "strokeDash": list(key.dash)}, "x", f"datum.key == {number}", x2={"field": "end"})
+        for number, key in enumerate(figure.keys)
+        if key.dash
+    ]
+    return {
+        "width": width_px,
+        "height": y + LINE_PX / 2,
+        "data": {"values": rows},
+        "layer": [
+            *dashes,
+            layer(point, "middle", "datum.shape", shape=shapes),
+            {
+                "mark": text,
+                "encoding": {
+                    "x": {"field": "at", **position},
+                    "y": y_channel,
+                    "text": {"field": "words"},
+                },
+            },
+        ],
+    }

@@ -1,0 +1,96 @@
+"""An audit: verdicts first, then what failed, what cannot be told, what passed."""
+
+from collections.abc import Iterator, Sequence
+
+from diskproof.analysis.audited.shapes import AuditAnswer
+from diskproof.report.compose import audited
+from diskproof.report.document import Block, Document, Item, Items, Line, Paragraph, Section, Tone
+from diskproof.results.trial import Severity
+
+LEGEND = (
+    "error (of our own runs: invalid): the figures cannot be as they are reported. threat (warning): what is "
+    "concluded from them may not hold. A note explains, and is no failure."
+)
+
+NOTHING_FAILED = "No check failed."
+
+TONES: dict[Severity, tuple[str, Tone]] = {
+    "invalid": ("x", "alarm"),
+    "warning": ("!", "warning"),
+    "note": ("+", "better"),
+}
+"""Mark and tone of each."""
+
+MOST_SUBJECTS = 24
+MOST_FAILURES = 24
+MOST_NOTES = 8
+MOST_MISSING = 16
+"""What a terminal shows."""
+
+
+def compose(audit: AuditAnswer) -> Document:
+    """Return what an audit says."""
+    failures, notes = audited.failures(audit), audited.notes(audit)
+    nothing = () if failures else (Section("", (Paragraph(NOTHING_FAILED, only="full"),)),)
+    return Document(
+        name="",
+        heading="Audit",
+        lead=(Paragraph(f"{audited.summary(audit)}."),),
+        sections=(
+            Section("", (_verdicts(audit),)),
+            Section("What failed", (findings(failures, audit, MOST_FAILURES),)),
+            *nothing,
+            Section("To be known", (findings(notes, audit, MOST_NOTES),)),
+            _untold(audit),
+            Section("", tuple(_names(audit))),
+            Section("", (Paragraph(LEGEND, only="full"),)),
+        ),
+        elsewhere="see --format markdown",
+    )
+
+
+def _verdicts(audit: AuditAnswer) -> Items:
+    items = tuple(map(_verdict, audited.verdicts(audit)))
+    return Items(items, most=MOST_SUBJECTS, most_lines=MOST_SUBJECTS, noun="subject")
+
+
+def _verdict(verdict: audited.Verdict) -> Item:
+    mark, tone = TONES[audited.mark(verdict.subjects[0])]
+    name, *others = verdict.heads if len(verdict.subjects) == 1 else ["", *verdict.heads]
+    lines = (
+        *(Line(head, style="strong") for head in others),
+        *(Line(remark, lead="remark") for remark in verdict.remarks),
+    )
+    return Item(verdict.sentence, mark, name=name, tone=tone, lines=lines)
+
+
+def findings(found: Sequence[audited.Found], audit: AuditAnswer, most: int | None = None) -> Items:
+    """Return what was found as a list, each with its remedy and why it matters."""
+    return Items(tuple(_finding(one, len(audit.subjects)) for one in found), most=most, noun="finding")
+
+
+def _finding(found: audited.Found, subjects: int) -> Item:
+    first, *others = audited.lines(found, subjects)
+    mark, tone = TONES[found.raised.severity]
+    lines = [Line(other, style="plain") for other in others]
+    if found.raised.severity != "note":
+        lines += [Line(found.raised.remedy.text, lead="Remedy")] if found.raised.remedy else []
+        lines.append(Line(f"{found.check.reason} ({found.check.source})", lead="Why"))
+    return Item(first, mark, lead=found.word, name=found.check.check, tone=tone, lines=tuple(lines))
+
+
+def _untold(audit: AuditAnswer) -> Section:
+    items = tuple(Item(_listed(checks), "?", name=what) for what, checks in audited.untold(audit))
+    return Section(
+        "Cannot be told, because this was not recorded", (Items(items, most=MOST_MISSING, noun="thing"),)
+    )
+
+
+def _names(audit: AuditAnswer) -> Iterator[Block]:
+    for lead, names in (("Passed", audited.passed(audit)), ("Does not apply", audited.apart(audit))):
+        if names:
+            yield Paragraph(f"{_listed(names)}.", lead=lead)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,229 @@
+"""What an audit says, put together: findings that several subjects share are one."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from diskproof.analysis.audited.shapes import (
+    AuditAnswer,
+    CheckAnswer,
+    Instance,
+    Raised,
+    SubjectAnswer,
+    SubjectKind,
+)
+from diskproof.results.trial import Severity
+from diskproof.wording import Message, ranged, together, without_figures
+from diskproof.wording.numbers import count, listed
+
+MOST_WITHIN = 4
+
+MOST_EACH = 4
+"""Of findings of a kind that differ in several figures, how many are shown with their own."""
+
+_OF_OTHERS: dict[Severity, str] = {"invalid": "error", "warning": "threat", "note": "note"}
+"""Of what others made: an error is a figure that cannot be, a threat may have another explanation."""
+
+_ORDER: tuple[Severity, ...] = ("invalid", "warning", "note")
+
+
+@dataclass(frozen=True)
+class Each:
+    """One of several findings of a kind."""
+
+    message: Message
+    subject: str
+    within: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing that was found, with the check and the subjects that it was found in."""
+
+    check: CheckAnswer
+    raised: Raised
+    word: str
+    """Its severity as it reads."""
+    where: tuple[str, ...]
+    """The subjects."""
+    each: tuple[Each, ...] = ()
+    """What was found, each with its own figures and its place."""
+
+
+KINDS: tuple[SubjectKind, ...] = ("run", "result", "configuration", "article")
+"""Subjects that a summary counts."""
+
+
+def summary(audit: AuditAnswer) -> str:
+    """Return what was looked at, and how many checks ended how."""
+    numbers = Counter(one.kind for one in audit.subjects)
+    subjects = [count(numbers[kind], kind) for kind in KINDS if numbers[kind]]
+    states = [one.state for subject in audit.subjects for one in subject.checks]
+    return (
+        f"{listed(subjects)}: {count(states.count('failed'), 'check')} failed, "
+        f"{states.count('cannot be told')} cannot be told, {states.count('passed')} passed"
+    )
+
+
+def title(subject: SubjectAnswer) -> str:
+    """Return a subject with its place: ``10 clients (old.txt, line 3; sysbench 1.0.17)``."""
+    return f"{subject.name} ({subject.place}; {subject.known_as})"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of one subject, or of several results that support alike."""
+
+    subjects: tuple[SubjectAnswer, ...]
+    sentence: str
+
+    @property
+    def heads(self) -> list[str]:
+        """Return what each is; of several each with its own figure."""
+        if len(self.subjects) == 1:
+            return [title(self.subjects[0])]
+        return [f"{title(one)}: {one.figure.text}" for one in self.subjects]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return what was remarked, each once."""
+        return list(dict.fromkeys(remark.text for one in self.subjects for remark in one.remarks))
+
+
+def verdicts(audit: AuditAnswer) -> list[Verdict]:
+    """Return what is said of the subjects: of results that support the same beside their figures once."""
+    groups: dict[object, list[SubjectAnswer]] = {}
+    for at, one in enumerate(audit.subjects):
+        groups.setdefault((one.uses, mark(one)) if one.uses else at, []).append(one)
+    return [
+        Verdict(tuple(all_of), all_of[0].verdict.text if len(all_of) == 1 else f"{EACH}{all_of[0].uses.text}")
+        for all_of in groups.values()
+    ]
+
+
+EACH = "Each supports its own figure"
+
+
+def labels(audit: AuditAnswer) -> list[str]:
+    """Return the subjects' names, each with its place if another one has the same."""
+    times = Counter(one.name for one in audit.subjects)
+    return [one.name if times[one.name] == 1 else f"{one.name} in {one.place}" for one in audit.subjects]
+
+
+def word(subject: SubjectAnswer, severity: Severity) -> str:
+    """Return a severity as it reads of a subject: what others made has errors and threats."""
+    return severity if subject.own else _OF_OTHERS[severity]
+
+
+def mark(subject: SubjectAnswer) -> Severity:
+    """Return the gravest severity that was found in a subject; ``note`` if nothing failed."""
+    severities = {raised.severity for one in subject.checks for raised in one.raised}
+    return next(severity for severity in _ORDER if severity in severities or severity == "note")
+
+
+def failures(audit: AuditAnswer) -> list[Found]:
+    """Return what failed, the gravest first; what several subjects share is one entry."""
+    return [one for one in _raised(audit) if one.raised.severity != "note"]
+
+
+def notes(audit: AuditAnswer) -> list[Found]:
+    """Return what is merely to be known."""
+    return [one for one in _raised(audit) if one.raised.severity == "note"]
+
+
+def untold(audit: AuditAnswer) -> list[tuple[str, list[str]]]:
+    """Return what was not recorded, each with the checks that miss it, most of them first."""
+    missing: dict[str, list[str]] = {}
+    for subject in audit.subjects:
+        for one in subject.checks:
+            for what in one.missing:
+                names = missing.setdefault(what.text, [])
+                if one.check not in names:
+                    names.append(one.check)
+    return sorted(missing.items(), key=lambda item: -len(item[1]))
+
+
+def passed(audit: AuditAnswer) -> list[str]:
+    """Return the checks that passed wherever they applied, and had nothing to note."""
+    noted = {one.check.check for one in notes(audit)}
+    names = _named(audit, "passed", besides=("failed", "cannot be told"))
+    return [name for name in names if name not in noted]
+
+
+def apart(audit: AuditAnswer) -> list[str]:
+    """Return the checks that had nothing to look at anywhere."""
+    return _named(audit, "does not apply", besides=("failed", "cannot be told", "passed"))
+
+
+def where(found: Found, subjects: int) -> str:
+    """Return where it was found; empty if there is a single subject and it is the whole of it."""
+    return _places(found.each, subjects)
+
+
+def lines(found: Found, subjects: int) -> list[str]:
+    """Return what was found, with its places: one line, or one for each that has its own figures."""
+    by_message: dict[Message, list[Each]] = {}
+    for one in found.each:
+        by_message.setdefault(one.message, []).append(one)
+    whole = ranged(list(by_message))
+    shown = {whole: found.each} if whole else by_message
+    lines = [_with_place(message.text, _places(each, subjects)) for message, each in shown.items()]
+    rest = len(lines) - MOST_EACH
+    return [*lines[:MOST_EACH], f"and {rest} more like these: see --format json"] if rest > 0 else lines
+
+
+def _with_place(message: str, place: str) -> str:
+    return f"{message} ({place})" if place else message
+
+
+def _places(each: Sequence[Each], subjects: int) -> str:
+    within = list(dict.fromkeys(at for one in each for at in one.within))
+    names = list(dict.fromkeys(one.subject for one in each)) if subjects > 1 else []
+    return listed([*names, *within], MOST_WITHIN)
+
+
+def _named(audit: AuditAnswer, state: str, besides: Sequence[str]) -> list[str]:
+    states: dict[str, set[str]] = {}
+    for subject in audit.subjects:
+        for one in subject.checks:
+            states.setdefault(one.check, set()).add(one.state)
+    return [name for name, seen in states.items() if state in seen and not seen & set(besides)]
+
+
+_Key = tuple[str, Severity, Hashable]
+"""Check, severity, and what findings share in message and remedy."""
+
+_Raised = tuple[str, SubjectAnswer, CheckAnswer, Raised]
+"""What a check found in a subject, with the subject's label."""
+
+
+def _raised(audit: AuditAnswer) -> list[Found]:
+    groups: dict[_Key, list[_Raised]] = {}
+    for label, subject in zip(labels(audit), audit.subjects, strict=True):
+        for check in subject.checks:
+            for one in check.raised:
+                # Several subjects share an entry if only figures differ; findings of one subject never do.
+                alike = without_figures(one.message), without_figures(one.remedy)
+                key: _Key = (check.check, one.severity, alike)
+                if any(other == label for other, *_ in groups.get(key, ())):
+                    key = (check.check, one.severity, (one.message, one.remedy))
+                groups.setdefault(key, []).append((label, subject, check, one))
+    return sorted(map(_found, groups.values()), key=lambda one: _ORDER.index(one.raised.severity))
+
+
+def _found(group: Sequence[_Raised]) -> Found:
+    _, subject, check, first = group[0]
+    remedy = together([one.remedy for *_, one in group])
+    return Found(
+        check,
+        first.model_copy(update={"remedy": remedy}),
+        word(subject, first.severity),
+        tuple(dict.fromkeys(label for label, *_ in group)),
+        tuple(each for label, _, _, one in group for each in _each(one, label)),
+    )
+
+
+def _each(raised: Raised, subject: str) -> Iterator[Each]:
+    whole = Instance(message=raised.message, within=raised.within)
+    for one in raised.each or [whole]:
+        yield Each(one.message, subject, tuple(one.within))

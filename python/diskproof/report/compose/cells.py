@@ -1,0 +1,194 @@
+"""What was measured: a row a cell."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from diskproof.analysis.answers import Analysis, CellAnswer, Interval
+from diskproof.report.compose.head import work
+from diskproof.report.compose.tables import figures, levels, shown_factors, table
+from diskproof.report.document import Block, Column, Paragraph, Section, Table
+from diskproof.report.intervals import (
+    bounds,
+    confidence,
+    estimate,
+    extrapolated,
+    in_milliseconds,
+    percentiles,
+)
+from diskproof.results.plan import NO_LEVEL
+from diskproof.wording.numbers import milliseconds, number
+
+MOST_SHOWN = 16
+
+DROPPED = ("p50 ms", "p99 ms", "Queries/client", "Min s", "Max s", "Valid")
+"""What a table that does not fit a terminal loses, in this order."""
+
+Filled = tuple[Column, Callable[[CellAnswer], str]]
+
+
+def section(analysis: Analysis) -> Section:
+    """Return the figures of the cells: one table, or on a terminal one for servers and one for bare files."""
+    if not analysis.cells:
+        blocks: tuple[Block | Section, ...] = (Paragraph("No cell has been measured yet.", only="full"),)
+    else:
+        blocks = (
+            Paragraph(note(analysis), only="full"),
+            *(() if not analysis.trials_run else cells_by_kind(analysis)),
+            cells(analysis),
+            _costs(analysis),
+        )
+    return Section("Cells", blocks, anchor="cells", contents="Cells", quiet=True)
+
+
+def note(analysis: Analysis) -> str:
+    """Return how the figures of the cells are made."""
+    metrics = {answer.metric for answer in analysis.cells}
+    if metrics <= {"transactions_per_s"}:
+        first = "Throughput is the geometric mean over the blocks. Latencies are those of whole transactions."
+    elif metrics == {"requests_per_s"}:
+        first = (
+            "Requests are reads and writes, and latencies are theirs. Syncs take time and are not counted. "
+            "Every figure is the geometric mean over the blocks."
+        )
+    elif metrics == {"seconds"}:
+        first = "Seconds of the whole job: the geometric mean over the blocks. Latencies are of statements."
+    else:
+        first = "Every figure is the geometric mean over the blocks."
+    plus = " +: seconds of operations that a time limit cut short are extrapolated."
+    marked = plus if any(answer.extrapolated for answer in analysis.cells) else ""
+    return f"{first}{marked} n/a: not observed."
+
+
+def cells(analysis: Analysis) -> Table:
+    """Return a row a cell: its levels, its figure with interval, latencies, and how many trials count."""
+    factors = shown_factors(analysis)
+    return table(
+        analysis.cells,
+        *levels(factors),
+        *(filled for measure in _measures(analysis) for filled in measure),
+        *((_column(f"p{key} ms"), _latency(key)) for key in percentiles(analysis.cells)),
+        (_column("Valid"), lambda answer: f"{answer.valid} of {answer.total}"),
+        label="Throughput and latency of every cell",
+        heads=len(factors),
+        tall=True,
+        most=MOST_SHOWN,
+        noun="cell",
+        only="full",
+    )
+
+
+def cells_by_kind(analysis: Analysis) -> list[Table]:
+    """Return the cells of servers and those of bare files apart: they have other figures and levels."""
+    kinds = [
+        [answer for answer in analysis.cells if answer.cell.has_server is has_server]
+        for has_server in (True, False)
+    ]
+    made = [cells(_of(analysis, answers)) for answers in kinds if answers]
+    return [replace(one, only="short") for one in made]
+
+
+def _of(analysis: Analysis, answers: list[CellAnswer]) -> Analysis:
+    """Return the analysis with some of the cells, and the factors that any of them has."""
+    has = [
+        factor
+        for factor in analysis.varying
+        if any(answer.cell.level(factor) != NO_LEVEL for answer in answers)
+    ]
+    return analysis.model_copy(update={"cells": answers, "varying": has})
+
+
+def _column(title: str, short: str = "") -> Column:
+    return figures(title, short=short, drop=DROPPED.index(title) + 1 if title in DROPPED else 0)
+
+
+def _latency(key: str) -> Callable[[CellAnswer], str]:
+    return lambda answer: milliseconds(answer.latency_us[key].estimate if key in answer.latency_us else None)
+
+
+def _measures(analysis: Analysis) -> list[list[Filled]]:
+    """Return what the cells are judged by, and what is shown with it."""
+    metrics = {answer.metric for answer in analysis.cells}
+    interval = figures(f"{confidence(analysis)} interval")
+
+    def measure(title: str, figure: Callable[[CellAnswer], Interval | None], short: str = "") -> list[Filled]:
+        return [
+            (_column(title, short), lambda answer: estimate(figure(answer))),
+            (interval, lambda answer: bounds(figure(answer))),
+        ]
+
+    found = []
+    if metrics & {"transactions_per_s", "latency_mean_us"} or not metrics:
+        found.append(measure("Transactions/s", lambda answer: answer.throughput_per_s, "TPS"))
+    if "requests_per_s" in metrics:
+        found.append(measure("Requests/s", _of_metric("requests_per_s")))
+        found.append([(figures("MB/s"), lambda answer: estimate(answer.megabytes_per_s))])
+    if "latency_mean_us" in metrics:
+        found.append(measure("Mean ms", _mean_ms))
+    if "seconds" in metrics:
+        seconds = _of_metric("seconds")
+        found.append(
+            [
+                (figures("Seconds"), lambda one: estimate(seconds(one)) + extrapolated(one.extrapolated)),
+                (interval, lambda one: bounds(seconds(one))),
+            ]
+        )
+    if any(answer.iterations for answer in analysis.cells):
+        found.append([(_column(title), _span(name)) for title, name in SPAN.items()])
+    return found
+
+
+SPAN = {"Min s": "min_s", "Max s": "max_s", "Queries/client": "queries_per_client"}
+"""The shortest and the longest iteration, and how much each client did in one."""
+
+
+def _span(name: str) -> Callable[[CellAnswer], str]:
+    return lambda answer: number(getattr(answer.iterations, name) if answer.iterations else None)
+
+
+def _of_metric(metric: str) -> Callable[[CellAnswer], Interval | None]:
+    return lambda answer: answer.figure if answer.metric == metric else None
+
+
+def _mean_ms(answer: CellAnswer) -> Interval | None:
+    return in_milliseconds(answer.latency_mean_us) if answer.latency_mean_us else None
+
+
+# ---------------------------------------------------------------- costs
+
+COSTS = {
+    "Server CPU µs": "server_cpu_us",
+    "Client CPU µs": "client_cpu_us",
+    "Reads": "reads",
+    "KiB read": "read_kib",
+    "Writes": "writes",
+    "KiB written": "written_kib",
+    "Flushes": "flushes",
+    "Context switches": "context_switches",
+}
+"""Fields of ``Cost``, by the titles of their columns."""
+
+
+def _costs(analysis: Analysis) -> Section:
+    """Return what a transaction costs; an empty section for imported results, which report no cost."""
+    if analysis.plan.imported:
+        return Section("", ())
+    noun = work(analysis.plan)
+    said = "The median over the valid trials. n/a: not observed."
+    return Section(f"What one {noun} takes", (Paragraph(said), costs(analysis)), folded=True)
+
+
+def costs(analysis: Analysis) -> Table:
+    """Return a row a cell: what one transaction costs, as the median over its valid trials."""
+    factors = shown_factors(analysis)
+    return table(
+        analysis.cells,
+        *levels(factors),
+        *((figures(title), _cost(field)) for title, field in COSTS.items()),
+        label=f"Cost of a {work(analysis.plan)} in every cell",
+        heads=len(factors),
+        tall=True,
+    )
+
+
+def _cost(field: str) -> Callable[[CellAnswer], str]:
+    return lambda answer: number(getattr(answer.cost, field))

@@ -1,0 +1,341 @@
+"""The sentences about cuts: what each setting kept and lost, and how far that can be trusted."""
+
+from collections.abc import Iterator, Sequence
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.safety.controls import suffers
+from diskproof.analysis.safety.shapes import (
+    Cause,
+    ControlAnswer,
+    CutAnswer,
+    CutComparison,
+    Damage,
+    DocumentedAnswer,
+    Moments,
+    Safety,
+    SafetyVerdict,
+)
+from diskproof.report.compose.verdict_words import conditions, difference
+from diskproof.results.crash_plan import Control, CrashCell, CrashPlan, Way
+from diskproof.results.factor import Factor
+from diskproof.stats.proportions import Share
+from diskproof.wording.numbers import count, listed, percent, significant
+
+CAUSES: dict[Way, str] = {
+    "power": "the power cut",
+    "stop": "a stop of the operating system",
+    "kill": "a kill of the server",
+}
+"""Evidence of one is never evidence of another."""
+
+UNVERIFIED: dict[Way, str] = {
+    "stop": "power-cut safety is unverified: only the operating system was stopped, and the disks kept all",
+    "kill": "power-cut safety is unverified: only the server was killed",
+}
+
+KINDS: dict[str, str] = {
+    "refused": "no database came back",
+    "complaints": "the server's log reported damage",
+    "damaged_tables": "the server's own checks found damage",
+    "half_applied": "transactions were half there",
+    "duplicated": "transactions were there twice",
+    "never_sent": "transactions were there that nobody had sent",
+}
+"""Of ``Damage``, by field."""
+
+LEAST_S = 0.001
+"""Shorter times before a cut are not given."""
+
+MOST_LETTERS = 160
+"""Of a line of a server's log in a verdict; the record has all of it."""
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+def verdict(analysis: Analysis, safety: Safety, one: SafetyVerdict) -> str:
+    """Return a level's gain and loss: ``fast on ssd is 3 times as fast as safest (…), and …``."""
+    answer = _answer(safety, one.cell, one.way)
+    subject, cause = _name(analysis.plan.crash, answer.cell), CAUSES[one.way]
+    if not answer.telling:
+        return f"{subject}: no cut proves what {cause} takes"
+    speed = _speed(analysis, subject, one.speed_cell)
+    said = f"{speed} and to {cause} it" if speed else f"{subject}: to {cause} it"
+    sentence = f"{said} {outcome(answer)}"
+    if one.first is None:
+        return sentence
+    first = _answer(safety, *one.first)
+    by = "" if first.way == one.way else f", to {CAUSES[first.way]},"
+    return f"{sentence}; {first.cell.tuning}{by} {outcome(first)}"
+
+
+def reasons(safety: Safety, one: SafetyVerdict) -> list[str]:
+    """Return what a verdict on safety rests on, and what else its cuts showed."""
+    return list(_reasons(safety, _answer(safety, one.cell, one.way)))
+
+
+def _reasons(safety: Safety, answer: CutAnswer) -> Iterator[str]:
+    if answer.way != "power":
+        yield _of_the_power_cut(safety, answer)
+    if answer.damage_reports:
+        more = len(answer.damage_reports) - 1
+        yield f"{_short(answer.damage_reports[0].text)}{f' (and {more} more)' if more else ''}"
+    if answer.silent:
+        yield f"{_sum(answer.silent)} proved nothing: {causes(answer.silent)}"
+    if answer.unfinished:
+        yield f"{_sum(answer.unfinished)} broke off: {causes(answer.unfinished)}"
+    log = answer.binlog
+    if log and log.cuts_binlog_only:
+        yield (
+            f"after {log.cuts_binlog_only} of {cuts(log.asked)} the binary log held up to "
+            f"{transactions(log.worst_binlog_only)} that the tables did not: a replica has more than its "
+            "source"
+        )
+    if log and log.cuts_engine_only:
+        yield (
+            f"after {log.cuts_engine_only} of {cuts(log.asked)} the tables held up to "
+            f"{transactions(log.worst_engine_only)} that the binary log did not: a replica never gets them"
+        )
+    if answer.gravest and answer.gravest.evidence:
+        yield f"the worst cut is {answer.gravest.id}; its evidence is in {answer.gravest.evidence}"
+
+
+def _of_the_power_cut(safety: Safety, answer: CutAnswer) -> str:
+    """Say what is known of the power cut if another way to die took most."""
+    power = safety.answer(answer.cell.id, "power")
+    if power is None or not power.made:
+        return UNVERIFIED[answer.way]
+    if not power.telling:
+        return "power-cut safety is unverified: no power cut proves anything"
+    return (
+        f"to {CAUSES['power']} it {outcome(power)}: by chance, because it takes at least what "
+        f"{CAUSES[answer.way]} takes"
+    )
+
+
+def _name(crash: CrashPlan | None, cell: CrashCell) -> str:
+    """Return a cell as a subject: ``fast on ssd``, with its server if several are cut."""
+    servers = {one.server for one in crash.cells} if crash else set()
+    return f"{cell.tuning} on {cell.storage}" + (f" in {cell.server}" if len(servers) > 1 else "")
+
+
+def _speed(analysis: Analysis, subject: str, cell: str | None) -> str:
+    found = (one for one in analysis.verdicts if one.factor == "tuning" and one.cell == cell and one.ratio)
+    speed = next(found, None)
+    if speed is None or speed.ratio is None:
+        return ""
+    shown: tuple[Factor, ...] = ("workload", "memory", "clients")
+    held = {factor: level for factor, level in speed.held.items() if factor in shown}
+    said = difference(speed.outcome, subject, speed.baseline, speed.ratio, speed.same_within)
+    return f"{said}{conditions(held)},"
+
+
+def _answer(safety: Safety, cell: str, way: Way) -> CutAnswer:
+    answer = safety.answer(cell, way)
+    assert answer is not None  # what a verdict names, the cuts have answered
+    return answer
+
+
+def _sum(found: Sequence[Cause]) -> str:
+    return cuts(sum(one.cuts for one in found))
+
+
+def _short(text: str) -> str:
+    """Return the beginning of a line of a log, which may have any length."""
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]}…"
+
+
+# ---------------------------------------------------------------- controls, documentation, two runs
+
+
+def control(safety: Safety, one: ControlAnswer) -> str:
+    """Return what a control must do, and what it did."""
+    answers = [_answer(safety, one.cell, way) for way in one.ways]
+    telling = [answer for answer in answers if answer.telling]
+    if one.must == "keep":
+        broken = [answer for answer in answers if answer.with_loss or answer.damaged]
+        silent = [CAUSES[answer.way] for answer in answers if not answer.telling]
+        if broken:
+            return f"{one.cell} must keep everything and {_observed(broken)}"
+        if not silent:
+            return f"{one.cell} keeps everything, as it must: it {_observed(telling)}"
+        return f"{one.cell} must keep everything, and no cut proves whether it does after {listed(silent)}"
+    does, verb, did_not = SUFFERS[one.must]
+    ways = listed([CAUSES[way] for way in one.ways])
+    suffering = [answer for answer in answers if suffers(answer, one.must)]
+    if suffering:
+        return f"{one.cell} {does}, as it must: it {_observed(suffering)}"
+    if not telling:
+        return f"{one.cell} must {verb} {ways}, and no cut proves whether it does"
+    torn = any(answer.torn_writes for answer in telling)
+    untorn = "no write was torn in any of them; " if one.must == "break" and not torn else ""
+    return (
+        f"the campaign is too weak: {one.cell} must {verb} {ways} and {did_not} in "
+        f"{cuts(sum(answer.telling for answer in telling))}; {untorn}{_how_to_see_it(one)}"
+    )
+
+
+SUFFERS = {
+    "lose": ("loses something", "lose something to", "lost nothing"),
+    "break": ("breaks", "be damaged by", "was never damaged"),
+}
+"""By what a control must do: that it does, that it must, that it did not."""
+
+MORE_FREQUENT = {
+    "lose": "more `clients` or a later `cut_after_s`",
+    "break": '`keep = "subset"`, a cache that holds much and pages that are written all the time',
+}
+
+
+def _how_to_see_it(one: ControlAnswer) -> str:
+    if one.rarer is None:
+        return "more cuts will hardly show any: check whether the level relaxes what it should"
+    return (
+        f"{cuts(one.rarer.more_cuts)} more would show what {percent(one.rarer.share)} of cuts do (95%), and "
+        f"{MORE_FREQUENT[one.must]} make it more frequent"
+    )
+
+
+def _observed(answers: Sequence[CutAnswer]) -> str:
+    return listed([f"{outcome(one)} to {CAUSES[one.way]}" for one in answers])
+
+
+def unasked(one: Control) -> str:
+    """Say that no cell of the campaign dies as a control asks."""
+    return (
+        f"{listed(one.tunings, 3)} on {listed(one.storages, 3)} must {SUFFERS[one.must][1]} "
+        f"{listed([CAUSES[way] for way in one.ways])}, but no cell dies that way"
+    )
+
+
+def observed(safety: Safety, one: DocumentedAnswer) -> str:
+    """Return what was observed beside documentation, with bounds."""
+    answer, documented = _answer(safety, one.cell.id, one.way), one.documented
+    parts = [outcome(answer)]
+    if one.over_s is not None and one.allowed_s is not None:
+        over = f"{seconds(one.over_s)} longer than the documented {documented.within_s:g} s"
+        allowed = f"up to {one.allowed_s:.3g} s that a timer and two flushes may take"
+        too_long = answer.window_s is not None and answer.window_s.worst > one.allowed_s
+        parts.append(f"{over}, and more than {allowed}" if too_long else f"{over}, and {allowed}")
+    if documented.says == "may corrupt" and answer.telling and not answer.damaged and answer.damage_share:
+        parts.append(f"no damage seen ({at_most(answer.damage_share)})")
+    return "; ".join(parts)
+
+
+def comparison(one: CutComparison) -> str:
+    """Return what the cuts of a cell showed in two runs."""
+    said = one.reasons[0].text if one.reasons else f"before it {outcome(one.a)}; after it {outcome(one.b)}"
+    return f"{one.cell.id}, to {CAUSES[one.way]}: {said}"
+
+
+# ---------------------------------------------------------------- one cell
+
+
+def outcome(answer: CutAnswer) -> str:
+    """Say what the cuts of a cell showed, to follow its name: ``lost none in 50 cuts (at most …)``."""
+    if not answer.telling or answer.loss_share is None:
+        return f"has {cuts(answer.made)} that prove nothing" if answer.made else "was not cut yet"
+    said = loss(answer) if answer.with_loss else none_lost(answer.loss_share, answer.at_risk)
+    # A lost database is reported as lost, not as damaged.
+    return f"{said} and was damaged in {damage(answer)}" if answer.damaged > answer.gone else said
+
+
+def none_lost(share: Share, at_risk: int | None) -> str:
+    """Say that nothing was lost, what that bounds, and in how many cuts there was something to lose."""
+    return f"lost none in {cuts(share.n)} ({at_most(share)}{_risk(share.n, at_risk)})"
+
+
+def at_most(share: Share) -> str:
+    """Return the bound of what was never seen: ``at most 5.8% of cuts, one-sided 95% bound``."""
+    return f"at most {points(share.high)} of cuts, one-sided {percent(share.confidence)} bound"
+
+
+def _risk(n: int, at_risk: int | None) -> str:
+    if at_risk is None:
+        return ""
+    if at_risk == 0:
+        return "; nothing was at risk in any"
+    return f"; something was at risk in {'each' if at_risk == n else f'{at_risk:,}'}"
+
+
+def loss(answer: CutAnswer) -> str:
+    """Say in how many cuts all was lost, and how much in the worst of the others.
+
+    An amount and a window that stand together are of the same cut.
+    """
+    gone = f"lost the whole database in {answer.gone} of {cuts(answer.telling)}" if answer.gone else ""
+    if answer.worst is None:
+        return gone
+    if gone:
+        return f"{gone}, and in others {_worst(answer, answer.worst, 'the worst')}"
+    return f"lost {_worst(answer, answer.worst, f'the worst of {cuts(answer.telling)}')}"
+
+
+def _worst(answer: CutAnswer, worst: Moments, of: str) -> str:
+    amount, window = transactions(worst.lost), seconds(worst.first_lost_before_s or 0.0)
+    longest = seconds(answer.window_s.worst) if answer.window_s else window
+    another = f"; {longest} in another" if window != longest else ""
+    if worst.is_all:
+        # Its window is as long as the load: that is no property of the setting.
+        return f"up to all that was acknowledged, {window} of load ({amount} in {of}{another})"
+    if answer.open_windows:
+        another += f"; all that was acknowledged in {cuts(answer.open_windows)}"
+    if window != longest:
+        return f"up to {amount} ({window} of commits, in {of}{another})"
+    up_to = "" if 0 < (worst.first_lost_before_s or 0.0) < LEAST_S else "up to "
+    return f"{up_to}{window} of commits ({amount} in {of}{another})"
+
+
+def damage(answer: CutAnswer) -> str:
+    """Return how many cuts left a damaged database, and how: ``3 of 50 cuts (…: 2, …: 1)``."""
+    return f"{answer.damaged} of {cuts(answer.telling)} ({kinds(answer.damage)})"
+
+
+def kinds(damage: Damage) -> str:
+    """Return the kinds of damage that were seen, the most frequent first."""
+    seen = sorted(((getattr(damage, field), said) for field, said in KINDS.items()), key=lambda one: -one[0])
+    return "; ".join(f"{said}: {count}" for count, said in seen if count)
+
+
+def interval(share: Share) -> str:
+    """Return a share's interval, or its one-sided bound: ``73 to 94%``, ``at most 5.8%``."""
+    if share.kind == "at most":
+        return f"at most {points(share.high)}"
+    if share.kind == "at least":
+        return f"at least {points(share.low)}"
+    return f"{points(share.low).removesuffix('%')} to {points(share.high)}"
+
+
+def points(value: float) -> str:
+    """Return a share as a percentage, never rounded to none or all of it: ``5.8%``, ``78%``, ``99.7%``."""
+    if value in (0.0, 1.0):
+        return f"{value:.0%}"
+    if not 0.0001 <= value <= 0.9999:
+        return "less than 0.01%" if value < 0.5 else "more than 99.99%"
+    small, percents = min(value, 1 - value) * 100, value * 100
+    if value < 0.5:
+        return f"{percents:.{0 if small >= 9.95 else 1 if small >= 0.95 else 2}f}%"
+    return f"{percents:.{0 if small >= 0.95 else 1 if small >= 0.095 else 2}f}%"
+
+
+def seconds(value: float) -> str:
+    """Return a time before a cut with two digits: ``0.94 s``; what is below a millisecond as that."""
+    if value == 0:
+        return "0 s"
+    return f"{significant(value, 2)} s" if value >= LEAST_S else "less than 1 ms"
+
+
+def cuts(number: int) -> str:
+    """Return a number of cuts with its noun."""
+    return count(number, "cut")
+
+
+def transactions(number: int) -> str:
+    """Return a number of transactions with its noun."""
+    return count(number, "transaction")
+
+
+def causes(found: Sequence[Cause], most: int = 3) -> str:
+    """Return causes with how often each came: ``no commit was acknowledged (3)``."""
+    return listed([f"{one.why.text} ({one.cuts})" for one in found], most)

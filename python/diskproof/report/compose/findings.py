@@ -1,0 +1,67 @@
+"""The findings of the checks."""
+
+from collections.abc import Sequence
+
+from diskproof.analysis.answers import Analysis, RunFinding
+from diskproof.report.compose.head import has_speed
+from diskproof.report.document import Item, Items, Line, Only, Paragraph, Section, Tone
+from diskproof.results.trial import SEVERITIES, Finding, Severity
+from diskproof.wording.numbers import listed
+
+TONES: dict[Severity, Tone] = {"invalid": "alarm", "warning": "warning", "note": "note"}
+
+MOST_SHOWN = 6
+MOST_PLACES = 4
+"""Trials or cuts that a finding names before it counts the rest."""
+
+
+def section(analysis: Analysis) -> Section:
+    """Return what was found, the gravest first; a page says so if that is nothing."""
+    ordered = by_severity(analysis.findings)
+    made = items([(one.finding, where(one, analysis)) for one in ordered], "finding")
+    if not has_speed(analysis.plan):
+        nothing = "No check is made of cuts: the safety section shows what they found."
+    elif analysis.trials_run:
+        nothing = "No check found anything."
+    else:
+        nothing = "No trial has been checked yet."
+    blocks = (made,) if ordered else (Paragraph(nothing, only="full"),)
+    return Section("Findings", blocks, anchor="findings", contents="Findings", quiet=True)
+
+
+def items(found: Sequence[tuple[Finding, str]], noun: str) -> Items:
+    """Return findings with their places as a list."""
+    return Items(
+        tuple(_item(finding, where) for finding, where in found),
+        style="findings",
+        most=MOST_SHOWN,
+        noun=noun,
+    )
+
+
+def _item(finding: Finding, where: str) -> Item:
+    # A note explains and nothing is wrong: a terminal needs no remedy.
+    only: Only | None = "full" if finding.severity == "note" else None
+    remedy = (Line(finding.remedy.text, lead="Remedy", only=only),) if finding.remedy else ()
+    return Item(
+        finding.message.text,
+        lead=finding.severity,
+        name=finding.check,
+        where=where,
+        tone=TONES[finding.severity],
+        lines=remedy,
+    )
+
+
+def where(found: RunFinding, analysis: Analysis) -> str:
+    """Return the trials that a finding concerns, the first few by name."""
+    if not found.trials:
+        return "the whole run"
+    if len(found.trials) == analysis.trials_run > 1:
+        return "every trial"
+    return listed(found.trials, MOST_PLACES)
+
+
+def by_severity(findings: Sequence[RunFinding]) -> list[RunFinding]:
+    """Order findings: what invalidates trials first, notes last."""
+    return sorted(findings, key=lambda found: SEVERITIES.index(found.finding.severity))

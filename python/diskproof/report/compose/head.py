@@ -1,0 +1,217 @@
+"""The head of a report: what a run is, how much of it there is, how it was made."""
+
+from diskproof.analysis.answers import Analysis
+from diskproof.report.compose import safety_words
+from diskproof.report.document import Paragraph, Section
+from diskproof.report.intervals import confidence
+from diskproof.results.plan import Phases, Plan
+from diskproof.wording.numbers import count, duration, listed, percent
+
+MOST_SOURCES = 4
+"""Files of an imported run that its head names."""
+
+
+def has_speed(plan: Plan) -> bool:
+    """Report whether there is anything to say of speed: a study may ask for cuts alone."""
+    return bool(plan.trials) or plan.crash is None
+
+
+def lead(analysis: Analysis, started_at: str | None) -> tuple[Paragraph, ...]:
+    """Return what is shown below the question."""
+    state = "" if analysis.complete else "Incomplete"
+    on = f" On {analysis.machine.host}" if analysis.machine else ""
+    begun = f", started {moment(started_at)}" if started_at else ""
+    made = f"{on}{begun}." if on else ""
+    whole = f"{progress(analysis)}; {design(analysis.plan)}"
+    scaled = scale(analysis.plan)
+    return (
+        Paragraph(whole, lead=state, only="short"),
+        Paragraph(f"{whole}.{made if started_at else ''}", lead=state, only="full"),
+        *([Paragraph(scaled)] if scaled else []),
+    )
+
+
+def moment(iso_time: str) -> str:
+    """Return an ISO 8601 time in UTC to the minute: ``2026-03-14 09:01 UTC``."""
+    return f"{iso_time[:16].replace('T', ' ')} UTC"
+
+
+# ---------------------------------------------------------------- how far it got
+
+
+def progress(analysis: Analysis) -> str:
+    """Return how much of the run there is: ``40 of 40 trials, 39 valid; 118 of 120 cuts, all telling``."""
+    if analysis.plan.imported:
+        results = count(analysis.trials_run, "result")
+        return f"{results}, {_valid(analysis)}"
+    parts = [speed_progress(analysis)] if has_speed(analysis.plan) else []
+    return "; ".join([*parts, *([safety_words.progress(analysis.safety)] if analysis.safety else [])])
+
+
+def speed_progress(analysis: Analysis) -> str:
+    """Return how many trials were run and are valid: ``40 of 40 trials, 39 valid``."""
+    text = f"{analysis.trials_run:,} of {count(len(analysis.plan.trials), 'trial')}"
+    return f"{text}, {_valid(analysis)}" if analysis.trials_run else f"{text} run"
+
+
+def _valid(analysis: Analysis) -> str:
+    if analysis.trials_valid == analysis.trials_run:
+        return "all valid"
+    return f"{analysis.trials_valid:,} valid" if analysis.trials_valid else "none valid"
+
+
+# ---------------------------------------------------------------- its shape
+
+
+def design(plan: Plan) -> str:
+    """Return the experiment's shape: ``8 cells in 5 blocks, …; 4 cells cut 50 times by power``."""
+    if plan.imported:
+        return _imported(plan)
+    parts = [speed_design(plan)] if has_speed(plan) else []
+    return "; ".join([*parts, *([safety_words.design(plan.crash)] if plan.crash else [])])
+
+
+def speed_design(plan: Plan) -> str:
+    """Return the shape of the speed trials: ``8 cells in 5 blocks, 10 s measured after 2 s of warm-up``."""
+    shape = f"{count(len(plan.cells), 'cell')} in {count(len(plan.blocks()), 'block')}"
+    if all(plan.metric(cell) == "seconds" for cell in plan.cells):
+        return f"{shape}, each a job that ends by itself{_left_out(plan)}"
+    most, *others = (
+        (_measured(phases), workloads) for phases, workloads in plan.workloads_by_phases().items()
+    )
+    parts = [most[0], *(f"{_named(workloads)} {measured}" for measured, workloads in others)]
+    return f"{shape}, {'; '.join(parts)}{_left_out(plan)}"
+
+
+def _measured(phases: Phases) -> str:
+    warm_up = f" after {duration(phases.warm_up_s)} of warm-up" if phases.warm_up_s else ", no warm-up"
+    return f"{duration(phases.measure_s)} measured{warm_up}"
+
+
+def _named(workloads: list[str]) -> str:
+    return listed([f"`{workload}`" for workload in workloads], 3)
+
+
+def _left_out(plan: Plan) -> str:
+    if not plan.left_out:
+        return ""
+    noun = "server" if len(plan.left_out) == 1 else "servers"
+    return f"; without the optional {noun} {' and '.join(plan.left_out)}, which the machine did not have"
+
+
+def _imported(plan: Plan) -> str:
+    """Return what was imported: ``4 cells, imported from `old.txt` (sysbench 1.0.17)``."""
+    shown = plan.imported_from[:MOST_SOURCES]
+    rest = len(plan.imported_from) - len(shown)
+    files = listed([*shown, *([f"{rest} more"] if rest else [])])
+    repeats = len(plan.blocks())
+    often = f", measured up to {repeats} times" if repeats > 1 else ""
+    left_out = f"; left out: {'; '.join(plan.left_out)}" if plan.left_out else ""
+    return f"{count(len(plan.cells), 'cell')}{often}, imported from {files}{left_out}"
+
+
+def scale(plan: Plan) -> str:
+    """Return what the run's scale makes smaller and what it can still show; empty for the whole study."""
+    if plan.scale is None:
+        return ""
+    shrinks, carries = (
+        " ".join(text.split()).rstrip(".") for text in (plan.scale.shrinks, plan.scale.carries)
+    )
+    return f"Scale `{plan.scale.name}`: {shrinks}. What it can still show: {carries}."
+
+
+def prose(plan: Plan) -> Section:
+    """Return what the study's author wrote: what was expected, and how to read it."""
+    texts = (("What was expected", plan.expectation), ("How to read it", plan.analysis))
+    return Section(
+        "",
+        tuple(
+            Section(heading, tuple(map(Paragraph, paragraphs(text))))
+            for heading, text in texts
+            if text.strip()
+        ),
+        only="full",
+    )
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text, each on one line."""
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def work(plan: Plan) -> str:
+    """Return what latencies and costs are of: a job and a load on files have no transactions of their own."""
+    metrics = {plan.metric(cell) for cell in plan.cells}
+    if metrics == {"seconds"}:
+        return "statement"
+    if metrics == {"requests_per_s"}:
+        return "request"
+    others = {"seconds": "in a job: a statement", "requests_per_s": "on bare files: a request"}
+    parts = [words for metric, words in others.items() if metric in metrics]
+    return f"transaction ({', '.join(parts)})" if parts else "transaction"
+
+
+# ---------------------------------------------------------------- how it was measured
+
+
+def method(analysis: Analysis) -> list[str]:
+    """Return a paragraph on how the speed trials were made, and one on the cuts."""
+    plan = analysis.plan
+    if plan.imported:
+        return [_imported_method(analysis)]
+    parts = [speed_method(analysis)] if has_speed(plan) else []
+    return [*parts, *([safety_words.method(plan.crash)] if plan.crash else [])]
+
+
+def speed_method(analysis: Analysis) -> str:
+    """Return how the trials were made and what their intervals mean."""
+    plan = analysis.plan
+    blocks, cells = count(len(plan.blocks()), "block"), count(len(plan.cells), "cell")
+    metrics = {plan.metric(cell) for cell in plan.cells}
+    measured = "and the job timed" if metrics == {"seconds"} else _phases(plan)
+    figure = "throughput" if metrics == {"transactions_per_s"} else "figure"
+    begun = "the data set is restored, the server restarted"
+    if "requests_per_s" in metrics:
+        bare = "the files are restored, and fio is started"
+        begun = f"{begun} (for a load on bare files: {bare})" if len(metrics) > 1 else bare
+    return (
+        f"{blocks}, each one pass over all {cells} in a fresh random order (seed {plan.seed}). In every "
+        f"trial {begun}, {measured}. {_statistics(analysis, figure)}"
+    )
+
+
+def _statistics(analysis: Analysis, figure: str) -> str:
+    return (
+        f"A cell's {figure} is the geometric mean over its blocks, with a {confidence(analysis)} t-interval "
+        "on the logarithms. A verdict pairs two cells block by block. “The same” means that the whole "
+        f"interval of the ratio lies within ±{percent(analysis.plan.same_within)}. Two cells are called "
+        "different only after Holm's adjustment over all verdicts of the run."
+    )
+
+
+def _imported_method(analysis: Analysis) -> str:
+    results = count(analysis.trials_run, "result")
+    was = "was" if analysis.trials_run == 1 else "were"
+    return (
+        f"diskproof measured none of this: {results} {was} read from other tools' output "
+        f"({'; '.join(analysis.plan.imported_from)}). What no file says is shown as “not told”, “-” or n/a. "
+        "Not established: whether data and server were put back between the runs, the order of the runs, "
+        "and whether there was a warm-up. A cell that was measured again makes another block, in the order "
+        f"of reading. {_statistics(analysis, 'figure')}"
+    )
+
+
+def _phases(plan: Plan) -> str:
+    """Return how long is measured: what most workloads have, and in brackets what the others do."""
+    most, *others = plan.workloads_by_phases().items()
+    parts = [f"{_named(workloads)}: {_warmed_and_measured(phases)}" for phases, workloads in others]
+    if any(plan.metric(cell) == "seconds" for cell in plan.cells):
+        parts.append("a job: timed to its end")
+    first = _warmed_and_measured(most[0])
+    first = first if most[0].warm_up_s else f"and {first}"
+    return f"{first} ({'; '.join(parts)})" if parts else first
+
+
+def _warmed_and_measured(phases: Phases) -> str:
+    warm_up = f"warmed up for {duration(phases.warm_up_s)} and " if phases.warm_up_s else ""
+    return f"{warm_up}measured for {duration(phases.measure_s)}"

@@ -1,0 +1,379 @@
+"""What holds each cell back: limits, the time of a transaction, demands, sweeps, proofs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.records import CellLimit, Limits, Outcome, ProofAnswer, Split, Sweep, Trouble
+from diskproof.report.compose import limits_words as words
+from diskproof.report.compose.head import work
+from diskproof.report.compose.tables import Of, figures, levels, shown_factors, table
+from diskproof.report.compose.verdict_words import cell_words
+from diskproof.report.compose.verdicts import has_verdict
+from diskproof.report.document import (
+    Block,
+    Figure,
+    Item,
+    Items,
+    Line,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+)
+from diskproof.report.intervals import with_bounds
+from diskproof.wording.numbers import (
+    NOT_OBSERVED,
+    milliseconds,
+    number,
+    sentence_case,
+    whole_percent,
+)
+
+NOTE = (
+    "A limit is named only if two instruments show it, each by its own means, and fewer speak against it; "
+    "otherwise it is not established. Bound: the most that the busiest part could serve per second. What a "
+    "change would do is predicted, not measured."
+)
+
+SPLIT_NOTE = (
+    "The parts of the mean time, in ms and as shares; empty: none was found. Unexplained: what is left of "
+    "the latency; below 0 the parts overlap."
+)
+
+SWEEP_NOTE = (
+    "Cells that differ only in their clients. Knee: the number of clients from which they begin to wait for "
+    "each other, which is the bound times the smallest latency."
+)
+
+LAW_NOTE = (
+    " One client, contention, coherency, and the number of clients with the most throughput: the Universal "
+    "Scalability Law (Gunther 2007), fitted to the throughputs, with its intervals. Residual: how far the "
+    "throughputs lie from it, relative to them."
+)
+
+LAW = ("One client/s", "Contention", "Coherency", "Peak", "Residual")
+"""The columns of the law, fitted to a sweep."""
+
+PROOF_NOTE = (
+    "To prove a limit, one thing is changed that should matter if the limit is right. Each changed trial is "
+    "compared with one of the cell as it is. The prediction was made before either was run."
+)
+
+OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
+    "as predicted": ("=", "better"),
+    "not as predicted": ("✕", "alarm"),
+    "open": ("?", "open"),
+}
+"""Mark and tone of each."""
+
+MOST_SENTENCES_OPEN = 8
+"""A page with more sentences than these folds them away: the table says the same."""
+
+MOST_SENTENCES = 4
+MOST_TROUBLES = 4
+MOST_SWEEPS = 4
+MOST_PROOFS = 6
+"""What a terminal shows."""
+
+FEWEST_CLIENTS = 3
+"""Numbers of clients that a terminal shows as a sweep: two are a verdict's matter."""
+
+MOST_CELLS_NAMED = 3
+
+
+def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
+    """Return the section about limits; an empty one if nothing was counted."""
+    limits = analysis.limits
+    if limits is None or not limits.cells:
+        return Section("", ())
+    unsaid = _unsaid(analysis, limits)
+    said = words.summary(limits)
+    untold = {one.cell.id for one in limits.cells if one.limit is None} - {one.cell.id for one in unsaid}
+    return Section(
+        words.TITLE,
+        (
+            Paragraph(f"{said}{' (report.html says why)' if untold else ''}", style="lead", only="short"),
+            Paragraph(f"{sentence_case(said)}.", style="lead", only="full"),
+            Paragraph(NOTE, only="full"),
+            *_sentences(analysis, unsaid),
+            limits_table(analysis, limits),
+            *_troubles(analysis, limits),
+            *drawn,
+            *_sweeps(analysis, limits),
+            *_proofs(analysis, limits),
+            _folded(words.split_title(analysis), SPLIT_NOTE, splits(analysis, limits)),
+            _folded("How each part follows from what was measured", "", sources(analysis, limits)),
+            _folded("Demands", _demands_note(analysis), demands(analysis, limits)),
+            _folded("All signals", "", signals(analysis, limits)),
+        ),
+        anchor="limits",
+        contents="Limits",
+    )
+
+
+def _unsaid(analysis: Analysis, limits: Limits) -> list[CellLimit]:
+    """Return the cells whose sentence is under no verdict."""
+    verdicts = analysis.verdicts if has_verdict(analysis) else []
+    said = {cell for one in verdicts for cell in (one.cell, one.baseline_cell)}
+    return [one for one in limits.cells if one.cell.id not in said]
+
+
+def _sentences(analysis: Analysis, cells: Sequence[CellLimit]) -> Iterator[Block | Section]:
+    items = Items(
+        tuple(
+            Item(one.sentence.text, "=" if one.limit else "?", name=words.name(analysis, one))
+            for one in cells
+        ),
+        most=MOST_SENTENCES,
+        noun="cell",
+    )
+    if len(cells) <= MOST_SENTENCES_OPEN:
+        yield items
+        return
+    yield replace(items, only="short")
+    yield Section("Every cell in words", (items,), folded=True)
+
+
+def _folded(heading: str, note: str, content: Table) -> Section:
+    notes = (Paragraph(note),) if note else ()
+    return Section(heading, (*notes, content) if content.rows else (), folded=True)
+
+
+# ---------------------------------------------------------------- troubles, sweeps, proofs
+
+
+def _troubles(analysis: Analysis, limits: Limits) -> Iterator[Section]:
+    """Yield each trouble with the cells that have it: the remedy of many cells is said once."""
+    grouped: dict[tuple[str, str], list[tuple[str, Trouble]]] = {}
+    for cell in limits.cells:
+        for one in cell.troubles:
+            found = grouped.setdefault((one.name, one.remedy.text), [])
+            found.append((words.name(analysis, cell), one))
+    items = tuple(_trouble(found) for found in grouped.values())
+    made = Items(items, style="findings", most=MOST_TROUBLES, noun="trouble")
+    yield Section("Known shapes of trouble", (made,), quiet=True)
+
+
+def _trouble(found: Sequence[tuple[str, Trouble]]) -> Item:
+    _, first = found[0]
+    more = len(found) - MOST_CELLS_NAMED
+    where = [*(cell for cell, _ in found[:MOST_CELLS_NAMED]), *([f"{more} more"] if more > 0 else [])]
+    others = [
+        Line(one.says.text, lead=cell, style="plain", only="full")
+        for cell, one in found[1:]
+        if one.says != first.says
+    ]
+    remedy = Line(first.remedy.text, lead="Remedy")
+    source = Line(first.source, lead="Source", only="full")
+    return Item(
+        first.says.text,
+        lead=first.name,
+        where="; ".join(where),
+        tone="warning",
+        lines=(*others, remedy, source),
+    )
+
+
+def _sweeps(analysis: Analysis, limits: Limits) -> Iterator[Block | Section]:
+    note = SWEEP_NOTE + (LAW_NOTE if any(one.scaling for one in limits.sweeps) else "")
+    several = [one for one in limits.sweeps if len(one.clients) >= FEWEST_CLIENTS]
+    yield replace(_swept(analysis, several), only="short")
+    blocks = (_swept(analysis, limits.sweeps), Paragraph(note), sweeps(analysis, limits))
+    yield Section("Clients", blocks if limits.sweeps else (), only="full")
+
+
+def _swept(analysis: Analysis, found: Sequence[Sweep]) -> Items:
+    items = [Item(one.sentence.text, "~", name=words.sweep_name(analysis, one)) for one in found]
+    return Items(tuple(items), most=MOST_SWEEPS, noun="sweep")
+
+
+def _proofs(analysis: Analysis, limits: Limits) -> Iterator[Section]:
+    if limits.proofs:
+        items = tuple(_proof(analysis, one) for one in limits.proofs)
+        yield Section(
+            "Proofs",
+            (
+                Paragraph(PROOF_NOTE, only="full"),
+                Items(items, most=MOST_PROOFS, noun="proof"),
+                proofs(analysis, limits),
+            ),
+            quiet=True,
+        )
+
+
+def _proof(analysis: Analysis, one: ProofAnswer) -> Item:
+    mark, tone = OUTCOMES[one.outcome]
+    return Item(one.sentence.text, mark, lead=one.outcome, name=_proof_name(analysis, one), tone=tone)
+
+
+def _proof_name(analysis: Analysis, proof: ProofAnswer) -> str:
+    return cell_words(analysis.plan.cell(proof.cell), analysis.varying)
+
+
+# ---------------------------------------------------------------- tables of cells
+
+
+def limits_table(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a cell: its limit, the signals that name it, the bound, and what a change would do."""
+    factors = shown_factors(analysis)
+    return table(
+        found.cells,
+        *levels(factors),
+        ("Held back by", lambda one: one.limit or words.NOT_ESTABLISHED),
+        ("What names it", words.named_by),
+        (figures("Bound/s"), lambda one: number(one.bound_per_s)),
+        ("What would free it", lambda one: one.what_if.says.text if one.what_if else ""),
+        label="What holds each cell back",
+        heads=len(factors),
+        tall=True,
+        only="full",
+    )
+
+
+def in_short(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a cell: its limit, and what names it or is missing."""
+    factors = shown_factors(analysis)
+    return table(
+        found.cells,
+        *levels(factors),
+        ("Held back by", lambda one: one.limit or words.NOT_ESTABLISHED),
+        (
+            "What names it, or is missing",
+            lambda one: words.named_by(one) if one.limit else one.missing.text,
+        ),
+        heads=len(factors),
+    )
+
+
+def signals(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a signal, those against a limit among them."""
+    return table(
+        [Of(cell.cell, one) for cell in found.cells for one in cell.signals],
+        *levels(shown_factors(analysis)),
+        ("Limit", lambda row: row.it.limit),
+        ("Speaks", lambda row: "for it" if row.it.supports else "against it"),
+        ("Who says it", lambda row: row.it.instrument),
+        ("Signal", lambda row: row.it.says.text),
+        label="Signals for a limit and against it",
+        heads=len(shown_factors(analysis)),
+        tall=True,
+    )
+
+
+def splits(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a cell whose transactions can be split: their latency and its parts."""
+    names = words.part_names(found.cells)
+    return table(
+        [Of(one.cell, one.split) for one in found.cells if one.split],
+        *levels(shown_factors(analysis)),
+        (figures("Mean ms"), lambda row: milliseconds(row.it.latency_us)),
+        *((figures(sentence_case(name)), lambda row, name=name: _part(row.it, name)) for name in names),
+        (figures("Unexplained"), lambda row: _time(row.it, words.unexplained_us(row.it))),
+        label="Parts of the mean time in every cell",
+        heads=len(shown_factors(analysis)),
+        tall=True,
+    )
+
+
+def sources(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a part of a cell's time: what was measured, and how the part follows from it."""
+    return table(
+        [Of(cell.cell, part) for cell in found.cells if cell.split for part in cell.split.parts],
+        *levels(shown_factors(analysis)),
+        ("Part", lambda row: row.it.name),
+        (figures("ms"), lambda row: milliseconds(row.it.mean_us)),
+        ("How it follows", lambda row: row.it.source.text),
+        label="How each part follows from what was measured",
+        heads=len(shown_factors(analysis)),
+        tall=True,
+    )
+
+
+def demands(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a centre that serves a cell's transactions: demand, utilisation, bound."""
+    return table(
+        [Of(cell.cell, one) for cell in found.cells for one in cell.demands],
+        *levels(shown_factors(analysis)),
+        ("Centre", lambda row: row.it.centre),
+        (figures("Servers"), lambda row: f"{row.it.servers}"),
+        (figures("Demand ms"), lambda row: milliseconds(row.it.demand_us)),
+        (figures("Utilisation"), lambda row: whole_percent(row.it.utilisation)),
+        (figures("Bound/s"), lambda row: number(row.it.bound_per_s)),
+        label="Service demands in every cell",
+        heads=len(shown_factors(analysis)),
+        tall=True,
+    )
+
+
+def _demands_note(analysis: Analysis) -> str:
+    return (
+        f"How long a {work(analysis.plan)} keeps each centre busy (Denning and Buzen 1978), how busy one of "
+        "its servers was, and what it could serve. n/a: the demand shrinks with load, as that of a flush "
+        "which commits share."
+    )
+
+
+def _part(split: Split, name: str) -> str:
+    found = words.part(split, name)
+    return _time(split, found.mean_us) if found else ""
+
+
+def _time(split: Split, time_us: float) -> str:
+    of_all = f" ({whole_percent(time_us / split.latency_us)})" if split.latency_us > 0 else ""
+    return f"{milliseconds(time_us)}{of_all}"
+
+
+# ---------------------------------------------------------------- tables of sweeps and proofs
+
+
+def sweeps(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a sweep of clients: its bounds, its knee, and the law if one was fitted."""
+    has_law = any(one.scaling for one in found.sweeps)
+    return table(
+        found.sweeps,
+        ("Cells", lambda one: words.sweep_name(analysis, one)),
+        ("Clients", lambda one: ", ".join(map(str, one.clients))),
+        (figures("Smallest ms"), lambda one: milliseconds(one.smallest_latency_us)),
+        (figures("Bound/s"), lambda one: number(one.bound_per_s)),
+        (figures("Knee"), lambda one: number(one.knee_clients)),
+        *(
+            (figures(title), lambda one, at=at: _law(one)[at])
+            for at, title in enumerate(LAW if has_law else ())
+        ),
+        label="Bounds, knee and scalability of each sweep of clients",
+    )
+
+
+def _law(sweep: Sweep) -> tuple[str, ...]:
+    law = sweep.scaling
+    if law is None:
+        return (NOT_OBSERVED,) * len(LAW)
+    return (
+        with_bounds(law.per_client_per_s),
+        with_bounds(law.contention),
+        with_bounds(law.coherency),
+        "none shown" if law.peak_clients is None else number(law.peak_clients),
+        whole_percent(law.residual),
+    )
+
+
+def proofs(analysis: Analysis, found: Limits) -> Table:
+    """Return a row a proof: what was changed, what was predicted, and what came of it."""
+    return table(
+        found.proofs,
+        ("Cell", lambda one: _proof_name(analysis, one)),
+        ("Limit", lambda one: one.limit),
+        ("What was changed", lambda one: one.intervention.says.text),
+        (figures("Predicted ratio"), _predicted),
+        (figures("Measured ratio"), lambda one: with_bounds(one.measured)),
+        ("Outcome", lambda one: one.outcome),
+        ("How it was predicted", lambda one: one.basis.text),
+        label="Interventions, what was predicted, and what was measured",
+        only="full",
+    )
+
+
+def _predicted(proof: ProofAnswer) -> str:
+    band = f"{number(proof.predicted_low)} to {number(proof.predicted_high)}"
+    return f"{number(proof.predicted_ratio)} ({band})"

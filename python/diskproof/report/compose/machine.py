@@ -1,0 +1,211 @@
+"""Where it was measured: the machine, the servers, the places and their devices."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
+
+from diskproof.analysis.answers import Analysis
+from diskproof.report.compose.tables import figures, table
+from diskproof.report.compose.verdict_words import cell_words
+from diskproof.report.document import Column, Paragraph, Section, Table
+from diskproof.results.machine import Machine, Place, PoolFacts
+from diskproof.results.trial import Trial
+from diskproof.results.usage import RequestsServed, VirtualUse
+from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
+
+NO_MACHINE = "The run ended before the facts of the machine were collected."
+NO_MACHINE_IMPORTED = "Nothing is known of the machine: imported results do not describe it."
+
+VIRTUAL_NOTE = (
+    "What each served while it was measured: requests per second, the mean latency that its model gave "
+    "them, and its mean queue depth. Late p99: by how much the latest hundredth of the answers left after"
+    " the model's time, in the worst trial. Of its latency: that as a share of the mean latency; at most "
+    "a tenth is allowed."
+)
+
+
+def section(analysis: Analysis, trials: Sequence[Trial]) -> Section:
+    """Return the facts of the machine, or why there are none."""
+    facts = analysis.machine
+    if facts is None:
+        nothing = NO_MACHINE_IMPORTED if analysis.plan.imported else NO_MACHINE
+        blocks: tuple[Paragraph | Table | Section, ...] = (Paragraph(nothing),)
+    else:
+        of_disks = virtual_disks(analysis, trials)
+        blocks = (
+            machine(facts),
+            Section("Servers", (servers(facts),)),
+            Section("Places", (places(facts),)),
+            Section("Devices", (devices(facts),)),
+            Section("Virtual disks", (Paragraph(VIRTUAL_NOTE), of_disks) if of_disks.rows else ()),
+        )
+    return Section("Machine", blocks, anchor="machine", contents="Machine", only="full")
+
+
+def facts_table(rows: Sequence[tuple[str, str]], label: str) -> Table:
+    """Return a row a fact."""
+    return Table((Column("Fact"), Column("Value")), tuple(rows), label)
+
+
+def machine(facts: Machine) -> Table:
+    """Return a row a fact of the machine."""
+    rows = (
+        ("Host", facts.host),
+        ("CPU", f"{facts.cpu_model}, {count(facts.cpus, 'CPU')} usable"),
+        *_held_cpus(facts),
+        ("CPU governor", facts.governor or "not visible"),
+        *_idle_cores(facts),
+        ("Memory", size(facts.memory_bytes)),
+        ("Virtual machine", facts.virtualised or "no sign of one"),
+        ("System", f"{facts.distribution}, {facts.kernel}"),
+        ("Privileged", "yes" if facts.privileged else "no"),
+        ("diskproof", facts.diskproof_version),
+        ("diskproof-load", facts.load_version),
+        *([("fio", facts.fio_version)] if facts.fio_version else []),
+    )
+    return facts_table(rows, "Facts of the machine")
+
+
+def _held_cpus(facts: Machine) -> Iterator[tuple[str, str]]:
+    """Yield which CPUs were set aside for server and load, if any, and which were left to the rest."""
+    if not facts.held_cpus:
+        return
+    numbers = ", ".join(map(str, facts.held_cpus))
+    others = facts.cpus - len(facts.held_cpus) - len(facts.idle_cpus)
+    on = "the same" if not others else "the other" if others == 1 else f"the {others} others"
+    rest = f"virtual disks and diskproof on {on}"
+    if facts.idle_cpus:
+        rest += f"; nothing on the other threads of these cores ({', '.join(map(str, facts.idle_cpus))})"
+    yield "Server and load", f"{count(len(facts.held_cpus), 'CPU')} ({numbers}); {rest}"
+
+
+def _idle_cores(facts: Machine) -> Iterator[tuple[str, str]]:
+    """Yield that idle cores were kept from deep sleep, if they were: other runs need not compare."""
+    if facts.idle_wake_up_us is not None:
+        yield "Idle cores", f"asked to wake within {facts.idle_wake_up_us} us, for virtual disks"
+
+
+def servers(facts: Machine) -> Table:
+    """Return a row a server under test."""
+    return table(
+        facts.servers,
+        ("Server", lambda one: one.name),
+        ("Version", lambda one: f"{one.flavour} {one.version}"),
+        ("Program", lambda one: one.binary or "inside the load generator"),
+        label="Servers and their versions",
+    )
+
+
+def places(facts: Machine) -> Table:
+    """Return a row a role of a storage: where it lies and on what."""
+    return table(
+        facts.places,
+        ("Storage", lambda one: one.storage),
+        ("Role", lambda one: one.role),
+        ("Path", lambda one: one.path),
+        ("File system", lambda one: one.filesystem),
+        ("Mounted at", lambda one: one.mount_point),
+        ("Options", lambda one: one.mount_options),
+        ("Device", lambda one: f"{_device_name(one)} ({one.device_number})"),
+        label="Where each role of each storage lies",
+        heads=2,
+    )
+
+
+def devices(facts: Machine) -> Table:
+    """Return a row a block device that a role lies on."""
+    kinds = {True: "rotating", False: "not rotating", None: NOT_OBSERVED}
+    return table(
+        {place.device.name: place.device for place in facts.places if place.device}.values(),
+        ("Device", lambda one: one.name),
+        ("Model", lambda one: one.model or NOT_OBSERVED),
+        ("Size", lambda one: size(one.size_bytes)),
+        ("Kind", lambda one: kinds[one.rotational]),
+        ("Write cache", lambda one: one.write_cache or NOT_OBSERVED),
+        ("Scheduler", lambda one: one.scheduler or NOT_OBSERVED),
+        ("Logical block", lambda one: size(one.logical_block_bytes)),
+        label="Block devices",
+    )
+
+
+def _device_name(place: Place) -> str:
+    if place.device and place.virtual:
+        return f"{place.device.name}, virtual: {place.virtual.title}"
+    if place.device:
+        return place.device.name
+    if place.pool:
+        return _pool_name(place.pool)
+    if place.virtual:
+        return f"virtual: {place.virtual.title}"
+    return "main memory" if place.kind == "ram" else "no single device"
+
+
+def _pool_name(pool: PoolFacts) -> str:
+    """Return what a pool is made of: ``zfs-fuse pool: data on loop0 (seagate), log on loop2 (ocz)``."""
+    members = ", ".join(f"{member.part} on {member.device.name} ({member.disk})" for member in pool.members)
+    return f"{pool.flavour} pool: {members}"
+
+
+# ---------------------------------------------------------------- virtual disks
+
+KINDS = {"read": "Reads", "write": "Writes", "flush": "Flushes"}
+
+Used = tuple[str, str, list[VirtualUse]]
+"""A cell in words, a virtual disk, and what it did in each trial."""
+
+
+def virtual_disks(analysis: Analysis, trials: Sequence[Trial]) -> Table:
+    """Return a row a cell and virtual disk: what it served in all measured phases, and how punctually."""
+    used: dict[tuple[str, str], list[VirtualUse]] = defaultdict(list)
+    for trial in trials:
+        for use in trial.virtual_disks:
+            used[trial.cell, use.name].append(use)
+    rows: list[Used] = [
+        (cell_words(cell, analysis.varying), name, used[cell.id, name])
+        for cell in analysis.plan.cells
+        for name in sorted(disk for cell_id, disk in used if cell_id == cell.id)
+    ]
+    return table(
+        rows,
+        ("Cell", lambda row: row[0]),
+        ("Virtual disk", lambda row: row[1]),
+        *((figures(f"{plural}/s"), _per_s(kind)) for kind, plural in KINDS.items()),
+        *((figures(f"{kind.capitalize()} ms"), _mean_ms(kind)) for kind in KINDS),
+        (figures("Depth"), lambda row: number(fmean(use.queue_depth_mean for use in row[2]))),
+        (
+            figures("Late p99 us"),
+            lambda row: number(_worst([one.lateness_us.p99 for one in row[2] if one.lateness_us])),
+        ),
+        (figures("Of its latency"), lambda row: _share(_worst([one.lateness_share for one in row[2]]))),
+        label="Virtual disks over the measured phases",
+        heads=2,
+    )
+
+
+def _per_s(kind: str) -> Callable[[Used], str]:
+    def per_s(row: Used) -> str:
+        requests = sum(getattr(use, kind).requests for use in row[2])
+        return number(requests / sum(use.seconds for use in row[2]))
+
+    return per_s
+
+
+def _mean_ms(kind: str) -> Callable[[Used], str]:
+    """Return the mean modelled latency of all requests; n/a if none took time."""
+
+    def mean_ms(row: Used) -> str:
+        served: list[RequestsServed] = [getattr(use, kind) for use in row[2]]
+        timed = [(one.latency_us.mean, one.requests) for one in served if one.latency_us]
+        requests = sum(of_trial for _, of_trial in timed)
+        total_us = sum(mean * of_trial for mean, of_trial in timed)
+        return milliseconds(total_us / requests if requests else None)
+
+    return mean_ms
+
+
+def _worst(figures: Sequence[float | None]) -> float | None:
+    return max((one for one in figures if one is not None), default=None)
+
+
+def _share(share: float | None) -> str:
+    return NOT_OBSERVED if share is None else f"{share:.1%}"

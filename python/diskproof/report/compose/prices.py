@@ -1,0 +1,141 @@
+"""What storages and their speed cost to buy."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, StoragePrice
+from diskproof.report.compose import money
+from diskproof.report.compose.cells import MOST_SHOWN
+from diskproof.report.compose.tables import figures, levels, shown_factors, table
+from diskproof.report.document import Block, Column, Figure, Paragraph, Section, Shortened, Table
+from diskproof.stats.intervals import Interval
+from diskproof.wording.numbers import count, listed, number, size
+
+NOT_MEASURED = "not measured"
+NOT_COMPARABLE = "not comparable"
+
+
+def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
+    """Return the part about prices; an empty one if the study gives none."""
+    prices = analysis.prices
+    if prices is None:
+        return Section("", ())
+    blocks: list[Block | Section] = [Paragraph(note(prices), only="full"), storage_prices(prices)]
+    speeds = speed_prices(analysis, prices)
+    if speeds.rows:
+        blocks += [Paragraph(_speed_note(prices), only="full"), speeds]
+        if reasons := _not_durable(prices):
+            blocks.append(Paragraph(reasons, only="full"))
+    sources = Section("Where the prices come from", (device_prices(prices),), folded=True)
+    return Section("Price of the storage", (*blocks, *drawn, sources), anchor="price", contents="Price")
+
+
+def note(prices: Prices) -> str:
+    """Return what the prices are of, and how they are made."""
+    what: dict[Basis, str] = {
+        "purchase": "what its devices cost to buy",
+        "month": "that of a month: rent, and what was bought spread evenly over its years",
+    }
+    said = (
+        f"In {prices.currency}, of the storage alone, from the prices that the study gives. A storage's "
+        f"price is {what[prices.basis]}. A GB is 10^9 bytes, as sold, of the devices that hold the data."
+    )
+    return f"{said} No price is given for {listed(prices.unpriced)}." if prices.unpriced else said
+
+
+def _speed_note(prices: Prices) -> str:
+    return (
+        f"{money.priced(prices)} per 1,000/s: the price over thousands of transactions per second. Per "
+        "million durable transactions: what the storage costs in the time that a million take, its price "
+        "spread evenly over its life. It is given only if the settings as read back lose no acknowledged "
+        "commit, and it holds if the disk keeps what it has flushed. Intervals are inverted from the "
+        "throughput's."
+    )
+
+
+def _not_durable(prices: Prices) -> str:
+    """Return why transactions are not counted as durable, and in how many cells; empty if all are."""
+    reasons = Counter(one.not_durable.why for one in prices.cells if one.not_durable)
+    said = "; ".join(f"{reason.text} ({count(cells, 'cell')})" for reason, cells in reasons.items())
+    return f"Not counted as durable: {said}." if said else ""
+
+
+# ---------------------------------------------------------------- tables
+
+
+def storage_prices(prices: Prices) -> Table:
+    """Return a row a storage: its devices, its price, a GB's, and that of a random request per second."""
+    loads = {one.workload: size(one.block_bytes) for row in prices.storages for one in row.requests}
+    none = NOT_COMPARABLE if any(row.barred for row in prices.storages) else NOT_MEASURED
+    heading = money.priced(prices)
+    requests: list[tuple[Column, Callable[[StoragePrice], str]]] = [
+        (figures(f"{heading} per IOPS ({load}, {block})"), partial(_request, load))
+        for load, block in loads.items()
+    ] or [(figures(f"{heading} per IOPS"), lambda _: none)]
+    return table(
+        prices.storages,
+        ("Storage", lambda row: row.storage),
+        ("Bought", lambda row: money.bought(row.bought)),
+        (figures(heading), lambda row: money.money(row.amount)),
+        (figures(f"{heading} per GB"), lambda row: money.money(row.amount_per_gb)),
+        *requests,
+        label="What each storage costs to buy",
+        most=MOST_SHOWN,
+        noun="storage",
+    )
+
+
+def _request(load: str, row: StoragePrice) -> str:
+    found = next((one for one in row.requests if one.workload == load), None)
+    if found is None:
+        return NOT_COMPARABLE if load in row.barred else NOT_MEASURED
+    through = "" if found.direct else ", page cache"
+    rest = f", {count(found.clients, 'client')}{through}"
+    return _quotient(found.amount, rest)
+
+
+def speed_prices(analysis: Analysis, prices: Prices) -> Table:
+    """Return a row a cell that has transactions: what a thousand per second cost, and a million durable."""
+    factors = shown_factors(analysis)
+    heading = money.priced(prices)
+    return table(
+        [row for row in prices.cells if row.metric == "transactions_per_s"],
+        *levels(factors),
+        (figures("Transactions/s", short="TPS"), lambda row: number(row.speed.estimate)),
+        (
+            figures(f"{heading} per 1,000/s"),
+            lambda row: NOT_COMPARABLE if row.bars else _quotient(row.per_1000_per_s),
+        ),
+        (figures(f"{prices.currency} per million durable"), _durable),
+        label="What the speed of every cell costs to buy",
+        heads=len(factors),
+        tall=True,
+        most=MOST_SHOWN,
+        noun="cell",
+    )
+
+
+def _quotient(interval: Interval | None, rest: str = "") -> str:
+    full, short = (money.quotient(interval, bounds=bounds) for bounds in (True, False))
+    return Shortened(f"{full}{rest}", f"{short}{rest}")
+
+
+def _durable(row: CellPrice) -> str:
+    if row.per_million:
+        return _quotient(row.per_million)
+    return row.not_durable.kind if row.not_durable else NOT_COMPARABLE
+
+
+def device_prices(prices: Prices) -> Table:
+    """Return a row a device: its price as the study gives it, and the source."""
+    return table(
+        prices.devices,
+        ("Device", lambda one: one.device),
+        (figures("Price"), money.device),
+        (figures("Size"), money.sold_size),
+        ("Paid for", money.life),
+        ("Source", lambda one: one.source),
+        label="Devices, their prices and the sources of these",
+    )

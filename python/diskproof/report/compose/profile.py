@@ -1,0 +1,202 @@
+"""A profile of a disk: its figures by cell, the place, and the jobs that make them again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from diskproof.report.compose.head import moment
+from diskproof.report.compose.machine import facts_table
+from diskproof.report.compose.probes import (
+    OTHERS,
+    PATTERNS,
+    RANDOM,
+    SEQUENTIAL,
+    effort,
+    lies_on,
+    probe,
+    title,
+)
+from diskproof.report.compose.tables import figures, table
+from diskproof.report.document import (
+    Block,
+    Code,
+    Column,
+    Document,
+    Figure,
+    Item,
+    Items,
+    Paragraph,
+    Section,
+    Table,
+)
+from diskproof.results.profile import DOUBTFUL, Pattern, Profile, ProfileCell, Stream
+from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
+
+StreamFigure = Callable[[Stream], float | None]
+
+JOBS_NOTE = (
+    "Each job makes its cell's figures again: write it to a file and give that to fio. Jobs that write need "
+    "the place named again."
+)
+NOTHING_DRAWN = "There is nothing to draw: no cell that a chart shows was measured."
+
+
+def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document:
+    """Return what a profile says; figures are shown on a page alone."""
+    notes = Items(tuple(Item(note.text, tone="warning") for note in profile.notes), style="findings")
+    jobs = tuple((probe(cell.probe), cell.job) for cell in profile.cells)
+    lies = lies_on(profile.place)
+    nothing: tuple[Block, ...] = (Paragraph(NOTHING_DRAWN),)
+    return Document(
+        name="profile",
+        heading=title(profile),
+        lead=(
+            Paragraph(f"{lies}; {effort(profile)}", only="short"),
+            Paragraph(f"{lies}. Measured {moment(profile.started_at)}: {effort(profile)}.", only="full"),
+        ),
+        sections=(
+            Section("Read this first", (notes,), anchor="notes", only="full"),
+            Section(
+                "Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts", only="full"
+            ),
+            Section("Figures", tuple(sections(profile)), anchor="figures", contents="Figures", quiet=True),
+            Section("Place and machine", (facts(profile),), anchor="place", contents="Place", only="full"),
+            Section(
+                "fio's jobs",
+                (
+                    Paragraph(JOBS_NOTE),
+                    Section(f"All {count(len(jobs), 'job')}", (Code(jobs),), folded=True),
+                ),
+                anchor="jobs",
+                contents="Jobs",
+                only="full",
+            ),
+            Section("", (notes,), only="short"),
+        ),
+        foot=f"Made by diskproof {profile.diskproof_version} from the profile's record alone.",
+    )
+
+
+def sections(profile: Profile) -> Iterator[Section]:
+    """Yield all tables of figures under their headings."""
+    for heading, found in (
+        ("Requests per second, at random offsets", iops(profile)),
+        ("MB/s, sequential", throughput(profile)),
+        ("Mean latency, ms", mean_latency(profile)),
+        ("99th percentile of latency, ms", tail_latency(profile)),
+        ("One request at a time", others(profile)),
+        ("The flushes among them", flushes(profile)),
+    ):
+        yield Section(heading, (replace(found, label=heading),))
+
+
+def iops(profile: Profile) -> Table:
+    """Return requests a second at random offsets, a column a queue depth."""
+    return _by_depth(profile, RANDOM, lambda stream: stream.per_s)
+
+
+def throughput(profile: Profile) -> Table:
+    """Return 10^6 bytes a second one after the other, a column a queue depth."""
+    return _by_depth(profile, SEQUENTIAL, lambda stream: stream.megabytes_per_s)
+
+
+def mean_latency(profile: Profile) -> Table:
+    """Return mean latencies in milliseconds, a column a queue depth."""
+    return _by_depth(profile, (*RANDOM, *SEQUENTIAL), lambda stream: stream.mean_us / 1000)
+
+
+def tail_latency(profile: Profile) -> Table:
+    """Return 99th percentiles in milliseconds; n/a if too few requests lie beyond."""
+    table = _by_depth(profile, (*RANDOM, *SEQUENTIAL), lambda stream: _ms(stream, "99"))
+    return Table(table.columns, tuple(row for row in table.rows if set(row[1:]) != {NOT_OBSERVED}))
+
+
+def others(profile: Profile) -> Table:
+    """Return a row a cell that has no queue: synced writes, the mix, the passes."""
+    return table(
+        [
+            (cell, stream)
+            for pattern in OTHERS
+            for cell in profile.measured(pattern)
+            if (stream := cell.requests)
+        ],
+        ("Cell", lambda row: probe(row[0].probe)),
+        (figures("Requests/s"), lambda row: _marked(row[0], number(row[1].per_s))),
+        (figures("MB/s"), lambda row: _marked(row[0], number(row[1].megabytes_per_s))),
+        (figures("mean ms"), lambda row: milliseconds(row[1].mean_us)),
+        (figures("p99 ms"), lambda row: number(_ms(row[1], "99"))),
+        (figures("max ms"), lambda row: milliseconds(row[1].max_us)),
+    )
+
+
+def flushes(profile: Profile) -> Table:
+    """Return a row a cell that flushes, with how long that took."""
+    return table(
+        [
+            (cell, stream)
+            for pattern in OTHERS
+            for cell in profile.measured(pattern)
+            if (stream := cell.flushes)
+        ],
+        ("After", lambda row: probe(row[0].probe)),
+        (figures("Flushes/s"), lambda row: number(row[1].per_s)),
+        (figures("mean ms"), lambda row: milliseconds(row[1].mean_us)),
+        (figures("p50 ms"), lambda row: number(_ms(row[1], "50"))),
+        (figures("p99 ms"), lambda row: number(_ms(row[1], "99"))),
+        (figures("max ms"), lambda row: milliseconds(row[1].max_us)),
+    )
+
+
+def facts(profile: Profile) -> Table:
+    """Return a row a fact of what was measured and on which machine."""
+    place, machine, device = profile.place, profile.machine, profile.place.device
+    cache = device.write_cache if device else None
+    rows = (
+        ("Place", f"{place.kind} {place.name}"),
+        ("Worked on", place.path),
+        ("Lies on", lies_on(place)),
+        ("Mount options", place.mount_options or NOT_OBSERVED),
+        ("Write cache", cache or NOT_OBSERVED),
+        ("Scheduler", (device.scheduler if device else None) or NOT_OBSERVED),
+        ("Bytes touched", size(place.size_bytes)),
+        ("Page cache", "bypassed" if place.direct else "used"),
+        ("Host", machine.host),
+        ("CPU", f"{machine.cpu_model}, {count(machine.cpus, 'CPU')} usable"),
+        ("CPU governor", machine.governor or "not visible"),
+        ("Memory", size(machine.memory_bytes)),
+        ("Virtual machine", machine.virtualised or "no sign of one"),
+        ("System", f"{machine.distribution}, {machine.kernel}"),
+        ("fio", f"{profile.fio_version}, engine {profile.engine}"),
+        ("diskproof", profile.diskproof_version),
+        ("Started", moment(profile.started_at)),
+    )
+    return facts_table(rows, "What was measured, and where")
+
+
+def _by_depth(profile: Profile, patterns: Sequence[Pattern], figure: StreamFigure) -> Table:
+    cells = [cell for pattern in patterns for cell in profile.measured(pattern)]
+    depths = sorted({cell.probe.depth for cell in cells})
+    lines = dict.fromkeys((cell.probe.pattern, cell.probe.block_bytes) for cell in cells)
+    found = {(cell.probe.pattern, cell.probe.block_bytes, cell.probe.depth): cell for cell in cells}
+    columns = (Column("Queue depth"), *(Column(str(depth), figures=True) for depth in depths))
+    rows = tuple(
+        (
+            f"{PATTERNS[pattern]} {size(block)}",
+            *(_shown(found.get((pattern, block, depth)), figure) for depth in depths),
+        )
+        for pattern, block in lines
+    )
+    return Table(columns, rows)
+
+
+def _shown(cell: ProfileCell | None, figure: StreamFigure) -> str:
+    found = figure(cell.requests) if cell and cell.requests else None
+    return number(found) if cell is None or found is None else _marked(cell, number(found))
+
+
+def _marked(cell: ProfileCell, figure: str) -> str:
+    return f"{figure}{DOUBTFUL}" if cell.doubt else figure
+
+
+def _ms(stream: Stream, percentile: str) -> float | None:
+    known = stream.percentiles_us.get(percentile)
+    return None if known is None else known / 1000

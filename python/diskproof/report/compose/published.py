@@ -1,0 +1,166 @@
+"""What was published beside what was measured: a table of ratios and one of figures a published table."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.published.marks import SIZE_BAND, TIE
+from diskproof.analysis.published.shapes import BesideFigure, BesideRatio
+from diskproof.report.compose import beside
+from diskproof.report.compose.beside import MEASURES, Group
+from diskproof.report.compose.tables import factor_column, figures, table
+from diskproof.report.document import Block, Column, Figure, Item, Items, Line, Paragraph, Section, Table
+from diskproof.report.intervals import extrapolated, with_bounds
+from diskproof.results.published import PublishedMeasure
+from diskproof.wording.numbers import NOT_OBSERVED, count, number, printed
+
+BAND = f"{1 / SIZE_BAND:g} to {SIZE_BAND:g}"
+
+NOTE = (
+    "A ratio is one of speeds; seconds are inverted. agrees: the order is as published (faster, slower, or "
+    f"the same: within a factor of {TIE:.3g}), and the size is {BAND} times the published one. order agrees: "
+    "the size is not decided. size differs, order differs: the whole interval lies beyond. inconclusive: it "
+    "allows more than one order. The intervals are not adjusted for their number; the published figures have "
+    "none. Held back by: what the first and the second of the two wait for here, over the whole job if it is "
+    "one. n/a: not measured."
+)
+
+SHORT_NOTE = (
+    f"Order: faster, slower or the same, as published; size: {BAND} times the published ratio. The marks are "
+    "not adjusted for their number."
+)
+
+MOST_SHOWN = 30
+MOST_PARTED = 6
+MOST_REASONS = 3
+"""Ratios, groups of ratios that do not agree, and reasons of each that a terminal shows."""
+
+
+def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
+    """Return the section about what was published; an empty one if nothing was."""
+    if not analysis.beside:
+        return Section("", ())
+    groups = beside.groups(analysis)
+    blocks: list[Block | Section] = [
+        Paragraph(f"{beside.source(analysis)}. {beside.summary(analysis)}.", style="lead"),
+        Paragraph(NOTE, only="full"),
+        *drawn,
+        *_in_short(groups),
+    ]
+    blocks += [replace(group_section(one), only="full") for one in groups]
+    return Section("Beside the published figures", tuple(blocks), anchor="published", contents="Published")
+
+
+def group_section(group: Group) -> Section:
+    """Return a published table: its ratios with their reasons, and its figures."""
+    place: Block = Paragraph(group.place, style="note")
+    return Section(group.title, (place, *_ratios(group), *_figures(group)))
+
+
+def _ratios(group: Group) -> Iterator[Block]:
+    if group.ratios:
+        yield ratios_table(group)
+    yield _reasons(beside.reasons(group))
+
+
+def _figures(group: Group) -> Iterator[Block | Section]:
+    if group.figures:
+        content: tuple[Block, ...] = (
+            figures_table(group),
+            *(Paragraph(f"n/a: {why}.") for why in beside.missing(group)),
+        )
+        yield Section(f"Figures of {group.title}", content, folded=bool(group.ratios))
+
+
+def _reasons(found: Sequence[tuple[str, Sequence[str]]]) -> Items:
+    items = [Item(whom, tone="warning", lines=tuple(map(Line, why))) for whom, why in found]
+    return Items(tuple(items), most=MOST_PARTED, most_lines=MOST_REASONS, noun="difference")
+
+
+def _in_short(whole: Sequence[Group]) -> Iterator[Block | Section]:
+    """Yield what a terminal shows: one ratio a comparison, and only those of two cells of the run."""
+    groups = [group.in_short() for group in whole]
+    if any(group.ratios for group in groups):
+        yield Paragraph(SHORT_NOTE, style="note", only="short")
+    for line in beside.unlisted(groups):
+        yield Paragraph(f"  {line}", style="note", only="short")
+    if others := sum(len(group.ratios) for group in whole) - sum(len(group.ratios) for group in groups):
+        more = f"  {count(others, 'more ratio')} of the same trials in other measures: see report.html"
+        yield Paragraph(more, style="note", only="short")
+    left, found = MOST_SHOWN, []
+    for group in (one.with_cells() for one in groups):
+        found += beside.reasons(group)
+        if group.ratios:
+            shown = ratios_table(group)
+            yield Paragraph(group.title, style="note", only="short")
+            yield replace(shown, most=max(left, 0), noun="published ratio", only="short")
+            left -= len(shown.rows)
+    yield replace(_reasons(found), only="short")
+
+
+# ---------------------------------------------------------------- tables
+
+
+def ratios_table(group: Group) -> Table:
+    """Return a row a ratio: published, measured, one over the other, what holds both back, and the mark."""
+    parts = any(row.published.part is not None for row in group.ratios)
+    several = len(group.measures) > 1
+    return table(
+        group.ratios,
+        ("Ratio of", beside.compared),
+        *([("Test", _part)] if parts else []),
+        *(
+            (factor_column(factor), lambda row, factor=factor: group.held(row).get(factor, ""))
+            for factor in group.ratio_factors
+        ),
+        *([("In", lambda row: MEASURES[row.published.measure])] if several else []),
+        (figures("Published"), lambda row: number(row.published.ratio)),
+        (figures("Measured"), lambda row: with_bounds(row.measured) + extrapolated(row.extrapolated)),
+        (figures("Measured / published", only="full"), lambda row: with_bounds(row.of_published)),
+        *([(Column("Held back by", drop=1), group.held_back)] if group.has_limits else []),
+        ("Mark", lambda row: row.mark),
+        label=f"Ratios of {group.title}",
+        tall=True,
+    )
+
+
+def _part(row: BesideRatio | BesideFigure) -> str:
+    return row.published.part or ""
+
+
+def figures_table(group: Group) -> Table:
+    """Return a row a cell and test: every measure as published and as measured."""
+    measures = [one for one in MEASURES if any(row.published.measure == one for row in group.figures)]
+    parts = any(row.published.part is not None for row in group.figures)
+    return table(
+        beside.figure_rows(group),
+        *(
+            (factor_column(factor), lambda row, factor=factor: group.levels(row[0]).get(factor, ""))
+            for factor in group.figure_factors
+        ),
+        *([("Test", lambda row: _part(row[0]))] if parts else []),
+        *(
+            column
+            for one in measures
+            for column in (
+                (figures(f"{MEASURES[one]} published"), lambda row, one=one: _published(row[1], one)),
+                (figures("Measured"), lambda row, one=one: _measured(row[1], one)),
+            )
+        ),
+        label=f"Figures of {group.title}",
+        heads=len(group.figure_factors),
+        tall=True,
+    )
+
+
+ByMeasure = dict[PublishedMeasure, BesideFigure]
+
+
+def _published(row: ByMeasure, measure: PublishedMeasure) -> str:
+    return printed(row[measure].published.value) if measure in row else NOT_OBSERVED
+
+
+def _measured(row: ByMeasure, measure: PublishedMeasure) -> str:
+    if measure not in row:
+        return NOT_OBSERVED
+    return with_bounds(row[measure].measured) + extrapolated(row[measure].extrapolated)

@@ -1,0 +1,440 @@
+"""What the cuts showed: verdicts, a table for each way to die and never one for all, documentation."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.safety.shapes import (
+    Agreement,
+    ControlAnswer,
+    CutAnswer,
+    CutFinding,
+    DocumentedAnswer,
+    Safety,
+    SafetyOutcome,
+    SafetyVerdict,
+    SpeedBeside,
+    Spread,
+)
+from diskproof.analysis.safety.speed import typical
+from diskproof.analysis.safety.worst import worst_way
+from diskproof.report.compose import cut_words as said
+from diskproof.report.compose import findings
+from diskproof.report.compose.safety_words import TAKEN, TITLES
+from diskproof.report.compose.tables import factor_column, figures, table
+from diskproof.report.document import (
+    Block,
+    Column,
+    Figure,
+    Item,
+    Items,
+    Line,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+)
+from diskproof.report.intervals import bounds, confidence, estimate, with_bounds
+from diskproof.results.crash_plan import CrashCell, Way
+from diskproof.results.factor import Factor
+from diskproof.wording.numbers import NOT_OBSERVED, count, listed, size
+
+OUTCOMES: dict[SafetyOutcome, tuple[str, Tone]] = {
+    "kept": ("=", "plain"),  # no green: it holds for so many cuts, and for no other
+    "lost": ("▼", "worse"),
+    "damaged": ("✕", "alarm"),
+    "unverified": ("?", "barred"),
+    "not known": ("?", "barred"),
+}
+"""Mark and tone of each."""
+
+NOTE = (
+    "Lost: transactions that were acknowledged to a client and were missing after recovery. Median, mean "
+    "and worst are over all telling cuts, those without a loss among them. Window: from the first lost "
+    "acknowledgement to the cut; the worst loss and the worst window may be of different cuts. The share "
+    "of cuts with a loss has an exact two-sided 95% interval (Clopper and Pearson). If none or all of n "
+    "cuts lost something, it has a one-sided 95% bound (about 3/n). At risk: more commits had been "
+    "acknowledged since the last flush than there were clients. After a power cut it is also at risk if a"
+    " disk had writes that were not safe yet, or if something was taken. The other cuts had nothing to "
+    "take that is known of. There unasked: transactions that were committed while their answer was under "
+    "way; nothing is wrong with them. + after a window: in some cuts all acknowledged transactions were "
+    "lost. The window is then as long as the load, and the true one is at least that. All: in some cut "
+    "the whole database was lost."
+)
+
+MOST_VERDICTS = 8
+MOST_CELLS = 16
+MOST_DOCUMENTED = 8
+"""What a terminal shows."""
+
+DIFFERING: tuple[Agreement, ...] = ("contradicts", "not seen")
+"""What a terminal lists of the rows that documentation has; the others are counted."""
+
+
+def alarms(safety: Safety) -> Items:
+    """Return what is shown above everything else: controls that did not do what they must."""
+    ranks = {"failed": 0, "too weak": 1, "not tried": 2} if safety.complete else {"failed": 0}
+    broken = sorted(
+        (one for one in safety.controls if one.outcome in ranks), key=lambda one: ranks[one.outcome]
+    )
+    items = [Item(said.control(safety, one), lead=f"control {one.outcome}", tone="alarm") for one in broken]
+    return Items(tuple(items), style="alarms")
+
+
+def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
+    """Return the section about the cuts; an empty one if the study asks for none."""
+    safety = analysis.safety
+    if safety is None:
+        return Section("", ())
+    blocks: Iterator[Block | Section] = (
+        _blocks(analysis, safety, drawn)
+        if safety.made
+        else iter([Paragraph("No cut has been made yet. Continue with `--resume`.")])
+    )
+    return Section("Safety", tuple(blocks), anchor="safety", contents="Safety")
+
+
+def _blocks(analysis: Analysis, safety: Safety, drawn: Sequence[Figure]) -> Iterator[Block | Section]:
+    verdicts = tuple(_verdict(analysis, safety, one) for one in safety.verdicts)
+    yield Items(verdicts, style="verdicts", most=MOST_VERDICTS, noun="verdict")
+    yield Paragraph(controls(safety), style="note")
+    yield Section(
+        "The controls", (Items(tuple(_control(safety, one) for one in safety.controls)),), folded=True
+    )
+    yield Items(tuple(Item(one, tone="warning") for one in _unverified(safety)))
+    if safety.speeds:
+        short = speed_and_safety_in_short(safety)
+        yield Section(
+            "Speed beside safety",
+            (
+                replace(speed_and_safety(analysis, safety), only="full"),
+                replace(short, only="short"),
+                *_other_speeds(len(safety.speeds) - len(short.rows)),
+            ),
+        )
+    yield from drawn
+    for way in ways(safety):
+        after = Section(
+            "After the cuts: damage, recovery, the disks", (after_cuts(safety, way),), folded=True
+        )
+        taken = Paragraph(TAKEN[way], style="note")
+        yield Section(TITLES[way], (taken, cuts(safety, way), after))
+    yield Paragraph(NOTE, only="full")
+    yield _documentation(safety)
+    found = [(one.finding, where(one)) for one in safety.findings]
+    yield Section("Findings of the cuts", (findings.items(found, "finding"),))
+
+
+def _other_speeds(others: int) -> Iterator[Paragraph]:
+    if others:
+        said = f"  {count(others, 'more speed')} at other loads: see report.html"
+        yield Paragraph(said, style="note", only="short")
+
+
+def _verdict(analysis: Analysis, safety: Safety, verdict: SafetyVerdict) -> Item:
+    """Return a verdict; that nothing was lost is never said without the number of cuts that show it."""
+    mark, tone = OUTCOMES[verdict.outcome]
+    outcome = f"kept in {said.cuts(verdict.cuts)}" if verdict.outcome == "kept" else verdict.outcome
+    reasons = tuple(map(Line, said.reasons(safety, verdict)))
+    sentence = said.verdict(analysis, safety, verdict)
+    where = TITLES[verdict.way].lower()
+    return Item(sentence, mark, outcome, where=where, tone=tone, lines=reasons)
+
+
+def _control(safety: Safety, control: ControlAnswer) -> Item:
+    return Item(said.control(safety, control), lead=control.outcome)
+
+
+def controls(safety: Safety) -> str:
+    """Return what came of the controls, or that there are none."""
+    if not safety.controls and not safety.unasked:
+        return (
+            "The campaign has no controls. `controls` in `[crash]` names cells that must keep or lose "
+            "something. Without them, a campaign that detects no loss looks like one in which nothing is "
+            "lost."
+        )
+    return " ".join(filter(None, (_held(safety), _unasked(safety))))
+
+
+def _held(safety: Safety) -> str:
+    if not safety.controls:
+        return ""
+    held = sum(one.outcome == "holds" for one in safety.controls)
+    if held == len(safety.controls):
+        return f"All {count(held, 'control')} did what they must." if held > 1 else "Its control holds."
+    return f"{held} of {count(len(safety.controls), 'control')} did what they must."
+
+
+def _unasked(safety: Safety) -> str:
+    if not safety.unasked:
+        return ""
+    was = "was" if len(safety.unasked) == 1 else "were"
+    unasked = "; ".join(map(said.unasked, safety.unasked))
+    return f"{count(len(safety.unasked), 'control')} {was} not asked: {unasked}."
+
+
+def _unverified(safety: Safety) -> list[str]:
+    """Return for each storage without a power cut that its safety is not known."""
+    by_storage = {one.cell.storage: one.cell.unverified for one in safety.answers if one.cell.unverified}
+    return [f"{storage}: {why}." for storage, why in by_storage.items()]
+
+
+def where(found: CutFinding, most: int = findings.MOST_PLACES) -> str:
+    """Return the cuts that a finding concerns, the first few by name."""
+    return listed(found.cuts, most)
+
+
+# ---------------------------------------------------------------- a row a cell
+
+Filled = tuple[Column, Callable[[CutAnswer], str]]
+
+
+def ways(safety: Safety) -> list[Way]:
+    """Return the ways in which something has died, the worst first."""
+    return list(dict.fromkeys(one.way for one in safety.answers if one.made))
+
+
+def cuts(safety: Safety, way: Way) -> Table:
+    """Return a row a cell: how many of its cuts lost something, and how much."""
+    return _table(safety, way, _LOSSES, f"Losses: {TITLES[way]}")
+
+
+def after_cuts(safety: Safety, way: Way) -> Table:
+    """Return a row a cell: damage, recovery, the binary log, and what the disks kept."""
+    return _table(safety, way, _AFTERWARDS, f"After the cuts: {TITLES[way]}")
+
+
+def _table(safety: Safety, way: Way, columns: Sequence[Filled], label: str) -> Table:
+    answers = [one for one in safety.answers if one.way == way]
+    # A figure that no cell has (a kill has no torn writes) needs no column.
+    known = [one for one in columns if any(one[1](answer) != NOT_OBSERVED for answer in answers)]
+    levels = level_columns(cells_of(safety))
+    return table(
+        answers, *levels, *known, label=label, heads=len(levels), tall=True, most=MOST_CELLS, noun="cell"
+    )
+
+
+def level_columns(cells: Sequence[CrashCell]) -> list[tuple[Column, Callable[["OfCrashCell"], str]]]:
+    """Return a column for each level that tells the cells apart."""
+    return [(Column(level.capitalize()), partial(_level, level)) for level in levels_shown(cells)]
+
+
+def _level(level: str, one: "OfCrashCell") -> str:
+    return str(getattr(one.cell, level))
+
+
+class OfCrashCell(Protocol):
+    """Something that is said of a cell that is cut."""
+
+    @property
+    def cell(self) -> CrashCell:
+        """The cell."""
+
+
+def levels_shown(cells: Sequence[CrashCell]) -> list[str]:
+    """Return what tells the cells that are cut apart; every table has storage and tuning."""
+    servers = {cell.server for cell in cells}
+    return [*(["server"] if len(servers) > 1 else []), "storage", "tuning"]
+
+
+def cells_of(safety: Safety) -> list[CrashCell]:
+    """Return the cells that are cut, in the order of the plan."""
+    return list({one.cell.id: one.cell for one in safety.answers}.values())
+
+
+def _number(figure: float | None) -> str:
+    return NOT_OBSERVED if figure is None else f"{figure:,.0f}"
+
+
+def _of(spread: Spread | None, which: str) -> str:
+    """Return a number of transactions: whole, but for a mean or a median between two cuts."""
+    if spread is None:
+        return NOT_OBSERVED
+    value: float = getattr(spread, which)
+    return _number(value) if value == int(value) or value >= 100 else f"{value:.1f}"
+
+
+def _seconds(spread: Spread | None, which: str) -> str:
+    return NOT_OBSERVED if spread is None else said.seconds(getattr(spread, which)).removesuffix(" s")
+
+
+def _window(answer: CutAnswer, which: str) -> str:
+    """Return a window; with a ``+`` if the load was too short to see all of it."""
+    shown = _seconds(answer.window_s, which)
+    return f"{shown}+" if answer.open_windows else shown
+
+
+def _worst_lost(answer: CutAnswer) -> str:
+    return "all" if answer.gone else _of(answer.lost, "worst")
+
+
+def _telling(figure: Callable[[CutAnswer], float | None]) -> Callable[[CutAnswer], str]:
+    return lambda one: _number(figure(one)) if one.telling else NOT_OBSERVED
+
+
+def _of_disks(words: Callable[[CutAnswer], str]) -> Callable[[CutAnswer], str]:
+    return lambda one: NOT_OBSERVED if one.way == "kill" else words(one)
+
+
+def _share(answer: CutAnswer) -> str:
+    return said.interval(answer.loss_share) if answer.loss_share else NOT_OBSERVED
+
+
+def _kept(answer: CutAnswer) -> str:
+    drawn = [f"{keep} {one.cuts}" for keep, one in answer.kept.items()]
+    return ", ".join(drawn) or NOT_OBSERVED
+
+
+def _binlog(answer: CutAnswer) -> str:
+    if answer.binlog is None:
+        return NOT_OBSERVED
+    return f"{answer.binlog.cuts_binlog_only}, {answer.binlog.cuts_engine_only}"
+
+
+_damaged = _telling(lambda one: one.damaged)
+
+_LOSSES: tuple[Filled, ...] = (
+    (figures("Cuts", only="full"), lambda one: f"{one.telling} of {one.planned}"),
+    (figures("At risk"), _telling(lambda one: one.at_risk)),
+    (figures("With loss"), lambda one: f"{one.with_loss} of {one.telling}"),
+    (figures("Share, 95%"), _share),
+    (figures("Damaged"), _damaged),
+    (figures("Median lost", drop=2), lambda one: _of(one.lost, "median")),
+    (figures("Mean lost", only="full"), lambda one: _of(one.lost, "mean")),
+    (figures("Worst"), _worst_lost),
+    (figures("Median window s", only="full"), lambda one: _window(one, "median")),
+    (figures("Window s"), lambda one: _window(one, "worst")),
+    (figures("Recovery s", only="short", drop=1), lambda one: _seconds(one.recovery_s, "median")),
+)
+
+_AFTERWARDS: tuple[Filled, ...] = (
+    (figures("Acknowledged"), _telling(lambda one: one.acknowledged)),
+    (figures("There unasked"), lambda one: _number(one.unacknowledged_present)),
+    (Column("Damage, by cuts"), lambda one: said.kinds(one.damage) or "none"),
+    (figures("Binlog ahead, behind"), _binlog),
+    (figures("Recovery median s"), lambda one: _seconds(one.recovery_s, "median")),
+    (figures("worst s"), lambda one: _seconds(one.recovery_s, "worst")),
+    (figures("Torn writes"), _of_disks(lambda one: _number(one.torn_writes))),
+    (figures("Lost in the disks"), _of_disks(lambda one: size(one.lost_bytes))),
+    (Column("Drawn"), _kept),
+    (figures("Silent"), lambda one: _number(sum(cause.cuts for cause in one.silent))),
+    (figures("Broke off"), lambda one: _number(sum(cause.cuts for cause in one.unfinished))),
+)
+
+
+# ---------------------------------------------------------------- speed beside safety
+
+
+def speed_and_safety(analysis: Analysis, safety: Safety) -> Table:
+    """Return a row a measured cell that was cut as well: its speed, and what the worst way tried took."""
+    return _beside(safety, safety.speeds, f"{confidence(analysis)} interval")
+
+
+def speed_and_safety_in_short(safety: Safety) -> Table:
+    """Return a row a cell that was cut, with the speed that represents it, and no intervals."""
+    chosen = [typical(safety.speeds, cell) for cell in cells_of(safety)]
+    return _beside(safety, [one for one in chosen if one is not None], None)
+
+
+def _beside(safety: Safety, speeds: Sequence[SpeedBeside], interval: str | None) -> Table:
+    factors: tuple[Factor, ...] = ("workload", "memory", "clients")
+    shown = [factor for factor in factors if len({one.cell.level(factor) for one in speeds}) > 1]
+    worst = {
+        speed.crash_cell: worst_way(one for one in safety.answers if one.cell.id == speed.crash_cell)
+        for speed in speeds
+    }
+
+    def of_cuts(entry: Callable[[CutAnswer], str]) -> Callable[[SpeedBeside], str]:
+        return lambda speed: entry(worst[speed.crash_cell])
+
+    levels = level_columns(cells_of(safety))
+    return table(
+        speeds,
+        *((column, of_cuts(level)) for column, level in levels),
+        *((factor_column(one), lambda speed, one=one: speed.cell.level(one)) for one in shown),
+        (figures("Transactions/s", short="TPS"), lambda speed: estimate(speed.throughput_per_s)),
+        *([(figures(interval), lambda speed: bounds(speed.throughput_per_s))] if interval else []),
+        (figures("Ratio"), lambda speed: _ratio(speed, bounds=interval is not None)),
+        ("Dies by", of_cuts(lambda one: one.way)),
+        (figures("With loss"), of_cuts(lambda one: f"{one.with_loss} of {one.telling}")),
+        (figures("Damaged"), of_cuts(_damaged)),
+        (figures("Worst lost"), of_cuts(_worst_lost)),
+        (figures("Window s"), of_cuts(lambda one: _window(one, "worst"))),
+        label="Speed of every setting beside what it lost",
+        heads=len(levels),
+        tall=True,
+        most=MOST_CELLS,
+        noun="cell",
+    )
+
+
+def _ratio(speed: SpeedBeside, *, bounds: bool) -> str:
+    if speed.ratio is None:
+        return "1" if speed.is_first else NOT_OBSERVED
+    return with_bounds(speed.ratio) if bounds else estimate(speed.ratio)
+
+
+# ---------------------------------------------------------------- documentation
+
+_ORDER: tuple[Agreement, ...] = ("contradicts", "not seen", "agrees", "not tried")
+
+_COUNTED: dict[Agreement, str] = {
+    "agrees": "{} as documented",
+    "contradicts": "{} against its documentation",
+    "not seen": "{} with a documented loss that was not seen",
+    "not tried": "{} without a telling cut",
+}
+
+
+def _documentation(safety: Safety) -> Section:
+    outcomes = [one.outcome for one in safety.documented]
+    counts = [text.format(outcomes.count(one)) for one, text in _COUNTED.items() if one in outcomes]
+    ordered = sorted(safety.documented, key=lambda one: _ORDER.index(one.outcome))
+    differing = [_differing(safety, one) for one in ordered if one.outcome in DIFFERING]
+    blocks = (
+        Paragraph(f"{count(len(outcomes), 'row')}: {', '.join(counts)}."),
+        Items(tuple(differing), most=MOST_DOCUMENTED, noun="row", only="short"),
+        documented(safety),
+    )
+    return Section("Beside the documentation", blocks if outcomes else ())
+
+
+def _differing(safety: Safety, answer: DocumentedAnswer) -> Item:
+    notes = "; ".join(text.rstrip(".") for text in (answer.documented.note, answer.documented.source) if text)
+    return Item(
+        f"documented “{_says(answer)}”; it {said.observed(safety, answer)}{f' ({notes})' if notes else ''}",
+        "!" if answer.outcome == "contradicts" else "?",
+        lead=answer.outcome,
+        name=f"{answer.cell.id}, {answer.way}",
+        tone="warning",
+    )
+
+
+def documented(safety: Safety) -> Table:
+    """Return a row a cell and way: what documentation says, what was observed, and whether they agree."""
+    levels = level_columns(cells_of(safety))
+    return table(
+        safety.documented,
+        *levels,
+        ("Dies by", lambda one: one.way),
+        ("Documented", _says),
+        ("Observed", lambda one: said.observed(safety, one)),
+        ("Outcome", lambda one: one.outcome),
+        (
+            "Source and note",
+            lambda one: "; ".join(
+                text.rstrip(".") for text in (one.documented.source, one.documented.note) if text
+            ),
+        ),
+        label="What documentation says, beside what was observed",
+        heads=len(levels) + 1,
+        tall=True,
+        only="full",
+    )
+
+
+def _says(answer: DocumentedAnswer) -> str:
+    within_s = answer.documented.within_s
+    return answer.documented.says + (f", up to {within_s:g} s" if within_s is not None else "")

@@ -1,0 +1,64 @@
+"""How cuts are said: how many were made, how, and what each way to die takes."""
+
+from collections import Counter
+
+from diskproof.analysis.safety.shapes import Safety
+from diskproof.results.crash_plan import CrashPlan, Keep, Way
+from diskproof.wording.numbers import count, listed
+
+TITLES: dict[Way, str] = {
+    "power": "The power cut",
+    "stop": "The operating system stopped",
+    "kill": "The server killed",
+}
+
+TAKEN: dict[Way, str] = {
+    "power": "Taken: what only the page cache or a disk's volatile cache held.",
+    "stop": "Taken: what only the page cache held. The disks kept all that had reached them: this is no "
+    "power cut.",
+    "kill": "Taken: what only the server's own memory held. The page cache and the disks kept all that had "
+    "reached them: this is no power cut, and no proof against one.",
+}
+
+_KEPT: dict[Keep, str] = {
+    "random": "drawn for each disk and cut: nothing, all, a random subset, or a prefix in time",
+    "nothing": "nothing",
+    "all": "all of it",
+    "subset": "a random subset",
+    "prefix": "a prefix in time",
+}
+
+
+def progress(safety: Safety) -> str:
+    """Return how far a campaign got: ``118 of 120 cuts, 115 telling``."""
+    text = f"{safety.made:,} of {count(safety.planned, 'cut')}"
+    if not safety.made:
+        return f"{text} made"
+    return f"{text}, all telling" if safety.telling == safety.made else f"{text}, {safety.telling:,} telling"
+
+
+def design(crash: CrashPlan) -> str:
+    """Return the campaign's shape: ``4 cells cut 50 times each by power and kill``."""
+    dying = Counter(way for cell in crash.cells for way in cell.ways)
+    times = "once" if crash.cuts == 1 else f"{crash.cuts:,} times"
+    times += " each" if len(dying) > 1 else ""
+    cells = count(len(crash.cells), "cell")
+    if set(dying.values()) == {len(crash.cells)}:
+        return f"{cells} cut {times} by {listed(list(dying))}"
+    counts = [f"{number} by {way}" for way, number in dying.items()]
+    return f"{cells} cut {times}, {listed(counts)}"
+
+
+def method(crash: CrashPlan) -> str:
+    """Return how the cuts were made."""
+    clients = sorted({cell.clients for cell in crash.cells})
+    kept = f" After a power cut, this was left of the writes that were not yet safe: {_KEPT[crash.keep]}."
+    return (
+        "For each cut the data set is restored and the server started. "
+        f"{listed([str(one) for one in clients])} clients transfer between {crash.accounts:,} accounts; each "
+        "writes down every commit that was acknowledged before it continues. The cut comes at a seeded "
+        "moment while commits are being acknowledged. After recovery every account and every transfer is "
+        "compared with what was written down. A cut during which no commit was being acknowledged is no "
+        f"evidence, and is counted apart.{kept if any('power' in cell.ways for cell in crash.cells) else ''} "
+        f"The cuts were made in {count(crash.cuts, 'block')}, in a random order in each."
+    )

@@ -1,0 +1,76 @@
+"""What tables of cells share: each column beside the function that fills it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, Protocol, TypeVar
+
+from diskproof.analysis.answers import Analysis
+from diskproof.report.document import Column, Only, Table
+from diskproof.results.factor import Factor
+from diskproof.results.plan import Cell
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Of(Generic[Row]):
+    """Something that is said of a cell, with the cell."""
+
+    cell: Cell
+    it: Row
+
+
+class OfCell(Protocol):
+    """Something that is said of a cell."""
+
+    @property
+    def cell(self) -> Cell:
+        """The cell."""
+
+
+def table(
+    rows: Iterable[Row],
+    *columns: tuple[Column | str, Callable[[Row], str]],
+    label: str = "",
+    heads: int = 1,
+    tall: bool = False,
+    most: int | None = None,
+    noun: str = "row",
+    only: Only | None = None,
+) -> Table:
+    """Return a table of columns, each with the function that fills it."""
+    return Table(
+        tuple(Column(column) if isinstance(column, str) else column for column, _ in columns),
+        tuple(tuple(entry(row) for _, entry in columns) for row in rows),
+        label,
+        heads,
+        tall,
+        most,
+        noun,
+        only,
+    )
+
+
+def figures(title: str, only: Only | None = None, short: str = "", drop: int = 0) -> Column:
+    """Return a column of figures."""
+    return Column(title, figures=True, only=only, short=short, drop=drop)
+
+
+def levels(factors: Sequence[Factor]) -> list[tuple[Column, Callable[[OfCell], str]]]:
+    """Return a column for each of the factors that tell cells apart."""
+    return [(factor_column(factor), partial(_level, factor)) for factor in factors]
+
+
+def _level(factor: Factor, row: OfCell) -> str:
+    return row.cell.level(factor)
+
+
+def factor_column(factor: Factor) -> Column:
+    """Return the column of a factor's levels."""
+    return Column(factor.capitalize(), figures=factor in {"clients", "memory"})
+
+
+def shown_factors(analysis: Analysis) -> tuple[Factor, ...]:
+    """Return the factors that tell the cells apart; storage alone if there is a single cell."""
+    return tuple(analysis.varying) or ("storage",)

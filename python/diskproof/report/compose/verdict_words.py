@@ -1,0 +1,174 @@
+"""The sentences of verdicts and of comparisons of two runs, made of their figures."""
+
+import math
+
+from diskproof.analysis.answers import CellComparison, Comparison, Outcome, Verdict
+from diskproof.results.factor import Factor
+from diskproof.results.plan import NO_LEVEL, Cell
+from diskproof.stats.intervals import Interval
+from diskproof.wording import numbers
+from diskproof.wording.numbers import percent, significant
+
+TIMES_FROM = 2.0
+"""From here on a ratio is said as "2.1 times", below as a percentage."""
+
+WIDE_FROM = 1.25
+"""From this ratio of an interval's ends on, each number has its own digits."""
+
+BARE_FILES = "bare files"
+"""The name of a level of a cell that has no server."""
+
+_PREPOSITIONS: dict[Factor, str] = {
+    "server": "in",
+    "workload": "for",
+    "storage": "on",
+    "tuning": "at",
+    "memory": "with",
+    "clients": "with",
+}
+"""What a sentence says before each condition, in this order."""
+
+
+def verdict(one: Verdict) -> str:
+    """Return a verdict as a sentence: ``disk is 4.7 times slower than dram (0.212, …) at safest``."""
+    above, below = subject(one.factor, one.level), subject(one.factor, one.baseline)
+    several = one.factor == "clients" and one.level != "1"
+    sentence = _outcome(one.outcome, above, below, one.ratio, one.same_within, several)
+    sentence += _by(one) + conditions(one.held)
+    if one.common_operations is not None:
+        sentence += f" over the {numbers.count(one.common_operations, 'operation')} that both ran"
+    if one.extrapolated:
+        sentence += EXTRAPOLATED
+    return f"{sentence}: {one.reasons[0].text}" if one.outcome == "not comparable" else sentence
+
+
+def comparison(one: CellComparison, runs: Comparison) -> str:
+    """Return what became of a cell from one run to the other as a sentence."""
+    sentence = _outcome(one.outcome, runs.b, runs.a, one.ratio, runs.same_within)
+    if one.outcome == "not comparable":
+        sentence += f": {one.reasons[0].text}"
+    else:
+        sentence += _by(one) + (EXTRAPOLATED if one.a_extrapolated or one.b_extrapolated else "")
+    return f"{cell_words(one.cell, runs.varying)}: {sentence}"
+
+
+def further_reasons(one: Verdict | CellComparison) -> list[str]:
+    """Return the reasons that the sentence does not give."""
+    reasons = [reason.text for reason in one.reasons]
+    return reasons[1:] if one.outcome == "not comparable" else reasons
+
+
+EXTRAPOLATED = ", by partly extrapolated seconds"
+
+
+def _by(one: Verdict | CellComparison) -> str:
+    return " by mean latency" if one.metric == "latency_mean_us" else ""
+
+
+def _outcome(
+    outcome: Outcome,
+    level: str,
+    baseline: str,
+    ratio: Interval | None,
+    same_within: float,
+    several: bool = False,
+) -> str:
+    if ratio is None:
+        return f"{level} and {baseline} are not comparable"
+    return difference(outcome, level, baseline, ratio, same_within, several)
+
+
+def difference(
+    outcome: Outcome,
+    level: str,
+    baseline: str,
+    ratio: Interval,
+    same_within: float,
+    several: bool = False,
+) -> str:
+    """Return the outcome of a comparison: ``disk is 4.7 times slower than dram (0.212, 95% interval …)``.
+
+    "a% slower" is 1 - x/y and "a% faster" x/y - 1, never one for the other. `several`: the level is plural.
+    """
+    match outcome:
+        case "the same":
+            said = f"{level} and {baseline} are the same within {percent(same_within)}"
+        case "inconclusive":
+            said = f"{level} against {baseline} is inconclusive"
+        case _:
+            said = f"{level} {'are' if several else 'is'} {_by_how_much(ratio.estimate)} {baseline}"
+    return f"{said} ({figures(ratio)})"
+
+
+def figures(ratio: Interval) -> str:
+    """Return a ratio with its interval: ``0.212, 95% interval 0.18 to 0.25``."""
+    if ratio.low is None or ratio.high is None:
+        return f"{significant(ratio.estimate, 3)}, without an interval"
+    if ratio.high > ratio.low * WIDE_FROM:
+        # No number of decimals suits bounds that are so far apart.
+        estimate, low, high = (
+            significant(ratio.estimate, 3),
+            significant(ratio.low, 2),
+            significant(ratio.high, 2),
+        )
+    else:
+        decimals = _decimals(ratio.estimate, (ratio.high - ratio.low) / 2)
+        estimate, low, high = (f"{value:.{decimals}f}" for value in (ratio.estimate, ratio.low, ratio.high))
+    return f"{estimate}, {percent(ratio.confidence)} interval {low} to {high}"
+
+
+def _decimals(estimate: float, half_width: float) -> int:
+    """Return so many decimals that an interval shows two significant digits, but never noise."""
+    of_width = 1 - math.floor(math.log10(half_width)) if half_width > 0 else 3
+    of_estimate = 1 - math.floor(math.log10(estimate))
+    return max(0, min(of_width, max(3, of_estimate)))
+
+
+def conditions(held: dict[Factor, str]) -> str:
+    """Return what was held equal: `` on disk at safest with 8 clients``; empty if nothing else varies."""
+    # A load on bare files is at no tuning.
+    shown = [factor for factor in _PREPOSITIONS if held.get(factor, NO_LEVEL) != NO_LEVEL]
+    said = {factor: _PREPOSITIONS[factor] for factor in shown}
+    if "memory" in said and "clients" in said:
+        said["clients"] = "and"  # with 1 GiB of memory and 8 clients
+    return "".join(f" {word} {subject(factor, held[factor])}" for factor, word in said.items())
+
+
+def subject(factor: Factor, level: str) -> str:
+    """Return a level as the subject of a sentence: ``disk``, ``8 clients``."""
+    if level == NO_LEVEL:
+        return BARE_FILES
+    if factor == "clients":
+        return clients(level)
+    return f"{level} of memory" if factor == "memory" else level
+
+
+def cell_words(cell: Cell, varying: list[Factor]) -> str:
+    """Return a cell by what varies in its study: ``disk, safest, 8 clients``; its storage if nothing."""
+    levels = {factor: cell.level(factor) for factor in varying}
+    said = [subject(factor, level) for factor, level in levels.items() if level != NO_LEVEL]
+    return ", ".join(said) or cell.storage
+
+
+def clients(level: str) -> str:
+    """Return a number of clients with its noun."""
+    return f"{level} {'client' if level == '1' else 'clients'}"
+
+
+def _by_how_much(ratio: float) -> str:
+    if ratio >= TIMES_FROM:
+        return f"{_two_digits(ratio)} times as fast as"
+    if ratio >= 1:
+        return f"{_points(ratio - 1)} faster than"
+    if 1 / ratio >= TIMES_FROM:
+        return f"{_two_digits(1 / ratio)} times slower than"
+    return f"{_points(1 - ratio)} slower than"
+
+
+def _points(share: float) -> str:
+    return f"{share * 100:.0f}%" if share >= 0.0995 else f"{share * 100:.1f}%"
+
+
+def _two_digits(value: float) -> str:
+    """Return two significant digits, and every digit before the point: ``4.7``, ``213``."""
+    return f"{value:.1f}" if value < 10 else f"{value:,.0f}"

@@ -1,0 +1,95 @@
+"""The cuts as rows of a CSV file."""
+
+from collections.abc import Sequence
+
+from diskproof.analysis.safety.count import why_silent, window_s
+from diskproof.results.crash_plan import CrashPlan
+from diskproof.results.cut import CutTrial, DiskAtCut, LedgerOutcome, Recovery
+from diskproof.results.record import Record
+
+Value = str | int | float | None
+Row = dict[str, Value]
+
+LEDGER = tuple(name for name in LedgerOutcome.model_fields if name not in ("acknowledged", "lost"))
+
+
+def cut_rows(crash: CrashPlan, cuts: Sequence[CutTrial]) -> list[Row]:
+    """Return a row a cut that was made, in the order of the run; a cut of no planned cell is left aside.
+
+    Their first columns are those of the speed trials; only rows of cuts have a `way`. What disks
+    held and lost is the sum over a cut's disks.
+    """
+    known = {cell.id for cell in crash.cells}
+    return [_row(crash, cut) for cut in cuts if cut.cell in known]
+
+
+def _row(crash: CrashPlan, cut: CutTrial) -> Row:
+    cell = crash.cell(cut.cell)
+    return {
+        "trial": cut.id,
+        "block": cut.block,
+        "position": cut.position,
+        "started_at": cut.started_at,
+        "finished": int(cut.finished),
+        "cell": cell.id,
+        "server": cell.server,
+        "storage": cell.storage,
+        "tuning": cell.tuning,
+        "memory_bytes": cell.memory_bytes,
+        "clients": cell.clients,
+        "way": cut.way,
+        "seed": cut.seed,
+        "telling": int(cut.finished and why_silent(cut) is None),
+        "silent_because": why.text if (why := why_silent(cut)) else None,
+        "put_off_s": cut.put_off_s,
+        "with_loss": int(cut.has_loss) if cut.finished else None,
+        "damaged": int(cut.is_damaged) if cut.finished else None,
+        "acknowledged": cut.ledger.acknowledged if cut.ledger else cut.acknowledged,
+        "unflushed_acknowledgements": cut.unflushed_acknowledgements,
+        "something_at_risk": int(cut.had_something_at_risk(cell.clients)) if cut.way != "kill" else None,
+        "lost": cut.lost,
+        "window_s": window_s(cut) if cut.finished else None,
+        **{name: _of(cut.ledger, name) for name in LEDGER},
+        **_recovery(cut.recovery),
+        **_disks(cut.disks),
+        **{name: getattr(cut.timings, name) for name in type(cut.timings).model_fields},
+        "evidence": cut.evidence,
+        "findings": "; ".join(f"{one.severity} {one.check}" for one in cut.findings),
+    }
+
+
+def _recovery(recovery: Recovery | None) -> Row:
+    return {
+        "mount_s": _of(recovery, "mount_s"),
+        "server_recovery_s": _of(recovery, "server_s"),
+        "refused": recovery.refused.text if recovery and recovery.refused else None,
+        "complaints": len(recovery.complaints) if recovery else None,
+        "damaged_tables": len(recovery.damaged_tables) if recovery else None,
+        "binlog_only": _of(recovery, "binlog_only"),
+        "engine_only": _of(recovery, "engine_only"),
+    }
+
+
+def _disks(disks: Sequence[DiskAtCut]) -> Row:
+    summed = (
+        "under_way",
+        "at_risk_writes",
+        "at_risk_bytes",
+        "answered_at_risk_writes",
+        "kept_bytes",
+        "lost_bytes",
+        "torn_writes",
+        "unreadable_sectors",
+    )
+    flushes = [disk.last_flush_before_s for disk in disks if disk.last_flush_before_s is not None]
+    return {
+        "keep": " ".join(disk.kept for disk in disks) or None,
+        **{name: sum(getattr(disk, name) for disk in disks) if disks else None for name in summed},
+        "last_flush_before_s": min(flushes, default=None),
+        "cuts_apart_s": max((disk.after_first_s for disk in disks), default=None),
+    }
+
+
+def _of(record: Record | None, name: str) -> Value:
+    value: Value = getattr(record, name) if record is not None else None
+    return value

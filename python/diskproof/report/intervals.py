@@ -1,0 +1,61 @@
+"""How intervals are written."""
+
+from collections.abc import Sequence
+
+from diskproof.analysis.answers import Analysis, CellAnswer
+from diskproof.report.document import Bar
+from diskproof.stats.intervals import Interval
+from diskproof.wording.numbers import NOT_OBSERVED, number, percent
+
+
+def estimate(interval: Interval | None) -> str:
+    """Return only the estimate."""
+    return NOT_OBSERVED if interval is None else number(interval.estimate)
+
+
+def bounds(interval: Interval | None) -> str:
+    """Return only the interval's ends, or why there are none."""
+    if interval is None:
+        return NOT_OBSERVED
+    if interval.low is None or interval.high is None:
+        return "none: one block" if interval.n == 1 else "none"
+    return f"{number(interval.low)} to {number(interval.high)}"
+
+
+def with_bounds(interval: Interval | None) -> str:
+    """Return an estimate with its interval in brackets, or that it has none."""
+    if interval is None:
+        return NOT_OBSERVED
+    if interval.low is None or interval.high is None:
+        return f"{number(interval.estimate)} ({'one block, ' if interval.n == 1 else ''}no interval)"
+    return f"{number(interval.estimate)} ({bounds(interval)})"
+
+
+def bar(interval: Interval | None) -> Bar | None:
+    """Return a ratio to be drawn."""
+    return (
+        interval
+        if interval is None
+        else Bar(interval.estimate, interval.low, interval.high, with_bounds(interval))
+    )
+
+
+def in_milliseconds(interval_us: Interval) -> Interval:
+    """Return an interval of microseconds in milliseconds."""
+    return interval_us.scaled(1 / 1000)
+
+
+def extrapolated(is_so: bool) -> str:
+    """Return the mark of seconds that were not all measured, as in sql-bench's own tables."""
+    return "+" if is_so else ""
+
+
+def confidence(analysis: Analysis) -> str:
+    """Return the confidence of a run's intervals: ``95%``."""
+    levels = [answer.figure.confidence for answer in analysis.cells if answer.figure is not None]
+    return percent(levels[0] if levels else 0.95)
+
+
+def percentiles(cells: Sequence[CellAnswer], wanted: Sequence[str] = ("50", "95", "99")) -> list[str]:
+    """Return the wanted percentiles that at least one cell has, in ascending order."""
+    return [key for key in wanted if any(key in answer.latency_us for answer in cells)]

@@ -1,1 +1,0 @@
-"""What holds each cell back, in every form of report: sentences, tables, pictures, columns."""

@@ -1,0 +1,60 @@
+"""A profile for a terminal, and as files: its record, the page, and the pictures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from diskproof.refusal import RefusalError, why_not_written
+from diskproof.report.compose.profile import compose
+from diskproof.report.write import terminal
+from diskproof.results.profile import Profile, write_profile
+
+
+def render(profile: Profile, console: Console) -> None:
+    """Print the tables of a profile, and what must be known of it."""
+    terminal.write(compose(profile), console)
+
+
+def page(profile: Profile) -> str:
+    """Return the page of a profile."""
+    from diskproof.report.charts.profile import drawings  # noqa: PLC0415 - drawing takes long to load
+    from diskproof.report.write import html  # noqa: PLC0415
+
+    return html.write(compose(profile, drawings(profile)))
+
+
+def check_writable(record: Path | None, folder: Path | None) -> None:
+    """Refuse, before anything is measured, a file or folder that could not be written afterwards."""
+    if record and not record.absolute().parent.is_dir():
+        raise RefusalError(f"there is no folder {record.absolute().parent} for {record.name}; make it first")
+    if record and record.is_dir():
+        raise RefusalError(f"{record} is a folder; name a file")
+    try:
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        for path in ([record] if record else []) + ([folder / "profile.json"] if folder else []):
+            is_new = not path.exists()
+            path.open("ab").close()
+            if is_new:
+                path.unlink()
+    except OSError as error:
+        raise RefusalError(why_not_written(folder or record or Path(), error)) from None
+
+
+def write_all(folder: Path, profile: Profile) -> Iterator[Path]:
+    """Write profile.json, profile.html and each picture as PNG and SVG; yield their paths."""
+    from diskproof.report.charts.profile import drawings  # noqa: PLC0415
+    from diskproof.report.charts.still import png, svg  # noqa: PLC0415 - drawing takes long to load
+
+    record = folder / "profile.json"
+    write_profile(record, profile)
+    yield record
+    paper = folder / "profile.html"
+    paper.write_text(page(profile), encoding="utf-8")
+    yield paper
+    for figure in drawings(profile):
+        picture = folder / f"{figure.name}.png"
+        picture.write_bytes(png(figure))
+        picture.with_suffix(".svg").write_text(svg(figure), encoding="utf-8")
+        yield picture

@@ -1,0 +1,105 @@
+"""A document's full form as Markdown, whose notation nothing that it holds can break."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from diskproof.report import document as doc
+from diskproof.report.document import Block, Document, Item, Items, Line, Paragraph, Section, Table
+from diskproof.report.write.terminal import visible
+from diskproof.wording.numbers import sentence_case
+
+_CODE_SPAN = re.compile(r"(`[^`]+`)")
+_SPECIAL = re.compile(r"([\\`*\[<|~]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])|^[#>+=-])")
+"""What Markdown or HTML would read as markup; an underscore only at the edge of a word."""
+
+
+def write(document: Document) -> str:
+    """Return the whole report; text that came from elsewhere is escaped."""
+    full = doc.form(document, "full")
+    first, *others = full.lead or (Paragraph(""),)
+    first = replace(first, text=f"{document.name}: {first.text}" if document.name else first.text)
+    parts = [f"# {escape(document.heading)}", *map(_paragraph, (first, *others))]
+    parts += [part for section in full.sections for part in _section(section, 2)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def section(one: Section, level: int = 2) -> Iterator[str]:
+    """Yield the parts of a section for another page, its heading with so many hashes."""
+    yield from _section(doc.full(one), level)
+
+
+def _section(section: Section, level: int) -> Iterator[str]:
+    if section.heading and section.blocks:
+        yield f"{'#' * level} {escape(section.heading)}"
+    for block in section.blocks:
+        if isinstance(block, Section):
+            yield from _section(block, level + 1 if section.heading else level)
+        elif part := _block(block):
+            yield part
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph():
+            return _paragraph(block)
+        case Items():
+            return "\n".join(_alarm(one) if block.style == "alarms" else item(one) for one in block.items)
+        case Table():
+            return table(block)
+        case doc.Code():
+            return "\n\n".join(f"{escape(name)}:\n\n{_indented(code)}" for name, code in block.pieces)
+        case doc.Figure():
+            return ""
+
+
+def _paragraph(paragraph: Paragraph) -> str:
+    lead = f"**{escape(paragraph.lead)}:** " if paragraph.lead else ""
+    return f"{lead}{escape(paragraph.text)}"
+
+
+def item(one: Item) -> str:
+    """Return an item of a list with its lines below it."""
+    head = [f"**{escape(one.lead)}**"] if one.lead else []
+    if one.name:
+        head.append(escape(one.name) if one.lead else f"**{escape(one.name)}**")
+    if one.where:
+        head.append(f"({escape(one.where)})")
+    text = escape(one.text)
+    said = f"{' '.join(head)}: {text}" if head and text else " ".join([*head, text]).strip()
+    return "\n".join([f"- {said}", *(f"  - {_line(line)}" for line in one.lines)])
+
+
+def _line(line: Line) -> str:
+    return f"{escape(line.lead)}: {escape(line.text)}" if line.lead else escape(line.text)
+
+
+def _alarm(one: Item) -> str:
+    return f"> **{escape(sentence_case(one.lead))}:** {escape(one.text)}"
+
+
+def table(content: Table) -> str:
+    """Return a table in the pipe notation."""
+    content = content.texts()
+    lines = [
+        _row([column.title for column in content.columns]),
+        "| " + " | ".join("---:" if column.figures else "---" for column in content.columns) + " |",
+        *(_row(row) for row in content.rows),
+    ]
+    return "\n".join(lines)
+
+
+def _row(entries: Sequence[str]) -> str:
+    return "| " + " | ".join(map(escape, entries)) + " |"
+
+
+def _indented(code: str) -> str:
+    return "\n".join(f"    {line}" for line in visible(code).splitlines())
+
+
+def escape(text: str) -> str:
+    """Return one line of text that Markdown shows as it is; whole code spans stay code."""
+    parts = _CODE_SPAN.split(" ".join(visible(text).split()))
+    return "".join(
+        part.replace("|", r"\|") if at % 2 else _SPECIAL.sub(r"\\\1", part) for at, part in enumerate(parts)
+    )

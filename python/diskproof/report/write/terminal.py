@@ -1,0 +1,170 @@
+"""A document's short form on a terminal: text that cannot steer it, and tables that fit."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from diskproof.report import document as doc
+from diskproof.report.document import Document, Item, Items, Line, Paragraph, Section, Table, Tone
+
+Shown = Text | RichTable
+
+STYLES: dict[Tone, str] = {
+    "better": "bold green",
+    "worse": "bold yellow",
+    "same": "bold blue",
+    "open": "bold",
+    "barred": "bold magenta",
+    "alarm": "bold red",
+    "warning": "bold yellow",
+    "note": "bold",
+    "plain": "bold",
+}
+
+ASCII_MARKS = str.maketrans({"▲": "+", "▼": "-", "✕": "x"})
+"""For terminals that cannot show more."""
+
+MOST_LINES = 2
+"""A line below an item that takes more is replaced by a shorter one, if it has one."""
+
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""C0 and C1 controls but the line feed, and what turns the direction of writing."""
+
+_PARAGRAPH_STYLES = {"": "", "lead": "", "note": "dim"}
+_LINE_STYLES = {"plain": "", "strong": "bold", "note": "dim"}
+
+
+def write(document: Document, console: Console) -> None:
+    """Print the short form; colours and marks follow what the console can show."""
+    short = doc.form(document, "short")
+    name = f"{document.name}: " if document.name else ""
+    head: list[Shown] = [shown(document.heading, style="bold")]
+    for at, paragraph in enumerate(short.lead):
+        text = f"{paragraph.lead.upper()}: {paragraph.text}" if paragraph.lead else paragraph.text
+        head.append(shown(f"{name if at == 0 else ''}{text}", style="dim"))
+    print_parts([head, *(part for one in short.sections for part in _parts(one, console))], console)
+
+
+def print_parts(parts: Sequence[Sequence[Shown]], console: Console) -> None:
+    """Print the parts of a report with an empty line between them."""
+    for index, part in enumerate(part for part in parts if part):
+        if index:
+            console.print()
+        for block in part:
+            if isinstance(block, Text):
+                for line in block.wrap(console, console.width):
+                    line.rstrip()
+                    console.print(line, soft_wrap=True)
+            else:
+                console.print(block)
+
+
+def _parts(section: Section, console: Console) -> Iterator[list[Shown]]:
+    """Yield a section's own blocks, then a part for each section in it."""
+    part: list[Shown] = [] if section.quiet or not section.heading else [shown(section.heading, style="bold")]
+    for at, block in enumerate(section.blocks):
+        if isinstance(block, Section):
+            yield part
+            part = []
+            yield from _parts(block, console)
+        elif at == 0 and part and isinstance(block, Paragraph) and block.style == "lead":
+            part = [Text.assemble((f"{visible(section.heading)}: ", "bold"), *_paragraph(block))]
+        else:
+            part += _block(block, console, follows_table=bool(part) and isinstance(part[-1], RichTable))
+    yield part
+
+
+def _block(block: doc.Block, console: Console, *, follows_table: bool) -> Iterator[Shown]:
+    match block:
+        case Paragraph():
+            yield Text.assemble(*_paragraph(block))
+        case Items():
+            yield from (_item(one, block.style, console) for one in block.items)
+        case Table():
+            if follows_table:
+                yield Text()
+            yield layout(block, console)
+        case doc.Code():
+            for name, code in block.pieces:
+                yield from (shown(name, style="bold"), shown(code))
+        case doc.Figure():
+            pass
+
+
+def _paragraph(paragraph: Paragraph) -> Iterator[Text]:
+    if paragraph.lead:
+        yield shown(f"{paragraph.lead}: ", style="bold")
+    yield shown(paragraph.text, style=_PARAGRAPH_STYLES[paragraph.style])
+
+
+def _item(item: Item, style: str, console: Console) -> Text:
+    tone = STYLES[item.tone]
+    body = Text()
+    if item.lead and style != "verdicts":  # the sentence of a verdict says its outcome
+        body.append(shown(item.lead, style=tone))
+        body.append(" " if item.name else ": ")
+    body.append(shown(": ".join(filter(None, (item.name, item.text)))))
+    if item.where and style != "verdicts":
+        body.append(shown(f" ({item.where})", style="dim"))
+    for line in item.lines:
+        body.append(shown(f"\n{_fitting(line, console)}", style=_LINE_STYLES[line.style]))
+    return hanging(Text(mark(item.mark, console), style=tone), body, console)
+
+
+def _fitting(line: Line, console: Console) -> str:
+    lead = f"{line.lead}: " if line.lead else ""
+    width = max(console.width - 2, 1)
+    texts = [f"{lead}{text}" for text in (line.text, *line.shorter)]
+    return next((one for one in texts if len(shown(one).wrap(console, width)) <= MOST_LINES), texts[-1])
+
+
+def layout(table: Table, console: Console) -> RichTable:
+    """Lay a table out for a console; if it does not fit, what matters least goes first."""
+    table, gap = table.texts("short"), 2
+    if _width(table, gap) > console.width:
+        columns = (replace(column, title=column.short or column.title) for column in table.columns)
+        table = replace(table, columns=tuple(columns))
+    if _width(table, gap) > console.width:
+        gap = 1
+    for drop in sorted({column.drop for column in table.columns} - {0}):
+        if _width(table, gap) > console.width:
+            columns = (replace(one, only="full" if one.drop == drop else None) for one in table.columns)
+            table = replace(table, columns=tuple(columns)).texts("short")
+    rich_table = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
+    for column in table.columns:
+        justify: Literal["left", "right"] = "right" if column.figures else "left"
+        rich_table.add_column(shown(column.title), justify=justify, overflow="fold")
+    for row in table.rows:
+        rich_table.add_row(*map(shown, row))
+    return rich_table
+
+
+def _width(table: Table, gap: int) -> int:
+    rows = (tuple(column.title for column in table.columns), *table.rows)
+    return sum(max(len(row[at]) for row in rows) + gap for at in range(len(table.columns))) - gap
+
+
+def visible(text: str) -> str:
+    """Return a text whose control characters, which could steer a terminal, are shown instead of obeyed."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\t", "    "))
+
+
+def shown(text: str, style: str = "") -> Text:
+    """Return a text of the study's, a server's or the machine's, unable to steer the terminal."""
+    return Text(visible(text), style=style)
+
+
+def mark(sign: str, console: Console) -> str:
+    """Return a sign, in ASCII if the console has no more."""
+    return sign if console.encoding.lower().startswith("utf") else sign.translate(ASCII_MARKS)
+
+
+def hanging(sign: Text, body: Text, console: Console) -> Text:
+    """Return a text wrapped to the console's width, its lines indented behind a sign of one character."""
+    lines = body.wrap(console, max(console.width - 2, 1))
+    return Text.assemble(sign, " ", Text("\n  ").join(lines))

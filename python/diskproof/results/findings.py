@@ -1,0 +1,31 @@
+"""Names of the findings that runs, power cuts and importers record themselves.
+
+The checks of `diskproof.audit` carry their own names.
+"""
+
+FINISHED = "finished"
+"""A trial or a cut broke off."""
+
+START = "start"
+"""The server did not start."""
+
+SETTINGS = "settings"
+"""How the server or fio is set up, or a setting that did not hold."""
+
+DIRECT = "direct"
+"""A file system does not take O_DIRECT."""
+
+IMPORTED = "imported"
+"""A remark of another tool or of its importer."""
+
+ONE_CUT = "one cut"
+"""The disks of a layout were not cut at the same moment."""
+
+BINARY_LOG = "binary log"
+"""The binary log was not compared with the tables."""
+
+EVIDENCE = "evidence"
+"""No evidence of a cut was kept."""
+
+CLEARED = "cleared"
+"""Something could not be cleared away after a cut."""

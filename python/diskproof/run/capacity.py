@@ -1,0 +1,123 @@
+"""Checks that a run fits: on every storage, beside the data sets, and into memory."""
+
+import psutil
+
+from diskproof.refusal import RefusalError
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.record import Role
+from diskproof.run.dataset import GoldenImages
+from diskproof.server.base import ServerKind
+from diskproof.storage.kinds.base import check_free, same_file_system
+from diskproof.storage.layout import LOG_BYTES, check_layout
+from diskproof.storage.members import CAPACITY_BYTES
+from diskproof.study.model import Study
+from diskproof.study.places import PlaceChoice
+from diskproof.study.plan import load_seconds
+from diskproof.wording import numbers
+
+LOGGED_BYTES_PER_S = 10_000_000
+"""What a writing load adds to logs and tables: some thousand transactions a second with a row-based binary
+log, and a reserve."""
+
+DISKS_SHARE = 0.75
+"""Share of the free memory that virtual disks may use. The rest is for the page cache, the load, and what
+servers take beyond `memory`."""
+
+
+def check_room(study: Study, plan: Plan, servers: dict[str, ServerKind], images: GoldenImages) -> None:
+    """Refuse a run that would fill a storage, the folder of the data sets, or the machine's memory."""
+    missing = {
+        (cell.server, cell.workload)
+        for cell in plan.cells
+        if cell.has_server and not images.has(servers[cell.server], study.workloads[cell.workload], plan.seed)
+    }
+    image_bytes = sum(study.workloads[workload].data_bytes for _, workload in missing)
+    check_free("--out", images.folder, image_bytes)
+    for name in dict.fromkeys(cell.storage for cell in plan.cells):
+        _check_storage(
+            study, name, [cell for cell in plan.cells if cell.storage == name], images, image_bytes
+        )
+    _check_memory(study, plan)
+
+
+def _check_storage(
+    study: Study, name: str, cells: list[Cell], images: GoldenImages, image_bytes: int
+) -> None:
+    """Check one storage for its largest trial, and for the data sets if they lie on the same file system."""
+    workloads = {cell.workload: study.workloads[cell.workload] for cell in cells}
+    data = max(workload.data_bytes for workload in workloads.values())
+    served = {name: workload for name, workload in workloads.items() if workload.needs_server}
+    writing_s = [load_seconds(study, name) for name, workload in served.items() if workload.writes]
+    logged = round(max(writing_s, default=0.0) * LOGGED_BYTES_PER_S)
+    log_bytes = LOG_BYTES + logged if served else 0  # bare files are overwritten, and nothing keeps a log
+    needs: dict[Role, int] = dict.fromkeys(("redo", "binlog", "tmp"), log_bytes)
+    needs["data"] = data + logged
+    place = study.storages[name].places()["data"]
+    if place.directory is not None and same_file_system(place.directory.expanduser(), images.folder):
+        needs["data"] += image_bytes
+    check_layout(name, study.storages[name], needs)
+
+
+def _check_memory(study: Study, plan: Plan) -> None:
+    """Refuse a buffer pool and a data set in main memory that do not fit together."""
+    available = psutil.virtual_memory().available
+    for cell in plan.cells:
+        need = _beside_disks(study, cell)
+        if need > available:
+            raise RefusalError(
+                f"{cell.id} needs about {numbers.size(need)} of memory, {numbers.size(available)} are free: "
+                "lower `memory` in [design]" + (", `rows` or `accounts`" if need > cell.memory_bytes else "")
+            )
+
+
+def disk_limits(study: Study, plan: Plan) -> dict[str, int]:
+    """Divide the memory among the virtual disks of a run, by their needs; refuse it if it is too small.
+
+    Each disk alone would claim most of the free memory. Two could then promise more than there is, and the
+    kernel would kill one of them.
+    """
+    needs = _disk_needs(study, plan)
+    if not needs:
+        return {}
+    free = psutil.virtual_memory().available - max(_beside_disks(study, cell) for cell in plan.cells)
+    room, need = round(DISKS_SHARE * free), sum(needs.values())
+    if need > room:
+        raise RefusalError(
+            f"the virtual disks of this study ({len(needs)}) need about {numbers.size(need)} of memory, and "
+            f"{numbers.size(max(room, 0))} are free for them beside the servers: lower `rows`, `accounts` or "
+            "`memory`, or make two studies of the storages"
+        )
+    return {key: room * one // need for key, one in needs.items()}
+
+
+def _beside_disks(study: Study, cell: Cell) -> int:
+    """Return the memory that a cell takes apart from virtual disks: the server's, and a data set in tmpfs."""
+    at = study.storages[cell.storage].places()["data"]
+    return cell.memory_bytes + (study.workloads[cell.workload].data_bytes if at.kind == "ram" else 0)
+
+
+def _disk_needs(study: Study, plan: Plan) -> dict[str, int]:
+    """Estimate what each virtual disk will hold, by its key: kept data sets, and a trial's own.
+
+    Each data disk of a pool may hold its part of that, in a mirror all of it; so may its log and its cache.
+    """
+    needs: dict[str, int] = {}
+    for name in dict.fromkeys(cell.storage for cell in plan.cells):
+        kept = {(cell.server, cell.workload) for cell in plan.cells if cell.storage == name}
+        sets = [study.workloads[workload].held_bytes for _, workload in kept]
+        places = study.storages[name].places()
+        for choice in {choice.key: choice for choice in places.values()}.values():
+            holds = sum(sets) + max(sets) if choice.key == places["data"].key else 0
+            for key, share in zip(choice.disk_keys, _shares(choice), strict=True):
+                needs[key] = needs.get(key, LOG_BYTES) + round(share * holds)
+    return needs
+
+
+def _shares(choice: PlaceChoice) -> list[float]:
+    """Return the share of a place's data that each of its virtual disks holds."""
+    if choice.zpool is None:
+        return [1.0] * len(choice.disk_keys)
+    pool = choice.zpool
+    whole = CAPACITY_BYTES[pool.redundancy]([1] * len(pool.data))
+    striped = {disk.key for disk in pool.data}
+    return [1 / whole if disk.key in striped else 1.0 for disk in pool.virtual]

@@ -1,0 +1,45 @@
+"""What a server gets before it starts: its data and its settings."""
+
+from diskproof.results.crash_plan import CrashCell
+from diskproof.results.plan import Cell
+from diskproof.results.record import Role
+from diskproof.results.trial import RestoredBy
+from diskproof.run.bench import Bench
+from diskproof.run.dataset import KEPT_ROLES, GoldenImage
+from diskproof.server.base import Dirs, ServerKind, Settings
+from diskproof.storage.copy import copy_tree, settle
+from diskproof.storage.layout import Layout
+
+
+def data_set_name(server: str, image: GoldenImage) -> str:
+    """Return the name of a server's data set among all that a layout holds."""
+    return f"{server}-{image.folder.name}"
+
+
+def restore_data(layout: Layout, kind: ServerKind, image: GoldenImage, dirs: Dirs, server: str) -> RestoredBy:
+    """Put the loaded database into the roles' directories, with nothing of it in the page cache."""
+
+    def copy(roles: set[Role]) -> RestoredBy:
+        how: RestoredBy = "copy"
+        for role in KEPT_ROLES:
+            if role in roles:
+                done = copy_tree(image.folder / role, dirs.of(role))
+                how = done if role == "data" else how
+        kind.place(dirs)
+        settle([dirs.of(role) for role in KEPT_ROLES])
+        return how
+
+    return layout.restore(data_set_name(server, image), copy)
+
+
+def settings_of(bench: Bench, cell: Cell | CrashCell, dirs: Dirs) -> Settings:
+    """Return the variables of a cell's server; ServerError if it cannot have them."""
+    study = bench.study
+    return bench.servers[cell.server].settings(
+        dirs,
+        level=study.tuning_level(cell.tuning),
+        memory_bytes=cell.memory_bytes,
+        max_clients=cell.clients,
+        variables=study.tunings[cell.tuning].variables_as_text(),
+        redo_bytes=study.design.redo_log,
+    )

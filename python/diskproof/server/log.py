@@ -1,0 +1,94 @@
+"""The log of one start of a server: its last lines, its first error, and the lines that report damage."""
+
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from diskproof.families.facts import FamilyFacts
+from diskproof.results.machine import ServerFacts
+from diskproof.server.base import ServerFailedError, Settings
+
+MOST_LINES = 40
+"""A server that finds a broken table reports each of its pages."""
+
+MOST_CHARACTERS = 500
+"""Of one line: some hold a page in hexadecimal figures."""
+
+TAIL_BYTES = 64 * 1024
+"""How much of a log's end is read for a message; a log may have grown to gigabytes."""
+
+FIRST_ERROR = re.compile(r"(\[ERROR\].*|PANIC:.*|FATAL:(?!\s+the database system is ).*)")
+"""How servers begin the line of what ended them; PostgreSQL tells its clients so, too, while it starts."""
+
+
+class ServerLog:
+    """The log of one start; what an earlier start wrote to the same file is no part of it."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin at the present end of the file."""
+        self.path = path
+        self._begins_at = self.size_bytes()
+
+    def said(self) -> str:
+        """Return all that this start has written so far."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._begins_at)
+                return file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def silent_s(self) -> float:
+        """Return for how long nothing has been written to the file; 0 if there is none yet."""
+        return time.time() - self.path.stat().st_mtime if self.path.exists() else 0.0
+
+    def size_bytes(self) -> int:
+        """Return the file's size; 0 if there is none yet."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def tail(self, lines: int = 20) -> str:
+        """Return the last lines of the file, whichever start wrote them; a sentence if there are none."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(max(0, self.size_bytes() - TAIL_BYTES))
+                text = file.read().decode(errors="replace")
+        except OSError:
+            return f"(no log was written to {self.path})"
+        return "\n".join(text.splitlines()[-lines:]) or f"({self.path} is empty)"
+
+
+def why_not_started(
+    facts: ServerFacts, settings: Settings, refused: re.Pattern[str], what: str, log: ServerLog
+) -> ServerFailedError:
+    """Return the error of a server that did not start: the variable that it refused, or its first error.
+
+    `refused` is how such a server refuses one; one of its groups is the variable's name.
+    """
+    server, said = f"{facts.flavour} {facts.version}", log.said()
+    for line in said.splitlines():
+        for found in refused.finditer(line):
+            name = next(group for group in found.groups() if group).replace("-", "_").lower()
+            if name in settings.level:
+                return ServerFailedError(
+                    f"{server} refuses {name} = {settings.level[name]}: {line.strip()}; "
+                    "correct or remove the variable in the study's tuning"
+                )
+    tail = "\n".join(said.splitlines()[-20:]) or "(empty)"
+    error = FIRST_ERROR.search(said)
+    why = f": {error[1].strip()}" if error else ""
+    return ServerFailedError(f"{server} {what}{why}\nlast lines of {log.path}:\n{tail}")
+
+
+def complaints(log: str, facts: FamilyFacts) -> list[str]:
+    """Return the lines that bear a sign of damage and none that is harmless, each once."""
+    damage, harmless = _any_of(facts.damage), _any_of(facts.harmless)
+    lines = [line.strip() for line in log.splitlines() if damage.search(line) and not harmless.search(line)]
+    found = list(dict.fromkeys(line[:MOST_CHARACTERS] for line in lines))
+    if len(found) > MOST_LINES:
+        return [*found[:MOST_LINES], f"... and {len(found) - MOST_LINES} lines more"]
+    return found
+
+
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)

@@ -1,0 +1,224 @@
+"""A server that is a process of its own: how it is started, asked, and what is common to its end."""
+
+import re
+import subprocess
+import time
+from abc import abstractmethod
+from contextlib import closing
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from diskproof.results.machine import ServerFacts
+from diskproof.results.record import Family
+from diskproof.server.base import (
+    ANSWER_LIMIT_S,
+    CHECK_LIMIT_S,
+    DATABASE,
+    SETTLE_LIMIT_S,
+    Dirs,
+    Running,
+    ServerFailedError,
+    ServerKind,
+    Settings,
+)
+from diskproof.server.lifecycle import (
+    check_socket_folder,
+    clear_run_folder,
+    describe_death,
+    describe_end,
+    describe_silence,
+    wait_for_end,
+    wait_until,
+)
+from diskproof.server.log import ServerLog, complaints, why_not_started
+from diskproof.system.processes import Starter
+
+INITIALISE_LIMIT_S = 300.0
+"""How long an initialisation may take: a slow disk takes minutes over thousands of small synced writes."""
+
+
+class Closable(Protocol):
+    """A driver's connection."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+Connection = TypeVar("Connection", bound=Closable)
+
+
+class ServerProcess(Running, Generic[Connection]):
+    """A started server: a main process, its log, and connections of a driver to it."""
+
+    driver_error: ClassVar[type[Exception]]
+    """What the driver raises."""
+
+    def __init__(
+        self,
+        facts: ServerFacts,
+        dirs: Dirs,
+        settings: Settings,
+        process: subprocess.Popen[bytes],
+        log: ServerLog,
+    ) -> None:
+        """Hold a process that was just started."""
+        super().__init__(facts, dirs, settings)
+        self._process = process
+        self._log = log
+        self._connection: Connection | None = None
+
+    @property
+    def alive(self) -> bool:
+        """False once the server's main process has ended; a busy child may outlive it by hours."""
+        return self._process.poll() is None
+
+    def takes_connections(self) -> bool:
+        """Return whether the server can be asked by now."""
+        try:
+            self._connection = self._connect(None, ANSWER_LIMIT_S)
+        except self.driver_error:
+            return False
+        return True
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the answer to one question to the workload's database."""
+        try:
+            connection = self._connect(DATABASE, CHECK_LIMIT_S)
+        except self.driver_error as error:
+            raise self._failed(f"cannot be asked about {DATABASE}: {error}") from error
+        with closing(connection):
+            return self._ask(connection, CHECK_LIMIT_S, sql)
+
+    def damage(self) -> list[str]:
+        """Return what the server's own checks find wrong."""
+        try:
+            connection = self._connect(DATABASE, CHECK_LIMIT_S)
+        except self.driver_error as error:
+            return [f"{describe_death(self._process)}{DATABASE} cannot be opened: {error}"]
+        with closing(connection):
+            return self._damage(connection)
+
+    def complaints(self) -> list[str]:
+        """Return the lines of this start's log that report damage."""
+        return complaints(self._log.said(), self._family)
+
+    def log_tail(self, lines: int = 20) -> str:
+        """Return the last lines of the error log."""
+        return self._log.tail(lines)
+
+    @abstractmethod
+    def _connect(self, database: str | None, limit_s: float) -> Connection:
+        """Connect; a server that then says nothing for `limit_s` counts as failed."""
+
+    @abstractmethod
+    def _answer(
+        self, connection: Connection, limit_s: float, sql: str, *arguments: object
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of an answer, or raise what the driver does."""
+
+    @abstractmethod
+    def _damage(self, connection: Connection) -> list[str]:
+        """Return what the server's own checks find wrong, asked on one connection."""
+
+    def _query(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
+        return self._ask(self._connection, ANSWER_LIMIT_S, sql, *arguments)
+
+    def _ask(
+        self, connection: Connection | None, limit_s: float, sql: str, *arguments: object
+    ) -> list[tuple[Any, ...]]:
+        asked = time.monotonic()
+        try:
+            if connection is None:
+                raise self.driver_error("not connected")  # noqa: TRY301 - as the driver would
+            return self._answer(connection, limit_s, sql, *arguments)
+        except self.driver_error as error:
+            silence = describe_silence(self._process, time.monotonic() - asked, limit_s)
+            raise self._failed(f"did not answer {sql!r}{silence}: {error}") from error
+
+    def _ask_at_length(self, statements: list[str]) -> None:
+        """Run statements that may each take SETTLE_LIMIT_S, on a connection of their own."""
+        with closing(self._connect(DATABASE, SETTLE_LIMIT_S)) as connection:
+            for sql in statements:
+                self._ask(connection, SETTLE_LIMIT_S, sql)
+
+    def _failed(self, what: str) -> ServerFailedError:
+        return ServerFailedError(
+            f"{self.facts.flavour} {self.facts.version} {what}; last lines of its log:\n{self.log_tail()}"
+        )
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+class ServerProgram(ServerKind):
+    """An installation whose server is a program that is started."""
+
+    refusals: ClassVar[re.Pattern[str]]
+    """How the server says that it does not take a variable; one of its groups is the name."""
+    logs_progress: ClassVar[bool]
+    """Whether it logs how far a slow recovery is, so that one that is silent after damage is stuck."""
+
+    def __init__(self, family: Family, name: str, flavour: str, version: str, binary: Path) -> None:
+        """Name an installation as the study does."""
+        self.facts = ServerFacts(
+            name=name, family=family, flavour=flavour, version=version, binary=str(binary)
+        )
+
+    def check(self, dirs: Dirs) -> None:
+        """Refuse a socket folder with too long a name."""
+        check_socket_folder(dirs.run)
+
+    def start(
+        self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0
+    ) -> ServerProcess[Any]:
+        """Start the server and wait until it takes connections."""
+        self.check(dirs)
+        clear_run_folder(dirs.run)
+        dirs.run.chmod(0o700)  # the superuser has no password: the folder of its socket is the lock
+        command = self._configured(dirs, settings)
+        log = ServerLog(dirs.error_log)
+        process = starter.start(command, log_file=log.path, user=self._user(), cwd=dirs.data)
+        running = self._running(dirs, settings, process, log)
+
+        def failure(what: str) -> ServerFailedError:
+            error = why_not_started(self.facts, settings, self.refusals, what, log)
+            error.complaints = running.complaints()
+            return error
+
+        wait_until(
+            running.takes_connections,
+            process,
+            deadline_s=deadline_s,
+            failure=failure,
+            log=log if self.logs_progress else None,
+        )
+        return running
+
+    @abstractmethod
+    def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:
+        """Write the configuration that the server reads, and return the command that starts it."""
+
+    @abstractmethod
+    def _running(
+        self, dirs: Dirs, settings: Settings, process: subprocess.Popen[bytes], log: ServerLog
+    ) -> ServerProcess[Any]:
+        """Return the server of a process that was just started."""
+
+    def _user(self) -> str | None:
+        """Return the user that the server runs as; None: as we do."""
+        return None
+
+    def _make(self, command: list[str], dirs: Dirs, starter: Starter, stdin: Path | None = None) -> None:
+        """Run a program that makes an empty database; ServerFailedError with the end of its log."""
+        with (stdin or Path("/dev/null")).open("rb") as source:
+            process = starter.start(
+                command, log_file=dirs.error_log, user=self._user(), stdin=source.fileno(), cwd=dirs.data
+            )
+            if not wait_for_end(process, INITIALISE_LIMIT_S) or process.returncode:
+                raise ServerFailedError(
+                    f"{self.facts.flavour} {self.facts.version} could not make an empty database in "
+                    f"{dirs.data} ({describe_end(process.returncode)}); last lines of {dirs.error_log}:\n"
+                    f"{ServerLog(dirs.error_log).tail()}"
+                )

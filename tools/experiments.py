@@ -1,0 +1,339 @@
+"""docs/experiments.md and docs/experiments/: the five published experiments, run here.
+
+Runs the studies one after the other, then writes an overview, and for each study a short page, a page of
+details and pictures. `--again` makes the pages from the newest run of each study. These are measurements:
+leave the machine alone meanwhile.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import audits
+import side_by_side
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.audited.shapes import SubjectAnswer
+from diskproof.analysis.folder import analyse_folder, audit_folder
+from diskproof.analysis.published.shapes import BesideRatio
+from diskproof.refusal import RefusalError
+from diskproof.report.charts import cells
+from diskproof.report.charts import published as pictures
+from diskproof.report.charts.price import speed_against_price
+from diskproof.report.charts.split import time_split
+from diskproof.report.charts.still import png
+from diskproof.report.compose import beside, efficiency, head, limits, limits_words, prices, published
+from diskproof.report.document import Column, Figure, Table
+from diskproof.report.intervals import extrapolated, with_bounds
+from diskproof.report.write import markdown
+from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Plan
+from diskproof.server.choice import with_present_servers
+from diskproof.study.plan import make_plan
+from diskproof.study.read import read_study
+from diskproof.wording.numbers import NOT_OBSERVED, count, duration, number
+from paths import DOCS, STUDIES
+from versions import changed_since
+
+PAGE = DOCS / "experiments.md"
+SHARPNESS = 1.25
+"""Pixels of a picture for one of the page: sharp, and not too heavy for a repository."""
+
+EXPERIMENTS = (
+    "percona-raspberry-pi",
+    "lnu-thesis",
+    "mysqlslap-office",
+    "juju-ec2",
+    "star-ssd-sas-dram",
+)
+HEADLINES: Mapping[str, Sequence[str]] = {
+    "lnu-thesis": ("ssd", "disk"),
+    "mysqlslap-office": ("laptop", "as-run"),
+    "juju-ec2": ("storage", "ebs"),
+}
+"""The levels that a published ratio must compare or have to stand on the short page. Other studies show all.
+
+The thesis has its answer in the SSD against the disk, test by test. Of mysqlslap's two levels one is as the
+author ran it. The question of EC2 is what replaces EBS."""
+
+NOTE = "<!-- made by `make experiments`; do not edit -->"
+
+MARKS = "Ratios are of speeds; [METHODOLOGY.md](../../METHODOLOGY.md#published-figures) defines the marks."
+
+MOST_PANELS = 12
+"""Pictures with more panels are left to the report's own page, which scrolls."""
+
+INTRODUCTION = """
+Five published comparisons of disks under databases, run again. Each is one study file that holds the \
+question, the load, the settings and the published figures.
+
+The runs use virtual disks that behave like the published ones ([devices.md](devices.md)). Their models \
+were fitted to file I/O alone, never to a database's figures. So agreement is evidence. If a figure does \
+not agree, the details page lists the reasons that the recorded trials support. \
+[METHODOLOGY.md](../METHODOLOGY.md#published-figures) defines the marks.
+
+To ask the same question of your own disks, put them into the study file in place of the virtual ones.
+"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run of one study."""
+
+    study: str
+    analysis: Analysis
+    audit: SubjectAnswer
+    """What the checks say of the run."""
+    began: datetime
+    took_s: float
+    """From the first trial's beginning to the last one's end; loading the data sets comes before."""
+
+    @property
+    def plan(self) -> Plan:
+        """The run's plan."""
+        return self.analysis.plan
+
+
+def main() -> int:
+    """Run the studies, and write the pages."""
+    arguments = parse()
+    if not arguments.again:
+        for study in arguments.studies:
+            run(study, arguments.scale, arguments.out)
+    shown = [found for study in EXPERIMENTS if (found := newest(study, arguments.scale, arguments.out))]
+    if missing := [study for study in EXPERIMENTS if study not in {one.study for one in shown}]:
+        print(f"no page is written without all five studies: run {', '.join(missing)} first", file=sys.stderr)
+        return 1
+    audits.PAGES.mkdir(exist_ok=True)
+    write(PAGE, overview(shown, arguments.scale))
+    for one in shown:
+        pictures = draw(one.study, figures(one.analysis))
+        write(audits.summary_of(one.study), summary(one, pictures[:1]))
+        write(audits.details_of(one.study), details(one, pictures[1:]))
+    return 0
+
+
+def write(path: Path, parts: Iterable[str]) -> None:
+    """Write a page from its parts."""
+    path.write_text("\n\n".join(part for part in parts if part) + "\n")
+
+
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "studies", nargs="*", default=EXPERIMENTS, help="some of the studies; without any all five"
+    )
+    parser.add_argument("--scale", default="short", help="scale of the studies")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder of the runs")
+    parser.add_argument(
+        "--again", action="store_true", help="run nothing: make the pages from the newest runs"
+    )
+    return parser.parse_args()
+
+
+def run(study: str, scale: str, out: Path) -> None:
+    """Run a study. Invalid trials do not stop it: the pages report them."""
+    argv = [
+        sys.executable,
+        "-m",
+        "diskproof",
+        "run",
+        str(STUDIES / f"{study}.toml"),
+        "--scale",
+        scale,
+        "--out",
+        str(out),
+    ]
+    trial_invalid = 12
+    if (code := subprocess.run(argv, check=False).returncode) not in (0, trial_invalid):
+        raise SystemExit(f"{study} ended with {code}")
+
+
+def newest(study: str, scale: str, out: Path) -> Shown | None:
+    """Return the newest complete run of a study at a scale; None, with a message, if there is none."""
+    today = make_plan(with_present_servers(read_study(STUDIES / f"{study}.toml", scale)).file)
+    for path in sorted((out / study).glob("*-*/plan.json"), reverse=True):
+        folder = RunFolder.open(path.parent)
+        of_run = folder.plan().scale
+        if of_run is None or of_run.name != scale:
+            continue
+        if other := what_differs(folder, today):
+            print(
+                f"{path.parent} was made from another version of the study ({other}): skipped",
+                file=sys.stderr,
+            )
+            continue
+        analysis = analyse_folder(folder)
+        trials = folder.trials()
+        if analysis.complete:
+            began, last = (datetime.fromisoformat(trials[at].started_at) for at in (0, -1))
+            lasted = timedelta(seconds=trials[-1].timings.total_s if trials[-1].timings else 0.0)
+            took_s = (last + lasted - began).total_seconds()
+            return Shown(study, analysis, audit_folder(folder), began, took_s)
+    print(f"{study} has no complete run at scale {scale}", file=sys.stderr)
+    return None
+
+
+def what_differs(folder: RunFolder, today: Plan) -> str:
+    """Return how a run differs from today's plan of its study; empty if it asks for the same trials.
+
+    The study's prose may have changed since.
+    """
+    plan = folder.plan()
+    planned = ("cells", "trials", "phases", "metrics", "scripts")
+    try:
+        defined = changed_since(folder, STUDIES / f"{today.study}.toml", plan.cells)
+    except RefusalError as error:
+        return f"its study can no longer be read: {error}"
+    return ", ".join([*(key for key in planned if getattr(plan, key) != getattr(today, key)), *defined])
+
+
+def overview(shown: Sequence[Shown], scale: str) -> Iterator[str]:
+    """Yield the page that lists the studies with their answers."""
+    yield "# The five published experiments, run again"
+    yield NOTE
+    yield INTRODUCTION.strip()
+    for one in shown:
+        link = f"[{one.study}]({audits.PAGES.name}/{one.study}.md)"
+        yield "\n".join(
+            (
+                f"- {link}: **{markdown.escape(one.plan.question)}**",
+                f"  - {beside.summary(one.analysis)}",
+                f"  - Held back by: {held_back(one.analysis)}",
+                f"  - {head.speed_progress(one.analysis)}, {duration(one.took_s)}",
+            )
+        )
+    command = "make experiments" + ("" if scale == "short" else f" SCALE={scale}")
+    took = duration(sum(one.took_s for one in shown))
+    yield f"`{command}` makes these pages. Its trials take {took} here."
+
+
+def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
+    """Yield a study's short page: the answer, how to read it, how it was measured."""
+    analysis = one.analysis
+    yield f"# {one.study}"
+    yield NOTE
+    yield f"**{markdown.escape(one.plan.question)}**"
+    yield audits.section(one.study, audits.ANSWER)
+    yield f"Against the publication: {beside.summary(analysis)}. Held back by: {held_back(analysis)}."
+    yield markdown.table(headlines(one))
+    yield MARKS
+    yield from pictures
+    yield audits.section(one.study, audits.PROSE)
+    yield "## How it was measured"
+    scaled = f" --scale {one.plan.scale.name}" if one.plan.scale else ""
+    yield f"```\ndiskproof run studies/{one.study}.toml{scaled}\n```"
+    yield f"{head.speed_design(one.plan)}; {head.speed_progress(analysis)}. {markdown.escape(machine(one))}"
+    yield markdown.escape(head.scale(one.plan))
+    page = audits.details_of(one.study)
+    yield (
+        f"[{page.stem}]({page.name}) has all figures and pictures, the limit of each cell, prices, and the "
+        "audits of the publication and of this run."
+    )
+
+
+def details(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
+    """Yield a study's page of details: every table, and the audits."""
+    analysis = one.analysis
+    yield f"# {one.study}: details"
+    yield NOTE
+    yield f"All that was measured for [{one.study}]({audits.summary_of(one.study).name})."
+    yield from pictures
+    yield "## Beside the published figures"
+    yield f"{markdown.escape(beside.source(analysis))}. {beside.summary(analysis)}."
+    for group in beside.groups(analysis):
+        yield from markdown.section(published.group_section(group), 3)
+    if analysis.limits:
+        yield f"## {limits_words.TITLE}"
+        yield markdown.table(limits.in_short(analysis, analysis.limits))
+    yield from markdown.section(efficiency.section(analysis))
+    yield from markdown.section(prices.section(analysis))
+    yield from side_by_side.section(one.study, one.audit, analysis.limits)
+    yield audits.section(one.study, audits.PUBLICATION)
+
+
+def held_back(analysis: Analysis) -> str:
+    """Return how many cells have which limit."""
+    return limits_words.summary(analysis.limits) if analysis.limits else NOT_OBSERVED
+
+
+def headlines(one: Shown) -> Table:
+    """Return a row a headline: as published, as measured, whether they agree, and both limits."""
+    columns = (
+        Column("Ratio of"),
+        Column("Published", figures=True),
+        Column("Measured", figures=True),
+        Column("Agrees?"),
+        Column("Held back here by"),
+    )
+    groups = beside.groups(one.analysis)
+    rows = tuple(
+        (
+            headline(group, row, several=row.published.part is None and len(groups) > 1),
+            number(row.published.ratio),
+            with_bounds(row.measured) + extrapolated(row.extrapolated),
+            row.mark,
+            group.held_back(row),
+        )
+        for group in groups
+        for row in group.in_short().ratios
+        if is_headline(one.study, group, row)
+    )
+    return Table(columns, rows)
+
+
+def headline(group: beside.Group, row: BesideRatio, *, several: bool) -> str:
+    """Return a ratio in words, with its table if another table compares the same."""
+    name = group.name(row)
+    return f"{name} ({group.title})" if several else name
+
+
+def is_headline(study: str, group: beside.Group, row: BesideRatio) -> bool:
+    """Report whether a ratio stands on the short page."""
+    published = row.published
+    has = {published.factor, published.level, published.baseline, *group.held(row).values()}
+    return set(HEADLINES.get(study, ())) <= has
+
+
+def machine(one: Shown) -> str:
+    """Return when and on what it was measured, without names or paths of the machine."""
+    facts = one.analysis.machine
+    if facts is None:
+        return ""
+    servers = ", ".join(f"{server.flavour} {server.version}" for server in facts.servers)
+    return (
+        f"{one.began:%Y-%m-%d}, {servers}, {facts.cpu_model}, {count(facts.cpus, 'CPU')}"
+        f"{f' of a virtual machine ({facts.virtualised})' if facts.virtualised else ''}."
+    )
+
+
+def draw(study: str, found: Iterable[Figure]) -> list[str]:
+    """Write a study's pictures, and return a link to each."""
+    links = []
+    for figure in found:
+        path = audits.PAGES / f"{study}-{figure.name}.png"
+        path.write_bytes(png(figure, scale_factor=SHARPNESS))
+        links.append(f"![{figure.title}]({path.name})")
+    return links
+
+
+def figures(analysis: Analysis) -> Iterator[Figure]:
+    """Yield the figures that answer a study's question, with their legends."""
+    yield from pictures.drawings(analysis)
+    if split := time_split(analysis):
+        yield split
+    if "clients" in analysis.varying:
+        for measure in (cells.THROUGHPUT, cells.REQUESTS, cells.SECONDS):
+            figure = cells.throughput(analysis, measure)
+            if figure and len(figure.panels) <= MOST_PANELS:
+                yield figure
+    if figure := speed_against_price(analysis):
+        yield figure
+
+
+if __name__ == "__main__":
+    sys.exit(main())

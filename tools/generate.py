@@ -1,0 +1,266 @@
+"""Writes the reference pages from the code; `--check` only compares them, and a test runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import audits
+import devices
+import examples
+import options
+import shown
+import workloads
+from diskproof import load
+from diskproof.audit.check import Check
+from diskproof.audit.registry import (
+    ARTICLE_CHECKS,
+    CONFIGURATION_CHECKS,
+    RESULT_CHECKS,
+    RUN_CHECKS,
+    SWEEP_CHECKS,
+    TRIAL_CHECKS,
+)
+from diskproof.cli import screen
+from diskproof.cli.disk import VERBS as DISK_VERBS
+from diskproof.families import FAMILIES, of
+from diskproof.importers.article_form import ArticleForm
+from diskproof.study.loads import KINDS
+from diskproof.study.model import Study
+from experiments import EXPERIMENTS
+from paths import DOCS
+
+NOTE = "<!-- made by `make docs`; do not edit -->"
+
+
+def study_page() -> str:
+    """Return the reference of the study file from its JSON Schema: a table for each part."""
+    parts = ["# The study file", NOTE, STUDY]
+    return "\n\n".join(parts + _parts("Study", Study.model_json_schema())) + "\n"
+
+
+STUDY = """\
+A study file is TOML. This page has every key; a key that is not listed here is refused. `diskproof \
+schema` prints the JSON Schema, with which editors complete and check. [tutorial.md](tutorial.md) walks \
+through a study, and the files in `studies/` are examples."""
+
+ARTICLE = """\
+An article is a TOML file that describes a published experiment, so that `diskproof audit` can check it: \
+its figures, how they were made, what it concludes. This page has every key; a key that is not listed \
+here is refused. [audit.md](audit.md#an-article) has an example and says how to write claims. The five \
+files in `studies/published/` are examples too.
+
+The table `[article]` marks the file as an article. Nearly everything else is optional; what is left out \
+counts as not reported."""
+
+
+def article_page() -> str:
+    """Return the reference of an article's form, made as that of the study file."""
+    parts = ["# An article", NOTE, ARTICLE]
+    return "\n\n".join(parts + _parts("Article", ArticleForm.model_json_schema())) + "\n"
+
+
+def _parts(name: str, schema: dict[str, Any]) -> list[str]:
+    parts = _part(name, schema)
+    for inner, definition in schema["$defs"].items():
+        if "properties" in definition:
+            parts += _part(_title(inner), definition)
+    return parts
+
+
+def _title(declared: str) -> str:
+    """Return the name of a part on a page: without the suffix of forms."""
+    return declared.removesuffix("Form")
+
+
+def _part(name: str, schema: dict[str, Any]) -> list[str]:
+    required = schema.get("required", [])
+    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, field in schema["properties"].items():
+        default = "required" if key in required else _default(field.get("default"))
+        rows.append(f"| `{key}` | {_value(field)} | {default} | {field.get('description', '')} |")
+    return [f"## {name}", schema.get("description", ""), "\n".join(rows)]
+
+
+def _value(field: dict[str, Any]) -> str:
+    """Return what a key takes, in words, from its JSON Schema."""
+    if "$ref" in field:
+        name = _title(field["$ref"].rpartition("/")[2])
+        return f"[{name}](#{name.lower()})"
+    if field.get("format") in ("path", "size"):
+        return str(field["format"])
+    if "oneOf" in field:
+        return " or ".join(_value(choice) for choice in field["oneOf"])
+    if "anyOf" in field:
+        return " or ".join(_value(choice) for choice in field["anyOf"] if choice.get("type") != "null")
+    if "enum" in field or "const" in field:
+        return ", ".join(f"`{choice}`" for choice in field.get("enum", [field.get("const")]))
+    match field.get("type"):
+        case "array":
+            return f"list of {_value(field['items'])}"
+        case "object":
+            inner: Any = field.get("additionalProperties") or next(
+                iter(field.get("patternProperties", {}).values()), {}
+            )
+            return "table" if inner is True else f"table by name, each {_value(inner)}"
+        case "integer" | "number" as kind:
+            limits = [f"{words} {field[key]:,g}" for key, words in LIMITS.items() if key in field]
+            return f"{kind}{' ' if limits else ''}{', '.join(limits)}"
+        case kind:
+            return str(kind)
+
+
+LIMITS = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
+
+
+def _default(value: object) -> str:
+    if value is None or value in ({}, []):
+        return ""
+    if isinstance(value, dict):
+        return ", ".join(f"`{name}`" for name in value)
+    return f"`{json.dumps(value)}`"
+
+
+def tuning_page() -> str:
+    """Return what each tuning level sets, per server family, with the reasons."""
+    parts = [
+        "# Tuning levels",
+        NOTE,
+        "| level | after a crash of the operating system or a power cut |\n|---|---|\n"
+        "| `safest` | no acknowledged commit is lost (but see `innodb_doublewrite`) |\n"
+        "| `fast` | the last moments may be lost |\n"
+        "| `unsafe` | the database may not start again |",
+        "Every variable is read back in every trial. [durability.md](durability.md) has what each setting "
+        "really lost.",
+    ]
+    for family in FAMILIES:
+        rows = ["| variable | safest | fast | unsafe | why |", "|---|---|---|---|---|"]
+        for tuned in of(family).tuning:
+            values = " | ".join(value or "-" for value in (tuned.safest, tuned.fast, tuned.unsafe))
+            rows.append(f"| `{tuned.name}` | {values} | {tuned.reason} |")
+        parts += [f"## {family}", "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+SUBJECTS: tuple[tuple[str, str, Sequence[Check[Any]]], ...] = (
+    ("A trial", "Checks of each trial of a run.", TRIAL_CHECKS),
+    (
+        "Any one result",
+        "Further checks of `diskproof audit`, and of reports on imported results.",
+        RESULT_CHECKS,
+    ),
+    ("A run", "Checks of all trials of a run together.", RUN_CHECKS),
+    ("Results that are compared", "Further checks of `diskproof audit`.", SWEEP_CHECKS),
+    ("A server's settings", "Checks of option files, and of what servers reported.", CONFIGURATION_CHECKS),
+    ("An article", "Checks of a publication: its claims, its procedure, its figures.", ARTICLE_CHECKS),
+)
+
+
+def checks_page() -> str:
+    """Return every check of the audit, by what it is about, with its reason and remedy."""
+    parts = [
+        "# Checks",
+        NOTE,
+        "Each check passes, fails, or names the record that it needs and does not have. A failed check comes "
+        "with its reason and a remedy. [audit.md](audit.md) says how to read the answers.",
+    ]
+    for title, intro, checks in SUBJECTS:
+        rows = ["| check | why | remedy | source |", "|---|---|---|---|"]
+        rows += [f"| `{one.name}` | {one.reason} | {one.remedy} | {one.source} |" for one in checks]
+        if checks:
+            parts += [f"## {title}", intro, "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+COMMANDS = """\
+The help of each command, as the programs print it. Results go to standard output, progress and warnings \
+to standard error. `eval "$(diskproof completion bash)"` completes commands in your shell (`zsh`, `fish` \
+alike).
+
+| exit code | means |
+|---|---|
+| 0 | done |
+| 1 | an error of diskproof |
+| 2 | the study file, an argument, or something that is missing; finished trials are kept and reported |
+| 10 | a threshold was not proved, a control of the cuts failed, or an audit found an error or a threat |
+| 12 | a trial was invalid, or a cut broke off |
+| 130 | interrupted; finished trials are kept |"""
+
+
+def commands_page() -> str:
+    """Return the help of every command, as the programs print it."""
+    parts = ["# Commands", NOTE, COMMANDS]
+    verbs = (
+        "",
+        "run",
+        "crash",
+        "plan",
+        "report",
+        "compare",
+        "audit",
+        "doctor",
+        "clean",
+        "schema",
+        "completion",
+    )
+    for verb in (*verbs, "disk", *(f"disk {verb}" for verb in DISK_VERBS)):
+        parts += [f"## diskproof {verb}".rstrip(), _listing(shown.by_the_lab(*verb.split(), "--help"))]
+    program = str(load.program())
+    kinds = [kind for kind, model in KINDS.items() if model.needs_server]
+    for words in (f"{verb} {kind}" for kind in kinds for verb in ("prepare", "run", "cleanup")):
+        if words == "prepare sqlbench":
+            continue  # it makes its own tables
+        parts += [f"## diskproof-load {words}", _listing(_said_by([program, *words.split(), "--help"]))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _said_by(argv: list[str]) -> list[str]:
+    environment = {**os.environ, **shown.PLAIN}
+    said = subprocess.run(argv, capture_output=True, text=True, check=True, env=environment)
+    return shown.lines_of(said.stdout)
+
+
+def _listing(lines: list[str]) -> str:
+    return "\n".join(["```", *lines, "```"])
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "study.md": study_page,
+    "article.md": article_page,
+    "tuning.md": tuning_page,
+    "checks.md": checks_page,
+    "commands.md": commands_page,
+    "workloads.md": workloads.page,
+    "devices.md": devices.page,
+    "audit.md": examples.page,
+    "options.md": lambda: options.page(NOTE),
+    **{
+        str(path.relative_to(DOCS)): partial(audits.renewed, path, study)
+        for study in EXPERIMENTS
+        for path in (audits.summary_of(study), audits.details_of(study))
+    },
+}
+
+
+def main() -> int:
+    """Write the pages, or print which differ."""
+    screen.results.width = shown.COLUMNS  # set at its start, from a terminal
+    stale = [name for name, page in PAGES.items() if not _is_current(name, page())]
+    if "--check" in sys.argv:
+        print(f"stale: {', '.join(stale)}; run `make docs`" if stale else "the reference pages are current")
+        return 1 if stale else 0
+    for name in stale:
+        (DOCS / name).write_text(PAGES[name]())
+    return 0
+
+
+def _is_current(name: str, text: str) -> bool:
+    path = DOCS / name
+    return path.is_file() and path.read_text() == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,248 @@
+"""docs/workloads.md: options and statements from the programs; the rest of the page is written by hand."""
+
+import csv
+import re
+import sqlite3
+import subprocess
+import tempfile
+from itertools import groupby
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from pydantic import ByteSize
+
+from diskproof import load
+from diskproof.study.loads import KINDS
+from diskproof.study.loads.base import Load, Option
+from diskproof.wording import numbers
+from paths import DOCS, ROOT
+
+PAGE = DOCS / "workloads.md"
+OPERATIONS = ROOT / "crates" / "load" / "tests" / "facts" / "sql-bench-operations.csv"
+
+BY_HAND = "<!-- from here on written by hand; every command of ours is run by a test -->"
+
+MOST_SQL = 150
+"""Characters of a statement that are shown."""
+
+INTRODUCTION = """After this page you can choose a workload, and repeat what another tool measured.
+
+A workload runs in a study, as `[workloads.NAME]` with its `kind` and keys, or alone, as `diskproof-load \
+run KIND` with options of the same names. [commands.md](commands.md) has the options that all workloads \
+share. If a key has no default, the program's own default applies; it stands under "by hand".
+
+| kind | asks | ends | compared by |
+|---|---|---|---|
+| `oltp`, `conditions`, `script`, `ledger` | a database | after a time or a count | transactions a second |
+| `slap`, `sqlbench` | a database | by itself: a job | seconds |
+| `fileio` | the files of a storage, no database | after a time, or after one pass | requests a second |
+
+Coming from another tool: [sysbench](#coming-from-sysbench), [mysqlslap](#coming-from-mysqlslap), \
+[sql-bench](#coming-from-sql-bench), [pgbench](#coming-from-pgbench)."""
+
+
+def page() -> str:
+    """Return the generated part, then what the page holds by hand."""
+    parts = ["# Workloads", "<!-- made by `make docs`; do not edit above the part written by hand -->"]
+    parts.append(INTRODUCTION)
+    for kind, model in KINDS.items():
+        parts += [f"## {kind}", model.__doc__ or "", _options(model), *statements(kind)]
+    _, mark, by_hand = PAGE.read_text().partition(BY_HAND) if PAGE.is_file() else ("", "", "\n")
+    return "\n\n".join([*parts, (mark or BY_HAND) + by_hand.rstrip()]) + "\n"
+
+
+def _options(model: type[Load]) -> str:
+    """Return a row a key: its name and default in a study and by hand, and its meaning."""
+    kind = get_args(model.model_fields["kind"].annotation)[0]
+    helps = {verb: _help(verb, kind) for verb in ("prepare", "run") if model.needs_server}
+    rows = [
+        "| in a study | default there | by hand | default there | prepare, run | meaning |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        default = _default(field.get_default(call_default_factory=True), field.is_required())
+        marks = [mark for mark in field.metadata if isinstance(mark, Option)]
+        for mark in marks:
+            option = f"--{mark.name or key.replace('_', '-')}"
+            by_hand = _default_by_hand(helps[mark.verbs[-1]], option)
+            words = ", ".join(mark.verbs)
+            rows.append(f"| `{key}` | {default} | `{option}` | {by_hand} | {words} | {field.description} |")
+        if not marks and name != "kind":
+            rows.append(f"| `{key}` | {default} | | | | {field.description} |")
+    return "\n".join(rows)
+
+
+def _default(value: object, required: bool) -> str:
+    if required:
+        return "required"
+    if value is None or value is False or value in ([], {}):
+        return ""
+    return f"`{numbers.size(value) if isinstance(value, ByteSize) else value}`"
+
+
+def _help(verb: str, kind: str) -> str:
+    """Return the help of a verb on one line; empty if the program has no such verb."""
+    argv = [str(load.program()), verb, kind, "--help"]
+    said = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return " ".join(said.stdout.split())
+
+
+def _default_by_hand(said: str, option: str) -> str:
+    """Return an option's default in the program's own words."""
+    usage, _, options = said.partition(" Options: ")
+    if f"{option} <" in usage:
+        return "required"
+    _, _, about = options.partition(f" {option} ")
+    about = re.split(r" (?:-\w, )?--[a-z-]+ (?:<|[A-Z])", about)[0]
+    found = re.search(r"\[default: (.+?)\]", about)
+    return found[1].replace("|", "\\|") if found else ""
+
+
+# ---------------------------------------------------------------- statements
+
+
+def _oltp() -> list[str]:
+    mixes = get_args(get_type_hints(KINDS["oltp"])["mix"])
+    of_mix = {mix: _statements("oltp", ["--mix", mix]) for mix in mixes}
+    rows = ["| mix | statements of a transaction, in their order |", "|---|---|"]
+    rows += [f"| `{mix}` | {', '.join(one['name'] for one in found)} |" for mix, found in of_mix.items()]
+    # The mix `insert` lets the database number its rows; the transactions put a deleted row back.
+    every = {(one["name"], one["sql"]): one for found in of_mix.values() for one in found}
+    old = _statements("oltp", ["--schema", "sbtest", "--mix", "complex"])
+    return [
+        "\n".join(rows),
+        "With `sbtestN` tables:",
+        _table(list(every.values())),
+        "With the `sbtest` table of sysbench 0.4, `complex`:",
+        _table(old),
+    ]
+
+
+def _slap() -> list[str]:
+    types = get_args(get_type_hints(KINDS["slap"])["load_type"])
+    parts = []
+    for load_type in types:
+        key = ["--auto-increment"] if load_type == "key" else []
+        found = _statements("slap", ["--queries", "10", "--seed", "1", "--load-type", load_type, *key])
+        parts += [f"`{load_type}`:", _table(found)]
+    return parts
+
+
+def _sqlbench() -> list[str]:
+    """Return a row an operation, with its count at scale 1 from the table that the tests use."""
+    with OPERATIONS.open() as lines:
+        known = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "any.db"
+        sqlite3.connect(database).close()
+        rows = ["| test | operation | at scale 1 | one statement (on SQLite, of a small table) |"]
+        rows.append("|---|---|---:|---|")
+        for test, operations in groupby(known, key=lambda row: row["test"]):
+            # Operations of several tests share a name; each test has statements of its own.
+            asked = ["--scale", "0.001", "--tests", test]
+            ready = load.rehearse("sqlbench", asked, f"sqlite:{database}")
+            statements = {one["name"]: one["sql"] for one in ready["statements"]}
+            for row in operations:
+                sql = _sql(statements.get(row["operation"], ""))
+                rows.append(f"| {test} | {row['operation']} | {int(row['count']):,} | {sql} |")
+    return ["\n".join(rows)]
+
+
+def _conditions() -> list[str]:
+    return [_table(_statements("conditions", ["--tables", "1", "--tables-per-visit", "1"]))]
+
+
+LEDGER = """\
+The tables are `ledger_accounts` (`id`, `balance`, `transfers`, `filler`) and `ledger_entries` (`client`, \
+`number`, `source`, `target`, `amount`, `filler`). Entries have no unique key, so that an entry that a \
+recovery brings twice is seen, not refused. Each account begins with a balance of 1,000,000.
+
+A transaction takes an amount of 1 to 1,000 from one account, adds it to another (the lower id first), \
+and inserts the client's next entry. Accounts and amount follow from the seed, the client and the number. \
+At any moment:
+
+- the sum of all balances is what it was at the start;
+- the balance and `transfers` of each account follow from the entries that name it;
+- the entries of each client are numbered from 1, without a gap or a duplicate. A transaction that the \
+server rolls back (deadlock, lock wait, serialization, a busy file) runs again under its number.
+
+The numbering holds for the first run on new tables, as long as no transaction is given up. A second run \
+begins at 1 again, and the number of a given-up transaction stays unused.
+
+With `--acknowledgements FILE` each client writes each acknowledged commit into a new file before it does \
+anything else ([protocol.md](protocol.md#acknowledgements)). After a crash the database is compared with \
+it."""
+
+
+def _ledger() -> list[str]:
+    return [LEDGER, _table(_statements("ledger", []))]
+
+
+def _script() -> list[str]:
+    return ["The statements are those of your files. [scripts.md](scripts.md) has the language."]
+
+
+FILEIO = """\
+The file I/O of a storage, to compare with a database on the same disk. It repeats sysbench's `fileio` \
+with fio, in the same blocks and with the same checks as a server's trials. There is no server, so its \
+cells have no tuning and no `memory`: `ssd/rndrd/64c`.
+
+| mode | what each client does, one request after the other |
+|---|---|
+| `rndrd` | reads blocks anywhere in the files |
+| `rndwr` | writes blocks anywhere; after every 100 requests of all clients every file is synced |
+| `rndrw` | reads while (reads + 1) / (writes + 1) < 1.5, else writes: three reads to two writes; syncs \
+as `rndwr` |
+| `seqrd` | reads the files from the first block to the last; several clients share one pass |
+| `seqwr` | writes the files in the same way, over existing blocks: sysbench's `seqrewr` |
+
+- Each client is a thread with one synchronous request at a time. A sync blocks the client that makes it. \
+The clients share the syncs of a round like any other requests.
+- The verdict is about requests a second: reads and writes. Syncs take their time and are counted \
+separately (a statement of kind `other`). Latencies are of reads and writes. MB are 10^6 bytes.
+- The files are written completely before the first trial and are cold in every trial. They hold zeroes \
+on virtual disks and in memory, and incompressible bytes elsewhere.
+- `direct = false` uses the page cache. `seqrd` and `seqwr` are then one pass without warm-up, at most \
+`measure_s` long. `seqwr` ends with a sync, which counts in its time. With one file and blocks of 1 MiB \
+that is `dd bs=1M conv=fsync`.
+- fio has no pattern for syncs of all files or for threads that share a pass. For these it replays a log \
+of requests, one for each client, made for twice the pace of the warm-up. fio's job files and answers \
+stay in `servers/TRIAL/` of the run folder."""
+
+
+def _fileio() -> list[str]:
+    return [FILEIO]
+
+
+SHOWN_OTHERWISE = {
+    "oltp": _oltp,
+    "slap": _slap,
+    "sqlbench": _sqlbench,
+    "conditions": _conditions,
+    "script": _script,
+    "ledger": _ledger,
+    "fileio": _fileio,
+}
+
+
+def statements(kind: str) -> list[str]:
+    """Return what the page says of a workload's statements: a table, unless the kind needs more words."""
+    return SHOWN_OTHERWISE[kind]() if kind in SHOWN_OTHERWISE else [_table(_statements(kind, []))]
+
+
+def _statements(kind: str, arguments: list[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = load.rehearse(kind, arguments)["statements"]
+    return found
+
+
+def _table(statements: list[dict[str, Any]]) -> str:
+    rows = ["| statement | kind | SQL |", "|---|---|---|"]
+    rows += [f"| {one['name']} | {one['kind']} | {_sql(one['sql'])} |" for one in statements]
+    return "\n".join(rows)
+
+
+def _sql(text: str) -> str:
+    one_line = " ".join(text.split()).replace("|", "\\|")
+    shown = one_line if len(one_line) <= MOST_SQL else f"{one_line[:MOST_SQL]}…"
+    return f"`{shown}`" if shown else ""
