@@ -179,3 +179,32 @@ def test_what_failed_in_many_tests_or_without_a_name_is_not_asked_again(tree: Pa
         a_program(tree / "project/venv/bin/python", f'{told} >"$DISKPROOF_TEST_FAILURES"; echo begun; exit 1')
         ended = run_in(tree)
         assert (ended.returncode, ended.stdout.splitlines().count("begun")) == (1, 1)
+
+
+RUST_ONCE = """case "$*" in
+  *--no-run*) exit 0 ;;
+  *"--exact engine::waits"*) echo "{result}"; exit $AGAIN_ENDS ;;
+esac
+cat "{panic}"; echo "test result: FAILED. 2 passed; {failed} failed; 0 ignored"; echo "{more}"; exit 101"""
+
+
+@pytest.mark.parametrize(
+    ("failed", "more", "again", "passes"),
+    [
+        (1, "", 0, True),
+        (1, "", 101, False),
+        (2, "", 0, False),
+        (1, "process didn't exit successfully: (signal: 11)", 0, False),
+    ],
+)
+def test_a_rust_test_that_failed_runs_once_more_alone_if_all_that_failed_are_named(
+    tree: Path, failed: int, more: str, again: int, passes: bool
+) -> None:
+    (tree / "panic").write_text(PANIC)
+    script = RUST_ONCE.format(result=RESULT, panic=tree / "panic", failed=failed, more=more)
+    a_program(tree / "programs/cargo", script)
+    ended = run_in(tree, AGAIN_ENDS=str(again))
+    lines = ended.stdout.splitlines()
+    assert (ended.returncode == 0) is passes
+    assert ("Passed only alone, after they had failed beside others:" in lines) is passes
+    assert ("engine::waits" in lines) is passes
