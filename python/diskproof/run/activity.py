@@ -133,7 +133,7 @@ class ActivityWatch:
     def _look_on(self) -> None:
         renewed_s = reported_s = self._began_s
         self._threads.renew()
-        wait_s = 0.0
+        wait_s = before_s = 0.0
         while not self._stop.wait(wait_s * self._random.uniform(1 - JITTER, 1 + JITTER)):
             cpu_began_s = time.thread_time()
             now_s = time.monotonic()
@@ -150,7 +150,9 @@ class ActivityWatch:
                 reported_s = now_s
             took_s = time.thread_time() - cpu_began_s
             self.cpu_s += took_s
-            wait_s = max(PERIOD_S, took_s / MOST_CPU)
+            # One slow look, such as the first, makes none after it rarer.
+            wait_s = max(PERIOD_S, min(took_s, before_s) / MOST_CPU)
+            before_s = took_s
 
     def _look(self) -> None:
         runnable = _runnable()
