@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diskproof.report import document as doc
-from diskproof.report.document import Document, Item, Items, Line, Paragraph, Section, Table, Tone
+from diskproof.report.document import Document, Item, Items, Paragraph, Section, Table, Tone
 
 Shown = Text | RichTable
 
@@ -28,9 +28,6 @@ STYLES: dict[Tone, str] = {
 
 ASCII_MARKS = str.maketrans({"▲": "+", "▼": "-", "✕": "x"})
 """For terminals that cannot show more."""
-
-MOST_LINES = 2
-"""A line below an item that takes more is replaced by a shorter one, if it has one."""
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """C0 and C1 controls but the line feed, and what turns the direction of writing."""
@@ -112,15 +109,9 @@ def _item(item: Item, style: str, console: Console) -> Text:
     if item.where and style != "verdicts":
         body.append(shown(f" ({item.where})", style="dim"))
     for line in item.lines:
-        body.append(shown(f"\n{_fitting(line, console)}", style=_LINE_STYLES[line.style]))
+        lead = f"{line.lead}: " if line.lead else ""
+        body.append(shown(f"\n{lead}{line.text}", style=_LINE_STYLES[line.style]))
     return hanging(Text(mark(item.mark, console), style=tone), body, console)
-
-
-def _fitting(line: Line, console: Console) -> str:
-    lead = f"{line.lead}: " if line.lead else ""
-    width = max(console.width - 2, 1)
-    texts = [f"{lead}{text}" for text in (line.text, *line.shorter)]
-    return next((one for one in texts if len(shown(one).wrap(console, width)) <= MOST_LINES), texts[-1])
 
 
 def layout(table: Table, console: Console) -> RichTable:
