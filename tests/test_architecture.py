@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "python" / "diskproof"
 
 FLOORS = [
     {"refusal", "wording"},
+    {"reading"},
     {"results", "stats"},
     {"families"},
     {"system"},
