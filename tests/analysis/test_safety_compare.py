@@ -4,11 +4,11 @@ import io
 from collections.abc import Sequence
 
 import pytest
-from rich.console import Console
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.compare import ComparisonError, compare
+from diskproof.cli.screen import Screen
 from diskproof.report import comparison
 from diskproof.report.compose import cut_words
 from diskproof.results.crash_plan import CrashPlan
@@ -134,7 +134,7 @@ def test_runs_of_other_cells_are_refused_by_name() -> None:
 def test_the_comparison_is_shown_in_words_and_as_a_table() -> None:
     made = compare(run_of(CRASH, losing(CRASH, 20)), run_of(CRASH, losing(CRASH, 1)))
     file = io.StringIO()
-    comparison.render(made, Console(file=file, width=100))
+    comparison.render(made, Screen(file=file, width=100))
     said = file.getvalue()
     assert "2 cells cut in both." in said
     [row] = [line for line in said.splitlines() if line.startswith("ssd") and " fast " in line]

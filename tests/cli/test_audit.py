@@ -52,9 +52,9 @@ def test_what_cannot_be_audited_is_refused(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "plan.json").write_text('{"study": "x\x1b[2J"}')
     for argument, why in (
-        ("pipe", "no regular file"),
+        ("pipe", "not a regular file"),
         ("binary", "is binary"),
-        ("absent", "does not exist"),
+        ("absent", "there is no file absent"),
         (
             "folder",
             "it has no plan.json; if it holds other tools' output, name its files: `folder/*`",

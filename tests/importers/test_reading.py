@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from diskproof.importers import read
-from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.read import read_file, read_text
+from diskproof.refusal import RefusalError
 from diskproof.results.imported import ImportedResult, Settings
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -19,7 +19,7 @@ def results_of(path: Path) -> list[ImportedResult]:
 
 
 def refusal_of(path: Path) -> str:
-    with pytest.raises(ImportRefusedError) as refused:
+    with pytest.raises(RefusalError) as refused:
         read_file(path)
     return str(refused.value)
 
@@ -30,15 +30,15 @@ def some_path(tmp_path: Path) -> Path:
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path, path: Path) -> None:
-    assert f"{path} does not exist" in refusal_of(path)
-    assert "is a folder; name the files in it" in refusal_of(tmp_path)
-    assert "no regular file" in refusal_of(Path("/dev/zero"))
+    assert f"there is no file {path}" in refusal_of(path)
+    assert "it is a folder: name a file" in refusal_of(tmp_path)
+    assert "/dev/zero is a device, not a regular file" in refusal_of(Path("/dev/zero"))
     assert "no name of a file" in refusal_of(Path("a\0b"))
 
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(path: Path) -> None:
     os.mkfifo(path)
-    assert "no regular file; save the output to a file first" in refusal_of(path)
+    assert "is a pipe, not a regular file; save what it holds to a file first" in refusal_of(path)
 
 
 def test_what_holds_no_output_is_refused(path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_files_name_is_kept_as_text(tmp_path: Path) -> None:
     path = tmp_path / "a\x1b[31m\n<b>`|.txt"
     path.write_text(WHOLE)
     (found,) = results_of(path)
-    assert found.source.file.endswith("a\N{REPLACEMENT CHARACTER}[31m <b>`|.txt")
+    assert found.source.file.endswith("a\x1b[31m\n<b>`|.txt")
     assert found.source.sha256 == read_text(path)[0].sha256
     broken = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")
     Path(broken).write_text(WHOLE)

@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from diskproof.analysis.audited.audit import (
     audit_article,
@@ -18,6 +17,7 @@ from diskproof.analysis.audited.audit import (
     configurations,
 )
 from diskproof.analysis.audited.shapes import AuditAnswer, Raised
+from diskproof.cli.screen import Screen
 from diskproof.importers.assemble import assemble
 from diskproof.importers.beside import belonging
 from diskproof.report import audit as told
@@ -32,7 +32,7 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202e`code` | <script>alert(1)</script> **bol
 
 
 def shown(audit: AuditAnswer, width: int = 100) -> str:
-    console = Console(file=io.StringIO(), width=width, highlight=False)
+    console = Screen(file=io.StringIO(), width=width)
     told.render(audit, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()

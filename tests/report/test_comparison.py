@@ -3,10 +3,9 @@
 import io
 from pathlib import Path
 
-from rich.console import Console
-
 from diskproof.analysis.compare import compare
 from diskproof.analysis.folder import analyse_folder
+from diskproof.cli.screen import Screen
 from diskproof.report import comparison
 from support.runs import write_run
 from support.snapshots import assert_matches_snapshot
@@ -25,7 +24,7 @@ def test_two_runs_on_different_kernels(tmp_path: Path) -> None:
     made = compare(analyse_folder(first), analyse_folder(second), ("march", "april"))
 
     file = io.StringIO()
-    comparison.render(made, Console(file=file, width=80))
+    comparison.render(made, Screen(file=file, width=80))
     printed = file.getvalue()
     assert max(map(len, printed.splitlines())) <= 80
     assert "6.12.0-1-amd64" in printed

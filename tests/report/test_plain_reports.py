@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from diskproof.analysis.answers import Analysis
+from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, json, markdown, text
 from diskproof.report.compose import cells, verdicts
 from diskproof.report.write.markdown import escape
@@ -24,7 +24,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 def printed(analysis: Analysis, width: int = 80, **options: object) -> str:
     file = io.StringIO()
-    text.render(analysis, Console(file=file, width=width, **options))  # type: ignore[arg-type]
+    text.render(analysis, Screen(file=file, width=width, **options))
     return file.getvalue()
 
 
@@ -66,7 +66,7 @@ def test_a_pipe_gets_no_escape_and_a_terminal_gets_colour(
 
 def test_a_terminal_without_unicode_gets_ascii(quickstart: Run) -> None:
     raw = io.BytesIO()
-    text.render(quickstart[1], Console(file=io.TextIOWrapper(raw, encoding="ascii"), width=80))
+    text.render(quickstart[1], Screen(file=io.TextIOWrapper(raw, encoding="ascii"), width=80))
 
 
 @pytest.mark.parametrize("width", [30, 60, 120, 200])

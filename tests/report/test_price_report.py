@@ -7,10 +7,10 @@ import json as standard_json
 import re
 
 import pytest
-from rich.console import Console
 
 from diskproof.analysis.answers import Analysis, Interval
 from diskproof.analysis.prices.shapes import Prices
+from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, json, markdown, text
 from diskproof.report.charts import labels, still
 from diskproof.report.charts.price import HEIGHT_PX, NARROW_PX, price_legend, speed_against_price
@@ -27,7 +27,7 @@ DISK, SSD = make_price("sas", 160.0), make_price("x25-e", 415.5, size_bytes=32 *
 
 def printed(analysis: Analysis, width: int = 80) -> str:
     file = io.StringIO()
-    text.render(analysis, Console(file=file, width=width))
+    text.render(analysis, Screen(file=file, width=width))
     return file.getvalue()
 
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from diskproof.analysis.answers import Analysis
+from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, json, markdown, text
 from diskproof.report.charts import published as pictures
 from diskproof.report.charts import still
@@ -34,7 +34,7 @@ TESTS = ("ATIS", "insert", "select")
 
 def printed(analysis: Analysis, width: int = 80) -> str:
     file = io.StringIO()
-    text.render(analysis, Console(file=file, width=width))
+    text.render(analysis, Screen(file=file, width=width))
     return file.getvalue()
 
 

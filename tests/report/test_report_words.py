@@ -1,14 +1,16 @@
 """Figures, intervals and texts read as a person would say them."""
 
+import json
+
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Interval, RunFinding, Verdict
 from diskproof.report import intervals
 from diskproof.report.compose import head
 from diskproof.report.compose import verdicts as compose
 from diskproof.report.compose.findings import by_severity
-from diskproof.report.write.terminal import visible
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding
+from diskproof.wording.visible import visible, visible_json
 from support.trials import change, make_plan, make_trials
 
 
@@ -35,6 +37,12 @@ def test_the_largest_effect_comes_first_whichever_way_it_goes() -> None:
 def test_control_characters_are_shown_and_not_obeyed() -> None:
     assert visible("a\x1b[2Jb\r\nc\x07\x9b") == "a\N{REPLACEMENT CHARACTER}[2Jb\nc" + "\ufffd" * 2
     assert visible("left\u202eright") == "left\ufffdright"
+    assert visible("half \udcff") == "half \ufffd"
+    assert (
+        visible("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645")
+        == "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    )
+    assert json.loads(visible_json('"a\x9b\u202eb\udcff"')) == "a\x9b\u202eb\udcff"
 
 
 def test_phases_of_a_workloads_own_are_told_beside_those_of_the_others() -> None:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.folder import analyse_folder
+from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, json, markdown, text
 from diskproof.report.charts import still
 from diskproof.report.charts.cuts import losses, speed_against_loss, worst_cuts
@@ -80,7 +80,7 @@ def written(path: Path, crash: CrashPlan, cuts: Sequence[CutTrial], *, speed: bo
 
 def printed(analysis: Analysis, width: int = 100) -> str:
     file = io.StringIO()
-    text.render(analysis, Console(file=file, width=width))
+    text.render(analysis, Screen(file=file, width=width))
     return file.getvalue()
 
 

@@ -14,7 +14,7 @@ from diskproof.analysis.audited.audit import (
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.folder import audit_folder
 from diskproof.cli.exits import AUDIT_FAILED, DONE
-from diskproof.cli.screen import put, results, say
+from diskproof.cli.screen import put, put_json, results, say
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.beside import belonging
@@ -66,7 +66,7 @@ def audit(
         case "markdown":
             put(told.markdown(made))
         case "json":
-            put(told.json(made))
+            put_json(told.json(made))
     return AUDIT_FAILED if made.failed else DONE
 
 

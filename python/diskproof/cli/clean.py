@@ -22,10 +22,10 @@ def clean(*, images: bool = False, out: Path = Path("runs")) -> int:
     """
     undone = [*undo_everything(), *attached.clean()]
     for item in undone:
-        results.print(f"{'removed' if item.done else 'still there'}: {item.what}", markup=False)
+        results.print(f"{'removed' if item.done else 'still there'}: {item.what}")
     removed = remove_images(out / IMAGES) if images else []
     for folder in removed:
-        results.print(f"removed: loaded data set {folder.name}", markup=False)
+        results.print(f"removed: loaded data set {folder.name}")
     if not undone and not removed:
         results.print("nothing to clean")
     return DONE if all(item.done for item in undone) else REFUSED

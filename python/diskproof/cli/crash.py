@@ -83,13 +83,13 @@ def _replay(folder: Path, study: Path | None, basedir: list[str] | None) -> int:
         except KeyboardInterrupt:
             say("interrupted; the evidence is unchanged")
             return INTERRUPTED
-    results.print(cut_line(found.cut), markup=False, soft_wrap=True)
+    results.print(cut_line(found.cut), soft_wrap=True)
     if not differences:
-        results.print("replayed from its logs: the result is the same", markup=False)
+        results.print("replayed from its logs: the result is the same")
         return DONE
-    results.print("replayed from its logs: the result differs:", markup=False)
+    results.print("replayed from its logs: the result differs:")
     for difference in differences:
-        results.print(f"  {difference.text}", markup=False)
+        results.print(f"  {difference.text}")
     return THRESHOLD_FAILED
 
 

@@ -55,9 +55,9 @@ def plan(
         rehearse(whole, with_cuts)  # what `run` would refuse is refused here
     else:
         say("diskproof-load is not installed, so the workloads were not checked")
-    results.print(made.question, markup=False)
+    results.print(made.question)
     if made.scale:
-        results.print(f"scale {made.scale.name}: {made.scale.shrinks}", markup=False)
+        results.print(f"scale {made.scale.name}: {made.scale.shrinks}")
     said = ""
     if made.cells:
         results.print(_cell_table(made))
@@ -67,7 +67,7 @@ def plan(
         )
     if made.crash:
         results.print(_cut_table(made.crash))
-        results.print(_cuts_in_words(made.crash), markup=False)
+        results.print(_cuts_in_words(made.crash))
     results.print(f"{said}{_written(whole.study, with_cuts)} (order from seed {made.seed})")
 
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.progress import Progress
-from rich.text import Text
 
 from diskproof.cli.bar import progress_bar
-from diskproof.cli.screen import messages
+from diskproof.cli.screen import messages, say
 from diskproof.report.intervals import extrapolated
 from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
@@ -150,7 +149,7 @@ class _Bar(_Display):
         return sum(part.count for part in self.parts)
 
     def note(self, text: str) -> None:
-        self._bar.console.print(Text(text))
+        messages.print(text)
 
     def began(self, what: str, before: int) -> None:
         self._bar.update(self._task, description=what, completed=before, total=self._total, left=self.left)
@@ -167,7 +166,7 @@ class _Lines(_Display):
     _begun = False
 
     def note(self, text: str) -> None:
-        messages.print(Text(text), soft_wrap=True)
+        say(text)
 
     def began(self, what: str, before: int) -> None:  # noqa: ARG002 - a step's line comes with its result
         """Say how much is left before the first step."""

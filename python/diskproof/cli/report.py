@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from diskproof.analysis.folder import analyse_folder
-from diskproof.cli.screen import put, results, say
+from diskproof.cli.screen import put, put_json, results, say
 from diskproof.report import csv, json, markdown, text
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
@@ -47,4 +47,4 @@ def report(
         case "csv":
             put(csv.render(folder, analysis))
         case "json":
-            put(json.render(analysis))
+            put_json(json.render(analysis))

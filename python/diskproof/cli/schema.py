@@ -3,7 +3,7 @@
 import json
 from typing import Literal
 
-from diskproof.cli.screen import put
+from diskproof.cli.screen import put_json
 from diskproof.importers.article_form import ArticleForm
 from diskproof.study.model import Study
 
@@ -18,4 +18,4 @@ def schema(of: Literal["study", "article"] = "study") -> None:
 
     """
     model = Study if of == "study" else ArticleForm
-    put(json.dumps(model.model_json_schema(), indent=2) + "\n")
+    put_json(json.dumps(model.model_json_schema(), indent=2) + "\n")

@@ -1,15 +1,23 @@
-"""The two consoles: results on stdout, everything else on stderr."""
+"""The two consoles: results on stdout, everything else on stderr.
+
+This is the one place where the lab writes to a terminal. Here, names and messages of others lose what could
+steer it.
+"""
 
 import errno
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
+
+from diskproof.wording.visible import visible, visible_json
 
 for stream in (sys.stdout, sys.stderr):
     # A study's question may be in any script; a terminal that cannot show it must not end the run.
@@ -36,7 +44,19 @@ def saying(descriptor: int) -> Iterator[None]:
 
 
 class Screen(Console):
-    """A console that raises NotSaidError if its stream fails or its reader leaves."""
+    """A console that shows texts as they are, and obeys nothing in them.
+
+    NotSaidError if its stream fails or its reader leaves.
+    """
+
+    def __init__(self, **choices: Any) -> None:  # noqa: ANN401 - as the base class has them
+        """Take the choices of rich's own console; no text has markup."""
+        super().__init__(highlight=False, markup=False, emoji=False, **choices)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield what is to be written; all that is printed comes through here."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
 
     def __exit__(
         self,
@@ -53,21 +73,26 @@ class Screen(Console):
         raise OSError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
-results = Screen(highlight=False)
-messages = Screen(stderr=True, highlight=False)
+results = Screen()
+messages = Screen(stderr=True)
 
 
 def put(text: str) -> None:
-    """Write a text to stdout as it is, whatever it is for."""
+    """Write a text of many lines to stdout, such as Markdown or CSV."""
     with saying(1):
-        print(text, end="")
+        print(visible(text), end="")
+
+
+def put_json(text: str) -> None:
+    """Write JSON to stdout, whose values stay exact."""
+    put(visible_json(text))
 
 
 def complain(text: str) -> None:
-    """Say on stderr what is wrong; the text is shown as it is, brackets and all."""
+    """Say on stderr what is wrong."""
     messages.print(Text.assemble(("diskproof: ", "bold red"), text), soft_wrap=True)
 
 
 def say(text: str) -> None:
     """Say something in passing on stderr."""
-    messages.print(Text(text), soft_wrap=True)
+    messages.print(text, soft_wrap=True)

@@ -1,9 +1,7 @@
 """Files from a user, read safely: bounded, decoded, cleaned, and recognised by content."""
 
 import hashlib
-import os
 import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +9,9 @@ from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.duplicates import without_copies
 from diskproof.importers.registry import FORMATS
 from diskproof.importers.unread import known_by_sight
+from diskproof.reading import read_bytes
 from diskproof.results.imported import ImportedResult
+from diskproof.wording.visible import visible
 
 MOST_BYTES = 64 * 2**20
 """No output of a tool that is read here is larger; a day of interval lines, one a second, takes 15 MB."""
@@ -24,9 +24,6 @@ LONGEST_LINE = 20_000
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 """ECMA-48: control sequences, operating system commands, and escapes of two characters."""
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-"""What could steer a terminal or turn the direction of text; line feeds and tabs apart."""
 
 _LOGGED = re.compile(
     r"^(?:"
@@ -77,8 +74,8 @@ def read_file(path: Path) -> list[Found]:
 
 def read_text(path: Path) -> tuple[Text, list[str]]:
     """Read and clean one file's text; return it with remarks about the reading."""
-    raw = _bytes_of(path)
-    name = shown(str(path))
+    raw = read_bytes(path, MOST_BYTES)
+    name = str(path).encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # JSON can hold no other
     if not raw.strip():
         raise ImportRefusedError(f"{name} is empty; give a file that holds a result")
     decoded, remarks = _decoded(raw, name)
@@ -86,54 +83,6 @@ def read_text(path: Path) -> tuple[Text, list[str]]:
     if cut:
         remarks.append(f"{cut} lines were longer than {LONGEST_LINE} characters and were cut")
     return Text(name, content, hashlib.sha256(raw).hexdigest()), remarks
-
-
-def shown(text: str) -> str:
-    """Return a text that is kept as text: without control characters, and without bytes that are no UTF-8."""
-    told = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", told.replace("\n", " "))
-
-
-# ---------------------------------------------------------------- bytes
-
-
-def _bytes_of(path: Path) -> bytes:
-    """Read a regular file of bounded size; a pipe or a device is not even waited for."""
-    name = shown(str(path))
-    try:
-        # Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        raise ImportRefusedError(_unreadable(path, name, error)) from None
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        if stat.S_ISDIR(mode):
-            raise ImportRefusedError(f"{name} is a folder; name the files in it")
-        raise ImportRefusedError(f"{name} is no regular file; save the output to a file first")
-    try:
-        with os.fdopen(descriptor, "rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise ImportRefusedError(_unreadable(path, name, error)) from None
-    if len(raw) > MOST_BYTES:
-        raise ImportRefusedError(
-            f"{name} is larger than {MOST_BYTES // 2**20} MiB; cut the tool's own output out of it"
-        )
-    return raw
-
-
-def _unreadable(path: Path, name: str, error: Exception) -> str:
-    """Return why a file could not be opened, and what to do."""
-    if isinstance(error, FileNotFoundError):
-        return f"{name} does not exist; look at its path"
-    if isinstance(error, PermissionError):
-        return f"{name} may not be read by this user; change its permissions, or copy it"
-    if isinstance(error, OSError) and error.strerror:
-        if not path.is_file():
-            return f"{name} is no regular file ({error.strerror}); save the output to a file first"
-        return f"{name} cannot be read: {error.strerror}; copy it to another place"
-    return f"{name} is no name of a file; look at its path"
 
 
 # ---------------------------------------------------------------- text
@@ -177,7 +126,7 @@ def _plain(line: str) -> str:
         line = _ANSI.sub("", line)
     if "\r" in line:  # a progress bar writes over itself: what was written last is seen
         line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
-    return _LOGGED.sub("", _CONTROL.sub("\N{REPLACEMENT CHARACTER}", line), count=1)
+    return _LOGGED.sub("", visible(line), count=1)
 
 
 # ---------------------------------------------------------------- what is in it

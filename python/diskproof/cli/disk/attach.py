@@ -102,6 +102,6 @@ def _tell(attached: Attachment) -> None:
         rows.append(("mounted", f"{attached.mount_point} ({attached.filesystem})"))
     rows.append(("detach with", f"diskproof disk detach {attached.name}"))
     for what, shown in rows:
-        results.print(f"{what:13} {shown}", markup=False, soft_wrap=True)
+        results.print(f"{what:13} {shown}", soft_wrap=True)
     for known in filter(None, (facts.label, *attached.warnings)):
         say(f"note: {known}")

@@ -66,7 +66,7 @@ def _detach(attached: Attachment, *, force: bool) -> bool:
     elif left:
         complain(f"disk {attached.name}: still there: {'; '.join(left)}")
     else:
-        results.print(f"detached: {attached.name}", markup=False)
+        results.print(f"detached: {attached.name}")
     return not left
 
 

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from diskproof import disk
 from diskproof.cli.exits import DONE
-from diskproof.cli.screen import put, results, say
+from diskproof.cli.screen import put_json, results, say
 from diskproof.report.document import Column, Table
-from diskproof.report.write.terminal import layout, print_parts, shown
+from diskproof.report.write.terminal import layout, print_parts
 from diskproof.storage.attached import Attachment, attachments
 from diskproof.wording import numbers
 
@@ -34,7 +34,7 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
     attached = attachments()
     if as_json:
         told = {"floor_us": floor_us, "devices": devices, "attached": [_facts(one) for one in attached]}
-        put(json.dumps(told, indent=1) + "\n")
+        put_json(json.dumps(told, indent=1) + "\n")
         return DONE
     parts = [_devices(devices)]
     if attached:
@@ -87,8 +87,8 @@ def _devices(devices: list[disk.Facts]) -> list[Text | RichTable]:
 def _two_lines(device: disk.Facts) -> tuple[Text, Text]:
     times = f"read {_latency(device['read_us'])}, write {_latency(device['write_us'])}"
     facts = [device["kind"], numbers.size(device["capacity_bytes"]), times, _standing(device)]
-    first = Text.assemble(shown(device["name"], style="bold"), "  ", ", ".join(filter(None, facts)))
-    return first, shown(f"  {device['title']}", style="dim")
+    first = Text.assemble(Text(device["name"], style="bold"), "  ", ", ".join(filter(None, facts)))
+    return first, Text(f"  {device['title']}", style="dim")
 
 
 def _standing(device: disk.Facts) -> str:
@@ -118,11 +118,11 @@ def _attached(attached: list[Attachment]) -> list[Text | RichTable]:
 
 def _lines(one: Attachment) -> Iterator[Text]:
     size = numbers.size(one.facts.size_bytes)
-    yield Text.assemble(shown(one.name, style="bold"), shown(f"  {one.facts.device}, {size}"))
-    yield shown(f"  {one.block}")
-    yield shown(f"  {one.mount_point or 'not mounted'}")
+    yield Text.assemble(Text(one.name, style="bold"), Text(f"  {one.facts.device}, {size}"))
+    yield Text(f"  {one.block}")
+    yield Text(f"  {one.mount_point or 'not mounted'}")
     if state := _state(one):
-        yield shown(f"  {state}")
+        yield Text(f"  {state}")
 
 
 def _state(one: Attachment) -> str:

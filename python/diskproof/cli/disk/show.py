@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from diskproof import disk
 from diskproof.cli.exits import DONE
-from diskproof.cli.screen import put, results
+from diskproof.cli.screen import put_json, results
 from diskproof.report.compose.device import compose
 from diskproof.report.write import terminal
 
@@ -25,7 +25,7 @@ def show(device: str, /, *, as_json: Annotated[bool, Parameter(name="--json")] =
     """
     facts = disk.show(device)
     if as_json:
-        put(json.dumps(facts, indent=1) + "\n")
+        put_json(json.dumps(facts, indent=1) + "\n")
         return DONE
     terminal.write(compose(facts), results)
     return DONE

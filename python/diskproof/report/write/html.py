@@ -19,6 +19,7 @@ from diskproof.report.document import Document, Figure
 from diskproof.report.ratio_scale import ticks
 from diskproof.report.write.ink import LIGHT, config
 from diskproof.wording.numbers import count, sentence_case
+from diskproof.wording.visible import visible
 
 MOST_PANELS_SHOWN = 12
 """A figure with more panels shows one at a time, chosen by name."""
@@ -33,11 +34,20 @@ def write(document: Document) -> str:
         document=doc.form(document, "full"),
         chart_config=config(LIGHT),
         policy=_policy(libraries, drawing),
-        style=Markup(_asset("page.css")),  # noqa: S704 - our own file
+        style=_Source(_asset("page.css")),
         vega=libraries,
         drawing=drawing,
     )
     return page
+
+
+class _Source(Markup):
+    """A script or a style of ours or of a library: it stays as it is, because a hash names its content."""
+
+
+def _shown(value: object) -> object:
+    """Return what a template writes, so that it shows all it holds."""
+    return type(value)(visible(value)) if isinstance(value, str) and type(value) is not _Source else value
 
 
 @cache
@@ -45,10 +55,12 @@ def _template() -> Template:
     made = Environment(
         loader=PackageLoader("diskproof.report"),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
     made.filters |= {"kind": _kind, "prose": _prose, "sentence_case": sentence_case, "count": count}
     made.globals |= {"ticks": ticks, "specs": _specifications, "most_panels": MOST_PANELS_SHOWN}
     return made.get_template("page.html.j2")
@@ -67,10 +79,10 @@ def _specifications(figure: Figure) -> list[dict[str, Any]]:
     return [panel.complete_spec() for panel in figure.panels]
 
 
-def _script(source: str) -> Markup:
+def _script(source: str) -> _Source:
     """Return a script of ours or of a library so that nothing in it can end its element early."""
     harmless = source.replace("</script", r"<\/script").replace("<!--", r"<\!--")
-    return Markup(harmless)  # noqa: S704 - no data goes into a script
+    return _Source(harmless)
 
 
 def _asset(name: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from diskproof.report import document as doc
 from diskproof.report.document import Block, Document, Item, Items, Line, Paragraph, Section, Table
-from diskproof.report.write.terminal import visible
 from diskproof.wording.numbers import sentence_case
+from diskproof.wording.visible import visible
 
 _CODE_SPAN = re.compile(r"(`[^`]+`)")
 _SPECIAL = re.compile(r"([\\`*\[<|~]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])|^[#>+=-])")
@@ -21,7 +21,7 @@ def write(document: Document) -> str:
     first = replace(first, text=f"{document.name}: {first.text}" if document.name else first.text)
     parts = [f"# {escape(document.heading)}", *map(_paragraph, (first, *others))]
     parts += [part for section in full.sections for part in _section(section, 2)]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    return visible("\n\n".join(filter(None, parts)) + "\n")
 
 
 def section(one: Section, level: int = 2) -> Iterator[str]:
@@ -94,12 +94,12 @@ def _row(entries: Sequence[str]) -> str:
 
 
 def _indented(code: str) -> str:
-    return "\n".join(f"    {line}" for line in visible(code).splitlines())
+    return "\n".join(f"    {line}" for line in code.splitlines())
 
 
 def escape(text: str) -> str:
     """Return one line of text that Markdown shows as it is; whole code spans stay code."""
-    parts = _CODE_SPAN.split(" ".join(visible(text).split()))
+    parts = _CODE_SPAN.split(" ".join(text.split()))
     return "".join(
         part.replace("|", r"\|") if at % 2 else _SPECIAL.sub(r"\\\1", part) for at, part in enumerate(parts)
     )

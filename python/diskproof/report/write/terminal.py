@@ -1,6 +1,5 @@
-"""A document's short form on a terminal: text that cannot steer it, and tables that fit."""
+"""A document's short form on a terminal, with tables that fit."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -10,7 +9,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diskproof.report import document as doc
-from diskproof.report.document import Document, Item, Items, Paragraph, Section, Table, Tone
+from diskproof.report.document import Document, Item, Items, Line, Paragraph, Section, Table, Tone
 
 Shown = Text | RichTable
 
@@ -29,8 +28,8 @@ STYLES: dict[Tone, str] = {
 ASCII_MARKS = str.maketrans({"▲": "+", "▼": "-", "✕": "x"})
 """For terminals that cannot show more."""
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""C0 and C1 controls but the line feed, and what turns the direction of writing."""
+MOST_LINES = 2
+"""A line below an item that takes more is replaced by a shorter one, if it has one."""
 
 _PARAGRAPH_STYLES = {"": "", "lead": "", "note": "dim"}
 _LINE_STYLES = {"plain": "", "strong": "bold", "note": "dim"}
@@ -40,10 +39,10 @@ def write(document: Document, console: Console) -> None:
     """Print the short form; colours and marks follow what the console can show."""
     short = doc.form(document, "short")
     name = f"{document.name}: " if document.name else ""
-    head: list[Shown] = [shown(document.heading, style="bold")]
+    head: list[Shown] = [Text(document.heading, style="bold")]
     for at, paragraph in enumerate(short.lead):
         text = f"{paragraph.lead.upper()}: {paragraph.text}" if paragraph.lead else paragraph.text
-        head.append(shown(f"{name if at == 0 else ''}{text}", style="dim"))
+        head.append(Text(f"{name if at == 0 else ''}{text}", style="dim"))
     print_parts([head, *(part for one in short.sections for part in _parts(one, console))], console)
 
 
@@ -63,14 +62,14 @@ def print_parts(parts: Sequence[Sequence[Shown]], console: Console) -> None:
 
 def _parts(section: Section, console: Console) -> Iterator[list[Shown]]:
     """Yield a section's own blocks, then a part for each section in it."""
-    part: list[Shown] = [] if section.quiet or not section.heading else [shown(section.heading, style="bold")]
+    part: list[Shown] = [] if section.quiet or not section.heading else [Text(section.heading, style="bold")]
     for at, block in enumerate(section.blocks):
         if isinstance(block, Section):
             yield part
             part = []
             yield from _parts(block, console)
         elif at == 0 and part and isinstance(block, Paragraph) and block.style == "lead":
-            part = [Text.assemble((f"{visible(section.heading)}: ", "bold"), *_paragraph(block))]
+            part = [Text.assemble((f"{section.heading}: ", "bold"), *_paragraph(block))]
         else:
             part += _block(block, console, follows_table=bool(part) and isinstance(part[-1], RichTable))
     yield part
@@ -88,30 +87,36 @@ def _block(block: doc.Block, console: Console, *, follows_table: bool) -> Iterat
             yield layout(block, console)
         case doc.Code():
             for name, code in block.pieces:
-                yield from (shown(name, style="bold"), shown(code))
+                yield from (Text(name, style="bold"), Text(code))
         case doc.Figure():
             pass
 
 
 def _paragraph(paragraph: Paragraph) -> Iterator[Text]:
     if paragraph.lead:
-        yield shown(f"{paragraph.lead}: ", style="bold")
-    yield shown(paragraph.text, style=_PARAGRAPH_STYLES[paragraph.style])
+        yield Text(f"{paragraph.lead}: ", style="bold")
+    yield Text(paragraph.text, style=_PARAGRAPH_STYLES[paragraph.style])
 
 
 def _item(item: Item, style: str, console: Console) -> Text:
     tone = STYLES[item.tone]
     body = Text()
     if item.lead and style != "verdicts":  # the sentence of a verdict says its outcome
-        body.append(shown(item.lead, style=tone))
+        body.append(Text(item.lead, style=tone))
         body.append(" " if item.name else ": ")
-    body.append(shown(": ".join(filter(None, (item.name, item.text)))))
+    body.append(Text(": ".join(filter(None, (item.name, item.text)))))
     if item.where and style != "verdicts":
-        body.append(shown(f" ({item.where})", style="dim"))
+        body.append(Text(f" ({item.where})", style="dim"))
     for line in item.lines:
-        lead = f"{line.lead}: " if line.lead else ""
-        body.append(shown(f"\n{lead}{line.text}", style=_LINE_STYLES[line.style]))
+        body.append(Text(f"\n{_fitting(line, console)}", style=_LINE_STYLES[line.style]))
     return hanging(Text(mark(item.mark, console), style=tone), body, console)
+
+
+def _fitting(line: Line, console: Console) -> str:
+    lead = f"{line.lead}: " if line.lead else ""
+    width = max(console.width - 2, 1)
+    texts = [f"{lead}{text}" for text in (line.text, *line.shorter)]
+    return next((one for one in texts if len(Text(one).wrap(console, width)) <= MOST_LINES), texts[-1])
 
 
 def layout(table: Table, console: Console) -> RichTable:
@@ -129,25 +134,15 @@ def layout(table: Table, console: Console) -> RichTable:
     rich_table = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
     for column in table.columns:
         justify: Literal["left", "right"] = "right" if column.figures else "left"
-        rich_table.add_column(shown(column.title), justify=justify, overflow="fold")
+        rich_table.add_column(Text(column.title), justify=justify, overflow="fold")
     for row in table.rows:
-        rich_table.add_row(*map(shown, row))
+        rich_table.add_row(*map(Text, row))
     return rich_table
 
 
 def _width(table: Table, gap: int) -> int:
     rows = (tuple(column.title for column in table.columns), *table.rows)
     return sum(max(len(row[at]) for row in rows) + gap for at in range(len(table.columns))) - gap
-
-
-def visible(text: str) -> str:
-    """Return a text whose control characters, which could steer a terminal, are shown instead of obeyed."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\t", "    "))
-
-
-def shown(text: str, style: str = "") -> Text:
-    """Return a text of the study's, a server's or the machine's, unable to steer the terminal."""
-    return Text(visible(text), style=style)
 
 
 def mark(sign: str, console: Console) -> str:
