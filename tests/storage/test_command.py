@@ -69,6 +69,13 @@ def test_a_directory_that_holds_something_before_is_refused(tmp_path: Path) -> N
         check_layout("own", storage(command=command(tmp_path / "letter" / "below", "true")), needs(MIB))
 
 
+@pytest.mark.parametrize("key", ["directory", "set_up", "tear_down"])
+def test_a_nul_is_refused_in_the_study(key: str) -> None:
+    keys = {"directory": "/mnt", "set_up": "true", "tear_down": "true", key: "a\0b"}
+    with pytest.raises(ValueError, match="NUL character"):
+        storage(command=keys)
+
+
 def test_a_command_without_its_parts_is_refused() -> None:
     with pytest.raises(ValueError, match="set_up"):
         storage(command={"directory": "/mnt"})

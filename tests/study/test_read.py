@@ -118,6 +118,13 @@ def test_what_is_no_study_file_is_refused(tmp_path: Path, content: bytes) -> Non
         read_study(tmp_path / "study.toml")
 
 
+@pytest.mark.parametrize("name", ["...toml", "..toml", ".golden.toml"])
+def test_a_study_whose_runs_would_lie_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("")
+    with pytest.raises(StudyError, match="name must not begin with a dot; rename the file"):
+        read_study(tmp_path / name)
+
+
 def test_a_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="cannot be read"):
         read_study(tmp_path)

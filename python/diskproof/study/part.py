@@ -15,6 +15,7 @@ from pydantic import (
     StringConstraints,
     ValidationInfo,
     WithJsonSchema,
+    field_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -88,6 +89,14 @@ class Part(BaseModel):
     """A part of a study file: unknown keys are refused, and numbers in quotes, or `true` for 1."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @field_validator("*")
+    @classmethod
+    def _has_no_nul(cls, value: object) -> object:
+        """Refuse text that no path and no command can have."""
+        if isinstance(value, str | Path) and "\0" in str(value):
+            raise ValueError("it has a NUL character (`\\u0000`); leave it out")
+        return value
 
 
 LevelsKey = Literal["servers", "storages", "tunings"]

@@ -48,6 +48,8 @@ class StudyFile:
 def read_study(path: Path, scale: str | None = None) -> StudyFile:
     """Read and check a study file at a scale, or at its own default; StudyError lists every mistake."""
     text = _text_of(path)
+    if path.stem.startswith("."):  # `...toml` would be the folder above all runs
+        raise StudyError(f"{path}: a study's name must not begin with a dot; rename the file")
     study = parse_study(text, str(path))
     chosen = study.scale if scale is None else scale
     if chosen is None:
