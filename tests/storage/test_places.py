@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from diskproof.refusal import RefusalError
 from diskproof.results.machine import Place
 from diskproof.results.record import Role
 from diskproof.storage.copy import copy_tree, settle
@@ -20,6 +21,8 @@ from diskproof.system.mounts import mount_of
 
 MIB = 2**20
 NOBODY = 65534
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")
 
 
 def needs(data: int) -> dict[Role, int]:
@@ -35,6 +38,114 @@ def test_a_directory_that_holds_something_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"`disk`: .* is not empty \(it holds `letter`\)"):
         check_layout("disk", storage(directory=str(tmp_path)), needs(MIB))
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_way_round_leads_to_the_same_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter").write_text("dear")
+    (tmp_path / "link").symlink_to("full")
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / "missing" / ".." / "full", tmp_path / "link", "/proc/self/cwd/full", "full"):
+        with pytest.raises(StorageError, match=f"{tmp_path / 'full'} is not empty"):
+            check_layout("disk", storage(directory=str(path)), needs(MIB))
+
+
+def test_a_directory_by_another_name_is_used_by_its_own(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    monkeypatch.chdir(tmp_path)
+    for given, real in (("link", "empty"), ("/proc/self/cwd/x", "x"), ("no/../y", "y")):
+        check_layout("disk", storage(directory=given), needs(MIB))
+        folders = Layout("disk", storage(directory=given), Places(journal)).fresh()
+        assert folders["data"] == tmp_path / real / f"diskproof-{journal.mark}" / "data"
+
+
+LONG = "/".join(["directory"] * 450)
+NOWHERE = {
+    "dangling": "dangling is a link to nothing; make what it leads to",
+    "dangling/below": "dangling is a link to nothing",
+    "loop": "loop is a link to nothing",
+    "x" * 300: "cannot be used: the name is too long: choose a shorter one",
+    LONG: "cannot be used: the name is too long: choose a shorter one",
+    "~nobody-of-that-name/x": "cannot be used: Could not determine home directory",
+}
+
+
+def choice_of(kind: str, path: str) -> StorageChoice:
+    """Return a storage whose directory is a path."""
+    return storage(**{kind: path if kind == "directory" else {"directory": path, "set_up": "true"}})
+
+
+@pytest.mark.parametrize("kind", ["directory", "command"])
+@pytest.mark.parametrize("path", NOWHERE)
+def test_a_path_to_nowhere_is_refused_in_words(
+    tmp_path: Path, kind: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dangling").symlink_to("nothing")
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.chdir(tmp_path)
+    choice = choice_of(kind, path)
+    with pytest.raises(StorageError, match=NOWHERE[path]) as refusal:
+        check_layout("disk", choice, needs(MIB))
+    assert len(str(refusal.value)) < 400
+
+
+@needs_root
+@pytest.mark.parametrize("kind", ["directory", "command"])
+def test_root_uses_no_directory_that_others_can_replace(tmp_path: Path, kind: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, NOBODY, NOBODY)
+    path = str(home / "x" / "y")
+    choice = choice_of(kind, path)
+    with pytest.raises(
+        StorageError, match=rf"{home} belongs to nobody, so {path} could be replaced"
+    ) as refusal:
+        check_layout("disk", choice, needs(MIB))
+    assert "run as an ordinary user" in str(refusal.value)
+    os.chown(home, 0, 0)
+    check_layout("disk", choice, needs(MIB))
+
+
+def test_an_ordinary_user_works_in_a_home_of_their_own() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        if os.geteuid() == 0:
+            os.chown(folder, NOBODY, NOBODY)
+        child = os.fork()
+        if child == 0:  # what follows must not run pytest a second time
+            try:
+                if os.geteuid() == 0:
+                    os.setuid(NOBODY)
+                os.environ["DISKPROOF_STATE"] = f"{folder}/state"
+                journal = Journal.begin("test")
+                choice = storage(directory=f"{folder}/x/y")
+                check_layout("disk", choice, needs(MIB))
+                layout = Layout("disk", choice, Places(journal))
+                layout.fresh()
+                layout.clear()
+                done = all(item.done for item in journal.finish())
+                os._exit(0 if done and not Path(folder, "x").exists() else 1)
+            except BaseException:  # noqa: BLE001 - nothing may leave the child
+                os._exit(3)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_swapped_place_is_not_cleared(tmp_path: Path, journal: Journal) -> None:
+    """As another user could, amid a trial: the name leads to a tree of theirs by then."""
+    layout = Layout("disk", storage(directory=str(tmp_path / "place")), Places(journal))
+    ours = layout.fresh()["data"].parent
+    (tmp_path / "foreign" / "data").mkdir(parents=True)
+    (tmp_path / "foreign" / "data" / "letter").write_text("dear")
+    ours.rename(tmp_path / "away")
+    ours.symlink_to(tmp_path / "foreign")
+    for change in (layout.clear, layout.fresh):
+        with pytest.raises(RefusalError, match="stays as it is"):
+            change()
+    assert (tmp_path / "foreign" / "data" / "letter").read_text() == "dear"
+    ours.unlink()
+    (tmp_path / "away").rename(ours)
 
 
 def test_the_folder_of_an_earlier_run_is_no_stranger(tmp_path: Path) -> None:
@@ -208,6 +319,18 @@ def test_a_copy_is_whole_with_owners_holes_and_links(tmp_path: Path) -> None:
     assert (target / "sub" / "file").stat().st_uid == (source / "sub" / "file").stat().st_uid
     assert (target / "link").is_symlink()
     assert (target / "holes").stat().st_blocks * 512 < MIB
+
+
+def test_a_data_set_is_copied_to_an_empty_directory_only(tmp_path: Path) -> None:
+    for name in ("source", "target", "foreign"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "table").write_text(name)
+    with pytest.raises(StorageError, match="target is not empty"):
+        copy_tree(tmp_path / "source", tmp_path / "target")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    with pytest.raises(RefusalError, match="link is no directory"):
+        copy_tree(tmp_path / "source", tmp_path / "link")
+    assert (tmp_path / "target" / "table").read_text() == "target"
 
 
 def test_a_full_disk_is_reported(tmp_path: Path, journal: Journal) -> None:

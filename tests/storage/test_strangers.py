@@ -168,8 +168,9 @@ def test_what_is_mounted_in_a_directory_of_ours_keeps_it(folder: Path) -> None:
 def test_a_mount_that_came_before_ours_stays(folder: Path) -> None:
     """A kill may fall between the line in the journal and the mount."""
     journal = Journal.begin("test")
-    journal.mounted(journal.directory(folder / "work"), "diskproof")
-    with somebodys_tmpfs(folder / "work"):
+    point = journal.directory(folder / f"work-{journal.mark}")
+    journal.mounted(point, "diskproof")
+    with somebodys_tmpfs(point):
         assert [item.done for item in journal.finish()] == [False]
     assert all(item.done for item in clean())
 

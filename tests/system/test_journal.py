@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -90,7 +91,7 @@ KILLED_RUN = """
     journal.parents(Path(sys.argv[1]) / "made" / "on" / "the-way")
     journal.directory(Path(sys.argv[1]) / "made" / "on" / "the-way")
     if os.geteuid() == 0:
-        ram = journal.directory(Path(sys.argv[1]) / "ram")
+        ram = journal.directory(Path(sys.argv[1]) / f"ram-{journal.mark}")
         journal.mounted(ram, "none")
         os.system(f"mount -t tmpfs none {ram}")
         (ram / "file").write_text("x")
@@ -126,7 +127,7 @@ def test_clean_undoes_a_killed_run(tmp_path: Path) -> None:
     assert all(item.done for item in undone)
     assert not list(processes_of(mark))
     assert not (tmp_path / "made").exists()
-    assert not (tmp_path / "ram").exists()
+    assert not list(tmp_path.glob("ram-*"))
     assert journals() == []
     assert clean() == []
 
@@ -164,11 +165,12 @@ def test_parents_that_somebody_else_uses_stay(tmp_path: Path) -> None:
 
 def test_a_torn_last_line_does_no_harm(tmp_path: Path) -> None:
     state_folder().mkdir(parents=True)
-    (tmp_path / "half").mkdir()
+    half = tmp_path / "0badcafe-half"
+    half.mkdir()
     journal = state_folder() / "0badcafe.jsonl"
-    journal.write_text(json.dumps({"directory": str(tmp_path / "half")}) + '\n{"mount": "/')
+    journal.write_text(json.dumps({"directory": str(half)}) + '\n{"mount": "/')
     assert [item.done for item in clean()] == [True]
-    assert not (tmp_path / "half").exists()
+    assert not half.exists()
 
 
 SPOILT = [
@@ -297,7 +299,7 @@ def test_processes_in_a_directory_that_is_not_ours_are_left_alone(tmp_path: Path
 @needs_root
 def test_processes_on_a_mount_of_ours_are_ended_before_it_goes(tmp_path: Path) -> None:
     journal = Journal.begin("test")
-    ram = journal.directory(tmp_path / "ram")
+    ram = journal.directory(tmp_path / f"ram-{journal.mark}")
     journal.mounted(ram, "none")
     subprocess.run(["mount", "-t", "tmpfs", "none", str(ram)], check=True)
     process = begin_without_environment(ram)
@@ -337,3 +339,165 @@ def test_a_study_may_be_called_as_it_likes_in_any_locale() -> None:
     )
     with (state_folder() / "lock").open(encoding="utf-8") as lock:
         assert "study größe" in lock.read()
+
+
+# ---------------------------------------------------------------- journals that others may have written
+
+
+def forged(folder: Path) -> bytes:
+    """Return a journal that would have something of somebody's removed."""
+    return json.dumps({"tear_down": f"touch {folder / 'harm'}", "cwd": "/"}).encode() + b"\n"
+
+
+def planted(path: Path, text: bytes, kind: str) -> None:
+    """Put something where a journal would be."""
+    elsewhere = path.parent.parent / "elsewhere"
+    match kind:
+        case "link":
+            elsewhere.write_bytes(text + b"precious")
+            path.symlink_to(elsewhere)
+        case "second name":
+            elsewhere.write_bytes(text + b"precious")
+            path.hardlink_to(elsewhere)
+        case "FIFO":
+            os.mkfifo(path)
+        case "directory":
+            path.mkdir()
+        case "open to others":
+            path.write_bytes(text)
+            path.chmod(0o666)
+        case "another's":
+            path.write_bytes(text)
+            os.chown(path, 65534, 65534)
+
+
+PLANTED = {
+    "link": "Too many levels of symbolic links",
+    "second name": "diskproof did not make this: remove it",
+    "FIFO": "diskproof did not make this: remove it",
+    "directory": "Is a directory",
+    "open to others": "others may write to it",
+    "another's": "belongs to another user",
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_what_is_no_journal_of_ours_is_reported_and_left_alone(tmp_path: Path, kind: str) -> None:
+    if kind == "another's" and os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    state_folder().mkdir()
+    path = state_folder() / "0badcafe.jsonl"
+    planted(path, forged(tmp_path), kind)
+    journal = Journal.begin("before")
+    work = journal.directory(tmp_path / "work")
+    journal._lock.close()  # as a kill does
+    undone = clean()
+    assert [item.what for item in undone if not item.done] == [
+        item.what for item in undone if f"journal {path} (" in item.what and PLANTED[kind] in item.what
+    ]
+    assert not all(item.done for item in undone)
+    assert not (tmp_path / "harm").exists()
+    assert not work.exists(), "the other journals are undone"
+    if kind in ("link", "second name"):
+        assert (tmp_path / "elsewhere").read_bytes().endswith(b"precious")
+    Journal.begin("next").finish()
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o757])
+def test_a_state_folder_that_others_may_write_to_is_refused(mode: int) -> None:
+    state_folder().mkdir()
+    state_folder().chmod(mode)
+    for refused in (clean, lambda: Journal.begin("test")):
+        with pytest.raises(RefusalError, match=r"others may write to the state folder .* `chmod go-w`"):
+            refused()
+    assert not list(state_folder().iterdir())
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("dear")
+    state_folder().mkdir()
+    (state_folder() / "lock").symlink_to(tmp_path / "precious")
+    with pytest.raises(RefusalError, match="cannot be kept"):
+        Journal.begin("test")
+    assert (tmp_path / "precious").read_text() == "dear"
+
+
+def test_an_empty_directory_without_a_mark_stays(tmp_path: Path) -> None:
+    state_folder().mkdir()
+    for name in ("child", "parent"):
+        (tmp_path / name).mkdir()
+    lines = [{"parent": str(tmp_path / "parent")}, {"directory": str(tmp_path / "child")}]
+    journal = state_folder() / "0badcafe.jsonl"
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (undone,) = clean()
+    assert not undone.done
+    assert "child has no mark of this run, so it stays as it is" in undone.what
+    assert (tmp_path / "child").is_dir()
+    assert (tmp_path / "parent").is_dir()
+
+
+def test_a_parent_that_was_replaced_stays(tmp_path: Path) -> None:
+    journal = Journal.begin("test")
+    journal.parents(tmp_path / "made" / "x")
+    (tmp_path / "made").rename(tmp_path / "away")
+    (tmp_path / "made").mkdir()
+    journal.finish()
+    assert (tmp_path / "made").is_dir()
+
+
+class KilledError(BaseException):
+    """Stands for SIGKILL: nothing is tidied up."""
+
+
+@pytest.mark.parametrize("at", range(1, 12))
+def test_a_kill_at_any_moment_leaves_nothing_that_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """The calls that make directories and marks are counted, and the kill comes before one of them."""
+    calls = 0
+
+    def counted(name: str, killing: pytest.MonkeyPatch) -> None:
+        real = getattr(os, name)
+
+        def call(*arguments: object, **named: object) -> object:
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                raise KilledError
+            return real(*arguments, **named)
+
+        killing.setattr(os, name, call)
+
+    journal = Journal.begin("test")
+    with monkeypatch.context() as killing, suppress(KilledError):
+        for name in ("mkdir", "rename", "open"):
+            counted(name, killing)
+        journal.parents(tmp_path / "a" / "b" / "x")
+        journal.directory(tmp_path / "a" / "b" / f"diskproof-{journal.mark}")
+    journal._lock.close()
+    assert all(item.done for item in clean())
+    assert not (tmp_path / "a").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["state"]
+
+
+@needs_root
+def test_a_mount_that_only_its_name_connects_with_a_run_stays(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "diskproof", str(tmp_path / "here")], check=True)
+    state_folder().mkdir()
+    entry = {"mount": str(tmp_path / "here"), "source": "diskproof"}
+    (state_folder() / "0badcafe.jsonl").write_text(json.dumps(entry) + "\n")
+    try:
+        (undone,) = clean()
+        assert not undone.done
+        assert (tmp_path / "here").is_mount()
+    finally:
+        subprocess.run(["umount", str(tmp_path / "here")], check=True)
+
+
+def test_text_that_no_path_can_have_is_not_written_down() -> None:
+    journal = Journal.begin("test")
+    with pytest.raises(RefusalError, match="NUL"):
+        journal.tear_down("echo \0")
+    assert journal.finish() == []
+    assert journals() == []

@@ -105,8 +105,9 @@ def test_a_loop_whose_file_lost_its_mount_is_found(journal: Journal, short_path:
 
 def test_nothing_that_never_came_to_be_is_missed(journal: Journal, tmp_path: Path) -> None:
     """A kill may fall between the line in the journal and the deed."""
-    journal.looped(tmp_path / "no file")
-    journal.mounted(tmp_path / "no mount", "nothing")
+    (tmp_path / "no disk").touch()
+    journal.looped(tmp_path / "no disk")
+    journal.mounted(tmp_path / "no mount", f"diskproof-{journal.mark}")
     journal.pool("diskproof-0badcafe")
     journal.cgroup(tmp_path / "no group")
     assert journal.finish() == []

@@ -47,10 +47,10 @@ def write_whole(path: Path, text: str) -> None:
     sync_folder(path.parent)
 
 
-def append_line(path: Path, line: str) -> None:
+def append_line(path: Path, line: str, *, mode: int = 0o666) -> None:
     """Append one line in UTF-8, or nothing of it; the first one makes the file."""
     is_new = not path.exists()
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
     try:
         before = os.fstat(descriptor).st_size
         try:

@@ -7,7 +7,7 @@ from diskproof.results.plan import Cell, Plan
 from diskproof.results.record import Role
 from diskproof.run.dataset import GoldenImages
 from diskproof.server.base import ServerKind
-from diskproof.storage.kinds.base import check_free, same_file_system
+from diskproof.storage.kinds.base import check_free, resolved, same_file_system
 from diskproof.storage.layout import LOG_BYTES, check_layout
 from diskproof.storage.members import CAPACITY_BYTES
 from diskproof.study.model import Study
@@ -53,8 +53,9 @@ def _check_storage(
     needs: dict[Role, int] = dict.fromkeys(("redo", "binlog", "tmp"), log_bytes)
     needs["data"] = data + logged
     place = study.storages[name].places()["data"]
-    if place.directory is not None and same_file_system(place.directory.expanduser(), images.folder):
-        needs["data"] += image_bytes
+    if place.directory is not None:
+        directory = resolved(f"storage `{name}`", place.directory)
+        needs["data"] += image_bytes if same_file_system(directory, images.folder) else 0
     check_layout(name, study.storages[name], needs)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -15,8 +16,8 @@ from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes
 from diskproof.study.loads.base import Load
 from diskproof.system.journal import Journal
+from diskproof.system.own_folder import OwnFolder
 from diskproof.system.processes import Starter
-from diskproof.system.undoing import OWNED
 from diskproof.workload.arguments import prepare_arguments
 
 LOADING_MEMORY_BYTES = 512 * 2**20
@@ -87,33 +88,38 @@ class GoldenImages:
         folder = self.folder / _key(server, workload, seed)
         building = self.folder / f"diskproof-{self._journal.mark}-{folder.name}"
         self._journal.parents(building)
-        self._journal.directory(building)
+        own = self._journal.own_folder(building)
         paths = {role: building / role for role in ROLES}
         for path in (*paths.values(), building / "log"):
             path.mkdir()
         dirs = Dirs(**paths, run=sockets, log=building / "log")
         began = time.monotonic()
         _fill(server, workload, prepare_arguments(workload, seed, copies), dirs, starter)
-        for role in set(ROLES) - set(KEPT_ROLES):
-            shutil.rmtree(paths[role])
+        own.clear(set(ROLES) - set(KEPT_ROLES))
         load_s = round(time.monotonic() - began, 3)
         _sync(building)
         facts = {"data_bytes": apparent_bytes(dirs.data), "rows": workload.total_rows, "load_s": load_s}
         (building / FACTS).write_text(json.dumps(facts))
         _sync(building)
-        shutil.rmtree(folder, ignore_errors=True)
+        if os.path.lexists(folder):
+            OwnFolder(folder).remove()
         building.rename(folder)
         return self.get(server, workload, seed)
 
 
 def remove_images(folder: Path) -> list[Path]:
-    """Remove every image in a folder; only directories with our mark and an image's facts are touched."""
-    ours = [path.parent for path in folder.glob(f"*/{FACTS}") if (path.parent / OWNED).is_file()]
-    for image in ours:
-        shutil.rmtree(image)
-    if ours and not any(folder.iterdir()):
+    """Remove every image in a folder; only directories with our mark are touched, and none that a run makes.
+
+    The facts go first: half an image is never used.
+    """
+    paths = (path for path in folder.glob("*") if not path.name.startswith("diskproof-"))
+    images = [own for own in map(OwnFolder, paths) if own.is_ours]
+    for image in images:
+        image.clear([FACTS])
+        image.remove()
+    if images and not any(folder.iterdir()):
         folder.rmdir()
-    return ours
+    return [image.path for image in images]
 
 
 def _sync(folder: Path) -> None:

@@ -4,7 +4,7 @@ from diskproof import disk, load
 from diskproof.families import of
 from diskproof.fio import program as fio
 from diskproof.results.plan import Plan
-from diskproof.storage.kinds.base import same_file_system
+from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.fileio import Fileio
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
@@ -38,17 +38,18 @@ def _check_logs(study: Study, plan: Plan) -> None:
     ):
         places = study.storages[storage].places()
         family = study.servers[server].family
-        if of(family).log_roles[0] == "data" and _lie_apart(places["data"], places["redo"]):
+        if of(family).log_roles[0] == "data" and _lie_apart(storage, places["data"], places["redo"]):
             raise StudyError(
                 f"`{server}` keeps its log beside its data, not on the `redo` of storage `{storage}`: leave "
                 "that server out (`servers` of a workload, or of `[crash]`), or make two studies"
             )
 
 
-def _lie_apart(data: PlaceChoice, redo: PlaceChoice) -> bool:
+def _lie_apart(storage: str, data: PlaceChoice, redo: PlaceChoice) -> bool:
     """Return whether two places are certain to be two file systems."""
     if data.directory is not None and redo.directory is not None:
-        return not same_file_system(data.directory.expanduser(), redo.directory.expanduser())
+        what = f"storage `{storage}`"
+        return not same_file_system(resolved(what, data.directory), resolved(what, redo.directory))
     if "command" in (data.kind, redo.kind):
         return False  # only its commands decide
     return data.key != redo.key

@@ -9,6 +9,7 @@ from diskproof.run.dataset import KEPT_ROLES, GoldenImage
 from diskproof.server.base import Dirs, ServerKind, Settings
 from diskproof.storage.copy import copy_tree, settle
 from diskproof.storage.layout import Layout
+from diskproof.system.own_folder import OwnFolder, through
 
 
 def data_set_name(server: str, image: GoldenImage) -> str:
@@ -21,10 +22,11 @@ def restore_data(layout: Layout, kind: ServerKind, image: GoldenImage, dirs: Dir
 
     def copy(roles: set[Role]) -> RestoredBy:
         how: RestoredBy = "copy"
-        for role in KEPT_ROLES:
-            if role in roles:
-                done = copy_tree(image.folder / role, dirs.of(role))
-                how = done if role == "data" else how
+        with OwnFolder(image.folder).held() as held:
+            for role in KEPT_ROLES:
+                if role in roles:
+                    done = copy_tree(through(held) / role, dirs.of(role))
+                    how = done if role == "data" else how
         kind.place(dirs)
         settle([dirs.of(role) for role in KEPT_ROLES])
         return how

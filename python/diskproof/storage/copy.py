@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from diskproof.storage.kinds.base import StorageError, command
+from diskproof.system.own_folder import opened, through
 
 PIECE_BYTES = 2**20
 
@@ -18,16 +19,26 @@ def copy_tree(source: Path, target: Path) -> Literal["reflink", "copy"]:
     GNU cp clones if source and target share a file system that can. It keeps holes, and otherwise copies in
     the kernel. Returns which of the two it was.
     """
+    with opened(source) as held_source, opened(target) as held_target:
+        if any(through(held_target).iterdir()):
+            raise StorageError(f"{target} is not empty, so no data set is copied to it")
+        return _copy(through(held_source), through(held_target))
+
+
+def _copy(source: Path, target: Path) -> Literal["reflink", "copy"]:
     how: Literal["reflink", "copy"] = "reflink" if _clones(source, target) else "copy"
     result = subprocess.run(
-        ["cp", "--archive", "--reflink=auto", f"{source}/.", str(target)],
+        ["cp", "--archive", "--reflink=auto", f"{source}/.", f"{target}/."],
         capture_output=True,
         text=True,
         check=False,
     )
     if result.returncode != 0:
-        last = result.stderr.strip().splitlines()[-1:] or ["no reason given"]
-        raise StorageError(f"the data set could not be copied from {source} to {target}: {last[0]}")
+        why = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
+        for path in (source, target):
+            why = why.replace(f"{path}/.", str(path.readlink()))
+        names = f"from {source.readlink()} to {target.readlink()}"
+        raise StorageError(f"the data set could not be copied {names}: {why}")
     return how
 
 
@@ -51,7 +62,7 @@ def apparent_bytes(folder: Path) -> int:
 
 
 def _forget(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     finally:

@@ -12,8 +12,10 @@ the run.
 import fcntl
 import json
 import os
+import re
 import secrets
 import signal
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,14 +27,13 @@ from diskproof.refusal import NotWrittenError, RefusalError, why_not_written
 from diskproof.results.durable import append_line
 from diskproof.system.endings import ignore_endings
 from diskproof.system.loops import backing_file_of
+from diskproof.system.own_folder import OTHERS_WRITE, OwnFolder
 from diskproof.system.undoing import (
     GONE_WITH_THE_KERNEL,
-    OWNED,
     UNDOING,
     Entry,
     Undone,
     identity,
-    is_owned,
     is_seen_mounted,
     remove_directory,
 )
@@ -54,6 +55,11 @@ UNREAD = "unread"
 
 KINDS = frozenset({"run", "undone", "directory", *UNDOING})
 """The possible kinds of a line."""
+
+JOURNAL = re.compile(r"[0-9a-f]{8}\.jsonl")
+"""A journal is named by its run's mark."""
+
+LARGEST_BYTES = 64 * 2**20
 
 GRACE_S = 5.0
 """How long a process may take to die before the undo goes on without it."""
@@ -128,17 +134,25 @@ class Journal:
 
     def directory(self, path: Path) -> Path:
         """Record and make a directory that this run may remove, with all in it."""
+        return self.own_folder(path).path
+
+    def own_folder(self, path: Path) -> OwnFolder:
+        """Record and make such a directory, whose contents the run will change."""
         self._write({"directory": str(path)})
-        path.mkdir(parents=True)
-        (path / OWNED).write_text(self.mark)
-        return path
+        return OwnFolder.make(path, self.mark)
 
     def parents(self, path: Path) -> None:
-        """Record and make the missing parents of a path; they are removed only if they are empty."""
+        """Record and make the missing parents of a path; they are removed only if they are empty.
+
+        Each gets its name when its inode is on record: only then can it be told from another of that name.
+        """
         for folder in reversed(path.absolute().parents):
             if not folder.exists():
-                self._write({"parent": str(folder)})
-                folder.mkdir()
+                nameless = folder.with_name(f"diskproof-{self.mark}-new")
+                self._write({"directory": str(nameless)})
+                nameless.mkdir()
+                self._write({"parent": str(folder), "inode": str(nameless.stat().st_ino)})
+                nameless.rename(folder)
 
     def mounted(self, path: Path, source: str) -> None:
         """Record a mount point before it is mounted, and the source of the mount.
@@ -151,7 +165,7 @@ class Journal:
 
     def looped(self, backing_file: Path) -> None:
         """Record a file before a loop device is put on it; the device's number is known only afterwards."""
-        self._write({"loop": str(backing_file)})
+        self._write({"loop": str(backing_file), "inode": str(backing_file.stat().st_ino)})
 
     def file(self, path: Path, size_bytes: int) -> int:
         """Make a sparse file that this run may remove, and return its descriptor; OSError if it exists.
@@ -204,6 +218,8 @@ class Journal:
         return undone
 
     def _write(self, entry: Entry) -> None:
+        if any("\0" in value for value in entry.values()):  # a journal with that could not be undone
+            raise RefusalError(f"{entry} has a NUL character; leave it out")
         _append(self.path, entry)
 
 
@@ -253,7 +269,12 @@ def undo(path: Path) -> list[Undone]:
     What is undone is recorded too, so that another attempt skips it: a user's command that succeeded would
     fail the second time.
     """
-    entries = _entries(path)
+    try:
+        entries = _entries(path)
+    except OSError as error:
+        return [Undone(f"journal {path} ({error.strerror})", done=False)]
+    except RefusalError as error:
+        return [Undone(f"journal {path} ({error})", done=False)]
     mark = path.stem
     undone = list(_end_processes(mark, _own_folders(entries, mark)))
     before = {entry["undone"] for entry in entries if "undone" in entry}
@@ -289,17 +310,35 @@ def _entries(path: Path) -> list[Entry]:
     If the machine was restarted since, what the kernel held is gone, and what is in its place now belongs to
     another. If the line that shows this is damaged, both are possible.
     """
-    text = path.read_bytes()
-    whole = text[: text.rfind(b"\n") + 1]
-    if whole != text:
-        os.truncate(path, len(whole))
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        _check_ours(path, os.fstat(file.fileno()))
+        text = file.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        if whole != text:
+            os.ftruncate(file.fileno(), len(whole))
     lines = whole.split(b"\n")[:-1]
     entries = [_entry(line) or _damaged(number, path) for number, line in enumerate(lines, start=1)]
     if entries and UNREAD in entries[0]:
         return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else _doubtful(entry) for entry in entries]
     if entries and entries[0].get("boot", _boot()) != _boot():
         return [entry if not GONE_WITH_THE_KERNEL & entry.keys() else NOTHING for entry in entries]
-    return entries
+    return [_another(entry) if _is_named_only(entry, path.stem) else entry for entry in entries]
+
+
+def _check_ours(path: Path, found: os.stat_result) -> None:
+    """Refuse a journal that others may have written: what it names is removed, its commands are run."""
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or not JOURNAL.fullmatch(path.name):
+        raise RefusalError("diskproof did not make this: remove it")
+    if found.st_size > LARGEST_BYTES:
+        raise RefusalError(f"it has {found.st_size:,} bytes, more than any journal: remove it")
+    _check_owner("it", found)
+
+
+def _check_owner(what: str, found: os.stat_result) -> None:
+    if found.st_uid != os.geteuid():
+        raise RefusalError(f"{what} belongs to another user (id {found.st_uid}), so it may name anything")
+    if found.st_mode & OTHERS_WRITE:
+        raise RefusalError(f"others may write to {what}: look at it, then `chmod go-w`")
 
 
 def _entry(line: bytes) -> Entry | None:
@@ -335,15 +374,27 @@ def _doubtful(entry: Entry) -> Entry:
     return {UNREAD: f"{kind} {entry[kind]} (not undone: it may date from before the last restart)"}
 
 
+def _is_named_only(entry: Entry, mark: str) -> bool:
+    """Return whether a mount is known by no more than a name that anybody may use, as a tmpfs has."""
+    return "mount" in entry and "on" not in entry and not any(mark in name for name in entry.values())
+
+
+def _another(entry: Entry) -> Entry:
+    """Replace a mount that may be anybody's."""
+    return {UNREAD: f"mount {entry['mount']} (not undone: neither it nor its source has the mark of its run)"}
+
+
 def _append(path: Path, entry: Entry) -> None:
     with _writing_in(path.parent):
-        append_line(path, json.dumps(entry))
+        append_line(path, json.dumps(entry), mode=0o600)
 
 
 def _lock_file(folder: Path) -> IO[str]:
     with _writing_in(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        return (folder / "lock").open("a+", encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _check_owner(f"the state folder {folder}", folder.stat())
+        file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        return os.fdopen(file, "r+", encoding="utf-8")
 
 
 @contextmanager
@@ -397,7 +448,7 @@ def _own_folders(entries: list[Entry], mark: str) -> list[Path]:
     """Return the directories of a journal that hold our mark, or a mount of ours that hides it."""
     mounts = {entry["mount"] for entry in entries if "mount" in entry and is_seen_mounted(entry)}
     directories = [entry["directory"] for entry in entries if "directory" in entry]
-    return [Path(path) for path in directories if path in mounts or is_owned(Path(path), mark)]
+    return [Path(path) for path in directories if path in mounts or OwnFolder(Path(path), mark).is_ours]
 
 
 def _end_processes(mark: str, folders: list[Path]) -> Iterator[Undone]:

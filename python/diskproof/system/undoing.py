@@ -11,11 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskproof.refusal import RefusalError
 from diskproof.system.loops import lies_on, loops_on, wait_until_free
 from diskproof.system.mounts import comes_from, mounted_at, mounts_within
-
-OWNED = ".diskproof-owned"
-"""File inside each directory that diskproof made and may remove; it holds the run's mark."""
+from diskproof.system.own_folder import OwnFolder
 
 PATIENCE_S = 2.0
 """A server that was killed a moment ago may still hold its files."""
@@ -90,8 +89,11 @@ def _fusermount() -> str:
 
 
 def detach_loops(entry: Entry) -> list[Undone]:
-    """Detach the loop devices on a file: a busy one detaches itself later."""
+    """Detach the loop devices on a file, unless it was replaced: a busy one detaches itself later."""
     backing_file = entry["loop"]
+    with suppress(OSError):  # it is gone, or its file system is dead
+        if str(Path(backing_file).stat().st_ino) != entry.get("inode"):
+            return []
     undone = []
     for device in loops_on(Path(backing_file)):
         failure = _run(["losetup", "--detach", str(device)])
@@ -164,29 +166,28 @@ def tear_down(entry: Entry) -> list[Undone]:
 
 
 def remove_parent(entry: Entry) -> list[Undone]:
-    """Remove a directory that was made on the way; what somebody else put or mounted there stays."""
+    """Remove a directory that was made on the way; what somebody else made, put or mounted there stays."""
+    path = Path(entry["parent"])
     with suppress(OSError):
-        Path(entry["parent"]).rmdir()
+        if str(path.lstat().st_ino) == entry.get("inode"):
+            path.rmdir()
     return []
 
 
 def remove_directory(path: Path, mark: str) -> list[Undone]:
-    """Remove a directory that holds a run's mark, or nothing; never with what is mounted in it."""
+    """Remove a directory that has a run's mark; never with what is mounted in it."""
     if within := mounts_within(path):
         return [_undone(f"directory {path}", f"something is mounted at {within[-1]}: unmount it first")]
-    if not path.is_dir():
+    if not os.path.lexists(path):
         return []
-    if is_owned(path, mark):
-        shutil.rmtree(path, ignore_errors=True)
-    elif not any(path.iterdir()):
-        path.rmdir()  # a kill came between making and marking it
-    return [Undone(f"directory {path}", done=not path.exists())]
-
-
-def is_owned(path: Path, mark: str) -> bool:
-    """Return whether a directory holds a run's mark."""
-    owned = path / OWNED
-    return owned.is_file() and owned.read_text() == mark
+    failure = None
+    try:
+        OwnFolder(path, mark).remove()
+    except RefusalError as error:
+        failure = str(error)
+    except OSError as error:
+        failure = f"{error.filename}: {error.strerror}"
+    return [_undone(f"directory {path}", failure)]
 
 
 UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {

@@ -1,5 +1,6 @@
 """What every kind of place is made with, and what it is once it is ready."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -8,11 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, why_refused
 from diskproof.results.machine import PoolFacts, VirtualFacts
 from diskproof.results.record import Role
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
+from diskproof.system.own_folder import OwnFolder, why_replaceable
 from diskproof.system.undoing import COMMAND_LIMIT_S, plain_environment
 from diskproof.wording import Message, numbers
 
@@ -41,14 +43,14 @@ class CommandFailedError(StorageError):
 
 
 class Prepared:
-    """A place that is ready: a folder of our own on the requested storage.
+    """A place that is ready: a folder on the requested storage, in which roles are directories.
 
-    Roles are directories in it. A kind that can keep a loaded database and restore it at once overrides
-    `keep` and `put_back`. Other kinds get a copy before every trial.
+    A kind that can keep a loaded database and restore it at once overrides `keep` and `put_back`. Other kinds
+    get a copy before every trial.
     """
 
     def __init__(self, kind: PlaceKind, folder: Path) -> None:
-        """Hold a folder that was in the journal before it was made."""
+        """Name a folder that lies on a mount of the run."""
         self.kind = kind
         self.folder = folder
 
@@ -60,10 +62,7 @@ class Prepared:
 
     def clear(self, roles: Iterable[Role]) -> None:
         """Remove the roles' directories."""
-        for role in roles:
-            folder = self.folder / role
-            if folder.exists():
-                shutil.rmtree(folder)
+        raise NotImplementedError
 
     def keep(self, name: str) -> None:
         """Keep the present contents under a name, if this kind can."""
@@ -103,6 +102,23 @@ class Prepared:
         """Give the place back; what fails is left to the journal."""
 
 
+class PlainPlace(Prepared):
+    """A place that keeps nothing: a folder of our own."""
+
+    def __init__(self, kind: PlaceKind, own: OwnFolder) -> None:
+        """Use a folder that was in the journal before it was made, or lies on a mount that was."""
+        super().__init__(kind, own.path)
+        self._own = own
+
+    def fresh(self, roles: Iterable[Role]) -> None:
+        """Make an empty directory for every role; the files of earlier trials are removed."""
+        self._own.fresh(roles)
+
+    def clear(self, roles: Iterable[Role]) -> None:
+        """Remove the roles' directories."""
+        self._own.clear(roles)
+
+
 class Kind(Protocol):
     """One kind of place: a module with these two functions."""
 
@@ -130,6 +146,42 @@ def unused(path: Path) -> Path:
         number += 1
         candidate = path.with_name(f"{path.name}-{number}")
     return candidate
+
+
+def resolved(what: str, directory: Path) -> Path:
+    """Return a directory's path without links; it need not exist. StorageError says why it cannot be used.
+
+    Root refuses one that others could replace while it works there.
+    """
+    try:
+        given = directory.expanduser().absolute()
+        for link in (given, *given.parents):
+            if link.is_symlink() and not link.exists():
+                raise StorageError(
+                    f"{what}: {link} is a link to nothing; make what it leads to, or name a directory"
+                )
+        path = given.resolve()
+        existing = nearest(path)
+    except OSError as error:
+        raise StorageError(f"{what}: {directory!s:.100} cannot be used: {why_refused(error)}") from None
+    except RuntimeError as error:  # no such home, a loop of links
+        raise StorageError(f"{what}: {directory} cannot be used: {error}") from None
+    if not existing.is_dir():
+        raise StorageError(f"{what}: {existing} is not a directory; name one, or a new path")
+    if os.geteuid() == 0 and (why := why_replaceable(existing)):
+        raise StorageError(
+            f"{what}: {why}, so {path} could be replaced by another folder while root works in it; run as an "
+            "ordinary user, or name a directory that only root can rename"
+        )
+    return path
+
+
+def strangers_in(directory: Path, *known: str) -> str | None:
+    """Return a name in a directory that neither a run nor `known` explains; None if there is none."""
+    if not directory.exists():
+        return None
+    names = (entry.name for entry in directory.iterdir())
+    return min((name for name in names if not SCRATCH.fullmatch(name) and name not in known), default=None)
 
 
 def check_free(what: str, path: Path, need_bytes: int) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.filesystem import check_maker, check_size, make_filesystem, mount, unmount
-from diskproof.storage.kinds.base import Prepared, StorageError, unused
+from diskproof.storage.kinds.base import PlainPlace, StorageError, unused
 from diskproof.study.places import FileSystem, PlaceChoice
 from diskproof.system.journal import Journal
+from diskproof.system.own_folder import OwnFolder
 
 DEFAULT_FILESYSTEM: FileSystem = "ext4"
 
@@ -32,21 +33,21 @@ def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
     make_filesystem(device, choice.filesystem or DEFAULT_FILESYSTEM, blank=False)
     mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-block"))  # noqa: S108
     mount(device, mount_point, choice.mount_options, journal)
-    return BlockPlace(mount_point, device)
+    return BlockPlace(OwnFolder.make(mount_point / "roles", journal.mark), device)
 
 
-class BlockPlace(Prepared):
+class BlockPlace(PlainPlace):
     """A mounted device."""
 
-    def __init__(self, mount_point: Path, device: Path) -> None:
-        """Hold a mount point that is in the journal."""
-        super().__init__("block", mount_point)
+    def __init__(self, own: OwnFolder, device: Path) -> None:
+        """Use a folder in a mount point that is in the journal."""
+        super().__init__("block", own)
         self._device = device
 
     def close(self) -> None:
         """Unmount; if that fails, the journal's undo goes further."""
         with suppress(StorageError):
-            unmount(self.folder, self._device)
+            unmount(self.folder.parent, self._device)
 
 
 def _device(choice: PlaceChoice) -> Path:

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 from diskproof.storage.kinds import directory
-from diskproof.storage.kinds.base import SCRATCH, Prepared, StorageError, nearest
+from diskproof.storage.kinds.base import PlainPlace, StorageError, resolved, strangers_in
 from diskproof.study.places import CommandChoice, PlaceChoice
 from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
@@ -19,38 +19,27 @@ SHOWN_LINES = 20
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse a directory that holds other files; its free space is not known before `set_up` has run."""
     del need_bytes
-    folder = _command(choice).directory.expanduser()
-    existing = nearest(folder)
-    if not existing.is_dir():
-        raise StorageError(f"storage `{name}`: {existing} is not a directory; name one, or a new path")
-    if existing == folder.absolute():
-        strangers = [entry.name for entry in folder.iterdir() if not SCRATCH.fullmatch(entry.name)]
-        if strangers:
-            raise StorageError(
-                f"storage `{name}`: {folder} holds `{min(strangers)}` before `set_up` has run. If it is set "
-                "up already, tear it down, or name the folder with `directory` instead"
-            )
+    folder = resolved(f"storage `{name}`", _command(choice).directory)
+    if stranger := strangers_in(folder):
+        raise StorageError(
+            f"storage `{name}`: {folder} holds `{stranger}` before `set_up` has run. If it is set "
+            "up already, tear it down, or name the folder with `directory` instead"
+        )
 
 
-def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
+def prepare(choice: PlaceChoice, journal: Journal) -> PlainPlace:
     """Run the user's `set_up`; its `tear_down` is in the journal first."""
     wanted = _command(choice)
-    folder = wanted.directory.expanduser().absolute()
+    folder = resolved("its directory", wanted.directory)
     journal.parents(folder / "in it")
     if wanted.tear_down is not None:
         journal.tear_down(wanted.tear_down)
     _run(wanted.set_up, journal)
     if not folder.is_dir():
         raise StorageError(f"`{wanted.set_up}` succeeded, but there is no directory {folder}")
-    as_directory = PlaceChoice(directory=folder)
-    strangers = [
-        entry.name
-        for entry in folder.iterdir()
-        if not SCRATCH.fullmatch(entry.name) and entry.name != "lost+found"
-    ]
-    if strangers:
-        raise StorageError(f"after `{wanted.set_up}` {folder} holds `{min(strangers)}`: it must be empty")
-    return Prepared("command", directory.prepare(as_directory, journal).folder)
+    if stranger := strangers_in(folder, "lost+found"):
+        raise StorageError(f"after `{wanted.set_up}` {folder} holds `{stranger}`: it must be empty")
+    return directory.make("command", folder, journal)
 
 
 def _run(command: str, journal: Journal) -> None:

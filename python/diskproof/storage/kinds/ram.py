@@ -7,9 +7,10 @@ from pathlib import Path
 
 import psutil
 
-from diskproof.storage.kinds.base import Prepared, StorageError, command, free_bytes, unused
+from diskproof.storage.kinds.base import PlainPlace, StorageError, command, free_bytes, unused
 from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
+from diskproof.system.own_folder import OwnFolder
 from diskproof.wording import numbers
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that an unprivileged user may fill
@@ -44,12 +45,10 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
         )
 
 
-def prepare(choice: PlaceChoice, journal: Journal) -> Prepared:
+def prepare(choice: PlaceChoice, journal: Journal) -> PlainPlace:
     """Mount a tmpfs; an ordinary user, and root in most containers, gets a folder in /dev/shm."""
-    mounted = _mount_tmpfs(_size_bytes(choice), journal)
-    if mounted is None:
-        return Prepared("ram", journal.directory(unused(SHARED_MEMORY / f"diskproof-{journal.mark}")))
-    return Prepared("ram", mounted)
+    own = _mount_tmpfs(_size_bytes(choice), journal)
+    return PlainPlace("ram", own or journal.own_folder(unused(SHARED_MEMORY / f"diskproof-{journal.mark}")))
 
 
 @cache
@@ -62,16 +61,14 @@ def can_mount() -> bool:
         return os.geteuid() == 0
 
 
-def _mount_tmpfs(size_bytes: int, journal: Journal) -> Path | None:
+def _mount_tmpfs(size_bytes: int, journal: Journal) -> OwnFolder | None:
     """Mount a tmpfs and return a folder in it; None if we may not."""
     if not can_mount():
         return None
     mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-ram"))  # noqa: S108
     journal.mounted(mount_point, MOUNTED_AS)
     command(["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=0755", MOUNTED_AS, str(mount_point)])
-    folder = mount_point / "roles"
-    folder.mkdir()
-    return folder
+    return OwnFolder.make(mount_point / "roles", journal.mark)
 
 
 def _size_bytes(choice: PlaceChoice) -> int:

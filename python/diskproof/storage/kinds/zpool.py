@@ -136,12 +136,6 @@ class PoolPlace(Prepared):
         """Use records of the size of a server's pages or a load's blocks, unless the study sets a size."""
         self._page_bytes = page_bytes
 
-    def fresh(self, roles: Iterable[Role]) -> None:
-        """Make the roles' data set again."""
-        self.clear(roles)
-        for role in roles:
-            (self.folder / role).mkdir()
-
     def clear(self, roles: Iterable[Role]) -> None:
         """Discard the roles' data set."""
         del roles
