@@ -18,6 +18,7 @@ from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import SEVERITIES, Finding, Severity, Trial
+from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import geometric_mean_interval
 from diskproof.wording import Message, say, together, without_figures
 
@@ -148,13 +149,14 @@ class Gathered:
 
     def findings(self) -> list[RunFinding]:
         """Return all findings, the gravest first; those that differ only in figures are one (`together`)."""
-        kinds: dict[Hashable, list[RunFinding]] = {}
-        for one in sorted(self.all(), key=lambda one: (one.trial.block, one.trial.position)):
-            for finding in one.findings:
-                _add(kinds, RunFinding(finding=finding, trials=[one.trial.id], cells=[one.trial.cell]))
-        for finding, cells in self._of_run:
-            _add(kinds, RunFinding(finding=finding, trials=[], cells=list(cells)))
-        return sorted((_together(found) for found in kinds.values()), key=lambda one: _rank(one.finding))
+        found = [
+            RunFinding(finding=finding, trials=[one.trial.id], cells=[one.trial.cell])
+            for one in sorted(self.all(), key=lambda one: (one.trial.block, one.trial.position))
+            for finding in one.findings
+        ]
+        found += [RunFinding(finding=one, trials=[], cells=list(cells)) for one, cells in self._of_run]
+        kinds = grouped(found, lambda one: kind_of(one.finding)).values()
+        return sorted(map(_together, kinds), key=lambda one: _rank(one.finding))
 
 
 def _failed(check: str, failed: int, trials: int) -> Message:
@@ -178,18 +180,21 @@ def _merged(trial: Trial, audited: list[Finding]) -> list[Finding]:
     return [*trial.findings, *(finding for finding in audited if finding not in trial.findings)]
 
 
-def _add(kinds: dict[Hashable, list[RunFinding]], found: RunFinding) -> None:
-    finding = found.finding
-    key = (finding.check, finding.severity, without_figures(finding.message), without_figures(finding.remedy))
-    kinds.setdefault(key, []).append(found)
+def kind_of(finding: Finding) -> Hashable:
+    """Return what findings share that differ in their figures alone."""
+    return finding.check, finding.severity, without_figures(finding.message), without_figures(finding.remedy)
+
+
+def as_one(findings: Sequence[Finding]) -> Finding:
+    """Return one finding for several of a kind (`together`)."""
+    message = together([one.message for one in findings])
+    remedy = together([one.remedy for one in findings])
+    return findings[0].model_copy(update={"message": message, "remedy": remedy})
 
 
 def _together(found: Sequence[RunFinding]) -> RunFinding:
-    first = found[0].finding
-    message = together([one.finding.message for one in found])
-    remedy = together([one.finding.remedy for one in found])
     return RunFinding(
-        finding=first.model_copy(update={"message": message, "remedy": remedy}),
+        finding=as_one([one.finding for one in found]),
         trials=[trial for one in found for trial in one.trials],
         cells=list(dict.fromkeys(cell for one in found for cell in one.cells)),
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from diskproof.stats.groups import grouped
+
 PERMUTATIONS = 2000
 """Enough to tell a p of 0.01 from one of 0.02."""
 
@@ -83,10 +85,7 @@ def block_drift(observations: Sequence[Observation]) -> Trend | None:
 
 def _group(observations: Sequence[Observation]) -> list[list[int]]:
     """Return the indices of each block's observations."""
-    blocks: dict[int, list[int]] = {}
-    for index, one in enumerate(observations):
-        blocks.setdefault(one.block, []).append(index)
-    return list(blocks.values())
+    return list(grouped(range(len(observations)), lambda index: observations[index].block).values())
 
 
 def _residuals(observations: Sequence[Observation]) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """The audit of runs, results, settings and articles: what all checks say of each."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from diskproof.analysis.audited.outcomes import ask, recorded_findings
@@ -31,6 +31,7 @@ from diskproof.results.load import LoadResult
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Severity, Trial
+from diskproof.stats.groups import grouped
 from diskproof.wording import Item, Message, as_message, counted, say
 from diskproof.wording.numbers import count, listed
 
@@ -125,16 +126,14 @@ def pairs(
     trials: Sequence[Trial], results: Sequence[ImportedResult]
 ) -> Iterator[tuple[Trial, ImportedResult]]:
     """Yield each trial with the result that it was made from."""
-    known: dict[object, list[ImportedResult]] = {}
-    for result in results:
-        known.setdefault(_identity(result.source, result.load), []).append(result)
+    known = grouped(results, lambda result: _identity(result.source, result.load))
     for trial in trials:
         if trial.imported and trial.load:
             alike = known.get(_identity(trial.imported, trial.load), [])
             yield from ((trial, one) for one in alike[:1] if trial.load == one.load)
 
 
-def _identity(source: Source, load: LoadResult) -> object:
+def _identity(source: Source, load: LoadResult) -> Hashable:
     """Return what identifies a result; one place of a file may hold several jobs of fio."""
     return source.file, source.line, source.format, load.workload, load.transactions_per_s, load.seconds
 

@@ -6,17 +6,17 @@ from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.demands import lowest_bound
 from diskproof.analysis.limits.records import CellLimit, Scaling, Sweep
 from diskproof.results.plan import THROUGHPUTS, Cell
+from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import geometric_mean_interval
 from diskproof.stats.scalability import fit_scalability
 
 
 def answer_sweeps(gathered: Gathered, limits: Sequence[CellLimit]) -> list[Sweep]:
     """Return the sweeps of a plan: two or more numbers of clients in a closed loop."""
-    by_rest: dict[tuple[object, ...], list[Cell]] = {}
-    for cell in gathered.plan.cells:
-        if gathered.plan.metric(cell) in THROUGHPUTS:
-            rest = (cell.server, cell.storage, cell.tuning, cell.workload, cell.memory_bytes)
-            by_rest.setdefault(rest, []).append(cell)
+    rates = [cell for cell in gathered.plan.cells if gathered.plan.metric(cell) in THROUGHPUTS]
+    by_rest = grouped(
+        rates, lambda cell: (cell.server, cell.storage, cell.tuning, cell.workload, cell.memory_bytes)
+    )
     known = {one.cell.id: one for one in limits}
     swept = [sorted(cells, key=lambda cell: cell.clients) for cells in by_rest.values()]
     return [_sweep(gathered, cells, known) for cells in swept if len({cell.clients for cell in cells}) > 1]

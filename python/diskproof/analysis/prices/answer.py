@@ -5,8 +5,7 @@ Performance Council defines it (TPC-C Standard Specification 5.11, clause 7: thr
 but of the storage alone: it is the factor under test, and the study prices nothing else.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.prices.durable import find_not_durable
@@ -14,6 +13,7 @@ from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, RequestPr
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Metric
 from diskproof.results.prices import Price
+from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import Interval, geometric_mean_interval
 
 GB = 10**9
@@ -98,11 +98,12 @@ def _price_storage(gathered: Gathered, storage: str, basis: Basis) -> StoragePri
 
 def _price_requests(gathered: Gathered, storage: str, price: float) -> Iterator[RequestPrice]:
     """Yield the price of a random request a second, by every load of such requests at its best threads."""
-    by_workload: dict[str, list[tuple[Interval, Cell]]] = defaultdict(list)
-    for cell in _of_random_requests(gathered, storage):
-        if not gathered.bars_of(cell) and (speed := _speed(gathered, cell)):
-            by_workload[cell.workload].append((speed, cell))
-    for workload, found in by_workload.items():
+    priced = [
+        (speed, cell)
+        for cell in _of_random_requests(gathered, storage)
+        if not gathered.bars_of(cell) and (speed := _speed(gathered, cell))
+    ]
+    for workload, found in grouped(priced, lambda one: one[1].workload).items():
         speed, cell = max(found, key=lambda one: one[0].estimate)
         files = gathered.valid(cell)[0].load.file_requests
         assert files is not None
@@ -189,9 +190,10 @@ def _with_best(cells: Sequence[CellPrice]) -> list[CellPrice]:
     comparable = [one for one in cells if not one.bars]
     fastest = [
         max(group, key=lambda one: one.speed.estimate)
-        for group in _grouped(comparable, lambda cell: (*_offer(cell), cell.storage))
+        for group in grouped(comparable, lambda one: (*_offer(one.cell), one.cell.storage)).values()
     ]
-    front = [one for group in _grouped(fastest, _offer) for one in group if not _beaten(one, group)]
+    offers = grouped(fastest, lambda one: _offer(one.cell)).values()
+    front = [one for group in offers for one in group if not _beaten(one, group)]
     best, fast = ({one.cell.id for one in some} for some in (front, fastest))
     return [
         one.model_copy(update={"fastest": one.cell.id in fast, "on_front": one.cell.id in best})
@@ -212,10 +214,3 @@ def _beaten(one: CellPrice, others: Sequence[CellPrice]) -> bool:
 def _offer(cell: Cell) -> tuple[object, ...]:
     """Return what must be equal for two storages to be offers of the same: all but clients."""
     return cell.server, cell.tuning, cell.workload, cell.memory_bytes
-
-
-def _grouped(cells: Sequence[CellPrice], key: Callable[[Cell], tuple[object, ...]]) -> list[list[CellPrice]]:
-    groups: dict[tuple[object, ...], list[CellPrice]] = defaultdict(list)
-    for one in cells:
-        groups[key(one.cell)].append(one)
-    return list(groups.values())

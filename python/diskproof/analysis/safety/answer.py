@@ -1,8 +1,10 @@
 """From the plan of the cuts and their records to everything that they say."""
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 from diskproof.analysis.answers import CellAnswer, Verdict
+from diskproof.analysis.gather import as_one, kind_of
 from diskproof.analysis.safety.controls import make_controls, unasked_controls
 from diskproof.analysis.safety.count import count
 from diskproof.analysis.safety.documented import beside_documentation
@@ -12,8 +14,8 @@ from diskproof.analysis.safety.verdicts import make_safety_verdicts
 from diskproof.results.crash_plan import CrashPlan, Way
 from diskproof.results.cut import CutTrial
 from diskproof.results.plan import Plan
-from diskproof.results.trial import SEVERITIES, Finding
-from diskproof.wording import together, without_figures
+from diskproof.results.trial import SEVERITIES
+from diskproof.stats.groups import grouped
 
 WORST_FIRST: tuple[Way, ...] = ("power", "stop", "kill")
 
@@ -47,14 +49,10 @@ def answer_safety(
 
 
 def _answers(crash: CrashPlan, cuts: Sequence[CutTrial]) -> list[CutAnswer]:
-    by_pair: dict[tuple[str, Way], list[CutTrial]] = {}
-    for cut in cuts:
-        by_pair.setdefault((cut.cell, cut.way), []).append(cut)
-    planned: dict[tuple[str, Way], int] = {}
-    for one in crash.trials:
-        planned[one.cell, one.way] = planned.get((one.cell, one.way), 0) + 1
+    made = grouped(cuts, lambda cut: (cut.cell, cut.way))
+    planned = Counter((one.cell, one.way) for one in crash.trials)
     return [
-        count(cell, way, planned.get((cell.id, way), 0), by_pair.get((cell.id, way), []))
+        count(cell, way, planned[cell.id, way], made.get((cell.id, way), []))
         for way in WORST_FIRST
         for cell in crash.cells
         if way in cell.ways
@@ -63,17 +61,13 @@ def _answers(crash: CrashPlan, cuts: Sequence[CutTrial]) -> list[CutAnswer]:
 
 def _findings(cuts: Sequence[CutTrial]) -> list[CutFinding]:
     """Return what was found while cutting, the gravest first; what differs in its figures alone is one."""
-    alike: dict[Hashable, list[tuple[CutTrial, Finding]]] = {}
-    for cut in cuts:
-        for finding in cut.findings:
-            key = (finding.check, finding.severity, without_figures(finding.message))
-            alike.setdefault(key, []).append((cut, finding))
+    found = [(cut, finding) for cut in cuts for finding in cut.findings]
     merged = [
         CutFinding(
-            finding=found[0][1].model_copy(update={"message": together([one.message for _, one in found])}),
-            cuts=[cut.id for cut, _ in found],
-            cells=list(dict.fromkeys(cut.cell for cut, _ in found)),
+            finding=as_one([finding for _, finding in of_kind]),
+            cuts=[cut.id for cut, _ in of_kind],
+            cells=list(dict.fromkeys(cut.cell for cut, _ in of_kind)),
         )
-        for found in alike.values()
+        for of_kind in grouped(found, lambda one: kind_of(one[1])).values()
     ]
     return sorted(merged, key=lambda one: SEVERITIES.index(one.finding.severity))

@@ -1,11 +1,12 @@
 """The cuts of one cell in one way, counted."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
 from diskproof.analysis.safety.shapes import Binlog, Cause, CutAnswer, Damage, Gravest, Kept, Moments, Spread
 from diskproof.results.crash_plan import CrashCell, Keep, Way
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
+from diskproof.stats.groups import grouped
 from diskproof.stats.proportions import share
 from diskproof.wording import Message, as_message, say, together, without_figures
 
@@ -87,10 +88,7 @@ def spread(values: Sequence[float]) -> Spread | None:
 
 def _causes(whys: Iterable[Message | None]) -> list[Cause]:
     """Count causes, the most frequent first; causes that differ in figures alone are one."""
-    alike: dict[Hashable, list[Message]] = {}
-    for why in whys:
-        if why is not None:
-            alike.setdefault(without_figures(why), []).append(why)
+    alike = grouped((why for why in whys if why is not None), without_figures)
     causes = [Cause(why=together(some), cuts=len(some)) for some in alike.values()]
     return sorted(causes, key=lambda one: -one.cuts)
 
@@ -142,13 +140,12 @@ def _binlog(recoveries: Sequence[Recovery]) -> Binlog | None:
 
 
 def _kept(telling: Sequence[CutTrial]) -> dict[Keep, Kept]:
-    drawn: dict[Keep, list[CutTrial]] = {}
-    for cut in telling:
-        for keep in dict.fromkeys(disk.kept for disk in cut.disks):
-            drawn.setdefault(keep, []).append(cut)
+    drawn = [
+        (keep, cut.has_loss) for cut in telling for keep in dict.fromkeys(disk.kept for disk in cut.disks)
+    ]
     return {
-        keep: Kept(cuts=len(cuts), with_loss=sum(cut.has_loss for cut in cuts))
-        for keep, cuts in sorted(drawn.items())
+        keep: Kept(cuts=len(found), with_loss=sum(has_loss for _, has_loss in found))
+        for keep, found in sorted(grouped(drawn, lambda one: one[0]).items())
     }
 
 

@@ -6,6 +6,7 @@ from diskproof.analysis.safety.shapes import CutAnswer, SafetyOutcome, SafetyVer
 from diskproof.analysis.safety.speed import typical
 from diskproof.analysis.safety.worst import worst_way
 from diskproof.results.plan import Plan
+from diskproof.stats.groups import grouped
 
 
 def make_safety_verdicts(
@@ -33,15 +34,9 @@ def _by_storage(plan: Plan, answers: Sequence[CutAnswer]) -> Iterator[list[CutAn
     Levels that have not been cut yet are left out.
     """
     order = list(dict.fromkeys(cell.tuning for cell in plan.cells))
-    of_cells: dict[str, list[CutAnswer]] = {}
-    for answer in answers:
-        if answer.made:
-            of_cells.setdefault(answer.cell.id, []).append(answer)
-    groups: dict[tuple[str, str], list[CutAnswer]] = {}
-    for of_cell in of_cells.values():
-        cell = of_cell[0].cell
-        groups.setdefault((cell.server, cell.storage), []).append(worst_way(of_cell))
-    for levels in groups.values():
+    of_cells = grouped((one for one in answers if one.made), lambda one: one.cell.id)
+    worst = map(worst_way, of_cells.values())
+    for levels in grouped(worst, lambda one: (one.cell.server, one.cell.storage)).values():
         yield sorted(
             levels,
             key=lambda one: order.index(one.cell.tuning) if one.cell.tuning in order else len(order),

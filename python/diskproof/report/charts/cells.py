@@ -1,6 +1,5 @@
 """Charts of cells: throughput, latency, cost."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,6 +33,7 @@ from diskproof.report.compose.verdict_words import subject
 from diskproof.report.document import Figure, Panel
 from diskproof.report.intervals import confidence, extrapolated, in_milliseconds, percentiles, with_bounds
 from diskproof.results.plan import NO_LEVEL, Metric
+from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import number
 
 PANEL_HEIGHT_PX = 260
@@ -76,14 +76,14 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
     None if no cell is judged by it.
     """
     encoding = encode(analysis.plan.cells)
-    rows_by_panel: dict[tuple[str, ...], list[Row]] = defaultdict(list)
-    for answer in analysis.cells:
-        if answer.figure and answer.metric == measure.metric:
-            row = _throughput_row(analysis, answer, encoding, measure)
-            rows_by_panel[encoding.panel(answer.cell)].append(row)
-    rows = [row for of_panel in rows_by_panel.values() for row in of_panel]
-    if not rows:
+    judged = [one for one in analysis.cells if one.figure and one.metric == measure.metric]
+    if not judged:
         return None
+    rows_by_panel = {
+        levels: [_throughput_row(analysis, one, encoding, measure) for one in of_panel]
+        for levels, of_panel in grouped(judged, lambda one: encoding.panel(one.cell)).items()
+    }
+    rows = [row for of_panel in rows_by_panel.values() for row in of_panel]
     # All panels share one scale, so that they can be compared by eye.
     figures = [row[end] for row in rows for end in ("figure", "low", "high") if row[end] is not None]
     if "clients" in analysis.varying:

@@ -1,7 +1,6 @@
 """The picture of speed against price: what a buyer can have, and what nothing cheaper beats."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, pairwise
@@ -34,6 +33,7 @@ from diskproof.report.document import Figure, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Metric
+from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import count
 
 HEIGHT_PX = 300
@@ -89,10 +89,8 @@ def speed_against_price(analysis: Analysis) -> Figure | None:
     if analysis.prices is None:
         return None
     encoding = price_encoding(analysis)
-    by_panel: dict[tuple[str, ...], list[CellPrice]] = defaultdict(list)
-    for one in analysis.prices.cells:
-        if one.fastest:
-            by_panel[encoding.panel(one.cell)].append(one)
+    fastest = [one for one in analysis.prices.cells if one.fastest]
+    by_panel = grouped(fastest, lambda one: encoding.panel(one.cell))
     if not by_panel:
         return None
     panels = tuple(

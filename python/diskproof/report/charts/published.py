@@ -1,6 +1,5 @@
 """The pictures of what was published beside what was measured: ratios, and the seconds of jobs."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import altair as alt
@@ -27,6 +26,7 @@ from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, extrapolated, with_bounds
 from diskproof.report.ratio_scale import ticks
 from diskproof.results.factor import FACTORS
+from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import count, number, printed
 
 AGREES, DIFFERS, OPEN = "agrees", "differs", "open"
@@ -173,11 +173,8 @@ def seconds(analysis: Analysis) -> Figure | None:
 
 
 def _seconds_panels(analysis: Analysis, group: Group) -> Iterator[Panel]:
-    by_panel: dict[str, list[BesideFigure]] = defaultdict(list)
-    for row in group.figures:
-        if row.published.measure == "seconds" and row.measured and row.cell:
-            by_panel[_panel_title(group, row)].append(row)
-    for title, rows in by_panel.items():
+    found = [one for one in group.figures if one.published.measure == "seconds" and one.measured and one.cell]
+    for title, rows in grouped(found, lambda one: _panel_title(group, one)).items():
         yield _seconds_panel(analysis, title, rows)
 
 

@@ -13,6 +13,7 @@ from diskproof.analysis.audited.shapes import (
     SubjectKind,
 )
 from diskproof.results.trial import Severity
+from diskproof.stats.groups import grouped
 from diskproof.wording import Message, ranged, together, without_figures
 from diskproof.wording.numbers import count, listed
 
@@ -162,9 +163,7 @@ def where(found: Found, subjects: int) -> str:
 
 def lines(found: Found, subjects: int) -> list[str]:
     """Return what was found, with its places: one line, or one for each that has its own figures."""
-    by_message: dict[Message, list[Each]] = {}
-    for one in found.each:
-        by_message.setdefault(one.message, []).append(one)
+    by_message = grouped(found.each, lambda one: one.message)
     whole = ranged(list(by_message))
     shown = {whole: found.each} if whole else by_message
     lines = [_with_place(message.text, _places(each, subjects)) for message, each in shown.items()]

@@ -1,7 +1,7 @@
 """Published figures beside the measured ones: a group a published table, and why ratios differ."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import get_args
@@ -14,6 +14,7 @@ from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.limit import Limit
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.published import PublishedFigure, PublishedMeasure, PublishedRatio
+from diskproof.stats.groups import grouped
 from diskproof.wording import Message, forms
 from diskproof.wording.numbers import NOT_OBSERVED, count
 
@@ -188,7 +189,7 @@ def unlisted(all_groups: Sequence[Group]) -> list[str]:
     return [
         f"{count(len(found), 'published ratio')} not listed: {found[0].text}"
         + (" (the first of these)" if len(set(found)) > 1 else "")
-        for found in _alike(reasons)
+        for found in grouped(reasons, forms).values()
     ]
 
 
@@ -200,13 +201,10 @@ def reasons(group: Group) -> list[tuple[str, Sequence[str]]]:
     """
     parted = [row for row in group.ratios if row.reasons]
     common = _common(group, parted)
-    grouped: dict[Hashable, list[BesideRatio]] = {}
-    for row in parted:
-        own = tuple(forms(reason) for reason in row.reasons if reason not in common)
-        if own:
-            grouped.setdefault((row.mark, *own), []).append(row)
+    own = [row for row in parted if any(reason not in common for reason in row.reasons)]
+    alike = grouped(own, lambda row: (row.mark, *(forms(one) for one in row.reasons if one not in common)))
     everyone = [("All that do not agree", [reason.text for reason in common])] if common else []
-    return [*everyone, *(_explained(group, rows, common) for rows in grouped.values())]
+    return [*everyone, *(_explained(group, rows, common) for rows in alike.values())]
 
 
 def _common(group: Group, parted: Sequence[BesideRatio]) -> list[Message]:
@@ -230,16 +228,9 @@ def missing(group: Group) -> list[str]:
     """Return why figures were not measured; what differs only in its levels is said once."""
     missed = list(dict.fromkeys(row.missing for row in group.figures if row.missing))
     return [
-        first.text + (f" (and {len(rest):,} more like it)" if rest else "") for first, *rest in _alike(missed)
+        first.text + (f" (and {len(rest):,} more like it)" if rest else "")
+        for first, *rest in grouped(missed, forms).values()
     ]
-
-
-def _alike(found: Sequence[Message]) -> list[list[Message]]:
-    """Return messages in groups that differ in levels and figures alone."""
-    grouped: dict[Hashable, list[Message]] = {}
-    for one in found:
-        grouped.setdefault(forms(one), []).append(one)
-    return list(grouped.values())
 
 
 def _levels(at: Mapping[Factor, str], cell: Cell | None, but: Factor | None = None) -> dict[Factor, str]:

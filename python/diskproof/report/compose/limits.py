@@ -22,6 +22,7 @@ from diskproof.report.document import (
     Tone,
 )
 from diskproof.report.intervals import with_bounds
+from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import (
     NOT_OBSERVED,
     milliseconds,
@@ -145,12 +146,8 @@ def _folded(heading: str, note: str, content: Table) -> Section:
 
 def _troubles(analysis: Analysis, limits: Limits) -> Iterator[Section]:
     """Yield each trouble with the cells that have it: the remedy of many cells is said once."""
-    grouped: dict[tuple[str, str], list[tuple[str, Trouble]]] = {}
-    for cell in limits.cells:
-        for one in cell.troubles:
-            found = grouped.setdefault((one.name, one.remedy.text), [])
-            found.append((words.name(analysis, cell), one))
-    items = tuple(_trouble(found) for found in grouped.values())
+    found = [(words.name(analysis, cell), one) for cell in limits.cells for one in cell.troubles]
+    items = tuple(map(_trouble, grouped(found, lambda one: (one[1].name, one[1].remedy)).values()))
     made = Items(items, style="findings", most=MOST_TROUBLES, noun="trouble")
     yield Section("Known shapes of trouble", (made,), quiet=True)
 

@@ -1,5 +1,6 @@
 """How a limit is said: under a verdict, in a cell, in a split of time."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -116,10 +117,7 @@ def _evidence(cell: CellLimit) -> str:
 
 def summary(limits: Limits) -> str:
     """Return how many cells have which limit: ``log flush in 4 cells; not established in 1 cell``."""
-    counted: dict[str, int] = {}
-    for one in limits.cells:
-        if one.limit:
-            counted[one.limit] = counted.get(one.limit, 0) + 1
+    counted = Counter(one.limit for one in limits.cells if one.limit)
     named = [f"{limit} in {count(number, 'cell')}" for limit, number in counted.items()]
     without = sum(one.limit is None for one in limits.cells)
     rest = [f"{NOT_ESTABLISHED} in {count(without, 'cell')}"] if without else []

@@ -1,6 +1,5 @@
 """Where it was measured: the machine, the servers, the places and their devices."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
@@ -9,8 +8,10 @@ from diskproof.report.compose.tables import figures, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.document import Column, Paragraph, Section, Table
 from diskproof.results.machine import Machine, Place, PoolFacts
+from diskproof.results.plan import Cell
 from diskproof.results.trial import Trial
 from diskproof.results.usage import RequestsServed, VirtualUse
+from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, milliseconds, number, size
 
 NO_MACHINE = "The run ended before the facts of the machine were collected."
@@ -156,14 +157,10 @@ Used = tuple[str, str, list[VirtualUse]]
 
 def virtual_disks(analysis: Analysis, trials: Sequence[Trial]) -> Table:
     """Return a row a cell and virtual disk: what it served in all measured phases, and how punctually."""
-    used: dict[tuple[str, str], list[VirtualUse]] = defaultdict(list)
-    for trial in trials:
-        for use in trial.virtual_disks:
-            used[trial.cell, use.name].append(use)
     rows: list[Used] = [
-        (cell_words(cell, analysis.varying), name, used[cell.id, name])
+        (cell_words(cell, analysis.varying), name, used)
         for cell in analysis.plan.cells
-        for name in sorted(disk for cell_id, disk in used if cell_id == cell.id)
+        for name, used in sorted(grouped(_uses(trials, cell), lambda use: use.name).items())
     ]
     return table(
         rows,
@@ -180,6 +177,10 @@ def virtual_disks(analysis: Analysis, trials: Sequence[Trial]) -> Table:
         label="Virtual disks over the measured phases",
         heads=2,
     )
+
+
+def _uses(trials: Sequence[Trial], cell: Cell) -> list[VirtualUse]:
+    return [use for trial in trials if trial.cell == cell.id for use in trial.virtual_disks]
 
 
 def _per_s(kind: str) -> Callable[[Used], str]:
