@@ -1,0 +1,189 @@
+"""The kinds of work that are disturbed: short studies of every kind of place, and the verbs beside them."""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from diskproof.storage import zfs
+from diskproof.storage.throttle import controller
+
+SEARCHED = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+
+STUDY = """question = "What is left of it?"
+[design]
+blocks = 1
+warm_up_s = 0
+measure_s = 0.5
+clients = [2]
+memory = ["16 MiB"]
+[servers.db]
+family = "{family}"
+[storages.it]
+{storage}
+[tunings.safest]
+"""
+
+LOAD = """[workloads.load]
+mix = "write-only"
+tables = 1
+rows = 500
+"""
+
+CUTS = """[crash]
+cuts = 1
+ways = {ways}
+clients = 2
+accounts = 500
+"""
+
+DIRECTORY = 'directory = "disk/place"'
+VIRTUAL = 'virtual = "null"\nsize = "400 MiB"\nbelow_floor = true'
+COMPOSED = (
+    'composed = { how = "write-cache", front = "laptop-ssd-2012", back = "desktop-7200", '
+    'log_size = "64 MiB" }\nsize = "600 MiB"\nbelow_floor = true'
+)
+POOL = 'zpool.data = [{ file = "disk/member", size = "300 MiB" }]'
+FILES = """question = "What is left of it?"
+[design]
+blocks = 1
+warm_up_s = 0
+measure_s = 0.5
+clients = [2]
+[storages.it]
+directory = "disk/place"
+[workloads.files]
+kind = "fileio"
+mode = "rndrw"
+total_size = "16 MiB"
+files = 4
+"""
+
+COMMANDS = (
+    'command = { directory = "disk/place", set_up = "mkdir disk/place", tear_down = "rmdir disk/place" }'
+)
+TIED = ("cp", "diskproof-load")
+DISKS = ("diskproof-disk", "losetup", "mkfs.ext4", "mount", "umount", "diskproof-load")
+
+
+@dataclass(frozen=True)
+class Work:
+    """One kind of work."""
+
+    name: str
+    seconds: float
+    """How long it takes on a quiet machine."""
+    phases: tuple[str, ...]
+    """Programs whose starts are moments to aim at."""
+    study: str = ""
+    verb: tuple[str, ...] = ("run", "study.toml")
+    again: tuple[str, ...] = ("--resume",)
+    """What is added to the verb for the attempt after `clean`."""
+    needs: tuple[str, ...] = ()
+    """Programs without which it is left out."""
+
+
+def _study(family: str, storage: str, part: str = LOAD) -> str:
+    return STUDY.format(family=family, storage=storage) + part
+
+
+WORKS = (
+    Work("sqlite on a directory", 2.6, TIED, _study("sqlite", DIRECTORY)),
+    Work("mariadb on a directory", 4.0, (*TIED, "mariadbd"), _study("mysql", DIRECTORY), needs=("mariadbd",)),
+    Work(
+        "mariadb in memory",
+        3.5,
+        (*TIED, "mariadbd", "mount"),
+        _study("mysql", 'ram = "300 MiB"'),
+        needs=("mariadbd",),
+    ),
+    Work(
+        "mariadb on a virtual disk", 4.5, (*DISKS, "mariadbd"), _study("mysql", VIRTUAL), needs=("mariadbd",)
+    ),
+    Work(
+        "postgresql on a directory",
+        4.0,
+        (*TIED, "initdb", "postgres"),
+        _study("postgresql", DIRECTORY),
+        needs=("initdb",),
+    ),
+    Work(
+        "postgresql on a virtual disk",
+        5.0,
+        (*DISKS, "initdb", "postgres"),
+        _study("postgresql", VIRTUAL),
+        needs=("initdb",),
+    ),
+    Work("sqlite on a composed disk", 3.5, DISKS, _study("sqlite", COMPOSED)),
+    Work(
+        "sqlite with a throttle",
+        2.8,
+        TIED,
+        _study("sqlite", DIRECTORY + "\nthrottle = { write_iops = 400 }"),
+        needs=("throttle",),
+    ),
+    Work(
+        "sqlite on a pool",
+        4.0,
+        ("zfs-fuse", "zpool", "zfs", "losetup", "diskproof-load"),
+        _study("sqlite", POOL),
+        needs=("zfs",),
+    ),
+    Work("sqlite set up by commands", 2.6, ("sh", *TIED), _study("sqlite", COMMANDS)),
+    Work("bare files", 3.0, ("fio",), FILES, needs=("fio",)),
+    Work(
+        "cuts of sqlite",
+        6.0,
+        DISKS,
+        _study("sqlite", VIRTUAL, CUTS.format(ways='["kill", "stop", "power"]')),
+        ("crash", "study.toml"),
+    ),
+    Work(
+        "cuts of postgresql",
+        7.0,
+        (*DISKS, "initdb", "postgres"),
+        _study("postgresql", VIRTUAL, CUTS.format(ways='["power"]')),
+        ("crash", "study.toml"),
+        needs=("initdb",),
+    ),
+    Work(
+        "proof of mariadb",
+        12.0,
+        (*TIED, "mariadbd"),
+        _study("mysql", DIRECTORY),
+        ("run", "study.toml", "--prove", "--pairs", "1"),
+        needs=("mariadbd",),
+    ),
+    Work(
+        "disk attach",
+        2.5,
+        DISKS,
+        verb=("disk", "attach", "null", "--size", "300 MiB", "--below-floor"),
+        again=(),
+    ),
+    Work(
+        "disk profile",
+        8.0,
+        ("fio",),
+        verb=("disk", "profile", "disk", "--quick", "--size", "16 MiB", "--only", "4k"),
+        again=(),
+        needs=("fio",),
+    ),
+)
+"""Each with its own moments; `clean` itself is a work too, see `CLEAN`."""
+
+CLEAN = Work("clean", 1.0, ("umount", "losetup", "zpool"), verb=("clean",), again=())
+"""After any other work was killed."""
+
+
+def possible() -> list[Work]:
+    """Return the kinds of work that this machine has the programs for."""
+    there = {"throttle": controller() is not None, "zfs": zfs.flavour() == "zfs-fuse"}
+    return [work for work in WORKS if all(there.get(need, _found(need)) for need in work.needs)]
+
+
+def _found(program: str) -> bool:
+    """Return whether a program is on PATH or where Debian keeps servers."""
+    return bool(
+        shutil.which(program, path=SEARCHED) or any(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
+    )
