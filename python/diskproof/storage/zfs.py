@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import tempfile
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -74,18 +75,17 @@ def start_daemon(arc_bytes: int | None, journal: Journal) -> None:
         return
     check_no_pools_of_others()
     arc_mib = (arc_bytes or DEFAULT_ARC_BYTES) // MIB
-    log = journal.path.with_suffix(".zfs-fuse")
-    process = Starter(journal).start(
-        [DAEMON, "--no-daemon", "--no-kstat-mount", "--max-arc-size", str(arc_mib)], log_file=log
-    )
-    end = time.monotonic() + START_LIMIT_S
-    while not daemon_answers():
-        if process.poll() is not None or time.monotonic() > end:
-            process.kill()
-            said = log.read_text(errors="replace").strip() or "it gave no reason"
-            raise StorageError(f"zfs-fuse did not start: {said}")
-        time.sleep(POLL_S)
-    log.unlink(missing_ok=True)
+    argv = [DAEMON, "--no-daemon", "--no-kstat-mount", "--max-arc-size", str(arc_mib)]
+    with tempfile.TemporaryFile() as log:
+        process = Starter(journal).start(argv, stdout=log, stderr=log)
+        end = time.monotonic() + START_LIMIT_S
+        while not daemon_answers():
+            if process.poll() is not None or time.monotonic() > end:
+                process.kill()
+                log.seek(0)
+                said = log.read().decode(errors="replace").strip() or "it gave no reason"
+                raise StorageError(f"zfs-fuse did not start: {said}")
+            time.sleep(POLL_S)
 
 
 def check_no_pools_of_others() -> None:
