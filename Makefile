@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.lua' 2>/dev/null) $(wildcard devices/*.toml)
 
-.PHONY: build run test bench experiments lint lint-python lint-rust lock docs prose programs servers
+.PHONY: build run test torture bench experiments lint lint-python lint-rust lock docs prose programs servers
 
 ## build: both programs and the lab, into the virtual environment
 build: $(VENV)/.installed
@@ -24,6 +24,12 @@ test:
 	@$(MAKE) --no-print-directory --jobs=3 programs servers $(VENV)/.dependencies-dev
 	@$(MAKE) --no-print-directory $(VENV)/.installed-dev
 	@VENV=$(VENV) env --default-signal=INT scripts/test # in the background a shell has Ctrl-C ignored
+
+## torture: kills by seed and hostile input of every kind, more than an hour; TORTURE="--seed 7 --only 123"
+##          for a case again, TORTURE="--count 100" for the kills alone
+torture: $(VENV)/.installed-dev
+	@scripts/system-packages test
+	@VENV=$(VENV) env --default-signal=INT scripts/torture $(TORTURE)
 
 ## bench: the speed goals, side by side with the peers; BENCH=--smoke for the shortest run,
 ##        BENCH="--only models floor" for some

@@ -32,7 +32,7 @@ NAMESPACES = ("unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-
 INIT = '"$@"; exit $?'
 """The shell is the first process, which collects those whose parents are gone."""
 
-QUIET_START_S = 0.4
+QUIET_START_S = 0.17
 STARTS = 3
 
 FINDINGS = ("left", "harmed", "hung", "traceback", "exit code", "broken")
@@ -70,7 +70,7 @@ def main() -> int:
             case = f"{outcome['work']}, {outcome['disturbance']}, {outcome['moment']}"
             for one in outcome["found"]:
                 console.print(f"--seed {arguments.seed} --only {number}: {case}: {one}", markup=False)
-            if outcome["found"] and (arguments.verbose or arguments.only):
+            if arguments.verbose or (outcome["found"] and arguments.only):
                 console.print(outcome["said"], markup=False)
             if done % 10 == 0 or arguments.only:
                 found = sum(one.found.total() for one in tallies.values())

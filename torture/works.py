@@ -176,10 +176,10 @@ CLEAN = Work("clean", 1.0, ("umount", "losetup", "zpool"), verb=("clean",), agai
 """After any other work was killed."""
 
 
-def possible() -> list[Work]:
-    """Return the kinds of work that this machine has the programs for."""
+def is_possible(work: Work) -> bool:
+    """Return whether this machine has what a kind of work needs."""
     there = {"throttle": controller() is not None, "zfs": zfs.flavour() == "zfs-fuse"}
-    return [work for work in WORKS if all(there.get(need, _found(need)) for need in work.needs)]
+    return all(there.get(need, _found(need)) for need in work.needs)
 
 
 def _found(program: str) -> bool:
