@@ -143,3 +143,30 @@ def test_writers_know_nothing_of_databases(path: Path) -> None:
     }
     allowed = ("document", "write", "vega", "ratio_scale")
     assert of_report <= {f"diskproof.report.{name}" for name in allowed}
+
+
+READERS = ("study", "importers", "results", "fio", "cli")
+"""Rooms that read what others made, all through `diskproof.reading`."""
+
+WRITING = {PACKAGE / "results" / "durable.py", PACKAGE / "cli" / "__init__.py"}
+"""They open what they write, and /dev/null."""
+
+OPENING = {"open", "fdopen", "read_text", "read_bytes", "read_table", "memory_map"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in SOURCES if room_of(path) in READERS and path not in WRITING],
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)
+def test_files_from_outside_are_read_by_one_function(path: Path) -> None:
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    opened = [
+        call.lineno
+        for call in calls
+        if isinstance(call, ast.Attribute)
+        and call.attr in OPENING
+        and not (isinstance(call.value, ast.Name) and call.value.id == "RunFolder")
+    ]
+    opened += [call.lineno for call in calls if isinstance(call, ast.Name) and call.id == "open"]
+    assert not opened

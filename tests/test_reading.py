@@ -31,7 +31,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_told_from_a_link_that_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("nowhere")
     assert refused(tmp_path / "link") == (
-        f"{tmp_path}/link is a link to nowhere, and there is no such file; mend or remove the link"
+        f"{tmp_path}/link is a link to nowhere, which does not exist; mend or remove the link"
     )
     with pytest.raises(MissingFileError, match="there is no file"):
         read_bytes(tmp_path / "absent", MOST)

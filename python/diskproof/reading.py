@@ -37,7 +37,11 @@ def opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
         # Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise MissingFileError(_missing(path)) from None
+        if path.is_symlink():
+            raise UnreadableError(
+                f"{path} is a link to {path.readlink()}, which does not exist; mend or remove the link"
+            ) from None
+        raise MissingFileError(f"there is no file {path}") from None
     except OSError as error:
         raise UnreadableError(f"{path} cannot be read: {why_refused(error)}") from None
     except ValueError:  # a NUL, or a character that no file name can have
@@ -70,12 +74,6 @@ def read_text(path: Path, most_bytes: int) -> str:
         raise UnreadableError(
             f"{path} cannot be read: byte {error.start} is not UTF-8; if it is text, save it as UTF-8"
         ) from None
-
-
-def _missing(path: Path) -> str:
-    if path.is_symlink():
-        return f"{path} is a link to {path.readlink()}, and there is no such file; mend or remove the link"
-    return f"there is no file {path}"
 
 
 def _why_unfit(path: Path, facts: os.stat_result, most_bytes: int) -> str | None:

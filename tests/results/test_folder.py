@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -25,7 +26,7 @@ PLAN = Plan(
     warm_up_s=1,
     measure_s=1,
     cells=[CELL],
-    trials=[PlannedTrial(id="b01-t01", block=1, position=1, cell=CELL.id)],
+    trials=[PlannedTrial(id=f"b01-t{at:02}", block=1, position=at, cell=CELL.id) for at in (1, 2)],
     estimated_s=1,
     estimated_bytes=1,
 )
@@ -218,7 +219,12 @@ def test_a_line_that_is_no_record_is_told_with_its_number(folder: RunFolder) -> 
             whole.replace('"block":1', '"block":1,"moon":1'),
             r"line 2, cannot be read: `moon` is not known here",
         ),
-        (whole.replace(CELL.id, "x/y"), r"line 2, is of a cell that .*plan\.json does not have: x/y"),
+        (whole.replace(CELL.id, "x/y"), r"line 2, is of a cell .x/y. that .*plan\.json does not have"),
+        (
+            whole.replace("b01-t01", "b09-t01"),
+            r"is of a trial .b09-t01 of .*plan\.json does not have",
+        ),
+        (whole.replace("b01-t01", "../../../../etc/passwd"), r"line 2, cannot be read: `id`: .*etc/passwd"),
         ("\ufffd\x00\n", r"line 2, cannot be read: it is no JSON"),
     ):
         path.write_text(whole + damaged)
@@ -237,7 +243,7 @@ def test_the_folder_of_a_studys_runs_is_told_from_a_run(folder: RunFolder, tmp_p
 
 def test_a_study_that_is_gone_from_its_run_is_told(folder: RunFolder) -> None:
     (folder.path / "study.toml").unlink()
-    with pytest.raises(RunFolderError, match=r"study\.toml cannot be read"):
+    with pytest.raises(RunFolderError, match=r"there is no file .*study\.toml"):
         folder.study_text()
 
 
@@ -250,3 +256,36 @@ def test_each_opening_of_a_run_keeps_the_bytes_of_its_own_disks(tmp_path: Path) 
     assert second.images_folder() != images
     assert list(second.images_folder().iterdir()) == []
     assert (images / "ssd.image").read_bytes() == b"first"
+
+
+@pytest.mark.parametrize("name", ["plan.json", "machine.json", "trials.jsonl", "cuts.jsonl", "study.toml"])
+def test_a_pipe_or_a_link_in_the_place_of_a_file_is_refused(folder: RunFolder, name: str) -> None:
+    def read_all() -> None:
+        RunFolder.open(folder.path).plan()
+        folder.study_text()
+        folder.machine()
+        folder.trials()
+        folder.cuts()
+
+    path = folder.path / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(RunFolderError, match="is a pipe, not a regular file"):
+        read_all()
+    path.unlink()
+    path.symlink_to("nowhere")
+    with pytest.raises(RunFolderError, match="is a link to nowhere"):
+        read_all()
+
+
+def test_a_series_that_is_none_is_left_out(folder: RunFolder) -> None:
+    path = folder.path / "series" / "b01-t01.parquet"
+    os.mkfifo(path)
+    assert folder.series("b01-t01") is None
+    path.unlink()
+    pq.write_table(pa.table({"t_s": [1], "value": ["x"]}), path)
+    assert folder.series("b01-t01", source="load") is None
+    path.unlink()
+    folder.write_series("b01-t01", [(1.0, "load-source", "metric", 2.0)])
+    path.write_bytes(path.read_bytes().replace(b"load-source", b"load-\xff\xfe\xfdrce"))
+    assert folder.series("b01-t01") is None

@@ -186,7 +186,7 @@ WORKLOAD = '[workloads.complex]\nkind = "oltp"\nmix = "complex"\ntables = 4\nrow
         ('kind = "conditions"\nhot_percent = 101', "`workloads.w.hot_percent`"),
         ('kind = "script"\nfiles = []', "`workloads.w.files`: it is empty: give at least 1"),
         ('kind = "script"\nfiles = ["none.sql"]', "`workloads.w.files number 1`: there is no file"),
-        ('kind = "script"\nfiles = ["."]', "`workloads.w.files number 1`: there is no file"),
+        ('kind = "script"\nfiles = ["."]', "cannot be read: it is a folder: name a file"),
         ('kind = "slap"\nqueries = 1\nrate = 5', "unknown key `workloads.w.rate`"),
         ('arrivals = "even"', "`arrivals` needs `rate`"),
         ('schem = "sbtest"', "unknown key `workloads.w.schem`; did you mean `schema`?"),
@@ -257,7 +257,7 @@ def test_a_bound_of_a_size_is_said_as_a_size() -> None:
         ("rows = 10_000", "rows = many", "`rows = many`: text needs quotes"),
         ("rows = 10_000", "rows = 1\nrows = 2", "`rows = 2`: the key is there twice"),
         ("[tunings.fast]", "[tunings.safest]", "Cannot declare [tunings.safest] twice"),
-        ("rows = 10_000", f"rows = {'[' * 2000}", "is nested too deeply to be a study"),
+        ("rows = 10_000", f"rows = {'[' * 2000}", "is nested too deeply: no key"),
     ],
 )
 def test_a_mistake_is_told_in_a_users_words(old: str, new: str, said: str) -> None:

@@ -11,10 +11,11 @@ from diskproof.crash import evidence
 from diskproof.crash.clients import ACKNOWLEDGEMENTS
 from diskproof.crash.ledger import compare, read_acknowledgements
 from diskproof.crash.recovery import look, recover
+from diskproof.reading import read_bytes, read_text
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashCell, CrashPlan
 from diskproof.results.cut import CutTrial, LedgerOutcome, Recovery
-from diskproof.results.folder import RunFolder, RunFolderError
+from diskproof.results.folder import MOST_BYTES, RunFolder, RunFolderError
 from diskproof.results.record import Role
 from diskproof.run.bench import Bench
 from diskproof.run.server_setup import settings_of
@@ -58,11 +59,11 @@ def open_evidence(folder: Path) -> Evidence:
         )
     run = _run_of(folder.absolute())
     try:
-        cut = CutTrial.model_validate_json((folder / evidence.RECORD).read_bytes())
+        cut = CutTrial.model_validate_json(read_bytes(folder / evidence.RECORD, MOST_BYTES))
         if not (folder / evidence.REPLAY).is_file():
             why = f"it has no {evidence.REPLAY}" if cut.disks else "a killed process leaves no log"
             raise RefusalError(f"{folder} cannot be replayed: {why}; read its logs and its ledger instead")
-        to_replay = evidence.ToReplay.model_validate_json((folder / evidence.REPLAY).read_bytes())
+        to_replay = evidence.ToReplay.model_validate_json(read_bytes(folder / evidence.REPLAY, MOST_BYTES))
     except ValidationError as error:
         raise RefusalError(f"{folder} cannot be read: {str(error).splitlines()[0]}") from None
     for disk in to_replay.disks:
@@ -127,7 +128,7 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
         layout.clear()
     ledger = None
     if verified.ledger is not None:
-        told = read_acknowledgements((found.folder / ACKNOWLEDGEMENTS).read_text(encoding="ascii"))
+        told = read_acknowledgements(read_text(found.folder / ACKNOWLEDGEMENTS, MOST_BYTES))
         ledger = compare(told, verified.ledger, found.plan.accounts, found.to_replay.cut_us)
     return differences(found.cut, recovery, ledger)
 

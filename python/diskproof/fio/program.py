@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from diskproof.reading import MIB, read_bytes
 from diskproof.refusal import RefusalError
 from diskproof.system.processes import Starter
 
@@ -26,6 +27,9 @@ MOST_THREADS = 2_000
 
 FEW_DESCRIPTORS = 64
 """What fio opens beside the files of a load, with a reserve."""
+
+MOST_BYTES = 64 * MIB
+"""Of its result, which has a histogram for each kind of request of a job."""
 
 Result = dict[str, Any]
 
@@ -157,7 +161,7 @@ def _allowing(descriptors: int) -> list[str]:
 
 
 def _parsed(out: Path) -> Result:
-    text = out.read_text(errors="replace")
+    text = _said(out)
     try:
         # A warning may come first.
         result: Result = json.loads(text[text.index("{") :])["jobs"][0]
@@ -166,13 +170,17 @@ def _parsed(out: Path) -> Result:
     return result
 
 
+def _said(path: Path) -> str:
+    return read_bytes(path, MOST_BYTES).decode(errors="replace")
+
+
 def _complaint(log: Path, out: Path) -> str:
     """Return fio's first error message."""
     said = [
         line
         for path in (log, out)
         if path.is_file()
-        for line in path.read_text(errors="replace").splitlines()
+        for line in _said(path).splitlines()
         if line.startswith(("fio:", "error:"))
     ]
     return said[0].removeprefix("fio:").removeprefix("error:").strip() if said else ""

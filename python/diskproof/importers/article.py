@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -41,7 +40,7 @@ from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.imported import Settings, Source
 from diskproof.results.published import PublishedMeasure
 from diskproof.study.lines import line_of
-from diskproof.study.mistakes import in_words, one_a_place, toml_mistake, too_long
+from diskproof.study.mistakes import MOST_MISTAKES, in_words, one_a_place, toml, too_long
 from diskproof.study.published import PublishedChoice, PublishedTable
 from diskproof.study.read import read_study
 
@@ -53,12 +52,6 @@ MOST_CHARACTERS = 256 * 1024
 
 MOST_FIGURES = 2_000
 """Printed figures of one article, its study's included: each claim looks at all of them."""
-
-MOST_MISTAKES = 20
-"""At most so many are reported at once: each is searched for in the text."""
-
-_LONG_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
-"""A key of more parts than any table here is deep: to read one takes a time that is the square of them."""
 
 NAMED: tuple[Factor, ...] = ("workload", "server", "storage", "tuning", "memory", "clients")
 """The order in which a result's levels make its name."""
@@ -142,17 +135,10 @@ def _checked(text: Text, refusals: _Refusals) -> ArticleForm:
         raise ImportRefusedError(
             f"{text.file} has more than {MOST_CHARACTERS:,} characters; split the article in several files"
         )
-    if key := _LONG_KEY.search(text.content):
-        line = text.content.count("\n", 0, key.start()) + 1
-        raise ImportRefusedError(f"{text.file}:{line}: a key has more than 31 parts; no table is so deep")
     try:
-        content = tomllib.loads(text.content)
-    except ValueError as error:  # a number of thousands of digits is none of TOML's own mistakes
-        raise ImportRefusedError(
-            f"{text.file} is not valid TOML: {toml_mistake(error, text.content)}"
-        ) from None
-    except RecursionError:
-        raise ImportRefusedError(f"{text.file} is nested too deeply to be an article") from None
+        content = toml(text.content)
+    except ValueError as error:
+        raise ImportRefusedError(f"{text.file} {error}") from None
     if (hidden := _control_character(content)) is not None:
         raise ImportRefusedError(f"{text.file} has a control character ({hidden!r}) in a value; take it out")
     if long := too_long(content):

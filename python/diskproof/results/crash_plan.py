@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from diskproof.results.record import Record
+from diskproof.results.record import Record, StepId
 
 Way = Literal["kill", "stop", "power"]
 """How it dies: the server's processes are killed; the operating system stops, so that what only its page
@@ -42,7 +42,7 @@ class CrashCell(Record):
 class PlannedCut(Record):
     """One cut to be made."""
 
-    id: str
+    id: StepId
     block: int
     position: int
     cell: str

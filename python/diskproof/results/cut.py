@@ -4,7 +4,7 @@ Moments are given in seconds before the cut: 0 is the cut itself, 0.9 is 0.9 s b
 """
 
 from diskproof.results.crash_plan import Keep, Way
-from diskproof.results.record import Record
+from diskproof.results.record import Record, StepId
 from diskproof.results.trial import Finding, Setting
 from diskproof.wording import Message
 
@@ -106,7 +106,7 @@ class CutTimings(Record):
 class CutTrial(Record):
     """One cut of one cell."""
 
-    id: str
+    id: StepId
     cell: str
     way: Way
     block: int

@@ -1,13 +1,16 @@
 """The run folder: the only code that knows its files and their formats."""
 
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
 from pydantic import ValidationError
 
+from diskproof.reading import MIB, UnreadableError, read_bytes
 from diskproof.refusal import RefusalError, why_refused
 from diskproof.results.cut import CutTrial
 from diskproof.results.durable import append_line, make_folder, write_whole, writing
@@ -17,6 +20,9 @@ from diskproof.results.plan import Plan
 from diskproof.results.record import Record
 from diskproof.results.series import Row, SeriesWriter, read_series
 from diskproof.results.trial import Trial
+
+MOST_BYTES = 256 * MIB
+"""A trial's record takes some 20 KB: more than ten thousand trials."""
 
 Kept = TypeVar("Kept", Trial, CutTrial, ProofPair)
 Read = TypeVar("Read", bound=Record)
@@ -49,8 +55,9 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
         """Open an existing run; RunFolderError says what is missing."""
+        plan = path / "plan.json"
         try:
-            is_there = (path / "plan.json").is_file()
+            is_there = plan.is_symlink() or plan.exists()
         except OSError as error:  # a folder of another user's, or a name that is too long
             raise RunFolderError(f"{path} cannot be read: {why_refused(error)}") from None
         if not is_there:
@@ -156,8 +163,8 @@ class RunFolder:
 
     def machine(self) -> Machine | None:
         """Read the machine's facts; None if the run ended before they were gathered."""
-        is_there = (self.path / "machine.json").is_file()
-        return self._parsed(Machine, "machine.json", self._read("machine.json")) if is_there else None
+        name = "machine.json"
+        return self._parsed(Machine, name, self._read(name)) if self._has(name) else None
 
     def trials(self) -> list[Trial]:
         """Read the finished trials in the order they were run.
@@ -196,15 +203,15 @@ class RunFolder:
     def _latest(self, name: str, record: type[Kept]) -> list[Kept]:
         """Read a file's records in order; of those with one id the last."""
         latest: dict[str, Kept] = {}
-        known: set[str] | None = None
+        known: _Known | None = None
         for number, line in enumerate(self._lines(name), start=1):
             one = self._parsed(record, f"{name}, line {number},", line)
             if known is None:
-                known = _cells(self.plan(), record)
-            if one.cell not in known:
+                known = _Known.of(self.plan(), record)
+            if strange := known.strange(one):
                 raise RunFolderError(
-                    f"{self.path / name}, line {number}, is of a cell that {self.path / 'plan.json'} does "
-                    f"not have: {one.cell}; one of the two comes from another run"
+                    f"{self.path / name}, line {number}, is of a {strange} that {self.path / 'plan.json'} "
+                    "does not have; one of the two comes from another run"
                 )
             latest.pop(one.id, None)
             latest[one.id] = one
@@ -226,30 +233,51 @@ class RunFolder:
         A line ends with a newline and nothing else. Text inside JSON may hold what Unicode calls a
         line's end, such as U+2028.
         """
-        if (self.path / name).is_file():
+        if self._has(name):
             yield from self._read(name).split(b"\n")[:-1]
+
+    def _has(self, name: str) -> bool:
+        """Tell whether a file is there; one that is no file, or a link that leads nowhere, is for `_read`."""
+        return os.path.lexists(self.path / name)
 
     def _read(self, name: str) -> bytes:
         try:
-            return (self.path / name).read_bytes()
-        except OSError as error:
-            raise RunFolderError(f"{self.path / name} cannot be read: {why_refused(error)}") from None
+            return read_bytes(self.path / name, MOST_BYTES)
+        except UnreadableError as unreadable:
+            raise RunFolderError(str(unreadable)) from None
 
     def _drop_torn_line(self, name: str) -> None:
-        path = self.path / name
-        if not path.is_file():
-            return
-        content = path.read_bytes()
+        content = self._read(name) if self._has(name) else b""
         if content and not content.endswith(b"\n"):
-            with path.open("r+b") as file:
-                file.truncate(content.rfind(b"\n") + 1)
+            os.truncate(self.path / name, content.rfind(b"\n") + 1)
 
 
-def _cells(plan: Plan, record: type[Kept]) -> set[str]:
-    """Return the ids of the cells that records of a kind may be of: cuts have cells of their own."""
-    if issubclass(record, CutTrial):
-        return {cell.id for cell in plan.crash.cells} if plan.crash else set()
-    return {cell.id for cell in plan.cells}
+@dataclass(frozen=True)
+class _Known:
+    """What records of a kind may be of: cuts have cells of their own, and proofs are not planned."""
+
+    cells: set[str]
+    steps: dict[str, str] | None
+    """The cell of each planned trial or cut, by its id."""
+
+    @classmethod
+    def of(cls, plan: Plan, record: type[Kept]) -> "_Known":
+        if issubclass(record, CutTrial):
+            cuts = plan.crash
+            return cls(
+                {cell.id for cell in cuts.cells} if cuts else set(),
+                {cut.id: cut.cell for cut in cuts.trials} if cuts else {},
+            )
+        steps = {trial.id: trial.cell for trial in plan.trials} if issubclass(record, Trial) else None
+        return cls({cell.id for cell in plan.cells}, steps)
+
+    def strange(self, one: Trial | CutTrial | ProofPair) -> str | None:
+        """Return what the plan does not have of a record's: its cell, or a trial of that id and cell."""
+        if one.cell not in self.cells:
+            return f"cell ({one.cell})"
+        if self.steps is not None and self.steps.get(one.id) != one.cell:
+            return f"{'cut' if isinstance(one, CutTrial) else 'trial'} ({one.id} of {one.cell})"
+        return None
 
 
 def _first_mistake(error: ValidationError) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from diskproof.results.record import Record
+from diskproof.results.record import Record, StepId
 from diskproof.results.trial import Trial
 from diskproof.wording import Message
 
@@ -52,7 +52,7 @@ class ProofPair(Record):
     Their positions say which came first, which is drawn. The prediction was made before either was run.
     """
 
-    id: str
+    id: StepId
     """``proof-01-2``: the second pair of the first proof."""
     cell: str
     limit: Limit

@@ -6,7 +6,7 @@ from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.factor import Factor
 from diskproof.results.prices import Price
 from diskproof.results.published import Published
-from diskproof.results.record import Record
+from diskproof.results.record import Record, StepId
 from diskproof.wording import numbers
 
 Metric = Literal["transactions_per_s", "requests_per_s", "latency_mean_us", "seconds"]
@@ -51,7 +51,7 @@ class Cell(Record):
 class PlannedTrial(Record):
     """One execution of one cell in one block; ``id`` is ``b02-t07-<cell>``'s short form ``b02-t07``."""
 
-    id: str
+    id: StepId
     block: int
     position: int
     cell: str

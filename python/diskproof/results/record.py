@@ -4,9 +4,9 @@ Everything that a report or an audit says is derived from records. A figure that
 ``None``, never 0.
 """
 
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from diskproof.wording import Message, as_message
 
@@ -16,6 +16,9 @@ Family = Literal["mysql", "postgresql", "sqlite"]
 Role = Literal["data", "redo", "binlog", "tmp"]
 """What a server stores where; ``redo`` is PostgreSQL's WAL."""
 
+
+StepId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+"""What a trial, a cut or a pair of trials is called, and with it files and folders of the run."""
 
 ROLES: tuple[Role, ...] = ("data", "redo", "binlog", "tmp")
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from diskproof.reading import MIB, UnreadableError, opened
 from diskproof.results.durable import sync, sync_folder, writing
 
 # Arrow would catch Ctrl-C while it reads or writes, and report it as a file that cannot be read.
@@ -24,6 +25,9 @@ _FIELDS: "list[pa.Field[Any]]" = [  # quoted: pyarrow's Field is generic to mypy
     pa.field("value", pa.float64()),
 ]
 SERIES_SCHEMA = pa.schema(_FIELDS)
+
+MOST_BYTES = 4096 * MIB
+"""A day of a hundred metrics, one a second, takes some 30 MB."""
 
 BATCH_ROWS = 16_384
 """Rows that wait in memory for the next row group: a minute or two of a server's counters, 4 MB."""
@@ -82,16 +86,18 @@ def read_series(path: Path, source: str | None, metric: str | None) -> pa.Table 
     A file that a failing disk or a copy cut short has torn is as good as none: the trial's record
     holds its figures, the series only their course.
     """
-    if not path.is_file():
-        return None
     wanted = {"source": source, "metric": metric}
     try:
-        with pq.ParquetFile(path) as file:
+        with opened(path, MOST_BYTES) as content, pq.ParquetFile(content) as file:
             # In this thread: a pool of readers may still be ending when a short command does, and abort it.
+            if not file.schema_arrow.equals(SERIES_SCHEMA):
+                return None
             batches = [_part(batch, wanted) for batch in file.iter_batches(use_threads=False)]
-        return pa.Table.from_batches(batches, schema=SERIES_SCHEMA)
-    except (pa.ArrowException, OSError):
+        table = pa.Table.from_batches(batches, schema=SERIES_SCHEMA)
+        table.validate(full=True)  # damaged text is no UTF-8, which is noticed only when it is read
+    except (pa.ArrowException, OSError, UnreadableError):
         return None
+    return table
 
 
 def _part(batch: pa.RecordBatch, wanted: dict[str, str | None]) -> pa.RecordBatch:

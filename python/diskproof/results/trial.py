@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from diskproof.results.imported import Source
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Place
-from diskproof.results.record import Record, Role
+from diskproof.results.record import Record, Role, StepId
 from diskproof.results.usage import PoolUse, Usage, VirtualUse
 from diskproof.wording import NOTHING, Message
 
@@ -96,7 +96,7 @@ class Finding(Record):
 class Trial(Record):
     """One measured execution of one cell: one line of trials.jsonl."""
 
-    id: str
+    id: StepId
     cell: str
     block: int
     position: int

@@ -14,6 +14,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from diskproof import disk
+from diskproof.reading import MIB, UnreadableError, read_bytes
 from diskproof.results.durable import write_whole
 from diskproof.results.machine import VirtualFacts
 from diskproof.storage import loops, path_cost, virtual
@@ -272,6 +273,6 @@ def _folder() -> Path:
 
 def _read(path: Path) -> Attachment | None:
     try:
-        return Attachment.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
+        return Attachment.model_validate_json(read_bytes(path, MIB))
+    except (UnreadableError, ValidationError):
         return None  # just detached, or of another version: its journal still undoes it

@@ -8,7 +8,9 @@ import datetime
 import difflib
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from pydantic_core import ErrorDetails
 
@@ -25,7 +27,15 @@ MOST_BITS = 64
 """Of a whole number: TOML guarantees no more, and Python does not print thousands of digits."""
 
 DEEPEST = 32
-"""Tables within tables that are searched: no key of ours is deeper."""
+"""Tables and lists within each other: no key of ours is deeper."""
+
+_LONG_KEY = re.compile(
+    r"""(?<![\w"'-])(?:(?:[\w-]{1,99}|"(?:[^"\\\n]|\\.){0,99}"|'[^'\n]{0,99}')[ \t]{0,9}\.[ \t]{0,9}){32}"""
+)
+"""A key of more parts than that: Python's reader takes a time that is the square of them."""
+
+MOST_MISTAKES = 20
+"""At most so many are reported at once: each is searched for in the text."""
 
 SIZE = "give a size such as `256 MiB`: a number and B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
 
@@ -171,7 +181,35 @@ def _nearest(given: str, known: Sequence[str]) -> str:
     return f"; did you mean '{by_small[close[0]]}'?" if close else ""
 
 
-def toml_mistake(error: ValueError, text: str) -> str:
+def toml(text: str) -> dict[str, Any]:
+    """Read TOML; ValueError says what it is instead: "is not valid TOML: …"."""
+    if key := _LONG_KEY.search(text):
+        line = text.count("\n", 0, key.start()) + 1
+        raise ValueError(f"is nested too deeply: a key in line {line} has {DEEPEST} parts or more")
+    try:
+        content = tomllib.loads(text)
+    except ValueError as error:  # a number of thousands of digits raises no TOMLDecodeError
+        raise ValueError(f"is not valid TOML: {_toml_mistake(error, text)}") from None
+    except RecursionError:
+        content = None
+    if content is None or _is_too_deep(content):
+        raise ValueError(f"is nested too deeply: no key of a study or an article is more than {DEEPEST} deep")
+    return content
+
+
+def _is_too_deep(content: object) -> bool:
+    level = [content]
+    for _ in range(DEEPEST):
+        level = [
+            one
+            for value in level
+            if isinstance(value, dict | list)
+            for one in (value.values() if isinstance(value, dict) else value)
+        ]
+    return any(isinstance(value, dict | list) for value in level)
+
+
+def _toml_mistake(error: ValueError, text: str) -> str:
     """Say where a text is not TOML: the reader's own words, the line, and the usual cause."""
     told = str(error)
     hint = next((hint for words, hint in TOML_HINTS.items() if words in told), "")
@@ -180,7 +218,6 @@ def toml_mistake(error: ValueError, text: str) -> str:
     )
     place = re.search(r"\(at line (\d+),", said)
     line = text.split("\n")[int(place[1]) - 1].strip() if place else ""
-    line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
     return f"{said}{line and f': `{line:.{LONGEST_GIVEN}}`'}{hint and f': {hint}'}"
 
 
@@ -195,7 +232,7 @@ def too_long(content: object) -> tuple[list[str | int], str] | None:
         if isinstance(value, int) and not -(2 ** (MOST_BITS - 1)) <= value < 2 ** (MOST_BITS - 1):
             bits = value.bit_length() + 1  # the sign's with them
             return keys, f"give a number of at most {MOST_BITS} bits, not one of {bits:,}"
-        if len(keys) < DEEPEST and isinstance(value, dict | list):
+        if isinstance(value, dict | list):
             within: Iterable[tuple[str | int, object]] = (
                 value.items() if isinstance(value, dict) else enumerate(value)
             )

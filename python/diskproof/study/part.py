@@ -1,6 +1,7 @@
 """What every part of a study file is made of: keys that must be known, names, sizes, limits."""
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
@@ -75,8 +76,8 @@ Item = TypeVar("Item", str, int)
 
 
 def _distinct(values: list[Item] | None) -> list[Item] | None:
-    for value in values or []:
-        if (values or []).count(value) > 1:
+    for value, times in Counter(values).items():
+        if times > 1:
             raise ValueError(f"`{value}` is here twice")
     return values
 

@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,12 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from diskproof.refusal import RefusalError, why_refused
+from diskproof.reading import MissingFileError, UnreadableError, read_text
+from diskproof.refusal import RefusalError
 from diskproof.study.crash import LIST, TABLE
 from diskproof.study.lines import line_of
 from diskproof.study.loads import KINDS
-from diskproof.study.mistakes import in_words, one_a_place, one_of, toml_mistake, too_long
+from diskproof.study.mistakes import MOST_MISTAKES, in_words, one_a_place, one_of, toml, too_long
 from diskproof.study.model import Study
 from diskproof.study.part import FOLDER
 from diskproof.study.scales import scaled, unknown_names
@@ -61,21 +61,12 @@ def read_study(path: Path, scale: str | None = None) -> StudyFile:
 
 
 def _text_of(path: Path) -> str:
-    """Read a file, but no more than a study can have: it may be a device without an end."""
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_STUDY_BYTES + 1)
-        if len(content) > MAX_STUDY_BYTES:
-            raise StudyError(f"{path} is larger than {MAX_STUDY_BYTES:,} bytes; is it a study file?")
-        return content.decode()
-    except FileNotFoundError:
-        raise StudyError(f"there is no file {path}{_similar_files(path)}") from None
-    except OSError as error:
-        raise StudyError(f"{path} cannot be read: {why_refused(error)}") from None
-    except UnicodeDecodeError as error:
-        raise StudyError(
-            f"{path} cannot be read: byte {error.start} is not UTF-8; if it is a study file, save it as UTF-8"
-        ) from None
+        return read_text(path, MAX_STUDY_BYTES)
+    except MissingFileError as missing:
+        raise StudyError(f"{missing}{_similar_files(path)}") from None
+    except UnreadableError as unreadable:
+        raise StudyError(str(unreadable)) from None
 
 
 def parse_study(text: str, source: str, scale: str | None = None) -> Study:
@@ -84,11 +75,9 @@ def parse_study(text: str, source: str, scale: str | None = None) -> Study:
     `source` names it in errors; paths of scripts are relative to it.
     """
     try:
-        content = tomllib.loads(text)
-    except ValueError as error:  # a number of thousands of digits raises no TOMLDecodeError
-        raise StudyError(f"{source} is not valid TOML: {toml_mistake(error, text)}") from None
-    except RecursionError:
-        raise StudyError(f"{source} is nested too deeply to be a study") from None
+        content = toml(text)
+    except ValueError as error:
+        raise StudyError(f"{source} {error}") from None
     if long := too_long(content):
         keys, wrong = long
         place = f"{source}:{line_of([str(key) for key in keys], text)}"
@@ -105,11 +94,14 @@ def _checked(content: dict[str, Any], text: str, source: str, scale: str | None)
     try:
         return Study.model_validate(scaled(content, changes), context={FOLDER: Path(source).parent})
     except ValidationError as error:
-        mistakes = one_a_place(error.errors())
+        mistakes = list(one_a_place(error.errors()))
         published = content.get("published")
         lines = dict.fromkeys(
-            _with_title(_explain(mistake, text, source, scale, changes), published) for mistake in mistakes
+            _with_title(_explain(mistake, text, source, scale, changes), published)
+            for mistake in mistakes[:MOST_MISTAKES]
         )
+        if len(mistakes) > MOST_MISTAKES:
+            lines[f"and {len(mistakes) - MOST_MISTAKES} more"] = None
         raise StudyError("\n".join(lines)) from None
 
 

@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from diskproof.reading import MissingFileError, UnreadableError, read_bytes
 from diskproof.study.loads.base import RUN, Option, Steady
 from diskproof.study.part import FOLDER, Size
 
@@ -42,14 +43,12 @@ def _sql_file(value: object, info: ValidationInfo) -> object:
     if not (at and weight.isdigit()):
         name, weight = value, ""
     path = ((info.context or {}).get(FOLDER, Path()) / Path(name).expanduser()).absolute()
-    if not path.is_file():
-        raise ValueError(f"there is no file {path} (a relative path starts at the study file's folder)")
-    if path.stat().st_size > MAX_SQL_BYTES:
-        raise ValueError(f"{path} is larger than {MAX_SQL_BYTES:,} bytes; is it a file of SQL?")
     try:
-        return SqlFile(path, weight, path.read_bytes())
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        return SqlFile(path, weight, read_bytes(path, MAX_SQL_BYTES))
+    except MissingFileError as missing:
+        raise ValueError(f"{missing} (a relative path starts at the study file's folder)") from None
+    except UnreadableError as unreadable:
+        raise ValueError(str(unreadable)) from None
 
 
 Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "string", "format": "path"})]
