@@ -93,6 +93,15 @@ def test_imports_go_down(path: Path) -> None:
         assert floor_of(room) < floor_of(own), f"{own} may not use {room}"
 
 
+STARTING = PACKAGE / "system" / "programs.py"
+
+
+def test_programs_start_in_one_way() -> None:
+    """Each has the run's mark, a death signal, a session of its own, and no password."""
+    starters = {"subprocess", "pty", "multiprocessing"}
+    assert [path for path in SOURCES if imports(path) & starters] == [STARTING]
+
+
 PURE_SOURCES = [path for path in SOURCES if room_of(path) in PURE]
 
 

@@ -4,7 +4,6 @@ import json
 import select
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +13,7 @@ from typing import IO, Any
 
 from diskproof.refusal import RefusalError
 from diskproof.system.processes import Starter
-from diskproof.system.programs import find_program
+from diskproof.system.programs import PIPE, Process, TimedOut, find_program, kill, run
 
 PROGRAM = "diskproof-disk"
 
@@ -94,10 +93,13 @@ def show(device: str) -> Facts:
 
 
 def _say(*words: str) -> str:
-    result = subprocess.run([str(program()), *words], capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise DiskError(result.stderr.strip().removeprefix(f"{PROGRAM}: ") or f"{PROGRAM} said nothing")
-    return result.stdout
+    try:
+        result = run([str(program()), *words])
+    except TimedOut as late:
+        raise DiskError(f"`{PROGRAM} {words[0]}` did not end within {late.timeout:g} s") from None
+    if result.code != 0:
+        raise DiskError(result.err.strip().removeprefix(f"{PROGRAM}: ") or f"{PROGRAM} said nothing")
+    return result.out
 
 
 class Control:
@@ -168,7 +170,7 @@ def _speaking(control: Control, do: str) -> Iterator[None]:
 class Served:
     """A disk that is being served."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     control: Control
     file: Path | None
     """The disk's bytes as one file, in a FUSE mount; None where it is served as a directory."""
@@ -195,9 +197,11 @@ class Served:
             self.process.terminate()
         try:
             self.process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        except TimedOut:
+            if not kill(self.process):
+                raise DiskError(
+                    f"{PROGRAM} (process {self.process.pid}) was killed and does not end"
+                ) from None
 
 
 def serve(
@@ -215,14 +219,13 @@ def serve(
     """
     argv = [str(program()), "serve", device, "--mount", str(mount), "--socket", str(socket_file), *options]
     log = socket_file.with_name(LOG)
-    process = starter.start(argv, log_file=log, stdout=subprocess.PIPE, outlives=outlives)
+    process = starter.start(argv, log_file=log, stdout=PIPE, outlives=outlives)
     assert process.stdout is not None
     with process.stdout as output:
         line = _first_line(output, READY_S)
     event: Facts = json.loads(line) if line.endswith(b"\n") else {}
     if event.get("event") != "ready":
-        process.kill()
-        process.wait()
+        kill(process)
         if too_fast := event.get("below_floor"):
             raise TooFastError(device, **too_fast)
         said = log.read_text(errors="replace").strip().splitlines()[-1:]

@@ -2,7 +2,6 @@
 
 import json
 import queue
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.load import ClientAccount, LoadResult, Operation, Rate
 from diskproof.results.record import Record
 from diskproof.system.processes import Starter
-from diskproof.system.programs import find_program
+from diskproof.system.programs import PIPE, TimedOut, find_program, kill, run
 
 PROGRAM = "diskproof-load"
 
@@ -49,8 +48,7 @@ def program() -> Path:
 
 def version() -> str:
     """Return the load generator's version."""
-    result = subprocess.run([str(program()), "--version"], capture_output=True, text=True, check=True)
-    return result.stdout.split()[1]  # diskproof-load 0.1.0 (SQLite 3.50.2)
+    return run([str(program()), "--version"]).out.split()[1]  # diskproof-load 0.1.0 (SQLite 3.50.2)
 
 
 def prepare(
@@ -72,10 +70,9 @@ def prepare(
         try:
             process.wait(timeout=WATCH_S)
             break
-        except subprocess.TimeoutExpired:
+        except TimedOut:
             if reason := watch():
-                process.kill()
-                process.wait()
+                kill(process)
                 raise LoadFailedError(reason) from None
     if process.returncode != 0:
         words = log_file.read_text(errors="replace").strip().splitlines()
@@ -88,12 +85,9 @@ def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
     LoadFailedError says what is wrong with them, or with a script.
     """
     argv = [str(program()), "run", kind, "--url", url, *arguments, "--json", "--lockstep"]
-    piped = subprocess.PIPE
-    with subprocess.Popen(argv, stdin=piped, stdout=piped, stderr=piped, text=True) as process:
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        _, complaint = process.communicate()  # the end of its input ends it
-    event: Event = json.loads(first) if first.strip() else {"event": "failed", "message": complaint.strip()}
+    done = run(argv)  # the end of its input ends it
+    first = done.out.partition("\n")[0]
+    event: Event = json.loads(first) if first.strip() else {"event": "failed", "message": done.err.strip()}
     if event["event"] == "ready":
         return event
     raise LoadFailedError(str(event["message"]) or "diskproof-load failed without a message")
@@ -109,8 +103,8 @@ class Load:
         self._process = starter.start(
             [*self.argv, "--json", "--lockstep"],
             log_file=log_file,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=PIPE,
+            stdout=PIPE,
         )
         # A pipe has no read with a time limit, but a queue has.
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -174,9 +168,7 @@ class Load:
 
     def end(self) -> None:
         """Kill the program if it still runs."""
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
+        kill(self._process)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()

@@ -17,8 +17,8 @@ from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
 from diskproof.system.clock import has_quick_clock
-from diskproof.system.journal import MARK
 from diskproof.system.mounts import mounts
+from diskproof.system.programs import MARK
 from support.command import begin, diskproof, diskproof_here, environment, open_for_others, wait_for
 
 needs_mariadb = pytest.mark.skipif(

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from diskproof.server.base import Running, ServerKind, ServerNotFoundError
-from diskproof.server.postgresql import PostgresqlServer, cluster, find_postgresql
+from diskproof.server.postgresql import PostgresqlRunning, PostgresqlServer, find_postgresql
+from diskproof.system import shared_memory
 from diskproof.system.journal import Journal, clean
 from diskproof.system.processes import Starter
 from support.servers import Images, connect, is_gone, start
@@ -77,51 +78,67 @@ def segments() -> set[str]:
     return {line.split()[1] for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
 
 
-def test_a_killed_server_leaves_no_lock_in_the_kernel(
+def files() -> set[Path]:
+    """Return the files of PostgreSQL's shared memory."""
+    return set(shared_memory.FILES.glob("PostgreSQL.*"))
+
+
+def test_a_killed_server_leaves_nothing_in_the_kernel(
     postgresql: ServerKind, root: Path, starter: Starter, images: Images
 ) -> None:
-    dirs = images.restore(postgresql, root)
-    running = start(postgresql, dirs, starter)
-    segment = cluster.lock_segment(dirs)
-    assert segment in segments()
+    running = start(postgresql, images.restore(postgresql, root), starter)
+    assert isinstance(running, PostgresqlRunning)
+    of_it = set(mapped_files(running.pids))
+    assert len(of_it) > 1, "the list, and what a helper of the server has made"
+    lock = Path(root / "data" / "postmaster.pid").read_text().splitlines()[6].split()[1]
+    assert shared_memory.remove(running.memory) == [], "a living server keeps its own"
+    assert lock in segments()
     running.kill()
-    assert segment not in segments()
-    assert cluster.lock_segment(dirs) == segment, "its pid file still names it"
-    (dirs.data / "postmaster.pid").write_text("")
-    assert cluster.lock_segment(dirs) is None
+    assert lock not in segments()
+    assert not of_it & files()
 
 
-KILLED_RUN = """
-    import os, signal, sys, time
+def mapped_files(pids: list[int]) -> list[Path]:
+    """Return the files of shared memory that processes have mapped."""
+    lines = [line for pid in pids for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    return [Path(line.split()[5]) for line in lines if "/dev/shm/PostgreSQL." in line]
+
+
+DOOMED = """
+    import sys
     from pathlib import Path
     from diskproof.server.postgresql import PostgresqlServer, find_postgresql
     from diskproof.system.journal import Journal
-    from diskproof.system.processes import Starter, mapped_files
-    from support.servers import connect, make_dirs, start
+    from diskproof.system.processes import Starter
+    from support.servers import make_dirs
     journal = Journal.begin("doomed")
-    dirs = make_dirs(Path(sys.argv[1]))
-    running = start(PostgresqlServer(find_postgresql(), "postgresql"), dirs, Starter(journal))
-    with connect(running) as client:
-        client.run("SELECT 1")
-    time.sleep(0.2)
-    mapped = {file for pid in running.pids for file in mapped_files(pid)}
-    print(*(file for file in mapped if "PostgreSQL." in file.name), flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
+    place = journal.directory(Path(sys.argv[1]) / "place")
+    place.chmod(0o755)
+    server = PostgresqlServer(find_postgresql(), "postgresql")
+    dirs = make_dirs(place)
+    print(flush=True)
+    server.initialise(dirs, Starter(journal))
 """
 
 
-def test_clean_removes_the_shared_memory_of_a_killed_runs_server(
-    postgresql: ServerKind, root: Path, images: Images, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_clean_removes_the_shared_memory_of_a_run_killed_amid_a_start(
+    postgresql: ServerKind, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Killed as soon as initdb or the server has a segment: none of them has answered by then."""
+    del postgresql
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
-    images.restore(postgresql, root)
-    program = [sys.executable, "-c", textwrap.dedent(KILLED_RUN), str(root)]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # where it finds what tests share
-    killed = subprocess.run(program, capture_output=True, text=True, check=False)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    segments = [Path(word) for word in killed.stdout.split()]
-    assert len(segments) > 1, "the list, and what a helper of the server has made"
-    undone = clean()
-    assert all(item.done for item in undone)
-    assert {f"file {segment}" for segment in segments} <= {item.what for item in undone}
-    assert not [segment for segment in segments if segment.exists()]
+    before = segments(), files()
+    for wait_s in (0.0, 0.05, 0.8):
+        program = [sys.executable, "-c", textwrap.dedent(DOOMED), str(root)]
+        doomed = subprocess.Popen(program, stdout=subprocess.PIPE)
+        assert doomed.stdout is not None
+        doomed.stdout.readline()
+        end = time.monotonic() + 20
+        while segments() == before[0] and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(wait_s)
+        doomed.kill()
+        doomed.communicate()
+        assert all(item.done for item in clean())
+        assert (segments(), files()) == before

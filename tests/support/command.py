@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from diskproof.cli import call
-from diskproof.system.journal import MARK
+from diskproof.system.programs import MARK
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -4,7 +4,6 @@ import json
 import re
 import resource
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ from typing import Any
 from diskproof.reading import MIB, read_bytes
 from diskproof.refusal import RefusalError
 from diskproof.system.processes import Starter
+from diskproof.system.programs import TimedOut, kill
+from diskproof.system.programs import run as run_program
 
 OLDEST = (3, 24)
 """The first version with `sync=dsync`."""
@@ -43,7 +44,7 @@ def version() -> str:
     program = shutil.which("fio")
     if program is None:
         raise FioError("fio is not installed; as root on Debian or Ubuntu: apt-get install fio")
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    said = run_program([program, "--version"]).out.strip()
     oldest = ".".join(map(str, OLDEST))
     number = re.match(r"fio-(\d+)\.(\d+)", said)
     if number is None:
@@ -56,7 +57,7 @@ def version() -> str:
 @cache
 def engine() -> str:
     """Return the engine for many requests at a time; FioError if this fio was built without one."""
-    said = subprocess.run(["fio", "--enghelp"], capture_output=True, text=True, check=False).stdout.split()
+    said = run_program(["fio", "--enghelp"]).out.split()
     for name in ENGINES:
         if name in said:
             return name
@@ -95,7 +96,7 @@ class Job:
         """Wait for its end for so long; return whether it has ended."""
         try:
             self._process.wait(timeout=within_s)
-        except subprocess.TimeoutExpired:
+        except TimedOut:
             return False
         return True
 
@@ -109,9 +110,7 @@ class Job:
 
     def end(self) -> None:
         """Kill it if it still runs."""
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
+        kill(self._process)
 
 
 def run(starter: Starter, job_file: Path, longest_s: float) -> Result:

@@ -1,6 +1,5 @@
 """What all trials of a run share."""
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +13,9 @@ from diskproof.storage.layout import Layout
 from diskproof.storage.virtual import Slowness
 from diskproof.study.model import Study
 from diskproof.system.processes import Starter
+from diskproof.system.programs import ProgramError
 
-MISHAPS = (RefusalError, OSError, subprocess.SubprocessError)
+MISHAPS = (RefusalError, OSError, ProgramError)
 """Failures of a server, a load or a disk: a finding of the trial, never the end of the run."""
 
 

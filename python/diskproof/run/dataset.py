@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from diskproof import load
 from diskproof.refusal import RefusalError
 from diskproof.results.record import ROLES, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
-from diskproof.storage.copy import apparent_bytes
+from diskproof.storage.copy import apparent_bytes, sync
 from diskproof.study.loads.base import Load
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder
@@ -97,10 +96,11 @@ class GoldenImages:
         _fill(server, workload, prepare_arguments(workload, seed, copies), dirs, starter)
         own.clear(set(ROLES) - set(KEPT_ROLES))
         load_s = round(time.monotonic() - began, 3)
-        _sync(building)
+        size_bytes = apparent_bytes(building)
+        sync(building, size_bytes)
         facts = {"data_bytes": apparent_bytes(dirs.data), "rows": workload.total_rows, "load_s": load_s}
         (building / FACTS).write_text(json.dumps(facts))
-        _sync(building)
+        sync(building, size_bytes)
         if os.path.lexists(folder):
             OwnFolder(folder).remove()
         building.rename(folder)
@@ -120,10 +120,6 @@ def remove_images(folder: Path) -> list[Path]:
     if images and not any(folder.iterdir()):
         folder.rmdir()
     return [image.path for image in images]
-
-
-def _sync(folder: Path) -> None:
-    subprocess.run(["sync", "--file-system", str(folder)], check=True)
 
 
 def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, starter: Starter) -> None:

@@ -1,7 +1,6 @@
 """Waiting for a program that starts, ending it and all that it started, and the folders that it needs."""
 
 import os
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +15,10 @@ from diskproof.server.base import (
     ServerTooSlowError,
 )
 from diskproof.server.log import ServerLog
-from diskproof.system.journal import processes_in
+from diskproof.system import programs
+from diskproof.system.journal import described, is_gone, processes_in
 from diskproof.system.mounts import mount_of
+from diskproof.system.programs import Process, TimedOut
 
 LOOK_S = 1.0
 """Between two looks at the log of a silent server: its recovery may be what is being timed."""
@@ -42,7 +43,7 @@ DYING_S = 10.0
 
 def wait_until(
     ready: Callable[[], bool],
-    process: subprocess.Popen[bytes],
+    process: Process,
     *,
     deadline_s: float,
     failure: Callable[[str], ServerFailedError],
@@ -85,38 +86,38 @@ def describe_end(returncode: int) -> str:
     return f"exit code {returncode}" if returncode >= 0 else f"killed by signal {-returncode}"
 
 
-def describe_silence(process: subprocess.Popen[bytes], waited_s: float, limit_s: float) -> str:
+def describe_silence(process: Process, waited_s: float, limit_s: float) -> str:
     """Return why a server did not answer, in words: it has ended, or it took too long; else nothing."""
     if process.poll() is not None:
         return f" ({describe_end(process.returncode)})"
     return f" within {limit_s:g} s" if waited_s >= limit_s else ""
 
 
-def describe_death(process: subprocess.Popen[bytes]) -> str:
+def describe_death(process: Process) -> str:
     """Return how a server ended after its connection broke, in words; nothing if it lives on.
 
     A server that dies of what it found writes a backtrace first, which takes seconds.
     """
     try:
         return f"the server died ({describe_end(process.wait(DYING_S))}): "
-    except subprocess.TimeoutExpired:
+    except TimedOut:
         return ""
 
 
 # ---------------------------------------------------------------- the end
 
 
-def wait_for_end(process: subprocess.Popen[bytes], deadline_s: float) -> bool:
+def wait_for_end(process: Process, deadline_s: float) -> bool:
     """Wait for a program that was asked to end; after the deadline kill it and all that it started."""
     try:
         process.wait(deadline_s)
-    except subprocess.TimeoutExpired:
+    except TimedOut:
         kill_tree(process)
         return False
     return True
 
 
-def kill_tree(process: subprocess.Popen[bytes], limit_s: float = KILL_LIMIT_S) -> None:
+def kill_tree(process: Process, limit_s: float = KILL_LIMIT_S) -> None:
     """Kill a program and all that it started, and wait until every process of it is gone.
 
     ServerTooSlowError if one is still there after `limit_s`: it waits for a disk that does not answer.
@@ -131,7 +132,7 @@ def kill_tree(process: subprocess.Popen[bytes], limit_s: float = KILL_LIMIT_S) -
     _kill(tree)
     try:
         process.wait(limit_s)
-    except subprocess.TimeoutExpired:
+    except TimedOut:
         raise _still_there(tree[:1], limit_s) from None
     _wait_until_gone(tree[1:], limit_s)
 
@@ -157,42 +158,18 @@ def _kill(members: list[psutil.Process]) -> None:
 
 def _wait_until_gone(members: list[psutil.Process], limit_s: float) -> None:
     end = time.monotonic() + limit_s
-    while alive := [member for member in members if not _is_gone(member)]:
+    while alive := [member for member in members if not is_gone(member)]:
         if time.monotonic() > end:
             raise _still_there(alive, limit_s)
         time.sleep(POLL_S)
 
 
-def _is_gone(process: psutil.Process) -> bool:
-    """Return whether a process has released all that it held.
-
-    A zombie has, though init may take a second to collect it, unless one of its threads still works.
-    """
-    try:
-        if not process.is_running():
-            return True
-        threads = len(list(Path(f"/proc/{process.pid}/task").iterdir()))
-        return threads == 1 and process.status() == psutil.STATUS_ZOMBIE
-    except (psutil.NoSuchProcess, FileNotFoundError):
-        return True
-
-
 def _still_there(members: list[psutil.Process], limit_s: float) -> ServerTooSlowError:
-    who = ", ".join(_describe(member) for member in members)
+    who = ", ".join(described(member) for member in members)
     return ServerTooSlowError(
         f"killed {limit_s:g} s ago and still there: {who}. A process that waits for its disk ends when the "
         "disk answers or fails. See whether it is still served (`dmesg`, `mount`), and end what serves it"
     )
-
-
-def _describe(process: psutil.Process) -> str:
-    """Return a process with its state and, if the kernel says, the function in it that it waits in."""
-    try:
-        state, name = process.status(), process.name()
-        waits_in = Path(f"/proc/{process.pid}/wchan").read_text()
-    except (psutil.NoSuchProcess, OSError):
-        return f"process {process.pid}"
-    return f"process {process.pid} ({name}, {state}{f' in {waits_in}' if waits_in.strip('0') else ''})"
 
 
 # ---------------------------------------------------------------- folders and programs
@@ -225,24 +202,15 @@ ANSWER_S = 20.0
 def answer_of(program: Path, *arguments: str, may_fail: bool = False) -> str:
     """Return what a server's program prints about itself; ServerNotFoundError if it does not run."""
     try:
-        result = subprocess.run(
-            [str(program), *arguments],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=ANSWER_S,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        result = programs.run([str(program), *arguments], limit_s=ANSWER_S)
+    except (OSError, TimedOut) as error:
         raise ServerNotFoundError(f"{program} cannot be run: {error}") from error
-    if result.returncode != 0 and not may_fail:
-        complaint = result.stderr.strip() or f"exit code {result.returncode}"
+    if result.code != 0 and not may_fail:
         raise ServerNotFoundError(
-            f"{program} cannot be run: {complaint}; install what it lacks "
+            f"{program} cannot be run: {result.complaint}; install what it lacks "
             f"(ldd {program} names missing libraries)"
         )
-    return result.stdout
+    return result.out
 
 
 def is_on_zfs(directory: Path) -> bool:

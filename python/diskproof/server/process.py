@@ -1,7 +1,6 @@
 """A server that is a process of its own: how it is started, asked, and what is common to its end."""
 
 import re
-import subprocess
 import time
 from abc import abstractmethod
 from contextlib import closing
@@ -32,6 +31,7 @@ from diskproof.server.lifecycle import (
 )
 from diskproof.server.log import ServerLog, complaints, why_not_started
 from diskproof.system.processes import Starter
+from diskproof.system.programs import Process
 
 INITIALISE_LIMIT_S = 300.0
 """How long an initialisation may take: a slow disk takes minutes over thousands of small synced writes."""
@@ -58,7 +58,7 @@ class ServerProcess(Running, Generic[Connection]):
         facts: ServerFacts,
         dirs: Dirs,
         settings: Settings,
-        process: subprocess.Popen[bytes],
+        process: Process,
         log: ServerLog,
     ) -> None:
         """Hold a process that was just started."""
@@ -202,7 +202,7 @@ class ServerProgram(ServerKind):
 
     @abstractmethod
     def _running(
-        self, dirs: Dirs, settings: Settings, process: subprocess.Popen[bytes], log: ServerLog
+        self, dirs: Dirs, settings: Settings, process: Process, log: ServerLog
     ) -> ServerProcess[Any]:
         """Return the server of a process that was just started."""
 

@@ -2,15 +2,18 @@
 
 import errno
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from diskproof.storage.kinds.base import StorageError, command
+from diskproof.storage.kinds.base import CommandFailedError, StorageError, command
 from diskproof.system.own_folder import opened, through
+from diskproof.system.undoing import COMMAND_LIMIT_S
 
 PIECE_BYTES = 2**20
+
+SLOWEST_BYTES_PER_S = 1e6
+"""The slowest pace of a copy; slower means that it hangs."""
 
 
 def copy_tree(source: Path, target: Path) -> Literal["reflink", "copy"]:
@@ -27,18 +30,17 @@ def copy_tree(source: Path, target: Path) -> Literal["reflink", "copy"]:
 
 def _copy(source: Path, target: Path) -> Literal["reflink", "copy"]:
     how: Literal["reflink", "copy"] = "reflink" if _clones(source, target) else "copy"
-    result = subprocess.run(
-        ["cp", "--archive", "--reflink=auto", f"{source}/.", f"{target}/."],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if result.returncode != 0:
-        why = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
+    try:
+        command(
+            ["cp", "--archive", "--reflink=auto", f"{source}/.", f"{target}/."],
+            limit_s=_limit_s(apparent_bytes(source)),
+        )
+    except CommandFailedError as error:
+        why = error.last_line
         for path in (source, target):
             why = why.replace(f"{path}/.", str(path.readlink()))
         names = f"from {source.readlink()} to {target.readlink()}"
-        raise StorageError(f"the data set could not be copied {names}: {why}")
+        raise StorageError(f"the data set could not be copied {names}: {why}") from None
     return how
 
 
@@ -49,16 +51,25 @@ def settle(folders: list[Path]) -> None:
     would take its first reads from memory.
     """
     for device_folder in {folder.stat().st_dev: folder for folder in folders}.values():
-        subprocess.run(["sync", "--file-system", str(device_folder)], check=True)
+        sync(device_folder, sum(map(apparent_bytes, folders)))
     for folder in folders:
         for path in folder.rglob("*"):
             if path.is_file() and not path.is_symlink():
                 _forget(path)
 
 
+def sync(folder: Path, size_bytes: int) -> None:
+    """Write out the file system of a folder that holds so many new bytes."""
+    command(["sync", "--file-system", str(folder)], limit_s=_limit_s(size_bytes))
+
+
 def apparent_bytes(folder: Path) -> int:
     """Return the size of the files below a folder, whatever the file system stores of them."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _limit_s(size_bytes: int) -> float:
+    return COMMAND_LIMIT_S + size_bytes / SLOWEST_BYTES_PER_S
 
 
 def _forget(path: Path) -> None:
@@ -75,11 +86,13 @@ def _clones(source: Path, target: Path) -> bool:
     if probe is None:
         return False
     clone = target / ".diskproof-clone"
-    tried = subprocess.run(
-        ["cp", "--reflink=always", str(probe), str(clone)], capture_output=True, check=False
-    )
-    clone.unlink(missing_ok=True)
-    return tried.returncode == 0
+    try:
+        command(["cp", "--reflink=always", str(probe), str(clone)])
+    except CommandFailedError:
+        return False
+    finally:
+        clone.unlink(missing_ok=True)
+    return True
 
 
 def fill(device: Path, image: Path) -> None:

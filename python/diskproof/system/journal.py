@@ -16,6 +16,7 @@ import re
 import secrets
 import signal
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,24 +26,21 @@ import psutil
 
 from diskproof.refusal import NotWrittenError, RefusalError, why_not_written
 from diskproof.results.durable import append_line
+from diskproof.system import programs, shared_memory
 from diskproof.system.endings import ignore_endings
 from diskproof.system.loops import backing_file_of
 from diskproof.system.own_folder import OTHERS_WRITE, OwnFolder
+from diskproof.system.programs import MARK
 from diskproof.system.undoing import (
     GONE_WITH_THE_KERNEL,
     UNDOING,
     Entry,
     Undone,
+    abort,
     identity,
     is_seen_mounted,
     remove_directory,
 )
-
-MARK = "DISKPROOF_RUN"
-"""Environment variable that every process of a run carries."""
-
-NOT_INHERITED = "DISKPROOF_PASSWORD"
-"""The password for the user's own servers; the run's own servers have none, and refuse one."""
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 """Identifies one start of the kernel: proc(5)."""
@@ -63,6 +61,8 @@ LARGEST_BYTES = 64 * 2**20
 
 GRACE_S = 5.0
 """How long a process may take to die before the undo goes on without it."""
+
+POLL_S = 0.02
 
 
 class AnotherRunError(RefusalError):
@@ -126,10 +126,12 @@ class Journal:
         mark = secrets.token_hex(4)
         journal = cls(folder / f"{mark}.jsonl", mark, lock)
         journal._write({"run": purpose, "boot": _boot()})
+        programs.carry(mark)
         return journal
 
     def leave(self) -> None:
         """Stop writing; all entries stay as they are."""
+        programs.carry(None)
         self._lock.close()
 
     def directory(self, path: Path) -> Path:
@@ -182,14 +184,17 @@ class Journal:
             raise
         return descriptor
 
-    def adopt(self, path: Path, *, handles: str = "") -> None:
+    def adopt(self, path: Path) -> None:
         """Record a file that a process of this run made and keeps at its size; nothing if it is gone.
 
-        It goes with the run if the process cannot remove it. So do the files beside it that are named
-        `handles` and a number that it contains, as in a list of segments of shared memory.
+        It goes with the run if the process cannot remove it.
         """
         with suppress(FileNotFoundError):
-            self._write({"file": str(path), "identity": identity(path.lstat()), "handles": handles})
+            self._write({"file": str(path), "identity": identity(path.lstat())})
+
+    def shared_memory(self, data: Path) -> None:
+        """Record a directory before a PostgreSQL server starts on it, to remove its shared memory."""
+        self._write({"shared_memory": str(data), "owner": str(shared_memory.Owner.of(data))})
 
     def pool(self, name: str) -> None:
         """Record a ZFS pool that this run may destroy, before it is made."""
@@ -203,17 +208,10 @@ class Journal:
         """Record the user's own command that undoes the next one."""
         self._write({"tear_down": command, "cwd": str(Path.cwd())})
 
-    def environment(self, *, marked: bool = True) -> dict[str, str]:
-        """Return the environment of this run's processes: the user's, without a password.
-
-        Only the user's own commands are not `marked`: their daemons are the user's to end.
-        """
-        inherited = {name: value for name, value in os.environ.items() if name not in {NOT_INHERITED, MARK}}
-        return {**inherited, **({MARK: self.mark} if marked else {})}
-
     def finish(self) -> list[Undone]:
         """Undo all entries and give the machine back."""
         undone = undo(self.path)
+        programs.carry(None)
         self._lock.close()
         return undone
 
@@ -276,7 +274,7 @@ def undo(path: Path) -> list[Undone]:
     except RefusalError as error:
         return [Undone(f"journal {path} ({error})", done=False)]
     mark = path.stem
-    undone = list(_end_processes(mark, _own_folders(entries, mark)))
+    undone = list(_end_processes(mark, entries))
     before = {entry["undone"] for entry in entries if "undone" in entry}
     for number, entry in reversed(list(enumerate(entries))):
         if str(number) in before:
@@ -451,13 +449,58 @@ def _own_folders(entries: list[Entry], mark: str) -> list[Path]:
     return [Path(path) for path in directories if path in mounts or OwnFolder(Path(path), mark).is_ours]
 
 
-def _end_processes(mark: str, folders: list[Path]) -> Iterator[Undone]:
-    found = list({*processes_of(mark), *processes_in(folders)})
-    for process in found:
-        try:
-            process.send_signal(signal.SIGKILL)
-        except psutil.NoSuchProcess:
-            continue
-    _, alive = psutil.wait_procs(found, timeout=GRACE_S)
-    for process in found:
-        yield Undone(f"process {process.pid}", process not in alive)
+def described(process: psutil.Process) -> str:
+    """Return a process with its state and, if the kernel says, the function in it that it waits in."""
+    try:
+        state, name = process.status(), process.name()
+        waits_in = Path(f"/proc/{process.pid}/wchan").read_text()
+    except (psutil.Error, OSError):
+        return f"process {process.pid}"
+    return f"process {process.pid} ({name}, {state}{f' in {waits_in}' if waits_in.strip('0') else ''})"
+
+
+def is_gone(process: psutil.Process) -> bool:
+    """Return whether a process has released all that it held.
+
+    A zombie has, though init may take a second to collect it, unless one of its threads still works.
+    """
+    try:
+        if not process.is_running():
+            return True
+        threads = len(list(Path(f"/proc/{process.pid}/task").iterdir()))
+        return threads == 1 and process.status() == psutil.STATUS_ZOMBIE
+    except (psutil.NoSuchProcess, OSError):
+        return True
+
+
+def _wait_for(killed: set[psutil.Process], until: float) -> set[psutil.Process]:
+    """Wait until processes are gone; return those that are not by then."""
+    while True:
+        _, left = psutil.wait_procs(killed, timeout=POLL_S)
+        killed = {process for process in left if not is_gone(process)}
+        if not killed or time.monotonic() > until:
+            return killed
+
+
+def _end_processes(mark: str, entries: list[Entry]) -> Iterator[Undone]:
+    """End the processes of a run: first those with its mark, since their files may wait for a dead disk."""
+    yield from _end(lambda: processes_of(mark), entries)
+    yield from _end(lambda: processes_in(_own_folders(entries, mark)), entries)
+
+
+def _end(find: Callable[[], Iterator[psutil.Process]], entries: list[Entry]) -> Iterator[Undone]:
+    """Kill processes until none is found: one may have started another meanwhile."""
+    seen: set[psutil.Process] = set()
+    alive: set[psutil.Process] = set()
+    until = time.monotonic() + GRACE_S
+    while (found := set(find())) and (time.monotonic() < until or not found <= seen):
+        for process in found:
+            with suppress(psutil.Error):
+                process.send_signal(signal.SIGKILL)
+        for entry in entries:
+            abort(entry)
+        seen |= found
+        alive = _wait_for(found, until)
+    for process in seen:
+        still = process in alive
+        yield Undone(described(process) if still else f"process {process.pid}", done=not still)

@@ -1,15 +1,12 @@
-"""Starts programs: each carries the run's mark, and none outlives the run."""
+"""Starts the programs of a run that go on for a while, and finds the children of a process."""
 
 import os
-import pwd
-import shutil
-import subprocess
 from collections.abc import Collection
 from pathlib import Path
-from typing import IO
 
 import psutil
 
+from diskproof.system import programs
 from diskproof.system.cpus import starting_on
 from diskproof.system.journal import Journal
 
@@ -34,49 +31,36 @@ class Starter:
         user: str | None = None,
         cwd: Path | None = None,
         env: dict[str, str] | None = None,
-        stdin: int | None = subprocess.DEVNULL,
-        stdout: int | IO[bytes] | None = None,
-        stderr: IO[bytes] | None = None,
+        stdin: int | None = None,
+        stdout: int | None = None,
         outlives: bool = False,
-        marked: bool = True,
-    ) -> subprocess.Popen[bytes]:
-        """Start a program in a session of its own, so that Ctrl-C reaches only the lab.
+    ) -> programs.Process:
+        """Start a program as `programs.start` does, on the starter's CPUs.
 
-        Its output is appended to `log_file`, or dropped. `user` drops privileges if this process has them.
-        The kernel kills the program when the lab's main thread ends, unless it `outlives` the lab. What a
-        program that is not `marked` leaves running is not ours to end.
+        Its output is appended to `log_file`, or dropped.
         """
         with (
             open(log_file or os.devnull, "ab") as log,  # noqa: PTH123 - devnull is no Path's business
             starting_on(self._cpus),
         ):
-            return subprocess.Popen(
-                [*_wrapper(user, tied=not outlives), *argv],
-                stdin=stdin,
+            return programs.start(
+                argv,
+                stdin=programs.NOTHING if stdin is None else stdin,
                 stdout=log if stdout is None else stdout,
-                stderr=log if stderr is None else stderr,
+                stderr=log,
+                user=user,
                 cwd=cwd,
-                env={**self._journal.environment(marked=marked), **(env or {})},
-                start_new_session=True,
+                env={programs.MARK: self._journal.mark, **(env or {})},
+                outlives=outlives,
             )
 
-    def adopt(self, file: Path, *, handles: str = "") -> None:
-        """Remove a file of a started program with the run, if the program cannot remove it.
+    def adopt(self, file: Path) -> None:
+        """Remove a file of a started program with the run, if the program cannot remove it."""
+        self._journal.adopt(file)
 
-        So with the files that it lists: `handles` is the beginning of their names.
-        """
-        self._journal.adopt(file, handles=handles)
-
-
-def mapped_files(pid: int) -> set[Path]:
-    """Return the files that a process has mapped and that still have a name; empty if it is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
-    except OSError:
-        return set()
-    # Address, rights, offset, device, inode, and the path if there is one: proc(5).
-    paths = [fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5]
-    return {Path(path) for path in paths if path.startswith("/") and not path.endswith(" (deleted)")}
+    def shares_memory(self, data: Path) -> None:
+        """Remove with the run the shared memory of a PostgreSQL server that will start on `data`."""
+        self._journal.shared_memory(data)
 
 
 def children(pid: int) -> list[int]:
@@ -93,18 +77,3 @@ def children(pid: int) -> list[int]:
     except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
         return []
     return [int(child) for text in lists for child in text.split()]
-
-
-def _wrapper(user: str | None, *, tied: bool) -> list[str]:
-    """Return the setpriv call that ties a program to our life and, if requested, to another user."""
-    if not tied and not user:
-        return []
-    if shutil.which("setpriv") is None:
-        if user:
-            raise FileNotFoundError("setpriv is missing: install util-linux")
-        return []
-    wrapper = ["setpriv", *(["--pdeathsig", "KILL"] if tied else [])]
-    if user and os.geteuid() == 0:
-        account = pwd.getpwnam(user)
-        wrapper += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--init-groups"]
-    return [*wrapper, "--"]

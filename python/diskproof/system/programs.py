@@ -1,8 +1,62 @@
-"""Finds the programs that were installed with this lab."""
+"""Starts every program of the lab, in one way.
 
+Each program carries the run's mark, so that it is found after a kill. It has a session of its own, so that
+Ctrl-C reaches only the lab. The kernel kills it when the thread that started it ends. It gets the user's
+environment without the password for the user's own servers.
+"""
+
+import os
+import pwd
 import shutil
+import signal
+import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
+
+MARK = "DISKPROOF_RUN"
+"""Environment variable that every process of a run carries."""
+
+NOT_INHERITED = "DISKPROOF_PASSWORD"
+"""The password for the user's own servers; the run's own servers have none, and refuse one."""
+
+ANSWER_S = 120.0
+"""How long a program may take by default: enough to start from a slow disk and to measure a moment."""
+
+DYING_S = 5.0
+"""How long a killed program may take to end; one that waits for a dead disk may never end."""
+
+PIPE = subprocess.PIPE
+NOTHING = subprocess.DEVNULL
+Process = subprocess.Popen[bytes]
+TimedOut = subprocess.TimeoutExpired
+ProgramError = subprocess.SubprocessError
+
+
+@dataclass
+class _Run:
+    mark: str | None = None
+
+
+_current = _Run()
+
+
+def carry(mark: str | None) -> None:
+    """Give all programs that start from now on the mark of a run; None: no run is under way."""
+    _current.mark = mark
+
+
+def environment(*, marked: bool = True) -> dict[str, str]:
+    """Return the environment of a program: the user's, without a password, and with the system's programs.
+
+    Only the user's own commands are not `marked`: their daemons are the user's to end.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name not in {NOT_INHERITED, MARK}}
+    inherited["PATH"] = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+    return {**inherited, **({MARK: _current.mark} if marked and _current.mark else {})}
 
 
 def find_program(name: str) -> Path | None:
@@ -12,3 +66,106 @@ def find_program(name: str) -> Path | None:
         return beside
     elsewhere = shutil.which(name)
     return Path(elsewhere) if elsewhere else None
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    stdin: int | IO[bytes] = NOTHING,
+    stdout: int | IO[bytes] = NOTHING,
+    stderr: int | IO[bytes] = NOTHING,
+    user: str | None = None,
+    cwd: Path | str | None = None,
+    env: dict[str, str] | None = None,
+    outlives: bool = False,
+    marked: bool = True,
+) -> Process:
+    """Start a program; FileNotFoundError if it is missing.
+
+    `user` drops privileges if this process has them. `env` is added to the environment. The kernel kills the
+    program when the calling thread ends, unless it `outlives` the lab. If a program is not `marked`, the
+    processes that it leaves are not ended with the run.
+    """
+    variables = {**environment(marked=marked), **(env or {})}
+    if shutil.which(argv[0], mode=os.F_OK, path=variables["PATH"]) is None:
+        raise FileNotFoundError(f"{argv[0]} is missing: install the package that has it")
+    return subprocess.Popen(
+        [*_wrapper(user, variables["PATH"], tied=not outlives), *argv],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        cwd=cwd,
+        env=variables,
+        start_new_session=True,
+    )
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A program that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """What it said, or else its exit code."""
+        return self.err.strip() or self.out.strip() or f"exit code {self.code}"
+
+
+def run(
+    argv: Sequence[str], *, limit_s: float = ANSWER_S, cwd: Path | str | None = None, marked: bool = True
+) -> Ended:
+    """Run a program to its end, and return what it said in English.
+
+    FileNotFoundError if it is missing. TimedOut if it takes longer than `limit_s`: then it is killed with
+    all of its session. The output goes to memory: a daemon that it starts would keep a pipe open.
+    """
+    with _memory() as out, _memory() as err:
+        process = start(argv, stdout=out, stderr=err, cwd=cwd, env={"LC_ALL": "C"}, marked=marked)
+        try:
+            process.wait(limit_s)
+        except BaseException:
+            kill(process)
+            raise
+        return Ended(process.returncode, _said(out), _said(err))
+
+
+def kill(process: Process) -> bool:
+    """Kill a program and all of its session; return whether it has ended.
+
+    A process that waits for a disk that does not answer stays until the disk fails.
+    """
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    try:
+        process.wait(DYING_S)
+    except TimedOut:
+        return False
+    return True
+
+
+def _memory() -> IO[bytes]:
+    return os.fdopen(os.memfd_create("output"), "w+b")
+
+
+def _said(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _wrapper(user: str | None, path: str, *, tied: bool) -> list[str]:
+    """Return the setpriv call that ties a program to our life and, if requested, to another user."""
+    if not tied and not user:
+        return []
+    if shutil.which("setpriv", path=path) is None:
+        if user:
+            raise FileNotFoundError("setpriv is missing: install util-linux")
+        return []
+    wrapper = ["setpriv", *(["--pdeathsig", "KILL"] if tied else [])]
+    if user and os.geteuid() == 0:
+        account = pwd.getpwnam(user)
+        wrapper += [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--init-groups"]
+    return [*wrapper, "--"]

@@ -1,17 +1,16 @@
 """How each kind of journal entry is undone, whether or not the thing was ever made."""
 
+import ctypes
 import os
 import shutil
-import subprocess
-import tempfile
 import time
-from array import array
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.refusal import RefusalError
+from diskproof.system import programs, shared_memory
 from diskproof.system.loops import lies_on, loops_on, wait_until_free
 from diskproof.system.mounts import comes_from, mounted_at, mounts_within
 from diskproof.system.own_folder import OwnFolder
@@ -24,12 +23,20 @@ POLL_S = 0.05
 COMMAND_LIMIT_S = 600.0
 """Limit for a command: one of the user's that stops an array, a device's last write."""
 
+STEP_LIMIT_S = 5.0
+"""Limit for a command of the system that undoes something. A file system that takes longer over its last
+writes is detached, and goes on with them in the background."""
 
-GONE_WITH_THE_KERNEL = frozenset({"mount", "loop", "cgroup"})
+MNT_FORCE, UMOUNT_NOFOLLOW = 1, 8
+"""From sys/mount.h and linux/fs.h."""
+
+FUSE_CONNECTIONS = Path("/sys/fs/fuse/connections")
+
+GONE_WITH_THE_KERNEL = frozenset({"mount", "loop", "cgroup", "shared_memory"})
 """What a restart of the machine removes."""
 
-TMPFS = "diskproof"
-"""Source of a mount in a journal of an earlier version, which has no sources: it only had these."""
+DISKPROOF = "diskproof"
+"""Source of our virtual disks' mounts; a journal of an earlier version has no sources, and only these."""
 
 Entry = dict[str, str]
 """A line of a journal: its first key is the kind, its value names the thing."""
@@ -57,9 +64,31 @@ def unmount(entry: Entry) -> list[Undone]:
     argv = ["umount"] if os.geteuid() == 0 else [_fusermount(), "-u"]
     lazily = "--lazy" if os.geteuid() == 0 else "-z"
     failure = _patiently([*argv, str(path)])
-    if failure:
+    if failure and is_seen_mounted(entry):
         failure = _run([*argv, lazily, str(path)])
+    if failure and not any(_is_ours(entry)):
+        failure = None  # a program that was killed amid the last writes had begun
     return [_undone(f"mount {path}", failure)]
+
+
+def abort(entry: Entry) -> None:
+    """Let every request to a FUSE file system of ours fail: its program may be dead or stopped.
+
+    A process that waits for an answer cannot be killed, and `umount` would wait too. Nothing here asks the
+    file system itself.
+    """
+    if "mount" not in entry or not is_seen_mounted(entry):
+        return
+    path = Path(entry["mount"])
+    mount = mounted_at(path)[-1]
+    if not mount.filesystem.startswith("fuse") or mount.source != DISKPROOF:
+        return
+    number = mount.device_number.partition(":")[2]
+    try:
+        (FUSE_CONNECTIONS / number / "abort").write_text("1")
+    except OSError:  # in most containers it is not mounted
+        if os.geteuid() == 0:
+            ctypes.CDLL(None).umount2(os.fsencode(mount.mount_point), MNT_FORCE | UMOUNT_NOFOLLOW)
 
 
 def is_seen_mounted(entry: Entry) -> bool:
@@ -70,7 +99,7 @@ def is_seen_mounted(entry: Entry) -> bool:
 
 def _is_ours(entry: Entry) -> list[bool]:
     """Return for each mount at a mount point whether it is the journal's, the visible one last."""
-    source = entry.get("source", TMPFS)
+    source = entry.get("source", DISKPROOF)
     if "on" in entry and not lies_on(Path(source), Path(entry["on"])):
         return []  # the loop device's number was reused
     return [comes_from(mount, source) for mount in mounted_at(Path(entry["mount"]))]
@@ -82,7 +111,7 @@ def _fusermount() -> str:
         (
             name
             for name in ("fusermount3", "fusermount")
-            if shutil.which(name, path=plain_environment()["PATH"])
+            if shutil.which(name, path=programs.environment()["PATH"])
         ),
         "fusermount3",
     )
@@ -113,25 +142,21 @@ def identity(status: os.stat_result) -> str:
 
 
 def remove_file(entry: Entry) -> list[Undone]:
-    """Remove a file if it is still the one that was made, and before it the files that it lists."""
+    """Remove a file if it is still the one that was made."""
     path = Path(entry["file"])
     try:
         if identity(path.lstat()) != entry.get("identity"):
             return []
     except FileNotFoundError:
         return []
-    files = [*(_listed(path, entry["handles"]) if entry.get("handles") else []), path]
-    for file in files:
-        file.unlink(missing_ok=True)
-    return [Undone(f"file {file}", done=True) for file in files]
+    path.unlink()
+    return [Undone(f"file {path}", done=True)]
 
 
-def _listed(control: Path, prefix: str) -> list[Path]:
-    """Return the files beside a list of 32-bit handles that it names, if they have the same owner."""
-    content = control.read_bytes()
-    words = array("I", content[: len(content) // 4 * 4])
-    beside = {control.with_name(f"{prefix}{word}") for word in words} - {control}
-    return sorted(file for file in beside if file.is_file() and file.lstat().st_uid == control.stat().st_uid)
+def remove_shared_memory(entry: Entry) -> list[Undone]:
+    """Remove the shared memory of a database server that was killed."""
+    owner = shared_memory.Owner.parse(entry["owner"])
+    return [Undone(what, done=True) for what in shared_memory.remove(owner)]
 
 
 def destroy_pool(entry: Entry) -> list[Undone]:
@@ -162,7 +187,7 @@ def remove_cgroup(entry: Entry) -> list[Undone]:
 def tear_down(entry: Entry) -> list[Undone]:
     """Run the user's own command that undoes another."""
     command = entry["tear_down"]
-    return [_undone(f"`{command}`", _run(["sh", "-c", command], cwd=entry.get("cwd")))]
+    return [_undone(f"`{command}`", _run(["sh", "-c", command], COMMAND_LIMIT_S, entry.get("cwd")))]
 
 
 def remove_parent(entry: Entry) -> list[Undone]:
@@ -194,6 +219,7 @@ UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {
     "mount": unmount,
     "loop": detach_loops,
     "file": remove_file,
+    "shared_memory": remove_shared_memory,
     "pool": destroy_pool,
     "cgroup": remove_cgroup,
     "tear_down": tear_down,
@@ -214,46 +240,20 @@ def _patiently(argv: list[str]) -> str | None:
     return failure
 
 
-def _run(argv: list[str], cwd: str | None = None) -> str | None:
-    """Run a command; return its output if it failed.
-
-    The output goes to a file: a background process of the command would keep a pipe open.
-    """
-    with tempfile.TemporaryFile() as said:
-        try:
-            result = subprocess.run(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                check=False,
-                env=plain_environment(),
-                cwd=cwd,
-                timeout=COMMAND_LIMIT_S,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-        if result.returncode == 0:
-            return None
-        said.seek(0)
-        return said.read().decode(errors="replace").strip() or f"exit code {result.returncode}"
+def _run(argv: list[str], limit_s: float = STEP_LIMIT_S, cwd: str | None = None) -> str | None:
+    """Run a command that belongs to no run; return why it failed."""
+    try:
+        ended = programs.run(argv, limit_s=limit_s, cwd=cwd, marked=False)
+    except programs.TimedOut:
+        return f"it did not end within {limit_s:g} s"
+    except OSError as error:
+        return str(error)
+    return ended.complaint if ended.code else None
 
 
 def _output(argv: list[str]) -> str:
     """Return the output of a command; nothing if it fails or does not exist."""
     try:
-        return subprocess.run(
-            argv,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=plain_environment(),
-            timeout=COMMAND_LIMIT_S,
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
+        return programs.run(argv, limit_s=STEP_LIMIT_S, marked=False).out
+    except (OSError, programs.TimedOut):
         return ""
-
-
-def plain_environment() -> dict[str, str]:
-    """Return an environment in which the system's own programs are found and speak English."""
-    return {**os.environ, "LC_ALL": "C", "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}

@@ -1,11 +1,11 @@
 """The rows that committed transactions inserted, as the binary log has them."""
 
 import re
-import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from diskproof.server.base import CHECK_LIMIT_S, DATABASE, ServerFailedError
+from diskproof.system.programs import TimedOut, run
 
 OPTIONS = ("--no-defaults", "--base64-output=DECODE-ROWS", "--verbose", "--verify-binlog-checksum")
 """Rows become comments with a value a line, and reading ends at the first torn event."""
@@ -60,18 +60,10 @@ def _whole(row: dict[int, int], table: str, columns: int) -> tuple[int, ...]:
 def _read(program: Path, file: Path) -> list[str]:
     """Return what the reader prints of a file, as far as the file can be read."""
     try:
-        done = subprocess.run(
-            [str(program), *OPTIONS, str(file)],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=CHECK_LIMIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run([str(program), *OPTIONS, str(file)], limit_s=CHECK_LIMIT_S)
+    except (OSError, TimedOut) as error:
         raise ServerFailedError(f"{program} does not read {file}: {error}") from error
     # It prints its preamble before it opens the file: without that, the program itself failed.
-    if not done.stdout.strip():
-        said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
-        raise ServerFailedError(f"{program} does not read {file}: {said}")
-    return done.stdout.splitlines()
+    if not done.out.strip():
+        raise ServerFailedError(f"{program} does not read {file}: {' '.join(done.complaint.split())}")
+    return done.out.splitlines()

@@ -1,7 +1,6 @@
 """One installation of the MySQL family: what it needs, made and started."""
 
 import re
-import subprocess
 
 from diskproof.families.mysql import MYSQL
 from diskproof.server.base import DATABASE, Dirs, ServerError, Settings
@@ -11,6 +10,7 @@ from diskproof.server.mysql.installation import Installation
 from diskproof.server.mysql.running import MysqlRunning
 from diskproof.server.process import ServerProgram
 from diskproof.system.processes import Starter
+from diskproof.system.programs import Process
 
 INITIAL_MEMORY_BYTES = 64 * 2**20
 """Buffer pool of an initialisation, which touches some 30 MiB of pages."""
@@ -96,9 +96,7 @@ class MysqlServer(ServerProgram):
         path.write_text(options.configuration(self.installation, dirs, settings.merged()))
         return [str(self.installation.binary), f"--defaults-file={path}"]
 
-    def _running(
-        self, dirs: Dirs, settings: Settings, process: subprocess.Popen[bytes], log: ServerLog
-    ) -> MysqlRunning:
+    def _running(self, dirs: Dirs, settings: Settings, process: Process, log: ServerLog) -> MysqlRunning:
         running = MysqlRunning(self.facts, dirs, settings, process, log)
         running.installation = self.installation
         return running

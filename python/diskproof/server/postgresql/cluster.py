@@ -60,18 +60,6 @@ def remove_stale_pid_file(dirs: Dirs) -> None:
         file.unlink()
 
 
-def lock_segment(dirs: Dirs) -> str | None:
-    """Return the number of the System V shared memory by which a running server locks its directory.
-
-    The seventh line of its pid file has the key and the number (miscadmin.h, LOCK_FILE_LINE_SHMEM_KEY).
-    """
-    try:
-        words = (dirs.data / "postmaster.pid").read_text().splitlines()[6].split()
-    except (OSError, IndexError):
-        return None
-    return words[1] if len(words) == 2 else None
-
-
 def link_temporary_files(dirs: Dirs) -> None:
     """Send the files of cursors that outlive their transaction to the tmp role.
 

@@ -5,7 +5,6 @@ server's default.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from diskproof.server.base import Dirs, ServerError, connections
 from diskproof.server.postgresql.installation import Installation
@@ -17,15 +16,6 @@ MIB = 2**20
 
 TMP_TABLESPACE = "diskproof_tmp"
 """Temporary tables and sort files go to this tablespace, which lies in the tmp role's directory."""
-
-SHARED_MEMORY = Path("/dev/shm/PostgreSQL.")  # noqa: S108 - named to be recognised
-"""How the names of its segments of shared memory begin (src/backend/storage/ipc/dsm_impl.c).
-
-A number follows. The main process has one from its start, which lists the numbers of all others (dsm.c).
-
-``dynamic_shared_memory_type = mmap`` would keep them in the data directory, where they are written to
-the device under test.
-"""
 
 
 def common(server: Installation, memory_bytes: int, max_clients: int) -> dict[str, str]:

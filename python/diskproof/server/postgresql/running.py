@@ -3,11 +3,9 @@
 import os
 import signal
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
@@ -22,7 +20,8 @@ from diskproof.server.lifecycle import describe_death, kill_orphans, kill_tree, 
 from diskproof.server.postgresql import aftermath, cluster, options
 from diskproof.server.process import ServerProcess
 from diskproof.system.journal import processes_in
-from diskproof.system.processes import children, mapped_files
+from diskproof.system.processes import children
+from diskproof.system.shared_memory import Owner, remove
 
 WAITING_SESSIONS = """
     SELECT wait_event_type || ':' || wait_event, count(*) FROM pg_stat_activity
@@ -38,8 +37,9 @@ class PostgresqlRunning(ServerProcess[Connection]):
 
     driver_error = psycopg.Error
     version: tuple[int, ...]
+    memory: Owner
+    """Whose shared memory it leaves if it is killed."""
     _onlooker: Connection | None = None
-    _lock_segment: str | None = None
 
     @property
     def pids(self) -> list[int]:
@@ -48,14 +48,6 @@ class PostgresqlRunning(ServerProcess[Connection]):
             return [self._process.pid, *children(self._process.pid)]
         return [orphan.pid for orphan in processes_in([self._dirs.data])]
 
-    def shared_memory(self) -> list[Path]:
-        """Return the files of shared memory that the main process has: the list of all segments.
-
-        A server that is killed removes none of them.
-        """
-        beginning = str(options.SHARED_MEMORY)
-        return [file for file in mapped_files(self._process.pid) if str(file).startswith(beginning)]
-
     @property
     def url(self) -> str:
         """Where diskproof-load finds the database."""
@@ -63,10 +55,7 @@ class PostgresqlRunning(ServerProcess[Connection]):
 
     def takes_connections(self) -> bool:
         """Return whether the server can be asked by now."""
-        if not (self._says_ready() and super().takes_connections()):
-            return False
-        self._lock_segment = cluster.lock_segment(self._dirs)
-        return True
+        return self._says_ready() and super().takes_connections()
 
     def make_database(self) -> None:
         """Make the workloads' database and the tablespace for temporary files."""
@@ -132,18 +121,16 @@ class PostgresqlRunning(ServerProcess[Connection]):
         if self.alive:
             self._process.send_signal(signal.SIGINT if self._settings.kept else signal.SIGQUIT)
         ended = wait_for_end(self._process, deadline_s)
-        return not kill_orphans(self._dirs.data) and ended
+        ended = not kill_orphans(self._dirs.data) and ended
+        remove(self.memory)  # nothing is left of it unless it had to be killed
+        return ended
 
     def kill(self) -> None:
         """Kill every process of the server, and those that outlived their main process."""
         self._disconnect()
         kill_tree(self._process)
         kill_orphans(self._dirs.data)
-        if self._lock_segment is not None:
-            # 56 bytes that mark the directory as in use. The kernel keeps them, and has room for 4096 such.
-            with suppress(FileNotFoundError):  # a machine without util-linux keeps it until its next start
-                subprocess.run(["ipcrm", "--shmem-id", self._lock_segment], capture_output=True, check=False)
-            self._lock_segment = None
+        remove(self.memory)
 
     def _says_ready(self) -> bool:
         """Return whether the server's own pid file calls it ready (PostgreSQL 10 and later).

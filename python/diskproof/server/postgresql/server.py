@@ -2,7 +2,7 @@
 
 import re
 import shutil
-import subprocess
+from typing import Any
 
 from diskproof.families.postgresql import POSTGRESQL
 from diskproof.server.base import Dirs, Settings
@@ -11,9 +11,11 @@ from diskproof.server.log import ServerLog
 from diskproof.server.postgresql import cluster, options
 from diskproof.server.postgresql.installation import Installation
 from diskproof.server.postgresql.running import PostgresqlRunning
-from diskproof.server.process import ServerProgram
+from diskproof.server.process import ServerProcess, ServerProgram
 from diskproof.server.unprivileged import check_reach, give_to, unprivileged_user
 from diskproof.system.processes import Starter
+from diskproof.system.programs import Process
+from diskproof.system.shared_memory import Owner
 
 INITIAL_MEMORY_BYTES = 16 * 2**20
 
@@ -78,12 +80,14 @@ class PostgresqlServer(ServerProgram):
         user = self._user()
         if user:
             give_to(user, dirs.data, dirs.redo, dirs.tmp, dirs.run)
+        starter.shares_memory(dirs.data)
         self._make(cluster.initdb(self.installation, dirs), dirs, starter)
         cluster.link_temporary_files(dirs)
         if user:
             give_to(user, dirs.data, dirs.tmp)
         settings = self.loading_settings(dirs, memory_bytes=INITIAL_MEMORY_BYTES, max_clients=1)
         running = self.start(dirs, settings, starter)
+        assert isinstance(running, PostgresqlRunning)
         try:
             running.make_database()
         finally:
@@ -95,13 +99,10 @@ class PostgresqlServer(ServerProgram):
 
     def start(
         self, dirs: Dirs, settings: Settings, starter: Starter, *, deadline_s: float = 60.0
-    ) -> PostgresqlRunning:
+    ) -> ServerProcess[Any]:
         """Start the server and wait until it takes connections."""
-        running = super().start(dirs, settings, starter, deadline_s=deadline_s)
-        assert isinstance(running, PostgresqlRunning)
-        for segment in running.shared_memory():
-            starter.adopt(segment, handles=options.SHARED_MEMORY.name)
-        return running
+        starter.shares_memory(dirs.data)
+        return super().start(dirs, settings, starter, deadline_s=deadline_s)
 
     def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:
         cluster.remove_stale_pid_file(dirs)
@@ -112,9 +113,8 @@ class PostgresqlServer(ServerProgram):
             give_to(user, dirs.run)
         return [str(self.installation.binary), "-D", str(dirs.data)]
 
-    def _running(
-        self, dirs: Dirs, settings: Settings, process: subprocess.Popen[bytes], log: ServerLog
-    ) -> PostgresqlRunning:
+    def _running(self, dirs: Dirs, settings: Settings, process: Process, log: ServerLog) -> PostgresqlRunning:
         running = PostgresqlRunning(self.facts, dirs, settings, process, log)
         running.version = self.installation.version
+        running.memory = Owner.of(dirs.data)
         return running

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +14,8 @@ from diskproof.results.record import Role
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder, why_replaceable
-from diskproof.system.undoing import COMMAND_LIMIT_S, plain_environment
+from diskproof.system.programs import Ended, TimedOut, run
+from diskproof.system.undoing import COMMAND_LIMIT_S
 from diskproof.wording import Message, numbers
 
 if TYPE_CHECKING:
@@ -37,9 +37,10 @@ class StorageError(RefusalError):
 class CommandFailedError(StorageError):
     """A program of the system that ran and failed."""
 
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
+    def __init__(self, argv: Sequence[str], ended: Ended) -> None:
+        super().__init__(f"`{' '.join(argv)}` failed: {ended.complaint}")
+        self.code = ended.code
+        self.last_line = ended.complaint.splitlines()[-1]
 
 
 class Prepared:
@@ -210,25 +211,17 @@ def free_bytes(path: Path) -> int:
     return shutil.disk_usage(path).free
 
 
-def command(argv: Sequence[str]) -> str:
+def command(argv: Sequence[str], *, limit_s: float = COMMAND_LIMIT_S) -> str:
     """Run a program of the system and return its output; CommandFailedError with its message if it fails.
 
     StorageError if it is missing, or exceeds its time.
     """
     try:
-        result = subprocess.run(
-            argv,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=plain_environment(),
-            timeout=COMMAND_LIMIT_S,
-        )
-    except subprocess.TimeoutExpired:
-        raise StorageError(f"`{' '.join(argv)}` did not end within {COMMAND_LIMIT_S:g} s") from None
-    except FileNotFoundError:
-        raise StorageError(f"`{argv[0]}` is missing: install the package that has it") from None
-    if result.returncode != 0:
-        said = (result.stderr or result.stdout).strip() or f"exit code {result.returncode}"
-        raise CommandFailedError(f"`{' '.join(argv)}` failed: {said}", result.returncode)
-    return result.stdout
+        ended = run(argv, limit_s=limit_s)
+    except TimedOut:
+        raise StorageError(f"`{' '.join(argv)}` did not end within {limit_s:g} s") from None
+    except FileNotFoundError as error:
+        raise StorageError(str(error)) from None
+    if ended.code != 0:
+        raise CommandFailedError(argv, ended)
+    return ended.out

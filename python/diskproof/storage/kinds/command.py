@@ -1,15 +1,10 @@
 """Any other storage (LVM cache, bcache, md): a directory that the user's own commands prepare."""
 
-import os
-import signal
-import subprocess
-import tempfile
-
 from diskproof.storage.kinds import directory
 from diskproof.storage.kinds.base import PlainPlace, StorageError, resolved, strangers_in
 from diskproof.study.places import CommandChoice, PlaceChoice
 from diskproof.system.journal import Journal
-from diskproof.system.processes import Starter
+from diskproof.system.programs import TimedOut, run
 from diskproof.system.undoing import COMMAND_LIMIT_S
 
 SHOWN_LINES = 20
@@ -34,7 +29,7 @@ def prepare(choice: PlaceChoice, journal: Journal) -> PlainPlace:
     journal.parents(folder / "in it")
     if wanted.tear_down is not None:
         journal.tear_down(wanted.tear_down)
-    _run(wanted.set_up, journal)
+    _run(wanted.set_up)
     if not folder.is_dir():
         raise StorageError(f"`{wanted.set_up}` succeeded, but there is no directory {folder}")
     if stranger := strangers_in(folder, "lost+found"):
@@ -42,27 +37,18 @@ def prepare(choice: PlaceChoice, journal: Journal) -> PlainPlace:
     return directory.make("command", folder, journal)
 
 
-def _run(command: str, journal: Journal) -> None:
+def _run(command: str) -> None:
     """Run a user's command to its end; what it leaves running in the background is for `tear_down` to end.
 
-    The command has no mark of the run, or its daemons would be killed before `tear_down` can end them. The
-    output goes to a file: the daemons would keep a pipe open.
+    The command has no mark of the run, or its daemons would be killed before `tear_down` can end them.
     """
-    with tempfile.TemporaryFile() as log:
-        process = Starter(journal).start(["sh", "-c", command], stdout=log, stderr=log, marked=False)
-        try:
-            code = process.wait(COMMAND_LIMIT_S)
-        except BaseException as error:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise StorageError(f"`{command}` did not end within {COMMAND_LIMIT_S:g} s") from None
-            raise
-        log.seek(0)
-        lines = log.read().decode(errors="replace").splitlines()
-    if code != 0:
-        said = "\n".join(lines[-SHOWN_LINES:]) or "(no output)"
-        raise StorageError(f"`{command}` failed with exit code {code}:\n{said}")
+    try:
+        ended = run(["sh", "-c", command], limit_s=COMMAND_LIMIT_S, marked=False)
+    except TimedOut:
+        raise StorageError(f"`{command}` did not end within {COMMAND_LIMIT_S:g} s") from None
+    if ended.code != 0:
+        said = "\n".join((ended.out + ended.err).splitlines()[-SHOWN_LINES:]) or "(no output)"
+        raise StorageError(f"`{command}` failed with exit code {ended.code}:\n{said}")
 
 
 def _command(choice: PlaceChoice) -> CommandChoice:

@@ -1,7 +1,6 @@
 """Main memory: a tmpfs of a given size if we may mount one, otherwise /dev/shm."""
 
 import os
-import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from diskproof.storage.kinds.base import PlainPlace, StorageError, command, free
 from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder
+from diskproof.system.programs import run
 from diskproof.wording import numbers
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs that an unprivileged user may fill
@@ -56,7 +56,7 @@ def can_mount() -> bool:
     """Return whether this process may mount: root in a plain container may not."""
     probe = ["unshare", "--mount", "mount", "-t", "tmpfs", MOUNTED_AS, "/mnt"]
     try:
-        return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+        return run(probe).code == 0
     except FileNotFoundError:
         return os.geteuid() == 0
 

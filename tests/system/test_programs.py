@@ -1,0 +1,92 @@
+"""Every program starts in one way: marked, tied to the lab, without a password, with a limit."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from diskproof.system import programs
+from diskproof.system.journal import Journal, is_gone, processes_of
+
+ANSWERS = 20.0
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+
+
+def test_a_program_has_the_runs_mark_and_not_the_users_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISKPROOF_PASSWORD", "of another server")
+    journal = Journal.begin("test")
+    during = programs.run(["env"]).out.splitlines()
+    of_the_user = programs.run(["env"], marked=False).out.splitlines()
+    journal.finish()
+    after = programs.run(["env"]).out.splitlines()
+    mark = f"{programs.MARK}={journal.mark}"
+    assert [mark in said for said in (during, of_the_user, after)] == [True, False, False]
+    assert not any("of another server" in line for said in (during, of_the_user, after) for line in said)
+
+
+def test_a_program_that_exceeds_its_time_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    script = f"sleep 100 & echo $! >{tmp_path}/child; sleep 100"
+    with pytest.raises(programs.TimedOut):
+        programs.run(["sh", "-c", script], limit_s=0.3)
+    assert (
+        is_gone(psutil.Process(pid))
+        if psutil.pid_exists(pid := int((tmp_path / "child").read_text()))
+        else True
+    )
+
+
+def test_nobody_waits_for_a_daemon_that_holds_the_output(tmp_path: Path) -> None:
+    ended = programs.run(["sh", "-c", f"setsid sleep 100 & echo $! >{tmp_path}/child; echo said"])
+    assert ended.out == "said\n"
+    os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+
+
+def test_what_is_missing_or_fails_has_words() -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-program is missing: install"):
+        programs.run(["no-such-program"])
+    assert programs.run(["false"]).complaint == "exit code 1"
+
+
+LAB = """
+    import sys
+    from diskproof.system import programs
+    from diskproof.system.journal import Journal
+    print(Journal.begin("doomed").mark, flush=True)
+    programs.run(["sh", "-c", "echo began >&2; sleep 100"])
+"""
+
+
+def test_a_program_dies_with_the_lab() -> None:
+    lab = subprocess.Popen([sys.executable, "-c", textwrap.dedent(LAB)], stdout=subprocess.PIPE, text=True)
+    assert lab.stdout is not None
+    mark = lab.stdout.readline().strip()
+    end = time.monotonic() + ANSWERS
+    while "sleep" not in names_of(mark) and time.monotonic() < end:
+        time.sleep(0.01)
+    lab.kill()
+    lab.communicate()
+    while "sh" in names_of(mark) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert names_of(mark) == ["sleep"], "only what it started itself lives on, for `clean` to find"
+    for process in processes_of(mark):
+        process.kill()
+
+
+def names_of(mark: str) -> list[str]:
+    found = []
+    for process in processes_of(mark):
+        try:
+            found.append(process.name())
+        except psutil.Error:
+            continue
+    return sorted(found)
