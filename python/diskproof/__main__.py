@@ -6,23 +6,25 @@ from types import FrameType
 from typing import NoReturn
 
 INTERRUPTED = 130
-"""As in `cli.exits`, which is not imported yet."""
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""As in `cli.exits` and `system.endings`, which are not imported yet."""
 
 
 def run() -> NoReturn:
-    """Run the command line. Until it is there, Ctrl-C has nothing to undo, and ends with a word."""
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _leave)
+    """Run the command line. Before and after it a signal has nothing to undo, and ends with a word."""
+    for number in ENDING_SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _leave)
     from diskproof.cli import main  # noqa: PLC0415 - this is what takes the while
-    from diskproof.system.endings import hear_one  # noqa: PLC0415
 
-    hear_one(signal.SIGINT)
     main()
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
-    os.write(2, b"interrupted\n")
-    os._exit(INTERRUPTED)
+    try:
+        os.write(2, b"interrupted\n")
+    finally:  # a closed terminal takes no word
+        os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What PostgreSQL's main process leaves behind when it is killed: still known, and ended."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from diskproof.server.base import Running, ServerKind, ServerNotFoundError
 from diskproof.server.postgresql import PostgresqlRunning, PostgresqlServer, find_postgresql
 from diskproof.system import shared_memory
-from diskproof.system.journal import Journal, clean
+from diskproof.system.journal import Journal, clean, processes_of
 from diskproof.system.processes import Starter
 from support.servers import Images, connect, is_gone, start
 
@@ -73,9 +74,9 @@ def test_clean_ends_a_backend_that_outlives_the_server(
     assert not place.exists()
 
 
-def segments() -> set[str]:
-    """Return the numbers of all System V shared memory of this machine (proc(5))."""
-    return {line.split()[1] for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
+def segments(column: int = 1) -> set[str]:
+    """Return the numbers (or keys: column 0) of all System V shared memory of this machine (proc(5))."""
+    return {line.split()[column] for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
 
 
 def files() -> set[Path]:
@@ -100,7 +101,10 @@ def test_a_killed_server_leaves_nothing_in_the_kernel(
 
 def mapped_files(pids: list[int]) -> list[Path]:
     """Return the files of shared memory that processes have mapped."""
-    lines = [line for pid in pids for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    lines = []
+    for pid in pids:
+        with suppress(OSError):
+            lines += Path(f"/proc/{pid}/maps").read_text().splitlines()
     return [Path(line.split()[5]) for line in lines if "/dev/shm/PostgreSQL." in line]
 
 
@@ -116,7 +120,7 @@ DOOMED = """
     place.chmod(0o755)
     server = PostgresqlServer(find_postgresql(), "postgresql")
     dirs = make_dirs(place)
-    print(flush=True)
+    print(journal.mark, flush=True)
     server.initialise(dirs, Starter(journal))
 """
 
@@ -128,17 +132,20 @@ def test_clean_removes_the_shared_memory_of_a_run_killed_amid_a_start(
     del postgresql
     monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # where it finds what tests share
-    before = segments(), files()
+    data = root / "place" / "data"
     for wait_s in (0.0, 0.05, 0.8):
         program = [sys.executable, "-c", textwrap.dedent(DOOMED), str(root)]
-        doomed = subprocess.Popen(program, stdout=subprocess.PIPE)
+        doomed = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
         assert doomed.stdout is not None
-        doomed.stdout.readline()
+        mark = doomed.stdout.readline().strip()
+        key = str(ctypes.c_int32(data.stat().st_ino).value)
         end = time.monotonic() + 20
-        while segments() == before[0] and time.monotonic() < end:
+        while key not in segments(0) and time.monotonic() < end:
             time.sleep(0.001)
         time.sleep(wait_s)
+        of_it = set(mapped_files([process.pid for process in processes_of(mark)]))
         doomed.kill()
         doomed.communicate()
         assert all(item.done for item in clean())
-        assert (segments(), files()) == before
+        assert key not in segments(0)
+        assert not of_it & files()

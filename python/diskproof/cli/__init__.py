@@ -17,7 +17,7 @@ from diskproof.cli.exits import INTERRUPTED, REFUSED
 from diskproof.cli.misuse import misused
 from diskproof.cli.screen import NotSaidError, complain, results, say, saying
 from diskproof.refusal import RefusalError, refusal_of, why_refused
-from diskproof.system.endings import ignore_endings
+from diskproof.system.endings import ending_in_good_order, ignore_endings
 
 VERBS = {
     "run": "Run a study, show progress, print the verdict.",
@@ -96,8 +96,9 @@ def call(arguments: Sequence[str]) -> int:
 def _answer(arguments: Sequence[str]) -> int:
     """Run one command line; NotSaidError if what it says can no longer be written."""
     try:
-        code = app(list(arguments) or ["--help"], exit_on_error=False, print_error=False)
-        _flush()
+        with ending_in_good_order():
+            code = app(list(arguments) or ["--help"], exit_on_error=False, print_error=False)
+            _flush()
     except CycloptsError as error:
         return _refused(misused(error))
     except RefusalError as refusal:

@@ -18,7 +18,6 @@ from diskproof.run.server_setup import data_set_name
 from diskproof.run.session import Progress, Request, check_disks, session
 from diskproof.run.trials import run_trials
 from diskproof.storage.virtual import ServedDisk
-from diskproof.system.endings import end_if_asked
 from diskproof.wording import as_message, say
 
 MOST_UNFINISHED = 3
@@ -69,7 +68,6 @@ def make_cuts(plan: CrashPlan, bench: Bench, progress: Progress) -> None:
         if cut.evidence is None:  # the campaign was killed while it kept the evidence
             bench.folder.drop_cut_folder(cut.id)
     for planned in plan.trials:
-        end_if_asked()
         if planned.id in done:
             continue
         layout = bench.layouts[plan.cell(planned.cell).storage]

@@ -23,7 +23,6 @@ from diskproof.profile.parse import to_cell
 from diskproof.profile.place import Ready, Wanted, look_at
 from diskproof.profile.plan import THE_WRITING_PASS, Effort, estimated_s, plan_cells
 from diskproof.results.profile import Probe, Profile, ProfileCell, ProfileMachine, ProfilePlace
-from diskproof.system.endings import ending_in_good_order
 from diskproof.system.journal import Journal, machine_taken
 from diskproof.system.machine import describe_machine
 from diskproof.system.processes import Starter
@@ -67,8 +66,7 @@ def profile(wanted: Wanted, effort: Effort, only: Sequence[str], watcher: Watche
     ready = look_at(wanted)
     probes = plan_cells(effort, writable=ready.place.writable, only=only)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
-    with ending_in_good_order():
-        place, cells = _measure_all(effort, ready, probes, engine, watcher)
+    place, cells = _measure_all(effort, ready, probes, engine, watcher)
     return Profile(
         diskproof_version=__version__,
         fio_version=version,

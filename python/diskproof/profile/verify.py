@@ -23,7 +23,6 @@ from diskproof.results.verification import (
 from diskproof.storage import path_cost, virtual
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.waiting import watched
-from diskproof.system.endings import ending_in_good_order
 from diskproof.system.journal import Journal, machine_taken
 
 ATTACHING_S = 1.0
@@ -127,10 +126,7 @@ def _of_model(told: disk.Facts, measure: MeasureName) -> float | None:
 def _served(
     order: Order, probes: Sequence[Probe], watcher: Watcher
 ) -> tuple[list[VerifiedProbe], VirtualFacts]:
-    with (
-        ending_in_good_order(),
-        machine_taken(f"verification of {order.device}", watcher.left_behind) as journal,
-    ):
+    with machine_taken(f"verification of {order.device}", watcher.left_behind) as journal:
         return _one_by_one(order, probes, journal, watcher)
 
 

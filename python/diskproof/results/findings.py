@@ -9,6 +9,9 @@ FINISHED = "finished"
 START = "start"
 """The server did not start."""
 
+STOPPED = "stopped"
+"""The lab itself was stopped while it measured."""
+
 SETTINGS = "settings"
 """How the server or fio is set up, or a setting that did not hold."""
 

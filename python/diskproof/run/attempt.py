@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from diskproof.results.findings import FINISHED
+from diskproof.results.findings import FINISHED, STOPPED
 from diskproof.results.load import LoadResult
 from diskproof.results.machine import Place
 from diskproof.results.plan import Cell, PlannedTrial
@@ -17,8 +17,9 @@ from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.sampler import Sampler, Watched
 from diskproof.storage.poolwatch import PoolWatch
 from diskproof.system.cpus import allowed_cpus
+from diskproof.system.endings import was_stopped_since
 from diskproof.system.threads import Threads
-from diskproof.wording import Message, as_message
+from diskproof.wording import Message, as_message, say
 
 REMEDY = as_message("Fix the cause, then `diskproof run --resume` repeats this trial.")
 
@@ -188,6 +189,7 @@ class Counted:
         self._sampler = Sampler(watched, devices, attempt.series.add, attempt.bench.cpus, others)
         self._activity = ActivityWatch(threads, role_of, attempt.series.add)
         self._pools: list[PoolWatch] = []
+        self._made_s = time.monotonic()
 
     def meet(self) -> None:
         """Find the threads that serve clients, while all clients are connected and idle."""
@@ -207,6 +209,14 @@ class Counted:
         attempt = self._attempt
         self._activity.end()
         self._sampler.end()
+        if was_stopped_since(self._made_s):
+            attempt.invalid(
+                STOPPED,
+                say(
+                    "The lab was stopped (Ctrl-Z or SIGSTOP) during the trial while the load went on, so the "
+                    "counters do not cover the same time as the load."
+                ),
+            )
         attempt.usage = usage = self._sampler.usage(self._embedded).model_copy(
             update={
                 "activity": self._activity.activity(),

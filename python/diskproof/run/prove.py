@@ -19,7 +19,6 @@ from diskproof.run.resume import folder_to_resume
 from diskproof.run.session import PlannedPair, Progress, Request, check_disks
 from diskproof.run.trials import run_trial
 from diskproof.storage.layout import seed_of
-from diskproof.system.endings import end_if_asked
 from diskproof.wording import Range, say
 
 
@@ -73,7 +72,6 @@ def prove(request: Request, bench: Bench, progress: Progress) -> None:
     progress.proofs_begin([_planned(proof, number) for proof, number in left])
     broken: set[int] = set()
     for proof, number in left:
-        end_if_asked()
         if proof.number in broken:
             continue
         planned = _planned(proof, number)

@@ -31,7 +31,6 @@ from diskproof.storage.places import Places
 from diskproof.study.model import Study
 from diskproof.study.read import StudyFile
 from diskproof.system.cpus import Division, divide, kept_to
-from diskproof.system.endings import ending_in_good_order
 from diskproof.system.idle import cores_awake
 from diskproof.system.journal import Journal, clean, machine_taken
 from diskproof.system.machine import describe_machine
@@ -114,7 +113,6 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     for undone in clean():  # first: what a killed run left may fill the disk
         show(undone)
     with (
-        ending_in_good_order(),
         machine_taken(f"study {file.name}", show) as journal,
         _awake(study, plan) as wake_up_us,
         # Virtual disks are started by the lab and stay on its CPUs.

@@ -10,7 +10,6 @@ from diskproof.run.bare import FilesAttempt
 from diskproof.run.bench import MISHAPS, Bench
 from diskproof.run.served import ServerAttempt
 from diskproof.run.session import Progress, Request, check_disks
-from diskproof.system.endings import end_if_asked
 
 
 def run_trials(request: Request, bench: Bench, progress: Progress) -> None:
@@ -19,7 +18,6 @@ def run_trials(request: Request, bench: Bench, progress: Progress) -> None:
     counted = {trial.id for trial in recorded if not invalidating(bench.folder, trial)}
     started = {_start_key(request.plan, trial) for trial in recorded if trial.finished}
     for planned in request.plan.trials:
-        end_if_asked()
         if planned.id in counted:
             continue
         layout = bench.layouts[request.plan.cell(planned.cell).storage]

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from diskproof import disk
-from diskproof.storage.virtual import Wanted, attach
+from diskproof.storage.virtual import VirtualDisk, Wanted, attach
 from diskproof.system.journal import Journal
 
 PROBE = "probe"
@@ -62,7 +62,7 @@ def _measured_us(journal: Journal) -> tuple[float, float]:
         floor_us = float(attached.served.ready["floor_us"])
         found = math.inf
         for tried in range(PATIENT_TRIES):
-            found = min(found, _read_us(attached.block))
+            found = min(found, _probe_us(attached))
             enough = PLAUSIBLE * floor_us if tried < PROBE_TRIES - 1 else longest_us(floor_us)
             if found <= enough:
                 break
@@ -84,6 +84,19 @@ def check_plausible(found_us: float, floor_us: float) -> None:
             f"{longest_us(floor_us):.0f} us: other work disturbed the measurement, and this time would be "
             "subtracted from every latency; stop the other work (see `uptime`), and try again"
         )
+
+
+def _probe_us(attached: VirtualDisk) -> float:
+    """Return what one try measured; DiskError if the probe's disk fails."""
+    try:
+        return _read_us(attached.block)
+    except OSError as error:
+        how = attached.served.ended()
+        raise disk.DiskError(
+            "the path to a virtual disk could not be measured: its probe "
+            + (how or f"failed ({error.strerror})")
+            + "; try again"
+        ) from None
 
 
 def _read_us(block: Path) -> float:

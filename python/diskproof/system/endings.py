@@ -1,7 +1,9 @@
-"""Signals that end a measurement: each leads to the same orderly end as Ctrl-C."""
+"""Signals that end a measurement, or spoil it: each that ends it leads to the same orderly end as Ctrl-C."""
 
 import os
 import signal
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -9,11 +11,15 @@ from types import FrameType
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Ctrl-C, a plain kill, and a terminal that closes."""
 
-HEARD = "heard"
-"""Marks an interruption by a signal; further signals are ignored after it."""
+HANDLED = (*ENDING_SIGNALS, signal.SIGALRM, signal.SIGCONT)
+
+AGAIN_S = 0.01
 
 _came: list[int] = []
-"""Signals that came and have not ended anything yet."""
+"""Signals that have interrupted this process."""
+
+_continued_s: list[float] = []
+"""When this process went on after a stop, by the monotonic clock."""
 
 
 @contextmanager
@@ -23,38 +29,37 @@ def ending_in_good_order() -> Iterator[None]:
     After the first one, all others are ignored until the process ends, so that nothing interrupts the
     clean-up or the last message.
     """
-    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
-    _came.clear()
+    before = {number: signal.getsignal(number) for number in HANDLED}
+    hook = sys.unraisablehook
     for number in ENDING_SIGNALS:
-        hear_one(number)
-    heard = False
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
+    signal.signal(signal.SIGCONT, _went_on)
+    sys.unraisablehook = _interrupt_again
+    _came.clear()
     try:
         yield
-    except KeyboardInterrupt as interrupt:
-        heard = interrupt.args[:1] == (HEARD,)
+    except BaseException as error:
+        if _came and not isinstance(error, KeyboardInterrupt):  # libraries turn it into errors of their own
+            raise KeyboardInterrupt from error
         raise
     finally:
-        if not heard:
+        if not _came:
+            sys.unraisablehook = hook
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def hear_one(number: signal.Signals) -> None:
-    """Let the first signal of a kind raise KeyboardInterrupt, and ignore all ending signals after it."""
-    if signal.getsignal(number) is not signal.SIG_IGN:
-        signal.signal(number, _interrupt)
-
-
-def end_if_asked() -> None:
-    """Raise an interruption that got lost: Python only prints one that falls into a destructor."""
-    if _came:
-        raise KeyboardInterrupt(HEARD, signal.Signals(_came[0]).name)
 
 
 def ignore_endings() -> None:
     """Ignore all ending signals; `ending_in_good_order` restores them at its end."""
     for number in ENDING_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+def was_stopped_since(at_s: float) -> bool:
+    """Return whether this process was stopped (Ctrl-Z) and continued since a monotonic time."""
+    return any(continued_s >= at_s for continued_s in _continued_s)
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
@@ -64,4 +69,16 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
             os.dup2(nowhere, stream)
-    raise KeyboardInterrupt(HEARD, signal.Signals(number).name)
+    raise KeyboardInterrupt
+
+
+def _interrupt_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Interrupt once more in a moment: Python only prints an interruption that falls into a destructor."""
+    if isinstance(lost.exc_value, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _went_on(_number: int, _frame: FrameType | None) -> None:
+    _continued_s.append(time.monotonic())

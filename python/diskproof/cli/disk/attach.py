@@ -12,7 +12,6 @@ from diskproof.refusal import RefusalError
 from diskproof.storage.attached import Attachment, Wanted
 from diskproof.storage.attached import attach as attach_disk
 from diskproof.study.part import NAME_PATTERN
-from diskproof.system.endings import ending_in_good_order
 from diskproof.wording.numbers import size as sized
 
 
@@ -76,9 +75,7 @@ def attach(
     )
     if none and mount:
         raise RefusalError("--none makes no file system, so nothing can be mounted: leave out --mount")
-    with ending_in_good_order():
-        attached = attach_disk(wanted)
-    _tell(attached)
+    _tell(attach_disk(wanted))
     return DONE
 
 

@@ -12,7 +12,6 @@ from diskproof.cli.screen import complain, results
 from diskproof.refusal import RefusalError
 from diskproof.storage.attached import Attachment, attachments
 from diskproof.storage.attached import detach as detach_disk
-from diskproof.system.endings import ending_in_good_order
 
 
 def detach(
@@ -34,8 +33,7 @@ def detach(
         Detach a disk that is in use; its users get I/O errors.
 
     """
-    with ending_in_good_order():
-        done = [_detach(one, force=force) for one in _chosen(name, every=every)]
+    done = [_detach(one, force=force) for one in _chosen(name, every=every)]
     if not done:
         results.print("no disk is attached")
     return DONE if all(done) else REFUSED
