@@ -1,19 +1,17 @@
 """Starting diskproof-disk and speaking with it: the lab's end of docs/disk.md."""
 
 import json
-import select
 import signal
 import socket
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from diskproof.refusal import RefusalError
 from diskproof.system.processes import Starter
-from diskproof.system.programs import PIPE, Process, TimedOut, find_program, kill, run
+from diskproof.system.programs import PIPE, Process, TimedOut, find_program, first_line, kill, run
 
 PROGRAM = "diskproof-disk"
 
@@ -222,7 +220,7 @@ def serve(
     process = starter.start(argv, log_file=log, stdout=PIPE, outlives=outlives)
     assert process.stdout is not None
     with process.stdout as output:
-        line = _first_line(output, READY_S)
+        line = first_line(output, READY_S)
     event: Facts = json.loads(line) if line.endswith(b"\n") else {}
     if event.get("event") != "ready":
         kill(process)
@@ -233,16 +231,3 @@ def serve(
     file = Path(event["file"]) if event["file"] else None
     warnings = tuple(warning["message"] for warning in event["warnings"])
     return Served(process, Control(socket_file), file, event, warnings)
-
-
-def _first_line(output: IO[bytes], limit_s: float) -> bytes:
-    """Read up to the first line's end, or what came of it until the end or the limit."""
-    until = time.monotonic() + limit_s
-    line = b""
-    while not line.endswith(b"\n"):
-        ready, _, _ = select.select([output], [], [], max(0.0, until - time.monotonic()))
-        more = output.readline() if ready else b""
-        if not more:
-            break
-        line += more
-    return line

@@ -11,7 +11,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.load import ClientAccount, LoadResult, Operation, Rate
 from diskproof.results.record import Record
 from diskproof.system.processes import Starter
-from diskproof.system.programs import PIPE, TimedOut, find_program, kill, run
+from diskproof.system.programs import ANSWER_S, PIPE, TimedOut, find_program, first_line, kill, run, start
 
 PROGRAM = "diskproof-load"
 
@@ -85,9 +85,12 @@ def rehearse(kind: str, arguments: list[str], url: str = "null:") -> Event:
     LoadFailedError says what is wrong with them, or with a script.
     """
     argv = [str(program()), "run", kind, "--url", url, *arguments, "--json", "--lockstep"]
-    done = run(argv)  # the end of its input ends it
-    first = done.out.partition("\n")[0]
-    event: Event = json.loads(first) if first.strip() else {"event": "failed", "message": done.err.strip()}
+    process = start(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    assert process.stdout is not None
+    first = first_line(process.stdout, ANSWER_S)
+    _, complaint = process.communicate()  # the end of its input ends it
+    said = complaint.decode(errors="replace").strip()
+    event: Event = json.loads(first) if first.strip() else {"event": "failed", "message": said}
     if event["event"] == "ready":
         return event
     raise LoadFailedError(str(event["message"]) or "diskproof-load failed without a message")

@@ -7,10 +7,12 @@ environment without the password for the user's own servers.
 
 import os
 import pwd
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -145,6 +147,19 @@ def kill(process: Process) -> bool:
     except TimedOut:
         return False
     return True
+
+
+def first_line(output: IO[bytes], limit_s: float) -> bytes:
+    """Read up to the first line's end, or what came of it until the end or the limit."""
+    until = time.monotonic() + limit_s
+    line = b""
+    while not line.endswith(b"\n"):
+        ready, _, _ = select.select([output], [], [], max(0.0, until - time.monotonic()))
+        more = output.readline() if ready else b""
+        if not more:
+            break
+        line += more
+    return line
 
 
 def _memory() -> IO[bytes]:
