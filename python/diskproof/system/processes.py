@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection
 from pathlib import Path
+from typing import IO
 
 import psutil
 
@@ -32,7 +33,8 @@ class Starter:
         cwd: Path | None = None,
         env: dict[str, str] | None = None,
         stdin: int | None = None,
-        stdout: int | None = None,
+        stdout: int | IO[bytes] | None = None,
+        stderr: IO[bytes] | None = None,
         outlives: bool = False,
     ) -> programs.Process:
         """Start a program as `programs.start` does, on the starter's CPUs.
@@ -47,7 +49,7 @@ class Starter:
                 argv,
                 stdin=programs.NOTHING if stdin is None else stdin,
                 stdout=log if stdout is None else stdout,
-                stderr=log,
+                stderr=log if stderr is None else stderr,
                 user=user,
                 cwd=cwd,
                 env={programs.MARK: self._journal.mark, **(env or {})},
