@@ -17,8 +17,9 @@ from diskproof.results.limit import Limit
 from diskproof.results.load import Operation
 from diskproof.results.machine import VirtualFacts
 from diskproof.results.plan import Cell, Plan, Scale
-from diskproof.results.trial import Finding, HeldCpus, Trial
+from diskproof.results.trial import Finding, Trial
 from diskproof.stats.intervals import Interval
+from diskproof.wording import say
 from support.published import publish, ratio
 from support.trials import change, load_of, make_machine, make_plan, make_trials, usage_of
 from support.words import texts
@@ -155,76 +156,22 @@ def test_a_faster_disk_that_is_the_limit_is_told_by_its_signals() -> None:
     assert said == "even `ssd` is held back by the log's flush here: 0: threads on ssd; 2: kernel on ssd"
 
 
-def test_what_names_a_limit_leaves_no_guess_beside_it() -> None:
-    plan = two_cells()
-    full = each(plan, usage__server_cpu_s=2 * 29.0, usage__host_cpu_busy_s=60.0)
-    case = held(case_of(plan, full), ssd="CPU", disk="CPU")
-    assert sample(why.cpus_are_full, case) == []
-    assert sample(why.machine_is_busy, case) == []
-    assert why.reasons(case)[0].text.startswith("CPU-bound here: ")
-
-
-# ---------------------------------------------------------------- the CPU
-
-
-def test_full_cpus_are_named_with_their_side_and_their_figure() -> None:
-    plan = two_cells()
-    trials = [
-        change(trial, usage__server_cpu_s=0.9 * 2 * 30 if "ssd" in trial.cell else 1.0)
-        for trial in make_trials(plan)
-    ]
-    [said] = sample(why.cpus_are_full, case_of(plan, trials))
-    assert said.startswith("the server and its load worked on ")
-    assert said.endswith("of 2 CPUs on `ssd`: full, though what holds it back is not established")
-    assert "`disk`" not in said
-    assert sample(why.cpus_are_full, case_of(plan, each(plan, usage__server_cpu_s=1.0))) == []
-
-
-def test_a_single_client_keeps_one_cpu_busy_at_most() -> None:
-    plan = two_cells(clients=(1,))
-    trials = [using(trial, busy_s=1.0) for trial in each(plan, usage__server_cpu_s=0.9 * 30)]
-    [said] = sample(why.cpus_are_full, case_of(plan, trials))
-    assert "of 2 CPUs for 1 client on `disk`" in said
-    assert sample(why.cpus_are_full, case_of(two_cells(), each(two_cells(), usage__server_cpu_s=27))) == []
-
-
-def test_threads_of_the_server_may_work_while_the_only_client_waits_for_the_disk() -> None:
-    plan = two_cells(clients=(1,))
-    waiting = [using(trial, busy_s=20.0) for trial in each(plan, usage__server_cpu_s=1.2 * 30)]
-    assert sample(why.cpus_are_full, case_of(plan, waiting)) == []
-    in_memory = two_cells(storages=("dram", "ram"), clients=(1,))  # nobody counted what it waited for
-    assert sample(why.cpus_are_full, case_of(in_memory, each(in_memory, usage__server_cpu_s=36))) == []
-
-
-def test_cpus_that_the_study_holds_back_are_the_limit_too() -> None:
-    plan = change(two_cells(), cpus=1)
-    held = HeldCpus(cpus=[1], server=[1], load=[1])
-    full = each(plan, usage__server_cpu_s=0.9 * 30, held_cpus=held)
-    [said] = sample(why.cpus_are_full, case_of(plan, full))
-    assert "of 1 CPU on" in said
-    others = each(plan, usage__server_cpu_s=3.0, usage__held_cpu_busy_s=29.0, held_cpus=held)
-    said, _ = sample(why.machine_is_busy, case_of(plan, others, held_cpus=[1]))
-    assert "busy 97% of the time" in said
-
-
-@pytest.mark.parametrize("other", [LARGER, REVERSED, OPEN])
-def test_a_full_cpu_explains_no_larger_difference_no_other_order_and_none_that_is_open(
-    other: Interval,
-) -> None:
-    plan = two_cells()
-    trials = each(plan, usage__server_cpu_s=2 * 30)
-    assert sample(why.cpus_are_full, case_of(plan, trials, other)) == []
-    assert sample(why.cpus_are_full, case_of(plan, trials)) != []
-
-
-def test_a_machine_that_others_keep_busy_is_named() -> None:
-    plan = two_cells()
-    trials = each(plan, usage__server_cpu_s=3.0, usage__host_cpu_busy_s=60.5)
-    said = sample(why.machine_is_busy, case_of(plan, trials))
-    assert len(said) == 2
-    assert "busy 100% of the time on `disk`" in said[0]  # ticks may add up to a little more
-    quiet = each(plan, usage__server_cpu_s=3.0, usage__host_cpu_busy_s=6.0)
-    assert sample(why.machine_is_busy, case_of(plan, quiet)) == []
+@pytest.mark.parametrize("other", [SMALLER, LARGER, REVERSED])
+def test_a_limit_that_is_not_established_is_told_with_what_points_to_it(other: Interval) -> None:
+    case = case_of(two_cells(), [], other)
+    cells = {side.cell.id: side.cell for side in case.sides}
+    points = named(case.slower.cell, "CPU").model_copy(
+        update={"limit": None, "missing": say("the kernel points to the CPUs")}
+    )
+    case = replace(
+        case, limits={**{at: named(cell, "CPU") for at, cell in cells.items()}, points.cell.id: points}
+    )
+    [said] = sample(why.limit_is_open, case)
+    name = case.name(case.slower)
+    assert said == f"what holds `{name}` back is not established: the kernel points to the CPUs"
+    assert sample(why.limit_is_open, replace(case, order="open", size="open")) == []
+    nothing = points.model_copy(update={"signals": []})
+    assert sample(why.limit_is_open, replace(case, limits={points.cell.id: nothing})) == []
 
 
 # ---------------------------------------------------------------- the disk and the data
@@ -253,12 +200,7 @@ def test_bare_files_have_neither_server_nor_commits() -> None:
     plan = two_cells()
     bare = change(plan, cells=[change(cell, server="-", tuning="-") for cell in plan.cells])
     without = [change(using(trial, flushes=2), usage__server_cpu_s=60.0) for trial in make_trials(plan)]
-    [said] = sample(why.cpus_are_full, case_of(bare, without))
-    assert said.startswith("the load worked on ")
     assert sample(why.commits_do_not_wait, case_of(bare, without)) == []
-    starting = [change(trial, usage__server_cpu_s=3.0, usage__host_cpu_busy_s=60.0) for trial in without]
-    assert sample(why.machine_is_busy, case_of(bare, starting)) == []  # fio's start is in it
-    assert sample(why.machine_is_busy, case_of(plan, starting)) != []
     assert sample(why.commits_do_not_wait, case_of(plan, without)) != []
 
 
@@ -300,21 +242,6 @@ def test_only_the_slower_side_is_asked_for_an_idle_disk() -> None:
     assert sample(why.disk_is_idle, case_of(plan, trials)) == []
 
 
-def test_a_disk_that_is_busy_and_no_established_limit_is_told_as_that() -> None:
-    plan = two_cells()
-    full = [change(using(trial, busy_s=29.4), usage__server_cpu_s=3.0) for trial in make_trials(plan)]
-    case = case_of(plan, full, LARGER, **turning(plan))
-    [said] = sample(why.disk_is_busy, case)
-    assert said.startswith("on `disk` the disk is busy for 98% of the time, the CPUs ")
-    assert said.endswith("full, though what holds it back is not established")
-    assert sample(why.disk_is_busy, case_of(plan, full, **turning(plan))) == []
-    assert sample(why.disk_is_busy, held(case, disk="data reads")) == []
-    half = [
-        change(using(trial, busy_s=15, flush_s=15), usage__server_cpu_s=3.0) for trial in make_trials(plan)
-    ]
-    assert sample(why.disk_is_busy, case_of(plan, half, LARGER, **turning(plan))) == []
-
-
 @pytest.mark.parametrize(
     ("device", "limit"),
     [
@@ -326,30 +253,9 @@ def test_a_disk_that_is_busy_and_no_established_limit_is_told_as_that() -> None:
         ({"virtual": disk_facts(one_at_a_time=True), "device__rotational": False}, True),
     ],
 )
-def test_only_a_disk_that_serves_one_request_at_a_time_is_a_limit_when_it_is_busy(
-    device: dict[str, Any], limit: bool
-) -> None:
-    plan = two_cells()
-    full = [change(using(trial, busy_s=29.4), usage__server_cpu_s=3.0) for trial in make_trials(plan)]
-    said = sample(why.disk_is_busy, case_of(plan, full, LARGER, **turning(plan, **device)))
-    assert bool(said) == limit
-
-
-def test_a_faster_disk_that_is_the_limit_explains_a_smaller_difference() -> None:
-    plan = two_cells()
-    full = [
-        change(using(trial, busy_s=28.2 if "ssd" in trial.cell else 29.9), usage__server_cpu_s=3.0)
-        for trial in make_trials(plan)
-    ]
-    spinning = turning(plan)
-    [said] = sample(why.faster_disk_is_the_limit, case_of(plan, full, **spinning))
-    assert said.startswith("even on `ssd` the disk is busy for 94% of the time, the CPUs ")
-    assert said.endswith("full, though what holds it back is not established")
-    assert sample(why.faster_disk_is_the_limit, case_of(plan, full, LARGER, **spinning)) == []
-    working = [change(trial, usage__server_cpu_s=2 * 29.0) for trial in full]
-    assert sample(why.faster_disk_is_the_limit, case_of(plan, working, **spinning)) == []
-    idle = [using(trial, busy_s=3.0, flush_s=3.0) if "ssd" in trial.cell else trial for trial in full]
-    assert sample(why.faster_disk_is_the_limit, case_of(plan, idle, **spinning)) == []
+def test_a_disk_is_known_to_serve_one_request_at_a_time(device: dict[str, Any], limit: bool) -> None:
+    case = case_of(two_cells(), [], LARGER, **turning(two_cells(), **device))
+    assert bool(case.slower.one_at_a_time) == limit
 
 
 def test_commits_that_flush_nothing_wait_for_no_disk() -> None:
@@ -401,10 +307,10 @@ def test_an_engine_without_transactions_has_no_commit_to_wait_for() -> None:
 
 def test_counters_of_a_whole_job_beside_one_of_its_tests_say_so() -> None:
     plan = two_cells()
-    case = case_of(plan, each(plan, usage__server_cpu_s=2 * 30))
+    case = held(case_of(plan, make_trials(plan)), ssd="CPU")
     assert not any("whole job" in said for said in texts(why.reasons(case)))
     of_test = replace(case, published=ratio(0.1, "disk", "ssd", part="insert"))
-    said = next(said for said in texts(why.reasons(of_test)) if said.startswith("the server and its load"))
+    said = next(said for said in texts(why.reasons(of_test)) if said.startswith("CPU-bound here"))
     assert said.endswith(" (over the whole job)")
     named = replace(held(case, ssd="CPU"), published=of_test.published)
     said = next(said for said in texts(why.reasons(named)) if said.startswith("CPU-bound"))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from statistics import median
 
 from diskproof.analysis.gather import Audited, Gathered
-from diskproof.analysis.limits.thresholds import FULL_SHARE, IDLE_SHARE
 from diskproof.results.machine import BlockDevice, Machine, Place, VirtualFacts
 from diskproof.results.plan import Cell
 from diskproof.results.usage import DeviceUsage, Usage
@@ -28,8 +27,6 @@ class Side:
 
     cpus: int | None
     """CPUs that the server and its load could use."""
-    cpus_busy: float | None
-    """How many CPUs the server and the load generator worked on, on average."""
     machine_share: float | None
     """Busy share of the machine's CPUs, or of those that server and load were held to, by anybody.
 
@@ -44,12 +41,6 @@ class Side:
     """Disks that serve one request at a time: busy all the time, they can do no more."""
     counts_flushes: bool
     """Whether the kernel counts flushes on the disks below."""
-    arm_share_at_least: float | None
-    """Share of the time in which the busiest disk that serves one request at a time had one.
-
-    At least: the kernel counts flushes apart from other requests, and both may overlap. The busy time of a
-    disk that serves several requests at a time does not say how much more it could do.
-    """
     disk_share_at_most: float | None
     """Share of the time in which the busiest disk had something to do, at most."""
     reads: float | None
@@ -76,10 +67,6 @@ class Side:
         def of_usage(figure: Callable[[Usage], float | None]) -> float | None:
             return middle(figure(one.trial.usage) for one in trials if one.trial.usage)
 
-        def arms(usage: Usage) -> list[float]:
-            used = [device for name, device in usage.devices.items() if name in serial]
-            return [max(device.busy_s, device.flush_s or 0) for device in used]
-
         return Side(
             cell=cell,
             trials=trials,
@@ -89,13 +76,11 @@ class Side:
             reads_anything=any(one.load.reads for one in trials),
             writes_anything=any(one.load.writes for one in trials),
             cpus=gathered.plan.cpus or (machine.cpus if machine else None),
-            cpus_busy=middle(_cpus_busy(one) for one in trials),
             machine_share=of_usage(lambda usage: _busy(usage, host_cpus, held)) if cell.has_server else None,
             counted_cpus=held or host_cpus,
             disks_apart=machine is not None and 0 < len(machine.held_cpus) < machine.cpus,
             one_at_a_time=serial,
             counts_flushes=counts_flushes,
-            arm_share_at_least=of_usage(lambda usage: _largest(arms(usage), usage)),
             disk_share_at_most=of_usage(
                 lambda usage: _largest(
                     [one.busy_s + (one.flush_s or 0) for one in usage.devices.values()], usage
@@ -106,40 +91,6 @@ class Side:
             if counts_flushes
             else None,
         )
-
-    @property
-    def cpu_share(self) -> float | None:
-        """The busy CPUs, as a share of the CPUs that they could use."""
-        return self.cpus_busy / self.cpus if self.cpus_busy is not None and self.cpus else None
-
-    @property
-    def cpu_bound(self) -> bool:
-        """Whether CPUs held the side back.
-
-        Fewer clients than CPUs cannot fill them, and a server's own threads may work meanwhile. Then as many
-        busy CPUs as clients prove it only if no disk held the clients back.
-        """
-        busy, clients, disk = self.cpus_busy, self.cell.clients, self.disk_share_at_most
-        if busy is None or not self.cpus:
-            return False
-        if busy >= FULL_SHARE * self.cpus:
-            return True
-        few = clients < self.cpus
-        return few and busy >= FULL_SHARE * clients and disk is not None and disk <= IDLE_SHARE
-
-    @property
-    def disk_bound(self) -> bool:
-        """Whether a disk that serves one request at a time held the side back, and no CPU."""
-        disk, cpu = self.arm_share_at_least, self.cpu_share
-        return disk is not None and disk >= FULL_SHARE and cpu is not None and cpu < FULL_SHARE
-
-
-def _cpus_busy(one: Audited) -> float | None:
-    usage, client = one.trial.usage, one.load.client
-    if usage is None or client is None or not usage.seconds:
-        return None
-    # An embedded database works inside the load generator: its time is there.
-    return ((usage.server_cpu_s or 0) + client.cpu_s) / usage.seconds
 
 
 def _busy(usage: Usage, host_cpus: int | None, held_cpus: int) -> float | None:

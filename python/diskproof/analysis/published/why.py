@@ -8,10 +8,9 @@ been so in the original experiment (data in memory) is a condition of this run, 
 import math
 from collections.abc import Callable, Iterator
 
-from diskproof.analysis.evidence import Side
 from diskproof.analysis.limits.established import OF_A_DISK
 from diskproof.analysis.limits.records import CellLimit
-from diskproof.analysis.limits.thresholds import FULL_SHARE, IDLE_SHARE
+from diskproof.analysis.limits.thresholds import IDLE_SHARE
 from diskproof.analysis.published.case import Case
 from diskproof.analysis.published.join import left_open, level_named
 from diskproof.analysis.published.marks import SIZE_BAND
@@ -54,8 +53,6 @@ MOST_CAUSES = 2
 SIGNALS = 2
 """Of a limit: it takes two instruments to name it."""
 
-NOT_ESTABLISHED = say("what holds it back is not established")
-
 UNEXPLAINED = say("not explained by what was recorded")
 
 TELLING_AS_NOTES = frozenset({run.common_settings.name, storage.physics.name})
@@ -97,35 +94,6 @@ def no_disk_is_the_limit(case: Case) -> Iterator[Message]:
         ]
         if held:
             yield say("{bound}: {held:/; }", bound=bound, held=held)
-
-
-def cpus_are_full(case: Case) -> Iterator[Message]:
-    """Find sides whose CPUs were busy nearly all the time, though not established as the limit."""
-    full = [side for side in case.sides if side.cpu_bound and case.limit(side) is None]
-    if full and case.gap_is_smaller:
-        yield say(
-            "{who} worked on {sides}: full, though {unknown}",
-            who=_who(case),
-            sides=[say("{cpus} on `{side}`", cpus=_cpus(side), side=case.name(side)) for side in full],
-            unknown=NOT_ESTABLISHED,
-        )
-
-
-def machine_is_busy(case: Case) -> Iterator[Message]:
-    """Find sides on which the machine's CPUs were full, but not of the server and its load alone."""
-    if not case.gap_is_smaller:
-        return
-    for side in case.sides:
-        busy = side.machine_share
-        explained = side.cpu_bound or case.limit(side) is not None
-        if not explained and busy is not None and busy >= FULL_SHARE:
-            yield say(
-                "the machine's CPUs were busy {busy} of the time on `{side}`, {who} on {cpus}",
-                busy=share(busy),
-                side=case.name(side),
-                who=_who(case),
-                cpus=_cpus(side),
-            )
 
 
 def data_in_memory(case: Case) -> Iterator[Message]:
@@ -232,36 +200,25 @@ def slower_side_is_held_back(case: Case) -> Iterator[Message]:
         )
 
 
-def disk_is_busy(case: Case) -> Iterator[Message]:
-    """Find a slower disk that is busy nearly all the time, though not established as the limit."""
-    if case.gap_is_larger and case.slower.disk_bound and case.limit(case.slower) is None:
-        yield say(
-            "on `{side}` the disk is {busy}: full, though {unknown}",
-            side=case.name(case.slower),
-            busy=_shares(case.slower),
-            unknown=NOT_ESTABLISHED,
-        )
-
-
 def faster_disk_is_the_limit(case: Case) -> Iterator[Message]:
     """Find that even the faster disk is what its side waits for, if the difference is smaller."""
-    if not case.gap_is_smaller:
-        return
-    found, name = case.limit(case.faster), case.name(case.faster)
-    if found is not None and found.limit in OF_A_DISK:
+    found = case.limit(case.faster)
+    if case.gap_is_smaller and found is not None and found.limit in OF_A_DISK:
         yield say(
             "even `{side}` is held back by {limit} here: {signals:/; }",
-            side=name,
+            side=case.name(case.faster),
             limit=_limit(found),
             signals=_signals(found),
         )
-    elif found is None and case.faster.disk_bound:
-        yield say(
-            "even on `{side}` the disk is {busy}: full, though {unknown}",
-            side=name,
-            busy=_shares(case.faster),
-            unknown=NOT_ESTABLISHED,
-        )
+
+
+def limit_is_open(case: Case) -> Iterator[Message]:
+    """Name sides whose limit is not established, with what points to one."""
+    for side in case.sides if case.differs else ():
+        found = case.limits.get(side.cell.id)
+        if found and found.limit is None and any(one.supports for one in found.signals):
+            form = "what holds `{side}` back is not established: {why}"
+            yield say(form, side=case.name(side), why=found.missing)
 
 
 def commits_reach_the_disks(case: Case) -> Iterator[Message]:
@@ -365,12 +322,10 @@ REASONS: tuple[Reason, ...] = (
     open_order,
     open_size,
     no_disk_is_the_limit,
-    cpus_are_full,
-    machine_is_busy,
     disk_is_idle,
     slower_side_is_held_back,
-    disk_is_busy,
     faster_disk_is_the_limit,
+    limit_is_open,
     commits_reach_the_disks,
     telling_findings,
     skipped_operations,
@@ -391,12 +346,10 @@ CONDITIONS: tuple[Reason, ...] = (
 
 COUNTED: tuple[Reason, ...] = (
     no_disk_is_the_limit,
-    cpus_are_full,
-    machine_is_busy,
     disk_is_idle,
     slower_side_is_held_back,
-    disk_is_busy,
     faster_disk_is_the_limit,
+    limit_is_open,
     commits_reach_the_disks,
     data_in_memory,
     commits_do_not_wait,
@@ -411,27 +364,6 @@ def _limit(found: CellLimit) -> Message:
 
 def _signals(found: CellLimit) -> list[Message]:
     return [one.says for one in found.supporting[:SIGNALS]]
-
-
-def _who(case: Case) -> Message:
-    return say("the server and its load") if case.level.cell.has_server else say("the load")
-
-
-def _cpus(side: Side) -> Message:
-    busy, cpus, clients = side.cpus_busy or 0, side.cpus or 0, side.cell.clients
-    # The kernel counts in ticks: full CPUs may seem to be a little more than that.
-    used = say("{busy:.2g} of {cpus} {cpus:CPU|CPUs}", busy=min(busy, cpus), cpus=cpus)
-    if clients >= cpus:
-        return used
-    return say("{used} for {clients}", used=used, clients=counted(clients, "client"))
-
-
-def _shares(side: Side) -> Message:
-    return say(
-        "busy for {disk} of the time, the CPUs {cpus}",
-        disk=share(side.arm_share_at_least or 0),
-        cpus=share(side.cpu_share or 0),
-    )
 
 
 def _both(case: Case, figures: list[float | None]) -> list[Message]:
