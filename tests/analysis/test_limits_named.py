@@ -137,7 +137,7 @@ def test_time_decides_between_two_limits_with_equal_support(flush_us: float, nam
     found = establish(signals, Split(latency_us=10_000, parts=parts))
     assert found.limit == named
     if named is None:
-        assert found.missing.text == "as much speaks for the log's flush and the CPUs"
+        assert found.missing.text == "the log's flush and the CPUs have equal support"
     assert establish(signals, None).limit is None, "without a split nothing decides"
 
 

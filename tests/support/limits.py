@@ -163,7 +163,7 @@ def _open(cell: Cell, latency_us: float) -> CellLimit:
     return CellLimit(
         cell=cell,
         limit=None,
-        missing="the CPUs are 64% busy, and no second signal speaks for them; the threads could not be "
+        missing="the CPUs are 64% busy, and no second signal supports them; the threads could not be "
         "looked at",
         signals=[Signal(limit="CPU", instrument="kernel", supports=True, says="2 CPUs are 64% busy")],
         split=Split(latency_us=latency_us, parts=[]),

@@ -160,7 +160,7 @@ class ClaimForm(Part):
         False, description="Whether `faster` or `the same` was said of most of them, and not of all"
     )
     cause: str | None = Field(None, description="What is said to hold it back (`bound by`)")
-    evidence: list[Words] = Field([], description="What was recorded that speaks for the cause")
+    evidence: list[Words] = Field([], description="What was recorded that supports the cause")
     implied: bool = Field(False, description="Whether the article implies it without saying so")
     printed: bool = Field(True, description="Whether figures of it were printed")
 

@@ -40,8 +40,6 @@ class Line:
     text: str
     lead: str = ""
     style: Literal["plain", "strong", "note"] = "note"
-    shorter: tuple[str, ...] = ()
-    """What may be shown instead if the text takes more than two lines of a terminal; the longest first."""
     only: Only | None = None
 
 

@@ -204,7 +204,7 @@ class Claim(Record):
     """Whether it was said of most of them, and not of all."""
     cause: str | None = None
     evidence: list[str] = []
-    """What was recorded that speaks for the cause."""
+    """What was recorded that supports the cause."""
     implied: bool = False
     """Whether it follows from what the article is about, without being said in so many words."""
     printed: bool = True

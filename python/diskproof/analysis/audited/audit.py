@@ -171,7 +171,7 @@ def audit_experiment(
     elif failed:
         verdict = say("A comparison of its {cells} is threatened (see {checks}).", cells=cells, checks=failed)
     else:
-        verdict = say("No check speaks against a comparison of its {cells}.", cells=cells)
+        verdict = say("No check threatens a comparison of its {cells}.", cells=cells)
     return SubjectAnswer(
         kind="experiment",
         name="all together",

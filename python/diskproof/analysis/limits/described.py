@@ -60,11 +60,11 @@ def evidence_of(
     seen: Observed, limit: Limit, signals: Sequence[Signal], split: Split | None
 ) -> list[Message]:
     """Return the main figures behind a limit: its part of a transaction's time, else its signals."""
-    speaking = [one.says for one in signals if one.limit == limit and one.supports]
+    supporting = [one.says for one in signals if one.limit == limit and one.supports]
     if limit in ("CPU", "load generator"):
-        return _computing(seen, limit, speaking, split)
+        return _computing(seen, limit, supporting, split)
     part = _part_of_time(seen, limit, split) if split else None
-    found = [part] if part else speaking[:2]
+    found = [part] if part else supporting[:2]
     if seen.cpu.busy is None or limit == "arrivals":
         return found
     others = seen.cpu.others_share or 0.0
@@ -103,12 +103,12 @@ def _part_of_time(seen: Observed, limit: Limit, split: Split) -> Message | None:
 
 
 def _computing(
-    seen: Observed, limit: Limit, speaking: Sequence[Message], split: Split | None
+    seen: Observed, limit: Limit, supporting: Sequence[Message], split: Split | None
 ) -> list[Message]:
     busy = seen.cpu.busy or 0.0
     if busy >= FULL_SHARE or limit == "load generator":
         said = [_with_parties(seen, cpus_busy(seen.cpu.count, busy))]
-        return [*said, speaking[-1]] if limit == "load generator" and len(speaking) > 1 else said
+        return [*said, supporting[-1]] if limit == "load generator" and len(supporting) > 1 else said
     keeps = say(
         "{who} keeps {n:2} of {cpus} CPUs busy",
         who=each_client(seen),

@@ -1,4 +1,4 @@
-"""Which limit a cell has, by what speaks for and against each; none if that is not established."""
+"""Which limit a cell has, by what supports and contradicts each; none if that is not established."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,17 +29,17 @@ PARTS: dict[Limit, tuple[PartName, ...]] = {
 
 @dataclass(frozen=True)
 class Established:
-    """A limit with what speaks for it, or why there is none."""
+    """A limit with what supports it, or why there is none."""
 
     limit: Limit | None
     signals: list[Signal]
-    """All of the cell: those for the limit first, then those against it, then the others."""
+    """All of the cell: those that support it first, then those that contradict it, then the others."""
     missing: Message = NOTHING
     """Why no limit is established."""
 
 
 def establish(signals: Sequence[Signal], split: Split | None) -> Established:
-    """Return the limit that two instruments agree on and that fewer speak against.
+    """Return the limit that two instruments agree on and that fewer contradict.
 
     A set rate, or a load generator that uses most of the CPUs, is the answer whatever else is busy. If two
     limits have equal support, a transaction's time decides, if it is clear.
@@ -53,21 +53,24 @@ def establish(signals: Sequence[Signal], split: Split | None) -> Established:
     best = [limit for limit, found in support.items() if found == max(support.values())]
     chosen = best[0] if len(best) == 1 else _by_time(best, split)
     if chosen is None:
-        equal = say("as much speaks for {limits}", limits=[IN_WORDS[one] for one in best])
+        equal = say("{limits} have equal support", limits=[IN_WORDS[one] for one in best])
         return Established(None, list(signals), equal)
     return Established(chosen, _sorted(signals, chosen))
 
 
 def _support(signals: Sequence[Signal], limit: Limit) -> int | None:
-    """Return how many more instruments speak for a limit than against; None if it is not established.
+    """Return how many more instruments support a limit than contradict it; None if it is not established.
 
     An instrument that waits must report a wait, and the clients' own clock must not contradict it. If COMMIT
     takes a fifth of a transaction, no flush can take more.
     """
-    speak, oppose = _instruments(signals, limit, supports=True), _instruments(signals, limit, supports=False)
-    if limit in WAITED_FOR and ("clients" in oppose or not speak & set(WHO_WAITS)):
+    support, oppose = (
+        _instruments(signals, limit, supports=True),
+        _instruments(signals, limit, supports=False),
+    )
+    if limit in WAITED_FOR and ("clients" in oppose or not support & set(WHO_WAITS)):
         return None
-    pro, contra = _count(speak, limit), _count(oppose, limit)
+    pro, contra = _count(support, limit), _count(oppose, limit)
     return pro - contra if pro >= INSTRUMENTS_NEEDED and pro > contra else None
 
 
@@ -93,12 +96,14 @@ def _sorted(signals: Sequence[Signal], limit: Limit) -> list[Signal]:
 
 
 def _what_is_missing(signals: Sequence[Signal], split: Split | None) -> Message:
-    """Say what speaks for a limit and why that is not enough, or that nothing takes most of the time."""
-    speaking = [one for one in signals if one.supports]
-    if not speaking:
+    """Say what supports a limit and why that is not enough, or that nothing takes most of the time."""
+    supporting = [one for one in signals if one.supports]
+    if not supporting:
         return _nothing_stands_out(split)
-    # The most instruments; of equal ones the first that speaks.
-    first = max(speaking, key=lambda one: _count(_instruments(signals, one.limit, supports=True), one.limit))
+    # The most instruments; of equal ones the first.
+    first = max(
+        supporting, key=lambda one: _count(_instruments(signals, one.limit, supports=True), one.limit)
+    )
     opposing = [one for one in signals if one.limit == first.limit and not one.supports]
     opposes = next((one for one in opposing if one.instrument == "clients"), next(iter(opposing), None))
     points = say(

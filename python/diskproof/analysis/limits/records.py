@@ -23,7 +23,7 @@ class Signal(Record):
     limit: Limit
     instrument: Instrument
     supports: bool
-    """False: it speaks against the limit."""
+    """False: it contradicts the limit."""
     says: Message
     """The observation with its figures: ``COMMIT takes 8.1 ms of 8.7 ms``."""
 
@@ -101,24 +101,10 @@ class WhatIf(Record):
     """The figures behind the prediction."""
 
 
-TroubleName = Literal[
-    "redo log too small",
-    "purge falling behind",
-    "page flushing falling behind",
-    "binlog and redo flushing to different disks",
-    "two flushes a commit",
-    "group commit not forming",
-    "doublewrite on a slow device",
-    "one hot row",
-    "data fits in memory",
-    "the client as the limit",
-]
-
-
 class Trouble(Record):
     """A known problem that a cell shows."""
 
-    name: TroubleName
+    name: str
     says: Message
     """What was observed."""
     remedy: Message

@@ -10,8 +10,6 @@ from diskproof.report.document import Document, Paragraph, Section, Table
 from diskproof.results.profile import Probe
 from diskproof.wording.numbers import number, size
 
-ASSUMED = "assumed"
-
 UNITS = {
     "bytes_per_s": "bytes/s",
     "mb_per_s": "MB/s",
@@ -61,10 +59,10 @@ def compose(facts: dict[str, Any]) -> Document:
 
 
 def parameters(device: dict[str, Any]) -> Table:
-    """Return a row a parameter; what is assumed says so."""
+    """Return a row a parameter; the source of what is assumed says so."""
     return table(
         _figures(device, ""),
-        ("Parameter", lambda row: f"{row[0]} (assumed)" if row[2].startswith(ASSUMED) else row[0]),
+        ("Parameter", lambda row: row[0]),
         (figures_column("Value"), lambda row: _value(row[0], row[1])),
         ("Source", lambda row: row[2]),
     )

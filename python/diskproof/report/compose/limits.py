@@ -32,7 +32,7 @@ from diskproof.wording.numbers import (
 )
 
 NOTE = (
-    "A limit is named only if two instruments show it, each by its own means, and fewer speak against it; "
+    "A limit is named only if two instruments show it, each by its own means, and fewer contradict it; "
     "otherwise it is not established. Bound: the most that the busiest part could serve per second. What a "
     "change would do is predicted, not measured."
 )
@@ -244,15 +244,15 @@ def in_short(analysis: Analysis, found: Limits) -> Table:
 
 
 def signals(analysis: Analysis, found: Limits) -> Table:
-    """Return a row a signal, those against a limit among them."""
+    """Return a row a signal, those that contradict a limit among them."""
     return table(
         [Of(cell.cell, one) for cell in found.cells for one in cell.signals],
         *levels(shown_factors(analysis)),
         ("Limit", lambda row: row.it.limit),
-        ("Speaks", lambda row: "for it" if row.it.supports else "against it"),
-        ("Who says it", lambda row: row.it.instrument),
-        ("Signal", lambda row: row.it.says.text),
-        label="Signals for a limit and against it",
+        ("Signal", lambda row: "supports it" if row.it.supports else "contradicts it"),
+        ("Instrument", lambda row: row.it.instrument),
+        ("What it says", lambda row: row.it.says.text),
+        label="Signals that support or contradict a limit",
         heads=len(shown_factors(analysis)),
         tall=True,
     )

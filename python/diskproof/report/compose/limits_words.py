@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.limits.records import CellLimit, Limits, Part, PartName, Signal, Split, Sweep
@@ -58,8 +57,8 @@ def under_verdict(analysis: Analysis, verdict: Verdict) -> list[Line]:
     """Return what holds the two cells of a verdict back: a line each, or one line for both on a terminal."""
     held = of_verdict(analysis, verdict)
     lines = [Line(one.limit.sentence.text, lead=one.name, style="plain", only="full") for one in held]
-    first, *shorter = [in_short(held, evidence) for evidence in ("all", "of limits", "none")]
-    return [*lines, *([Line(first, style="plain", shorter=tuple(shorter), only="short")] if first else [])]
+    said = in_short(held)
+    return [*lines, *([Line(said, style="plain", only="short")] if said else [])]
 
 
 def of_verdict(analysis: Analysis, verdict: Verdict) -> list[HeldBack]:
@@ -73,25 +72,20 @@ def of_verdict(analysis: Analysis, verdict: Verdict) -> list[HeldBack]:
     ]
 
 
-Evidence = Literal["all", "of limits", "none"]
-"""What a short sentence gives evidence of: of all cells, of those whose limit is named, of none."""
-
-
-def in_short(held: Sequence[HeldBack], evidence: Evidence = "all") -> str:
+def in_short(held: Sequence[HeldBack]) -> str:
     """Return what holds both cells of a verdict back in one sentence; empty if no limit is established."""
     limits = {one.limit.limit for one in held}
     if limits <= {None}:
         return ""
     if len(limits) == 1 and len(held) > 1:
-        return f"Held back: {_both(held) if evidence != 'none' else f'both by {_by(held[0].limit)}'}."
-    return f"Held back: {'; '.join(_held(one, evidence) for one in held)}."
+        return f"Held back: {_both(held)}."
+    return f"Held back: {'; '.join(map(_held, held))}."
 
 
-def _held(one: HeldBack, evidence: Evidence) -> str:
+def _held(one: HeldBack) -> str:
     if one.limit.limit is None:
-        why = one.limit.missing.text if evidence == "all" else ""
-        return f"{one.name}: {NOT_ESTABLISHED}{f': {why}' if why else ''}"
-    return f"{one.name} by {_by(one.limit)}{_evidence(one.limit) if evidence != 'none' else ''}"
+        return f"{one.name}: {NOT_ESTABLISHED}"
+    return f"{one.name} by {_by(one.limit)}{_evidence(one.limit)}"
 
 
 def _by(cell: CellLimit) -> str:

@@ -9,7 +9,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from diskproof.report import document as doc
-from diskproof.report.document import Document, Item, Items, Line, Paragraph, Section, Table, Tone
+from diskproof.report.document import Document, Item, Items, Paragraph, Section, Table, Tone
 
 Shown = Text | RichTable
 
@@ -27,9 +27,6 @@ STYLES: dict[Tone, str] = {
 
 ASCII_MARKS = str.maketrans({"▲": "+", "▼": "-", "✕": "x"})
 """For terminals that cannot show more."""
-
-MOST_LINES = 2
-"""A line below an item that takes more is replaced by a shorter one, if it has one."""
 
 _PARAGRAPH_STYLES = {"": "", "lead": "", "note": "dim"}
 _LINE_STYLES = {"plain": "", "strong": "bold", "note": "dim"}
@@ -108,15 +105,9 @@ def _item(item: Item, style: str, console: Console) -> Text:
     if item.where and style != "verdicts":
         body.append(Text(f" ({item.where})", style="dim"))
     for line in item.lines:
-        body.append(Text(f"\n{_fitting(line, console)}", style=_LINE_STYLES[line.style]))
+        lead = f"{line.lead}: " if line.lead else ""
+        body.append(Text(f"\n{lead}{line.text}", style=_LINE_STYLES[line.style]))
     return hanging(Text(mark(item.mark, console), style=tone), body, console)
-
-
-def _fitting(line: Line, console: Console) -> str:
-    lead = f"{line.lead}: " if line.lead else ""
-    width = max(console.width - 2, 1)
-    texts = [f"{lead}{text}" for text in (line.text, *line.shorter)]
-    return next((one for one in texts if len(Text(one).wrap(console, width)) <= MOST_LINES), texts[-1])
 
 
 def layout(table: Table, console: Console) -> RichTable:

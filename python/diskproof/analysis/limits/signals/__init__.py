@@ -1,4 +1,4 @@
-"""Signals for and against each limit: one function an instrument, silent if its figures are open."""
+"""Signals that support or contradict a limit: one function an instrument, silent if its figures are open."""
 
 from collections.abc import Callable, Iterator
 
@@ -39,7 +39,7 @@ OF_JOBS_IN_PART = (log.commits_take, log.write_takes_a_flush)
 
 
 def signals_of(seen: Observed) -> list[Signal]:
-    """Return all that speaks for or against any limit of a cell."""
+    """Return all that supports or contradicts any limit of a cell."""
     if not seen.speaks_of_the_load:
         return [signal for ask in OF_JOBS_IN_PART for signal in ask(seen)]
     return [signal for ask in (OF_FILES if seen.bare else OF_DATABASES) for signal in ask(seen)]

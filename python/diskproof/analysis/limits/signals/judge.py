@@ -1,7 +1,7 @@
 """All signals of a cell, and how figures become signals.
 
-A wait speaks for a limit from half of a transaction's time on, and against it up to a fifth. A centre that
-serves one at a time, or a set of CPUs, speaks for it from 85% of its time on, and against it up to 30%; with
+A wait supports a limit from half of a transaction's time on, and contradicts it up to a fifth. A centre that
+serves one at a time, or a set of CPUs supports it from 85% of its time on, and contradicts it up to 30%. With
 a single client its share of time is that of the transaction (`thresholds.py` has the reasons).
 """
 
