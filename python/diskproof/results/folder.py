@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -113,7 +114,9 @@ class RunFolder:
 
     def drop_cut_folder(self, cut_id: str) -> None:
         """Keep nothing of a cut but its record."""
-        shutil.rmtree(self.cut_folder(cut_id), ignore_errors=True)
+        path = self.cut_folder(cut_id)
+        with writing(path), suppress(FileNotFoundError):
+            shutil.rmtree(path)
 
     def images_folder(self) -> Path:
         """Return the folder of the disks' bytes from which logs of requests begin, made if need be.

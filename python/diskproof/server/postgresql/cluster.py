@@ -1,6 +1,7 @@
 """The files of a cluster: made by initdb, and linked anew wherever a golden image was restored."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from diskproof.server.base import Dirs, ServerError
@@ -41,7 +42,8 @@ def place(server: Installation, dirs: Dirs, user: str | None) -> None:
     for tablespace in (dirs.data / "pg_tblspc").iterdir():
         _link(tablespace, dirs.tmp)
     version_folder = dirs.tmp / server.tablespace_folder(dirs.data)
-    shutil.rmtree(version_folder, ignore_errors=True)
+    with suppress(FileNotFoundError):
+        shutil.rmtree(version_folder)
     version_folder.mkdir()
     link_temporary_files(dirs)
     dirs.data.chmod(0o700)  # the server refuses a data directory that others may read
