@@ -11,6 +11,7 @@ from pathlib import Path
 from diskproof.refusal import RefusalError
 from diskproof.results.profile import ProfilePlace
 from diskproof.storage.disks import check_disk, held
+from diskproof.storage.kinds.base import resolved
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import block_device, describe, mount_of, number_text
 from diskproof.wording import numbers
@@ -79,7 +80,7 @@ def look_at(wanted: Wanted) -> Ready:
         raise PlaceError(f"{path} is neither a directory nor a block device; name the directory it lies in")
     if wanted.write:
         raise PlaceError("--write is for block devices; in a directory a profile writes its own file")
-    return _directory(path.absolute(), wanted)
+    return _directory(resolved(wanted.name, path), wanted)
 
 
 def _directory(folder: Path, wanted: Wanted) -> Ready:

@@ -9,7 +9,7 @@ from diskproof import disk as program
 from diskproof.results.machine import PoolPart
 from diskproof.storage import loops
 from diskproof.storage.disks import check_disk, device_bytes, take
-from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, StorageError, check_free
+from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, StorageError, check_free, resolved
 from diskproof.storage.path_cost import path_us
 from diskproof.storage.virtual import VirtualDisk, Wanted, attach, missing_means
 from diskproof.study.pools import SMALLEST_VDEV_BYTES, Disk, Pool, Redundancy
@@ -102,12 +102,13 @@ def _check(what: str, disk: Disk) -> int:
         return device_bytes(disk.block)
     if disk.file is not None:
         assert disk.size is not None
-        if disk.file.expanduser().exists():
+        path = resolved(what, disk.file.parent) / disk.file.name
+        if os.path.lexists(path):
             raise StorageError(
                 f"{what}: {disk.file} exists already, and diskproof makes its own file; "
                 "name a new path, or remove the file"
             )
-        check_free(f"{what}: the file {disk.file}", disk.file.expanduser(), disk.size)
+        check_free(f"{what}: the file {disk.file}", path, disk.size)
         return disk.size
     assert disk.virtual is not None
     if lacking := missing_means():
@@ -129,7 +130,7 @@ def _attach(disk: Disk, journal: Journal, memory_limit_bytes: int | None) -> _At
         return _Attached(disk.block, disk.block, None)
     if disk.file is not None:
         assert disk.size is not None
-        path = disk.file.expanduser().absolute()
+        path = resolved("its folder", disk.file.parent) / disk.file.name
         _make_file(path, int(disk.size), journal)
         return _Attached(path, loops.attach(path, journal), None)
     assert disk.virtual is not None
