@@ -56,6 +56,16 @@ def test_a_study_that_cannot_be_run_is_refused(tmp_path: Path, old: str, new: st
     assert said in refused(tmp_path, old, new)
 
 
+def test_runs_are_not_written_to_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "dangling").symlink_to("nothing")
+    for out, said in (("dangling/x", "dangling is a link to nothing"), ("a/" * 400, "name a shorter path")):
+        result = diskproof_here(tmp_path, "run", "study.toml", "--out", out)
+        assert result.returncode == 2
+        assert result.stderr.startswith("diskproof: --out: ")
+        assert said in result.stderr
+
+
 def test_a_directory_of_somebody_elses_is_refused_and_kept(tmp_path: Path) -> None:
     (tmp_path / "place").mkdir()
     (tmp_path / "place" / "precious").write_text("x")

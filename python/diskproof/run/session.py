@@ -34,6 +34,7 @@ from diskproof.system.cpus import Division, divide, kept_to
 from diskproof.system.idle import cores_awake
 from diskproof.system.journal import Journal, clean, machine_taken
 from diskproof.system.machine import describe_machine
+from diskproof.system.own_folder import real_path
 from diskproof.system.processes import Starter
 from diskproof.system.undoing import Undone
 from diskproof.wording import Message, numbers
@@ -97,6 +98,10 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     All data sets are loaded by then, except `within` the folder of an earlier run, which may come from
     another machine.
     """
+    try:
+        real_path(request.out)
+    except RefusalError as error:
+        raise RefusalError(f"--out: {error}") from None
     file, plan = with_cut_cells(request.file, request.plan)
     whole = replace(request, file=file, plan=plan)
     servers = _find_servers(whole)

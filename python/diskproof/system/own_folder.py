@@ -13,12 +13,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from diskproof.refusal import RefusalError
+from diskproof.refusal import RefusalError, why_refused
 
 OWNED = ".diskproof-owned"
 """File inside each directory that diskproof made and may remove; it holds the run's mark."""
 
 LONGEST_MARK = 64
+
+LONGEST_PATH_BYTES = 400
+"""SQLite and the MySQL family take paths of 512 bytes; a run's own folders and files need about 100."""
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -116,6 +119,26 @@ def opened(path: Path) -> Iterator[int]:
 def through(descriptor: int) -> Path:
     """Return a path to a directory that is held, for programs that this one starts and waits for."""
     return Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+
+
+def real_path(given: Path) -> Path:
+    """Return the path of a directory without links and `..`; it need not exist. RefusalError if none can."""
+    try:
+        path = given.expanduser().absolute()
+        for link in (path, *path.parents):
+            if link.is_symlink() and not link.exists():
+                raise RefusalError(f"{link} is a link to nothing; make what it leads to, or name a directory")
+        real = path.resolve()
+    except OSError as error:
+        raise RefusalError(f"{given!s:.60}… cannot be used: {why_refused(error)}") from None
+    except RuntimeError as error:  # there is no such home
+        raise RefusalError(f"{given} cannot be used: {error}") from None
+    if len(os.fsencode(real)) > LONGEST_PATH_BYTES:
+        raise RefusalError(
+            f"{given!s:.60}… has {len(os.fsencode(real))} bytes, more than the {LONGEST_PATH_BYTES} that "
+            "leave room for the files of every server; name a shorter path"
+        )
+    return real
 
 
 def why_replaceable(path: Path) -> str | None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from diskproof.refusal import RefusalError, why_refused
+from diskproof.refusal import RefusalError
 from diskproof.results.machine import PoolFacts, VirtualFacts
 from diskproof.results.record import Role
 from diskproof.study.places import PlaceChoice, PlaceKind
 from diskproof.system.journal import Journal
-from diskproof.system.own_folder import OwnFolder, why_replaceable
+from diskproof.system.own_folder import OwnFolder, real_path, why_replaceable
 from diskproof.system.programs import Ended, TimedOut, run
 from diskproof.system.undoing import COMMAND_LIMIT_S
 from diskproof.wording import Message, numbers
@@ -155,18 +155,10 @@ def resolved(what: str, directory: Path) -> Path:
     Root refuses one that others could replace while it works there.
     """
     try:
-        given = directory.expanduser().absolute()
-        for link in (given, *given.parents):
-            if link.is_symlink() and not link.exists():
-                raise StorageError(
-                    f"{what}: {link} is a link to nothing; make what it leads to, or name a directory"
-                )
-        path = given.resolve()
-        existing = nearest(path)
-    except OSError as error:
-        raise StorageError(f"{what}: {directory!s:.100} cannot be used: {why_refused(error)}") from None
-    except RuntimeError as error:  # no such home, a loop of links
-        raise StorageError(f"{what}: {directory} cannot be used: {error}") from None
+        path = real_path(directory)
+    except RefusalError as error:
+        raise StorageError(f"{what}: {error}") from None
+    existing = nearest(path)
     if not existing.is_dir():
         raise StorageError(f"{what}: {existing} is not a directory; name one, or a new path")
     if os.geteuid() == 0 and (why := why_replaceable(existing)):
