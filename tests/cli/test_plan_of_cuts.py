@@ -11,7 +11,7 @@ STUDY = """question = "What is lost?"
 family = "sqlite"
 [storages.ssd]
 virtual = "laptop-ssd-2012"
-size = "500 MiB"
+size = "1 GiB"
 [storages.here]
 directory = "/tmp/diskproof-tests-here"
 [tunings.safest]
@@ -30,8 +30,8 @@ must = "keep"
 """
 
 APART = """[storages.apart]
-data = { virtual = "laptop-ssd-2012", size = "500 MiB" }
-redo = { virtual = "laptop-ssd-2012", size = "500 MiB", label = "log" }
+data = { virtual = "laptop-ssd-2012", size = "1 GiB" }
+redo = { virtual = "laptop-ssd-2012", size = "1 GiB", label = "log" }
 """
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.families.facts import Level
-from diskproof.server.base import Dirs, ServerError, Settings
+from diskproof.server.base import Dirs, ServerError, ServerKind, Settings
 from diskproof.server.mysql import MysqlServer
 from diskproof.server.mysql import options as mysql
 from diskproof.server.mysql.installation import Installation
@@ -299,3 +299,44 @@ def test_postgresql_times_its_input_and_output_where_the_clock_is_quick(
         dirs, level="safest", memory_bytes=GIB, max_clients=8, variables={}
     )
     assert {name: value for name, value in settings.common.items() if name.startswith("track_")} == timed
+
+
+MISTAKES = {
+    "mysql": [
+        (
+            {"sync_binlogg": "1"},
+            r"refuses sync_binlogg = 1: .*unknown variable.*; did you mean `sync_binlog`\?",
+        ),
+        ({"sort_buffer_size": "4X"}, r"refuses sort_buffer_size = 4X: .*suffix 'X'.*; correct or remove"),
+        ({"Datadir": "/x"}, "variable Datadir says where files lie"),
+    ],
+    "postgresql": [
+        (
+            {"work_memm": "4MB"},
+            r"refuses work_memm = 4MB: unrecognized .* \"work_memm\"; did you mean `work_mem`",
+        ),
+        ({"work_mem": "4X"}, 'refuses work_mem = 4X: invalid value for parameter "work_mem": "4X"'),
+        ({"port": "1"}, "variable port says where files lie"),
+    ],
+    "sqlite": [
+        (
+            {"synchronus": "off"},
+            r"SQLite refuses its variables: .*\"synchronus\" is unknown; this driver has: ",
+        ),
+        ({"synchronous": "offf"}, "synchronous=offf is not known: it takes one of off, normal"),
+    ],
+}
+GOOD = {
+    "mysql": {"sort_buffer_size": "1M", "log-bin": "ON"},
+    "postgresql": {"zero_damaged_pages": "off"},
+    "sqlite": {"journal_mode": "wal"},
+}
+
+
+def test_a_variable_that_no_server_takes_is_refused_before_there_is_data(kind: ServerKind) -> None:
+    family = kind.facts.family
+    kind.check_variables(GOOD[family])
+    kind.check_variables({})
+    for variables, said in MISTAKES[family]:
+        with pytest.raises(ServerError, match=said):
+            kind.check_variables(GOOD[family] | variables)

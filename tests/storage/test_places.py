@@ -11,6 +11,7 @@ from diskproof.refusal import RefusalError
 from diskproof.results.machine import Place
 from diskproof.results.record import Role
 from diskproof.storage.copy import copy_tree, settle
+from diskproof.storage.kinds import directory
 from diskproof.storage.kinds.base import StorageError
 from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
@@ -38,6 +39,39 @@ def test_a_directory_that_holds_something_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"`disk`: .* is not empty \(it holds `letter`\)"):
         check_layout("disk", storage(directory=str(tmp_path)), needs(MIB))
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_new_file_system_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "lost+found").mkdir()
+    check_layout("disk", storage(directory=str(tmp_path)), needs(MIB))
+
+
+def test_a_mistyped_mount_is_not_made_on_the_root_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ssd").mkdir()
+    mistyped = tmp_path / "ssdd" / "diskproof"
+    said = rf"{mistyped.parent} does not exist, so {mistyped} would lie on .*mkdir -p .*mean {tmp_path}/ssd\?"
+    with pytest.raises(StorageError, match=said):
+        check_layout("disk", storage(directory=str(mistyped)), needs(MIB))
+    assert not mistyped.parent.exists()
+    mistyped.parent.mkdir()
+    check_layout("disk", storage(directory=str(mistyped)), needs(MIB))
+    monkeypatch.chdir(tmp_path)  # which exists, so nothing can be mistyped above it
+    check_layout("disk", storage(directory="new/diskproof"), needs(MIB))
+
+
+def test_a_file_system_that_is_not_mounted_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fstab = tmp_path / "fstab"
+    monkeypatch.setattr(directory, "FSTAB", fstab)
+    (tmp_path / "ssd").mkdir()
+    choice = storage(directory=str(tmp_path / "ssd" / "diskproof"))
+    check_layout("disk", choice, needs(MIB))  # there is no such table
+    fstab.write_text(f"# {tmp_path}\n#/dev/x {tmp_path} ext4\n\n/dev/vda / ext4\n")
+    check_layout("disk", choice, needs(MIB))
+    fstab.write_text(f"/dev/sdb1 {tmp_path}/ssd ext4 defaults 0 2\n")
+    with pytest.raises(StorageError, match=f"{tmp_path}/ssd is in {fstab} and not mounted, so .*`mount "):
+        check_layout("disk", choice, needs(MIB))
 
 
 def test_a_way_round_leads_to_the_same_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +134,7 @@ def test_root_uses_no_directory_that_others_can_replace(tmp_path: Path, kind: st
     home = tmp_path / "home"
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
-    path = str(home / "x" / "y")
+    path = str(home / "x")
     choice = choice_of(kind, path)
     with pytest.raises(
         StorageError, match=rf"{home} belongs to nobody, so {path} could be replaced"
@@ -122,7 +156,7 @@ def test_an_ordinary_user_works_in_a_home_of_their_own() -> None:
                     os.setuid(NOBODY)
                 os.environ["DISKPROOF_STATE"] = f"{folder}/state"
                 journal = Journal.begin("test")
-                choice = storage(directory=f"{folder}/x/y")
+                choice = storage(directory=f"{folder}/x")
                 check_layout("disk", choice, needs(MIB))
                 layout = Layout("disk", choice, Places(journal))
                 layout.fresh()

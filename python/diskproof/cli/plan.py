@@ -6,19 +6,24 @@ from rich.table import Table
 
 from diskproof import load
 from diskproof.analysis.safety.controls import unasked_controls
+from diskproof.cli.outcome import OUT
 from diskproof.cli.runnable import no_power_cuts, read_study_here
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
 from diskproof.results.crash_plan import WAYS, CrashPlan
 from diskproof.results.plan import Plan
+from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cutcells import with_cut_cells
-from diskproof.run.rehearsal import check_fio, rehearse
-from diskproof.server.base import ServerNotFoundError
+from diskproof.run.dataset import IMAGES
+from diskproof.run.rehearsal import check_fio, check_variables, rehearse
+from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.choice import find_chosen
-from diskproof.storage.claims import check_claims, check_rights
+from diskproof.storage.claims import check_claims
+from diskproof.storage.kinds.base import nearest
 from diskproof.study.model import Study
 from diskproof.study.plan import make_plan
 from diskproof.system.cpus import divide
+from diskproof.system.mounts import mount_of
 from diskproof.wording import numbers
 from diskproof.wording.numbers import duration
 
@@ -30,6 +35,7 @@ def plan(
     scale: str | None = None,
     only: list[str] | None = None,
     basedir: list[str] | None = None,
+    out: Path = OUT,
 ) -> None:
     """Show a study's cells, their order, the time it takes and the bytes it writes.
 
@@ -43,6 +49,8 @@ def plan(
         Only cells with this text in their id; can be repeated.
     basedir
         Folder of one of the study's servers, as NAME=DIR; can be repeated.
+    out
+        Folder for runs and for loaded data sets.
 
     """
     file = read_study_here(study, scale, basedir)
@@ -50,11 +58,16 @@ def plan(
     whole, with_cuts = with_cut_cells(file, made)
     check_claims(whole.study, with_cuts)
     check_fio(whole.study, with_cuts)
-    _look_at_machine(whole.study, with_cuts)
+    if with_cuts.cpus:
+        divide(with_cuts.cpus)
+    servers = _found_servers(whole.study, with_cuts)
+    check_variables(whole.study, with_cuts, servers)
     if load.is_installed():
         rehearse(whole, with_cuts)  # what `run` would refuse is refused here
     else:
         say("diskproof-load is not installed, so the workloads were not checked")
+    check_room(whole.study, with_cuts, servers, out.absolute() / IMAGES)
+    disk_limits(whole.study, with_cuts)
     results.print(made.question)
     if made.scale:
         results.print(f"scale {made.scale.name}: {made.scale.shrinks}")
@@ -68,6 +81,8 @@ def plan(
     if made.crash:
         results.print(_cut_table(made.crash))
         results.print(_cuts_in_words(made.crash))
+    for line in _where(whole.study, with_cuts):
+        results.print(line, markup=False)
     results.print(f"{said}{_written(whole.study, with_cuts)} (order from seed {made.seed})")
 
 
@@ -125,18 +140,29 @@ def _held_bytes(study: Study, made: Plan, storage: str) -> int:
     return max(study.workloads[workload].data_bytes for _, workload in sets)
 
 
-def _look_at_machine(study: Study, made: Plan) -> None:
-    """Refuse what this machine or user cannot do; say which servers are not installed."""
-    check_rights(study, made)
-    if made.cpus:
-        divide(made.cpus)
+def _found_servers(study: Study, made: Plan) -> dict[str, ServerKind]:
+    """Return the servers that are installed; say which are not."""
+    found = {}
     for name in dict.fromkeys(cell.server for cell in made.cells if cell.has_server):
         try:
-            find_chosen(name, study.servers[name])
+            found[name] = find_chosen(name, study.servers[name])
         except ServerNotFoundError as error:
             if study.servers[name].basedir is not None:
                 raise
             say(f"server `{name}`: {error}")
+    return found
+
+
+def _where(study: Study, made: Plan) -> list[str]:
+    """Say on which file system each directory lies: one that is not mounted shows at once."""
+    on: dict[str, list[str]] = {}
+    for name in dict.fromkeys(cell.storage for cell in made.cells):
+        for role, choice in study.storages[name].places().items():
+            if choice.directory is not None and (role == "data" or choice != study.data_place(name)):
+                mount = mount_of(nearest(choice.directory.expanduser()))
+                where = f"{mount.mount_point} ({mount.filesystem}, {mount.source})"
+                on.setdefault(where, []).append(name if role == "data" else f"{role} of {name}")
+    return [f"on {where}: {', '.join(names)}" for where, names in on.items()]
 
 
 def _cell_table(made: Plan) -> Table:

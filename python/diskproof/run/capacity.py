@@ -1,11 +1,14 @@
 """Checks that a run fits: on every storage, beside the data sets, and into memory."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import psutil
 
 from diskproof.refusal import RefusalError
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.record import Role
-from diskproof.run.dataset import GoldenImages
+from diskproof.run.dataset import is_loaded
 from diskproof.server.base import ServerKind
 from diskproof.storage.kinds.base import check_free, resolved, same_file_system
 from diskproof.storage.layout import LOG_BYTES, check_layout
@@ -24,15 +27,22 @@ DISKS_SHARE = 0.75
 servers take beyond `memory`."""
 
 
-def check_room(study: Study, plan: Plan, servers: dict[str, ServerKind], images: GoldenImages) -> None:
-    """Refuse a run that would fill a storage, the folder of the data sets, or the machine's memory."""
+def check_room(study: Study, plan: Plan, servers: Mapping[str, ServerKind], images: Path) -> None:
+    """Refuse a run that would fill a storage, the folder of the data sets, or the machine's memory.
+
+    `images` is that folder. A plan may name `servers` that are not there.
+    """
     missing = {
         (cell.server, cell.workload)
         for cell in plan.cells
-        if cell.has_server and not images.has(servers[cell.server], study.workloads[cell.workload], plan.seed)
+        if cell.has_server
+        and not (
+            cell.server in servers
+            and is_loaded(images, servers[cell.server], study.workloads[cell.workload], plan.seed)
+        )
     }
     image_bytes = sum(study.workloads[workload].data_bytes for _, workload in missing)
-    check_free("--out", images.folder, image_bytes)
+    check_free("--out", images, image_bytes)
     for name in dict.fromkeys(cell.storage for cell in plan.cells):
         _check_storage(
             study, name, [cell for cell in plan.cells if cell.storage == name], images, image_bytes
@@ -40,9 +50,7 @@ def check_room(study: Study, plan: Plan, servers: dict[str, ServerKind], images:
     _check_memory(study, plan)
 
 
-def _check_storage(
-    study: Study, name: str, cells: list[Cell], images: GoldenImages, image_bytes: int
-) -> None:
+def _check_storage(study: Study, name: str, cells: list[Cell], images: Path, image_bytes: int) -> None:
     """Check one storage for its largest trial, and for the data sets if they lie on the same file system."""
     workloads = {cell.workload: study.workloads[cell.workload] for cell in cells}
     data = max(workload.data_bytes for workload in workloads.values())
@@ -55,7 +63,7 @@ def _check_storage(
     place = study.storages[name].places()["data"]
     if place.directory is not None:
         directory = resolved(f"storage `{name}`", place.directory)
-        needs["data"] += image_bytes if same_file_system(directory, images.folder) else 0
+        needs["data"] += image_bytes if same_file_system(directory, images) else 0
     check_layout(name, study.storages[name], needs)
 
 

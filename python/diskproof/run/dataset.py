@@ -54,16 +54,17 @@ class GoldenImage:
     load_s: float
 
 
+def is_loaded(folder: Path, server: ServerKind, workload: Load, seed: int) -> bool:
+    """Return whether a folder has the image of a data set."""
+    return (folder / _key(server, workload, seed) / FACTS).is_file()
+
+
 class GoldenImages:
     """The images of one folder; kept between runs until `diskproof clean --images`."""
 
     def __init__(self, folder: Path, journal: Journal) -> None:
         self.folder = folder
         self._journal = journal
-
-    def has(self, server: ServerKind, workload: Load, seed: int) -> bool:
-        """Return whether the image of a data set exists."""
-        return (self.folder / _key(server, workload, seed) / FACTS).is_file()
 
     def get(self, server: ServerKind, workload: Load, seed: int) -> GoldenImage:
         """Return the image of a data set that has been loaded."""

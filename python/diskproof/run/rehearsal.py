@@ -1,9 +1,12 @@
 """Checks of a plan before anything starts: the programs read what the study names."""
 
+from collections.abc import Mapping
+
 from diskproof import disk, load
 from diskproof.families import of
 from diskproof.fio import program as fio
 from diskproof.results.plan import Plan
+from diskproof.server.base import ServerError, ServerKind
 from diskproof.storage.kinds.base import resolved, same_file_system
 from diskproof.study.loads.fileio import Fileio
 from diskproof.study.model import Study
@@ -53,6 +56,16 @@ def _lie_apart(storage: str, data: PlaceChoice, redo: PlaceChoice) -> bool:
     if "command" in (data.kind, redo.kind):
         return False  # only its commands decide
     return data.key != redo.key
+
+
+def check_variables(study: Study, plan: Plan, servers: Mapping[str, ServerKind]) -> None:
+    """Refuse variables that a server does not take, before it gets its data."""
+    for name, tuning in dict.fromkeys((cell.server, cell.tuning) for cell in plan.cells):
+        if name in servers:
+            try:
+                servers[name].check_variables(study.tunings[tuning].variables_as_text())
+            except ServerError as error:
+                raise StudyError(f"tuning `{tuning}` on server `{name}`: {error}") from None
 
 
 def check_fio(study: Study, plan: Plan) -> None:

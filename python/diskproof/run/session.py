@@ -20,8 +20,8 @@ from diskproof.results.trial import Finding, Trial
 from diskproof.run.bench import Bench
 from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cutcells import with_cut_cells
-from diskproof.run.dataset import IMAGES, GoldenImages, described
-from diskproof.run.rehearsal import check_fio, rehearse
+from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
+from diskproof.run.rehearsal import check_fio, check_variables, rehearse
 from diskproof.run.resume import check_same_machine, folder_to_resume
 from diskproof.server.base import ServerKind
 from diskproof.server.choice import find_chosen
@@ -110,6 +110,7 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
     division = divide(plan.cpus) if plan.cpus else None
     check_fio(study, plan)
     check_claims(study, plan)
+    check_variables(study, plan, servers)
     rehearse(file, plan)
 
     def show(undone: Undone) -> None:
@@ -127,7 +128,7 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         if request.resume:
             folder = folder_to_resume(request.out, request.file, request.plan)
         images = GoldenImages(request.out.absolute() / IMAGES, journal)
-        check_room(study, plan, servers, images)
+        check_room(study, plan, servers, images.folder)
         with closing(Places(journal, disk_limits(study, plan))) as places:
             bench = _set_up(request, whole, servers, images, journal, places, folder, division, wake_up_us)
             if within is None:
@@ -202,7 +203,7 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
     served = [cell for cell in request.plan.cells if cell.has_server]
     for server, workload_name in dict.fromkeys((cell.server, cell.workload) for cell in served):
         workload, kind = bench.study.workloads[workload_name], bench.servers[server]
-        if not bench.images.has(kind, workload, bench.seed):
+        if not is_loaded(bench.images.folder, kind, workload, bench.seed):
             what = described(workload) if workload.prepares else "an empty database"
             progress.note(f"loading {what} into {server}, once")
             copies = bench.folder.scripts(workload_name)

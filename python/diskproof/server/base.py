@@ -292,7 +292,7 @@ class ServerKind(ABC):
         family = of(self.facts.family)
         if redo_bytes is not None and not family.sized_redo_log:
             raise ServerError(f"the log of {family.title} has no set size: leave the redo log's size out")
-        tuned = family.tuned(level) | _user_variables(variables, family)
+        tuned = family.tuned(level) | user_variables(variables, family)
         return self._settings(dirs, tuned, memory_bytes, max_clients, redo_bytes)
 
     @abstractmethod
@@ -305,6 +305,10 @@ class ServerKind(ABC):
         redo_bytes: int | None,
     ) -> Settings:
         """Return the variables for one trial, given those of its tuning level."""
+
+    def check_variables(self, variables: Mapping[str, str]) -> None:
+        """Ask the server itself, before it has data, whether it takes a study's variables (ServerError)."""
+        user_variables(variables, of(self.facts.family))
 
     @abstractmethod
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
@@ -343,7 +347,7 @@ def connections(max_clients: int) -> str:
     return str(max_clients * 2 + 10)
 
 
-def _user_variables(variables: Mapping[str, str], family: FamilyFacts) -> dict[str, str]:
+def user_variables(variables: Mapping[str, str], family: FamilyFacts) -> dict[str, str]:
     """Return the user's own variables under the server's spelling of their names."""
     wanted = {}
     for given, value in variables.items():

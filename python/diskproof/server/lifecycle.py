@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -18,7 +18,7 @@ from diskproof.server.log import ServerLog
 from diskproof.system import programs
 from diskproof.system.journal import described, is_gone, processes_in
 from diskproof.system.mounts import mount_of
-from diskproof.system.programs import Process, TimedOut
+from diskproof.system.programs import Ended, Process, TimedOut
 
 LOOK_S = 1.0
 """Between two looks at the log of a silent server: its recovery may be what is being timed."""
@@ -201,16 +201,25 @@ ANSWER_S = 20.0
 
 def answer_of(program: Path, *arguments: str, may_fail: bool = False) -> str:
     """Return what a server's program prints about itself; ServerNotFoundError if it does not run."""
-    try:
-        result = programs.run([str(program), *arguments], limit_s=ANSWER_S)
-    except (OSError, TimedOut) as error:
-        raise ServerNotFoundError(f"{program} cannot be run: {error}") from error
+    result = _run(program, arguments)
     if result.code != 0 and not may_fail:
         raise ServerNotFoundError(
             f"{program} cannot be run: {result.complaint}; install what it lacks "
             f"(ldd {program} names missing libraries)"
         )
     return result.out
+
+
+def complaint_of(program: Path, *arguments: str) -> str:
+    """Return what a server's program writes to stderr; ServerNotFoundError if it does not run."""
+    return _run(program, arguments).err
+
+
+def _run(program: Path, arguments: Sequence[str]) -> Ended:
+    try:
+        return programs.run([str(program), *arguments], limit_s=ANSWER_S)
+    except (OSError, TimedOut) as error:
+        raise ServerNotFoundError(f"{program} cannot be run: {error}") from error
 
 
 def is_on_zfs(directory: Path) -> bool:

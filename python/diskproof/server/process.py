@@ -1,12 +1,15 @@
 """A server that is a process of its own: how it is started, asked, and what is common to its end."""
 
 import re
+import tempfile
 import time
 from abc import abstractmethod
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from diskproof.families import of
 from diskproof.results.machine import ServerFacts
 from diskproof.results.record import Family
 from diskproof.server.base import (
@@ -19,6 +22,7 @@ from diskproof.server.base import (
     ServerFailedError,
     ServerKind,
     Settings,
+    user_variables,
 )
 from diskproof.server.lifecycle import (
     check_socket_folder,
@@ -29,7 +33,7 @@ from diskproof.server.lifecycle import (
     wait_for_end,
     wait_until,
 )
-from diskproof.server.log import ServerLog, complaints, why_not_started
+from diskproof.server.log import ServerLog, complaints, refusal, refused_variable, why_not_started
 from diskproof.system.processes import Starter
 from diskproof.system.programs import Process
 
@@ -195,6 +199,22 @@ class ServerProgram(ServerKind):
             log=log if self.logs_progress else None,
         )
         return running
+
+    def check_variables(self, variables: Mapping[str, str]) -> None:
+        """Let the server's program read a configuration of these alone, without a start."""
+        wanted = user_variables(variables, of(self.facts.family))
+        with tempfile.TemporaryDirectory(prefix="diskproof-") as folder:
+            said = self._answer_to(wanted, Path(folder)) if wanted else ""
+        if refused := refused_variable(said, self.refusals, wanted):
+            raise refusal(self.facts, *refused, self._known())
+
+    @abstractmethod
+    def _answer_to(self, variables: Mapping[str, str], folder: Path) -> str:
+        """Return what the program says to a configuration, written to an empty folder."""
+
+    @abstractmethod
+    def _known(self) -> Collection[str]:
+        """Return the names of the server's variables, as far as its program lists them."""
 
     @abstractmethod
     def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from diskproof import load
 from diskproof.families.sqlite import SQLITE
 from diskproof.results.machine import ServerFacts
 from diskproof.server.base import (
@@ -21,7 +22,9 @@ from diskproof.server.base import (
     ServerKind,
     ServerTooSlowError,
     Settings,
+    user_variables,
 )
+from diskproof.server.lifecycle import complaint_of
 from diskproof.system.processes import Starter
 
 BUSY_TIMEOUT_MS = 5000
@@ -58,6 +61,16 @@ class SqliteServer(ServerKind):
         """Return the PRAGMAs for one trial, named as the load generator's URL names them."""
         del dirs, redo_bytes
         return Settings(_common(memory_bytes, max_clients), tuned)
+
+    def check_variables(self, variables: Mapping[str, str]) -> None:
+        """Let the load generator read a URL with these; there is no database behind it."""
+        wanted = urlencode(user_variables(variables, SQLITE))
+        said = complaint_of(
+            Path(load.program()), "cleanup", "oltp", "--url", f"sqlite:/dev/null/none?{wanted}"
+        )
+        if "the URL's parameter" in said:
+            words = said.strip().removeprefix("diskproof-load: ")
+            raise ServerError(f"SQLite refuses its variables: {words}; correct them in the study's tuning")
 
     def loading_settings(self, dirs: Dirs, *, memory_bytes: int, max_clients: int) -> Settings:
         """Return the PRAGMAs for filling a golden image: one writer at a time, so one cache is in use."""

@@ -7,8 +7,6 @@ from itertools import combinations
 from pathlib import Path
 
 from diskproof.results.plan import Plan
-from diskproof.storage import zfs
-from diskproof.storage.disks import check_may_format
 from diskproof.storage.kinds.base import StorageError
 from diskproof.study.model import Study
 from diskproof.study.places import PlaceChoice
@@ -43,16 +41,6 @@ def check_claims(study: Study, plan: Plan) -> None:
                 f"{one} and {other} are two places on one disk, but a run formats all its places before the "
                 "first trial: give each its own disk or partition, make two studies, or use virtual disks"
             )
-
-
-def check_rights(study: Study, plan: Plan) -> None:
-    """Refuse places that need root if the user is not root; StorageError names the first of them."""
-    for name in dict.fromkeys(cell.storage for cell in plan.cells):
-        for choice in study.storages[name].places().values():
-            if choice.zpool is not None:
-                zfs.check_may_pool(f"storage `{name}`")
-            if choice.block is not None:
-                check_may_format(f"storage `{name}`", str(choice.block))
 
 
 def _claims(study: Study, plan: Plan) -> Iterator[Claim]:

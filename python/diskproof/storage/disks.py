@@ -150,17 +150,10 @@ def _check_kind(what: str, path: Path) -> None:
         raise StorageError(
             f"{what}: {path} is not a block device; `lsblk` lists them. For a folder, use `directory`"
         )
-    check_may_format(what, str(path))
+    if os.geteuid() != 0:
+        raise StorageError(f"{what}: only root may overwrite {path}; run as root, or name a directory on it")
     if (_sys(path) / "ro").read_text().strip() == "1":
         raise StorageError(f"{what}: {path} is read-only; `blockdev --setrw {path}` may change that")
-
-
-def check_may_format(what: str, device: str) -> None:
-    """Refuse a block device if this user may not format it."""
-    if os.geteuid() != 0:
-        raise StorageError(
-            f"{what}: only root may overwrite {device}; run as root, or name a directory on it"
-        )
 
 
 def use(path: Path) -> str | None:

@@ -91,7 +91,7 @@ class PlaceKeys(Part):
     directory: Location | None = Field(
         None,
         description="A directory on the storage to test: absent, empty, or left by diskproof. "
-        "A relative path starts at the working directory",
+        "A relative path starts at the working directory; the parent of an absolute one must exist",
     )
     ram: Size | None = Field(
         None, ge=16 * 2**20, description="Main memory: a tmpfs of this size, such as `1 GiB`"

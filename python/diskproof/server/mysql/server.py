@@ -1,9 +1,12 @@
 """One installation of the MySQL family: what it needs, made and started."""
 
 import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from diskproof.families.mysql import MYSQL
 from diskproof.server.base import DATABASE, Dirs, ServerError, Settings
+from diskproof.server.lifecycle import complaint_of
 from diskproof.server.log import ServerLog
 from diskproof.server.mysql import options
 from diskproof.server.mysql.installation import Installation
@@ -75,6 +78,16 @@ class MysqlServer(ServerProgram):
         common, notes = options.common(self.installation, dirs, memory_bytes, max_clients)
         common["innodb_fast_shutdown"] = "1"
         return Settings(common, MYSQL.tuned("unsafe") | {"log_bin": "OFF"}, kept=True, notes=notes)
+
+    def _answer_to(self, variables: Mapping[str, str], folder: Path) -> str:
+        dirs = Dirs(*[folder] * 6)
+        command = self._configured(dirs, Settings({}, dict(variables)))
+        validates = self.installation.mysql_since(8, 0, 16)
+        reads = ["--validate-config"] if validates else ["--verbose", "--help"]
+        return complaint_of(Path(command[0]), *command[1:], *reads) + ServerLog(dirs.error_log).tail()
+
+    def _known(self) -> Collection[str]:
+        return self.installation.known
 
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
         """Make the system tables, a root without a password on the private socket, and an empty database."""

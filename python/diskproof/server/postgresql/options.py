@@ -65,6 +65,11 @@ def _timings(server: Installation) -> dict[str, str]:
 def configuration(dirs: Dirs, variables: Mapping[str, str]) -> str:
     """Return the whole postgresql.conf."""
     parameters = {**variables, "unix_socket_directories": str(dirs.run)}
+    return conf_file(parameters)
+
+
+def conf_file(parameters: Mapping[str, str]) -> str:
+    """Return a postgresql.conf with these parameters."""
     lines = [f"{name} = {quoted(value)}" for name, value in parameters.items()]
     return "\n".join([*lines, ""])
 

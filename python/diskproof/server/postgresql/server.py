@@ -2,11 +2,13 @@
 
 import re
 import shutil
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from diskproof.families.postgresql import POSTGRESQL
 from diskproof.server.base import Dirs, Settings
-from diskproof.server.lifecycle import is_on_zfs
+from diskproof.server.lifecycle import answer_of, complaint_of, is_on_zfs
 from diskproof.server.log import ServerLog
 from diskproof.server.postgresql import cluster, options
 from diskproof.server.postgresql.installation import Installation
@@ -73,6 +75,15 @@ class PostgresqlServer(ServerProgram):
         # The lab settles the tables when all rows are there; an earlier vacuum would be done again.
         common |= {"autovacuum": "off", "maintenance_work_mem": "128MB"}
         return Settings(common, POSTGRESQL.tuned("unsafe"), kept=True)
+
+    def _answer_to(self, variables: Mapping[str, str], folder: Path) -> str:
+        (folder / "postgresql.conf").write_text(options.conf_file(variables))
+        # `-C` reads the whole configuration and starts nothing, so root may ask, too.
+        return complaint_of(self.installation.binary, "-C", "fsync", "-D", str(folder))
+
+    def _known(self) -> Collection[str]:
+        listed = answer_of(self.installation.binary, "--describe-config")
+        return [line.partition("\t")[0] for line in listed.splitlines()]
 
     def initialise(self, dirs: Dirs, starter: Starter) -> None:
         """Make an empty database on empty directories."""

@@ -169,12 +169,15 @@ def resolved(what: str, directory: Path) -> Path:
     return path
 
 
-def strangers_in(directory: Path, *known: str) -> str | None:
-    """Return a name in a directory that neither a run nor `known` explains; None if there is none."""
+def strangers_in(directory: Path) -> str | None:
+    """Return a name in a directory that no run explains; None if there is none.
+
+    `lost+found` comes with each new ext4.
+    """
     if not directory.exists():
         return None
     names = (entry.name for entry in directory.iterdir())
-    return min((name for name in names if not SCRATCH.fullmatch(name) and name not in known), default=None)
+    return min((name for name in names if name != "lost+found" and not SCRATCH.fullmatch(name)), default=None)
 
 
 def check_free(what: str, path: Path, need_bytes: int) -> None:

@@ -32,7 +32,7 @@ def prepare(choice: PlaceChoice, journal: Journal) -> PlainPlace:
     _run(wanted.set_up)
     if not folder.is_dir():
         raise StorageError(f"`{wanted.set_up}` succeeded, but there is no directory {folder}")
-    if stranger := strangers_in(folder, "lost+found"):
+    if stranger := strangers_in(folder):
         raise StorageError(f"after `{wanted.set_up}` {folder} holds `{stranger}`: it must be empty")
     return directory.make("command", folder, journal)
 
