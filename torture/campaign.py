@@ -1,7 +1,8 @@
 """Kills and other disturbances by seed: what `make torture` runs.
 
 Each case starts a short piece of work, disturbs it, cleans up and compares everything with the state before.
-Ends with 1 if anything was found. `--seed 7 --only 123` runs one case again.
+Ends with 1 if anything was found. `--seed 7 --only 11 123` runs one case again; the first number
+is of the same work without disturbance, which has the loaded data and the length for the other.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from left import CONNECTIONS, mounts
+from works import WORKS
 
 HERE = Path(__file__).parent
 LIMIT_S = 400.0
@@ -31,9 +33,6 @@ LIMIT_S = 400.0
 NAMESPACES = ("unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--ipc")
 INIT = '"$@"; exit $?'
 """The shell is the first process, which collects those whose parents are gone."""
-
-QUIET_START_S = 0.17
-STARTS = 3
 
 FINDINGS = ("left", "harmed", "hung", "traceback", "exit code", "broken")
 
@@ -55,21 +54,20 @@ def main() -> int:
         sys.exit("only root has namespaces, loop devices and mounts of its own: run as root")
     console = Console(width=150, highlight=False, soft_wrap=True)
     tallies: dict[str, Tally] = {}
-    with tempfile.TemporaryDirectory(prefix="torture-images-") as golden:
-        slowness = measure_slowness()
-        console.print(f"seed {arguments.seed}; this machine is {slowness:.1f} times as slow as a quiet one")
+    with tempfile.TemporaryDirectory(prefix="torture-images-") as kept:
         started = time.monotonic()
         for done, number in enumerate(arguments.only or range(arguments.count), start=1):
             began = time.monotonic()
-            outcome = run_case(arguments.seed, number, Path(golden), slowness)
+            outcome = run_case(arguments.seed, number, kept)
             tally = tallies.setdefault(outcome["work"], Tally())
             tally.cases += 1
             tally.kills += outcome["kills"]
             tally.seconds += time.monotonic() - began
             tally.found.update(kind_of(one) for one in outcome["found"])
             case = f"{outcome['work']}, {outcome['disturbance']}, {outcome['moment']}"
+            again = f"--seed {arguments.seed} --only {number % len(WORKS)} {number}"
             for one in outcome["found"]:
-                console.print(f"--seed {arguments.seed} --only {number}: {case}: {one}", markup=False)
+                console.print(f"{again}: {case}: {one}", markup=False)
             if arguments.verbose or (outcome["found"] and arguments.only):
                 console.print(outcome["said"], markup=False)
             if done % 10 == 0 or arguments.only:
@@ -91,12 +89,11 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run_case(seed: int, number: int, golden: Path, slowness: float) -> dict[str, Any]:
+def run_case(seed: int, number: int, kept: str) -> dict[str, Any]:
     """Run one case in namespaces of its own and return its outcome."""
-    kept = [str(HERE.parent), sys.prefix, str(golden)]
     words = [*NAMESPACES, "sh", "-c", INIT, "sh", sys.executable, str(HERE / "case.py")]
     process = subprocess.Popen(
-        [*words, str(seed), str(number), str(golden), str(slowness), *kept],
+        [*words, str(seed), str(number), kept, str(HERE.parent), sys.prefix],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -129,16 +126,6 @@ def abort_connections(pid: int) -> None:
             if mount.kind.startswith("fuse"):
                 with suppress(OSError):
                     (CONNECTIONS / str(mount.minor) / "abort").write_text("1")
-
-
-def measure_slowness() -> float:
-    """Return how many times as long as on a quiet machine the lab takes to start."""
-    started = time.monotonic()
-    for _ in range(STARTS):
-        subprocess.run(
-            (sys.executable, "-m", "diskproof", "--version"), check=True, stdout=subprocess.DEVNULL
-        )
-    return max(1.0, (time.monotonic() - started) / STARTS / QUIET_START_S)
 
 
 def kind_of(found: str) -> str:

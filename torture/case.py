@@ -19,7 +19,7 @@ from random import Random
 
 import psutil
 
-from disturbances import DISTURBANCES, FILLER, SIGNALS, Scene, choose_moment
+from disturbances import DISTURBANCES, FILLER, SIGNALS, Moment, Scene, choose_moment
 from left import CONNECTIONS, ROOTS, Seen, Things, differences, everything, mounts, processes
 from works import CLEAN, WORKS, is_possible
 
@@ -27,8 +27,8 @@ CLEAN_LIMIT_S = 10.0
 SIGNAL_LIMIT_S = 30.0
 """Limit for an orderly end: a server stops, file systems are unmounted."""
 
-SLOW = 6.0
-"""How many times as long as on a quiet machine work may take."""
+SLOW = 4.0
+"""How many times as long as undisturbed work may take."""
 
 SETTLE_S = 3.0
 """How long the kernel may take to release what was detached."""
@@ -73,7 +73,7 @@ class Outcome:
 class Case:
     """One case."""
 
-    def __init__(self, seed: int, number: int, golden: Path, slowness: float) -> None:
+    def __init__(self, seed: int, number: int, kept: list[Path]) -> None:
         """Choose the work, the disturbance and the moment by seed."""
         self.random = Random(f"{seed} {number}")
         self.work = WORKS[number % len(WORKS)]  # each kind in turn
@@ -82,11 +82,13 @@ class Case:
         if number < len(WORKS):
             self.disturbance = CALM
         self.then_clean = self.disturbance == "SIGKILL" and self.random.random() < 0.25
-        self.moment = choose_moment(self.random, self.work.seconds * slowness, self.work.phases)
-        self.resumes = self.random.random() < 0.4
+        self.kept = kept
+        self.golden = kept[0] / self.work.name.replace(" ", "-")
+        self.length = self.golden.with_suffix(".seconds")
+        self.seconds = float(self.length.read_text()) if self.length.exists() else self.work.seconds
+        self.moment = choose_moment(self.random, self.seconds, self.work.phases)
+        self.resumes = self.random.random() < 0.3
         self.fresh = self.random.random() < 0.3
-        self.slowness = slowness
-        self.golden = golden / self.work.name.replace(" ", "-")
         self.folder = Path("/tmp") / f"torture-{seed}-{number}"
         self.seen = Seen()
         self.outcome = Outcome(self.work.name, self.disturbance, str(self.moment))
@@ -102,9 +104,14 @@ class Case:
         before = self._everything()
         scene = self._start(*self.work.verb)
         ends = ENDS.get(self.disturbance, SOUND)
-        if self.disturbance != CALM and self.moment.wait(scene):
-            ends |= self._strike(scene)
-        self._end(scene, SIGNAL_LIMIT_S if self.disturbance in SIGNALS else self._limit(), ends)
+        if self.disturbance != CALM:
+            if self.moment.wait(scene):
+                ends |= self._strike(scene)
+            self._end(scene, SIGNAL_LIMIT_S if self.disturbance in SIGNALS else self._limit(), ends)
+        elif Moment(0).wait(scene):
+            began = time.monotonic()
+            self._end(scene, self._limit(), ends)
+            self.length.write_text(f"{time.monotonic() - began:.2f}")
         if self.disturbance == "full disk" and self.random.random() < 0.5:
             self._clean(full=True)
         for full in (self.folder / FILLER, self.folder / "disk" / FILLER):
@@ -183,7 +190,7 @@ class Case:
     def _kill_clean(self) -> None:
         """Kill `clean` itself, at any moment of its short life."""
         scene = self._start(*CLEAN.verb)
-        if choose_moment(self.random, CLEAN.seconds * self.slowness, CLEAN.phases).wait(scene):
+        if choose_moment(self.random, CLEAN.seconds, CLEAN.phases).wait(scene):
             self.outcome.kills += 1
             self.outcome.disturbance += ", SIGKILL of clean"
             scene.process.kill()
@@ -194,7 +201,7 @@ class Case:
         self._end(self._start(*CLEAN.verb), CLEAN_LIMIT_S, {0, 2} if full else {0})
 
     def _limit(self) -> float:
-        return 20.0 + self.work.seconds * self.slowness * SLOW
+        return 20.0 + self.seconds * SLOW
 
     def _end(self, scene: Scene, limit_s: float, codes: AbstractSet[int]) -> None:
         """Wait for the end of a program: in time, with a known exit code, and with words if it failed."""
@@ -229,6 +236,7 @@ class Case:
                 state / "lock",
                 state / "disks" / "lock",
                 *OF_PROGRAMS,
+                *self.kept,
             ),
         )
 
@@ -275,13 +283,13 @@ def _where(pid: int) -> str:
 
 
 def main() -> None:
-    """Run the case that the arguments name: seed, number, folder of golden images, slowness, kept paths."""
-    seed, number, golden, slowness, *kept = sys.argv[1:]
+    """Run the case that the arguments name: seed, number, a folder for later cases, others to keep."""
+    seed, number, *kept = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
     if Path("/proc/1/comm").read_text().strip() not in {"sh", "dash", "bash"} or os.getppid() != 1:
         sys.exit("a case runs in namespaces of its own: use campaign.py")
-    case = Case(int(seed), int(number), Path(golden), float(slowness))
-    _hide(ROOTS, [Path(path) for path in kept])
+    case = Case(int(seed), int(number), [Path(path) for path in kept])
+    _hide(ROOTS, case.kept)
     try:
         outcome = case.run()
     finally:

@@ -16,7 +16,7 @@ import psutil
 SPREAD_S = 0.15
 """How long after a program's start a moment that aims at it may lie."""
 
-POLL_S = 0.002
+POLL_S = 0.01
 
 
 @dataclass
@@ -28,8 +28,8 @@ class Scene:
     """Descriptor of the file that has what it says."""
     folder: Path
     random: Random
-    look: Callable[[], object]
-    """Notes what belongs to the work; called again and again."""
+    look: Callable[[], bool]
+    """Notes what belongs to the work; returns whether it has a journal, and so something to undo."""
     strangers: frozenset[int]
     """Processes that are not the work's."""
 
@@ -49,20 +49,25 @@ class Scene:
 
 @dataclass(frozen=True)
 class Moment:
-    """When it happens: after a time, or after a program was started by the work for the n-th time."""
+    """When it happens: after the start, after the journal's first line, or at a start of a program."""
 
     after_s: float
     program: str = ""
     nth: int = 1
+    at_once: bool = False
+    """Not even the journal is waited for."""
 
     def __str__(self) -> str:
         """Return it in words."""
-        if not self.program:
-            return f"after {self.after_s:.3f} s"
-        return f"{self.after_s * 1000:.0f} ms after start {self.nth} of {self.program}"
+        if self.program:
+            return f"{self.after_s * 1000:.0f} ms after start {self.nth} of {self.program}"
+        return f"{self.after_s:.3f} s after {'its start' if self.at_once else 'it took the machine'}"
 
     def wait(self, scene: Scene) -> bool:
         """Wait for it; return whether the work still runs then."""
+        while not (self.at_once or scene.look()):
+            if not scene.wait(POLL_S):
+                return False
         started: set[int] = set()
         while self.program and len(started) < self.nth:
             if not scene.wait(POLL_S):
@@ -76,13 +81,13 @@ class Moment:
 
 def choose_moment(random: Random, seconds: float, phases: tuple[str, ...]) -> Moment:
     """Choose a moment: most are at starts and ends, of the work or of one of its programs."""
-    match random.choices(("start", "phase", "anywhere", "end"), (20, 40, 25, 15))[0]:
+    match random.choices(("start", "phase", "anywhere", "end"), (10, 45, 30, 15))[0]:
         case "start":
-            return Moment(random.uniform(0, 1.0))
+            return Moment(random.uniform(0, 2.0), at_once=True)
         case "phase" if phases:
             return Moment(random.uniform(0, SPREAD_S), random.choice(phases), random.choice((1, 1, 1, 2, 3)))
         case "end":
-            return Moment(seconds * random.uniform(0.85, 1.1))
+            return Moment(seconds * random.uniform(0.85, 1.05))
         case _:
             return Moment(random.uniform(0, seconds))
 

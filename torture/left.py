@@ -37,10 +37,11 @@ class Seen:
     connections: set[int] = field(default_factory=set)
     """FUSE connections, by number."""
 
-    def look(self, state: Path) -> None:
-        """Note what is there now."""
+    def look(self, state: Path) -> bool:
+        """Note what is there now; return whether any run has begun."""
         self.marks |= {path.stem for path in state.rglob("*.jsonl") if re.fullmatch("[0-9a-f]{8}", path.stem)}
         self.connections |= {mount.minor for mount in mounts() if mount.kind.startswith("fuse")}
+        return bool(self.marks)
 
     def is_named(self, text: str) -> bool:
         """Return whether a text has one of the marks in it."""

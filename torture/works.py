@@ -72,7 +72,7 @@ class Work:
 
     name: str
     seconds: float
-    """How long it takes on a quiet machine."""
+    """How long it takes on a quiet machine, from the beginning of its journal."""
     phases: tuple[str, ...]
     """Programs whose starts are moments to aim at."""
     study: str = ""
