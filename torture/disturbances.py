@@ -85,7 +85,7 @@ def choose_moment(random: Random, seconds: float, phases: tuple[str, ...]) -> Mo
         case "start":
             return Moment(random.uniform(0, 2.0), at_once=True)
         case "phase" if phases:
-            return Moment(random.uniform(0, SPREAD_S), random.choice(phases), random.choice((1, 1, 1, 2, 3)))
+            return Moment(random.uniform(0, SPREAD_S), random.choice(phases), random.choice((1, 1, 2)))
         case "end":
             return Moment(seconds * random.uniform(0.85, 1.05))
         case _:
