@@ -262,6 +262,23 @@ def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> 
     assert "another version of this study" in refused.stderr
 
 
+def test_a_lab_that_was_stopped_amid_a_measurement_makes_its_trial_invalid(tmp_path: Path) -> None:
+    """The load is in a session of its own and goes on, so the counters cover another time."""
+    write_study(tmp_path, blocks=1, measure_s=1)
+    process = begin(tmp_path, "run", "study.toml")
+    wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
+    time.sleep(0.6)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(2)
+    process.send_signal(signal.SIGCONT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 12, err
+    stopped, undisturbed = trials_in(tmp_path)
+    assert stopped.finished
+    assert "stopped" in [finding.check for finding in invalidating(run_folder(tmp_path), stopped)]
+    assert "stopped" not in [finding.check for finding in undisturbed.findings]
+
+
 @needs_mariadb
 @pytest.mark.parametrize("moment", ["loading", "measuring"])
 def test_sigkill_leaves_nothing_that_clean_does_not_clear(tmp_path: Path, moment: str) -> None:

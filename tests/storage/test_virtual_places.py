@@ -26,7 +26,7 @@ from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
 from diskproof.study.places import FileSystem
 from diskproof.study.storages import StorageChoice
-from diskproof.system.journal import Journal, clean, processes_of
+from diskproof.system.journal import Journal, clean, is_gone, processes_of
 from diskproof.system.mounts import describe
 from support.virtual import VOLUME, left_of, needs_virtual_disks
 
@@ -254,6 +254,22 @@ def test_the_path_to_a_disk_is_measured_once_a_run(journal: Journal) -> None:
     attached = virtual.attach(virtual.Wanted("null", size_bytes=MIB, path_us=measured), journal)
     assert attached.facts.path_us == pytest.approx(measured, abs=0.1)
     attached.detach()
+
+
+@pytest.mark.usefixtures("no_dead_mounts")
+def test_a_probe_that_is_killed_has_words(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = path_cost._read_us
+
+    def killed(block: Path) -> float:
+        for process in processes_of(journal.mark):
+            process.kill()
+            while not is_gone(process):
+                time.sleep(0.01)
+        return read(block)
+
+    monkeypatch.setattr(path_cost, "_read_us", killed)
+    with pytest.raises(disk.DiskError, match=r"its probe was killed by SIGKILL.*try again"):
+        path_cost.path_us(journal, below_floor=True)
 
 
 def test_without_loop_devices_a_disk_is_a_directory(
