@@ -26,7 +26,7 @@ from diskproof.storage.filesystem import (
     mount,
     unmount,
 )
-from diskproof.storage.kinds.base import StorageError, nearest
+from diskproof.storage.kinds.base import StorageError, resolved
 from diskproof.study.places import FileSystem
 from diskproof.system.endings import ignore_endings
 from diskproof.system.journal import Journal, processes_of, state_folder, undo
@@ -166,14 +166,14 @@ def _options(wanted: Wanted) -> Iterator[str]:
 
 def _made(mount_point: Path, journal: Journal) -> Path:
     """Return the mount point, made if it does not exist; it is removed with the disk."""
-    absolute = mount_point.absolute()
+    real = resolved("--mount", mount_point)
     try:
-        journal.parents(absolute / "mounted here")
+        journal.parents(real / "mounted here")
     except OSError as error:
         raise StorageError(
-            f"{absolute} cannot be made ({error.strerror}); name another directory with --mount"
+            f"{real} cannot be made ({error.strerror}); name another directory with --mount"
         ) from None
-    return absolute
+    return real
 
 
 def _check(wanted: Wanted) -> None:
@@ -212,11 +212,8 @@ def _check_memory(option: str, size_bytes: int) -> None:
 def _check_mount_point(path: Path) -> None:
     if is_mounted(path.absolute()):
         raise StorageError(f"{path} is a mount point already; name another directory with --mount")
-    if not path.exists():
-        if not nearest(path).is_dir():
-            raise StorageError(f"{nearest(path)} is not a directory; name another with --mount")
-        return
-    if not path.is_dir() or any(path.iterdir()):
+    real = resolved("--mount", path)
+    if real.exists() and any(real.iterdir()):
         raise StorageError(f"{path} is not an empty directory; name another with --mount")
 
 
