@@ -21,6 +21,9 @@ LONG = ("crash", "run")
 _skipped: list[str] = []
 
 
+os.umask(0o022)  # a state folder that a group may write to is refused
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.parent.name not in LONG)
 

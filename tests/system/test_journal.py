@@ -410,6 +410,20 @@ def test_a_state_folder_that_others_may_write_to_is_refused(mode: int) -> None:
     assert not list(state_folder().iterdir())
 
 
+def test_the_state_folder_is_closed_to_others_whatever_is_usual(tmp_path: Path) -> None:
+    before = os.umask(0o000)
+    try:
+        Journal.outliving(state_folder() / "disks", "a disk, before any run").finish()
+        Journal.begin("test").finish()
+        journal = Journal.begin("test")
+        assert journal.path.stat().st_mode & 0o077 == 0
+        assert journal.directory(tmp_path / "work").stat().st_mode & 0o022 == 0
+        assert all(item.done for item in journal.finish())
+        assert clean() == []
+    finally:
+        os.umask(before)
+
+
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("dear")
     state_folder().mkdir()

@@ -129,12 +129,15 @@ def test_what_others_can_rename_is_named(tmp_path: Path) -> None:
 
 
 @needs_root
-def test_what_another_user_owns_is_named(tmp_path: Path) -> None:
+def test_what_another_user_owns_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SUDO_UID", raising=False)
     place = tmp_path / "home" / "place"
     place.mkdir(parents=True)
     for owner, said in ((65534, f"{tmp_path / 'home'} belongs to nobody"), (4_000_111, "user 4000111")):
         os.chown(tmp_path / "home", owner, 0)
         assert said in str(why_replaceable(place))
+    monkeypatch.setenv("SUDO_UID", "4000111")
+    assert why_replaceable(place) is None
 
 
 def test_a_journal_removes_what_it_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

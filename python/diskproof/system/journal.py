@@ -329,14 +329,14 @@ def _check_ours(path: Path, found: os.stat_result) -> None:
         raise RefusalError("diskproof did not make this: remove it")
     if found.st_size > LARGEST_BYTES:
         raise RefusalError(f"it has {found.st_size:,} bytes, more than any journal: remove it")
-    _check_owner("it", found)
+    _check_owner("it", found, "remove it")
 
 
-def _check_owner(what: str, found: os.stat_result) -> None:
+def _check_owner(what: str, found: os.stat_result, remedy: str) -> None:
     if found.st_uid != os.geteuid():
-        raise RefusalError(f"{what} belongs to another user (id {found.st_uid}), so it may name anything")
+        raise RefusalError(f"{what} belongs to another user (id {found.st_uid}): {remedy}")
     if found.st_mode & OTHERS_WRITE:
-        raise RefusalError(f"others may write to {what}: look at it, then `chmod go-w`")
+        raise RefusalError(f"others may write to {what}: look at it, then `chmod go-w`, or {remedy}")
 
 
 def _entry(line: bytes) -> Entry | None:
@@ -389,8 +389,9 @@ def _append(path: Path, entry: Entry) -> None:
 
 def _lock_file(folder: Path) -> IO[str]:
     with _writing_in(folder):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _check_owner(f"the state folder {folder}", folder.stat())
+        for each in (state_folder(), folder):
+            each.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _check_owner(f"the state folder {folder}", folder.stat(), "set DISKPROOF_STATE to another folder")
         file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         return os.fdopen(file, "r+", encoding="utf-8")
 

@@ -145,11 +145,12 @@ def why_replaceable(path: Path) -> str | None:
     """Return why others could put another directory in the place of one that exists, for root to refuse it.
 
     They can rename it, or a folder above it, if they own the folder around it, or may write to that. In a
-    sticky folder, such as /tmp, only owners rename.
+    sticky folder, such as /tmp, only owners rename. Who became root by sudo is trusted.
     """
+    trusted = {"0", str(os.geteuid()), os.environ.get("SUDO_UID")}
     for folder in (path, *path.parents):
         found = folder.stat()
-        if found.st_uid not in (0, os.geteuid()):
+        if str(found.st_uid) not in trusted:
             return f"{folder} belongs to {_user(found.st_uid)}"
         if found.st_mode & OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
             return f"others may write to {folder} (mode {stat.S_IMODE(found.st_mode):o})"

@@ -164,7 +164,7 @@ def resolved(what: str, directory: Path) -> Path:
     if os.geteuid() == 0 and (why := why_replaceable(existing)):
         raise StorageError(
             f"{what}: {why}, so {path} could be replaced by another folder while root works in it; run as an "
-            "ordinary user, or name a directory that only root can rename"
+            "ordinary user, or name a directory that only root can rename, such as /var/tmp/diskproof"
         )
     return path
 
