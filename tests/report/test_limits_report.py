@@ -91,7 +91,8 @@ def test_under_a_ratio_stands_what_holds_both_cells_back_with_its_evidence(run: 
         r"\(COMMIT takes 6\.4 of 8\.1 ms\); dram by the CPUs \(2 CPUs are 96% busy\)\.",
         said,
     )
-    assert "Held back: fast: not established; safest by the log's flush (" in said
+    assert "Held back: fast: not established: the CPUs are 64% busy, and no second signal" in said
+    assert "; safest by the log's flush (" in said
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])

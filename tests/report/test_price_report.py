@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from diskproof.analysis.answers import Analysis, Interval
+from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.cli.screen import Screen
 from diskproof.report import csv, html, json, markdown, text
@@ -18,6 +18,7 @@ from diskproof.report.compose import money
 from diskproof.report.compose import prices as tables
 from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.trial import Finding
+from diskproof.stats.intervals import Interval
 from support.prices import GB, make_price, with_prices
 from support.runs import MakeRun, Run
 from support.trials import change, make_plan, make_trials

@@ -3,13 +3,14 @@
 import json
 
 from diskproof.analysis.analyse import analyse
-from diskproof.analysis.answers import Interval, RunFinding, Verdict
+from diskproof.analysis.answers import RunFinding, Verdict
 from diskproof.report import intervals
 from diskproof.report.compose import head
 from diskproof.report.compose import verdicts as compose
 from diskproof.report.compose.findings import by_severity
 from diskproof.results.plan import Phases
 from diskproof.results.trial import Finding
+from diskproof.stats.intervals import Interval
 from diskproof.wording.visible import visible, visible_json
 from support.trials import change, make_plan, make_trials
 

@@ -17,23 +17,6 @@ from diskproof.results.trial import DataFacts, Finding, Setting
 from diskproof.stats.intervals import Interval
 from diskproof.wording import Message
 
-__all__ = [
-    "Analysis",
-    "CellAnswer",
-    "CellComparison",
-    "Comparison",
-    "Cost",
-    "Efficiency",
-    "FactDifference",
-    "Interval",
-    "LevelDifference",
-    "OperationAnswer",
-    "OperationFigure",
-    "Outcome",
-    "RunFinding",
-    "Verdict",
-]
-
 
 class Cost(Record):
     """What one transaction takes of the machine, as the median over the cell's valid trials.

@@ -2,7 +2,9 @@
 
 from typing import Literal, get_args
 
+from diskproof.results.factor import Factor
 from diskproof.results.record import Record, StepId
+from diskproof.wording import numbers
 
 Way = Literal["kill", "stop", "power"]
 """How it dies: the server's processes are killed; the operating system stops, so that what only its page
@@ -37,6 +39,12 @@ class CrashCell(Record):
     """The ways that its storage allows: a power cut asks for virtual disks."""
     unverified: str | None = None
     """Why the other ways cannot be tried there."""
+
+    def level(self, factor: Factor) -> str:
+        """Return the level of one factor, as a person reads it; all cuts have the same workload."""
+        if factor == "memory":
+            return numbers.size(self.memory_bytes)
+        return "ledger" if factor == "workload" else str(getattr(self, factor))
 
 
 class PlannedCut(Record):

@@ -1,7 +1,14 @@
 """The factors that a study varies."""
 
-from typing import Literal
+from typing import Literal, Protocol
 
 Factor = Literal["server", "storage", "tuning", "workload", "memory", "clients"]
 
 FACTORS: tuple[Factor, ...] = ("server", "storage", "tuning", "workload", "memory", "clients")
+
+
+class Levelled(Protocol):
+    """A cell that is measured, or cut."""
+
+    def level(self, factor: Factor) -> str:
+        """Return the level of one factor, as a person reads it."""

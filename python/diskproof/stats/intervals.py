@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from diskproof.stats.distributions import t_quantile, t_quantiles, t_tail
+from diskproof.stats.distributions import special
 
 CONFIDENCE = 0.95
 
@@ -138,9 +138,10 @@ def blocks_needed(
     center, n = math.log(ratio), np.arange(3, most + 1)
     error = log_deviation / np.sqrt(n)
     luck = NormalDist().inv_cdf(POWER) * error
-    half = t_quantiles(n - 1, (1 + CONFIDENCE) / 2) * error + luck
+    t = special().stdtrit
+    half = t(n - 1, (1 + CONFIDENCE) / 2) * error + luck
     same = (math.log1p(-same_within) <= center - half) & (center + half <= math.log1p(same_within))
-    strict = t_quantiles(n - 1, 1 - (1 - CONFIDENCE) / 2 / max(1, comparisons)) * error + luck
+    strict = t(n - 1, 1 - (1 - CONFIDENCE) / 2 / max(1, comparisons)) * error + luck
     decided = n[same | (abs(center) > strict)]
     return int(decided[0]) if decided.size else None
 
@@ -148,7 +149,7 @@ def blocks_needed(
 def _t_test(center: float, error: float, freedom: float, n: int, deviation: float) -> RatioTest:
     # Without any scatter (made-up data, coarse figures) t is infinite, or 0 if there is no difference.
     t = abs(center) / error if error > 0 else (math.inf if center else 0.0)
-    p = 2 * t_tail(freedom, t)
+    p = 2 * float(special().stdtr(freedom, -t))
     interval = _from_logs(center, _quantile(freedom) * error, n)
     return RatioTest(interval=interval, p=p, log_deviation=deviation)
 
@@ -163,7 +164,7 @@ def _exp(value: float) -> float:
 
 
 def _quantile(freedom: float) -> float:
-    return t_quantile(freedom, (1 + CONFIDENCE) / 2)
+    return float(special().stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def _logs(values: Sequence[float]) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from diskproof.stats.distributions import beta_quantile
+from diskproof.stats.distributions import special
 
 CONFIDENCE = 0.95
 
@@ -54,8 +54,8 @@ def share(seen: int, n: int, confidence: float = CONFIDENCE) -> Share:
     elif seen == n:
         kind, low, high = "at least", doubt ** (1 / n), 1.0
     else:
-        low = beta_quantile(seen, n - seen + 1, doubt / 2)
-        high = beta_quantile(seen + 1, n - seen, 1 - doubt / 2)
+        low = float(special().betaincinv(seen, n - seen + 1, doubt / 2))
+        high = float(special().betaincinv(seen + 1, n - seen, 1 - doubt / 2))
     return Share(seen=seen, n=n, kind=kind, low=low, high=high, confidence=confidence)
 
 

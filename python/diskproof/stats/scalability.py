@@ -68,7 +68,7 @@ def fit_scalability(clients: Sequence[int], throughputs: Sequence[float]) -> Sca
     fitted = _fit(counts, measured)
     if fitted is None:
         raise ValueError("the law does not fit: a client alone would do nothing")
-    predicted = _laws(counts, fitted)
+    predicted = law(counts, *fitted)
     errors = (measured - predicted) / measured
     drawn = _bootstrap(counts, predicted, measured, fitted)
     per_client, contention, coherency = (
@@ -117,9 +117,8 @@ def _interval(estimate: float, drawn: NDArray[np.float64], n: int) -> Interval:
     return Interval(estimate=estimate, low=min(float(low), estimate), high=max(float(high), estimate), n=n)
 
 
-def _laws(counts: NDArray[np.float64], fitted: Parameters) -> NDArray[np.float64]:
-    return np.array([_law(float(count), *fitted) for count in counts])
-
-
-def _law(clients: float, per_client: float, contention: float, coherency: float) -> float:
+def law(
+    clients: NDArray[np.float64], per_client: float, contention: float, coherency: float
+) -> NDArray[np.float64]:
+    """Return the throughputs of these numbers of clients."""
     return per_client * clients / (1 + contention * (clients - 1) + coherency * clients * (clients - 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskproof.stats.distributions import t_quantile
+from diskproof.stats.distributions import special
 
 MSER_BATCH = 5
 """Bins of a batch."""
@@ -90,5 +90,5 @@ def batch_mean(values: Sequence[float]) -> BatchMean:
         count = len(values) // size
         batches = np.asarray(values[: count * size], dtype=np.float64).reshape(count, size).mean(axis=1)
     error = float(batches.std(ddof=1)) / math.sqrt(len(batches))
-    half_width = t_quantile(len(batches) - 1, 0.975) * error
+    half_width = float(special().stdtrit(len(batches) - 1, 0.975)) * error
     return BatchMean(float(np.mean(values)), half_width, len(batches), size)

@@ -8,8 +8,7 @@ from diskproof.analysis.verdicts import LEVEL_OF_SIGNIFICANCE
 from diskproof.results.crash_plan import CrashPlan
 from diskproof.stats.multiple import holm
 from diskproof.stats.proportions import same_share_p
-from diskproof.wording import Message, Quantity, Range, bytes_, counted, say
-from diskproof.wording.message import Item
+from diskproof.wording import Item, Message, Quantity, Range, bytes_, counted, say
 
 
 def compare_cuts(

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import altair as alt
 
@@ -34,7 +35,6 @@ from diskproof.report.compose.safety import cells_of, levels_shown, ways
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.crash_plan import CrashCell
-from diskproof.results.plan import Cell
 
 HEIGHT_PX = 280
 NARROW_PX = 400
@@ -52,45 +52,21 @@ ROOM = 0.06
 
 def loss_encoding(analysis: Analysis, safety: Safety) -> Encoding:
     """Return how the cells that are cut look: storages in the colours that they have in the other charts."""
-    made = encode([_as_cell(cell) for cell in cells_of(safety)])
+    made = encode(cells_of(safety))
     if made.colour != "storage" or not analysis.plan.cells:
         return made
     usual = encode(analysis.plan.cells)
     known = usual.colours if usual.colour == "storage" else {}
-    return Encoding(
-        colour=made.colour,
-        colours={level: known.get(level, own) for level, own in made.colours.items()},
-        shape=made.shape,
-        shapes=made.shapes,
-        panels=made.panels,
-    )
-
-
-def _as_cell(cell: CrashCell) -> Cell:
-    """Return a cell that is cut as one of the speed trials, whose look it shares."""
-    return Cell(
-        id=cell.id,
-        server=cell.server,
-        storage=cell.storage,
-        tuning=cell.tuning,
-        workload="ledger",
-        memory_bytes=cell.memory_bytes,
-        clients=cell.clients,
-    )
+    return replace(made, colours={level: known.get(level, own) for level, own in made.colours.items()})
 
 
 def _name(safety: Safety, cell: CrashCell) -> str:
-    return ", ".join(str(getattr(cell, level)) for level in levels_shown(cells_of(safety)))
+    return ", ".join(cell.level(level) for level in levels_shown(cells_of(safety)))
 
 
 def _identity(safety: Safety, cell: CrashCell, encoding: Encoding) -> Row:
-    alike = _as_cell(cell)
-    row: Row = {
-        "cell": cell.id,
-        "name": _name(safety, cell),
-        "colour": alike.level(encoding.colour),
-    }
-    return {**row, "shape": alike.level(encoding.shape)} if encoding.shape else row
+    row: Row = {"cell": cell.id, "name": _name(safety, cell), "colour": cell.level(encoding.colour)}
+    return {**row, "shape": cell.level(encoding.shape)} if encoding.shape else row
 
 
 # ---------------------------------------------------------------- speed against loss

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
-from diskproof.analysis.answers import Analysis, Interval
+from diskproof.analysis.answers import Analysis
 from diskproof.analysis.published.shapes import BesideFigure, BesideRatio, Mark
 from diskproof.report.charts.parts import (
     Row,
@@ -27,6 +27,7 @@ from diskproof.report.intervals import confidence, extrapolated, with_bounds
 from diskproof.report.ratio_scale import ticks
 from diskproof.results.factor import FACTORS
 from diskproof.stats.groups import grouped
+from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import count, number, printed
 
 AGREES, DIFFERS, OPEN = "agrees", "differs", "open"

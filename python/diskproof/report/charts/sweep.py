@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 import altair as alt
+import numpy as np
 
-from diskproof.analysis.answers import Analysis, CellAnswer, Interval
-from diskproof.analysis.limits.records import Scaling, Sweep
+from diskproof.analysis.answers import Analysis, CellAnswer
+from diskproof.analysis.limits.records import Sweep
 from diskproof.report.charts.parts import (
     Row,
     Spec,
@@ -24,6 +25,8 @@ from diskproof.report.compose import limits_words as said
 from diskproof.report.compose.verdict_words import clients
 from diskproof.report.document import Figure, Key, Panel
 from diskproof.report.intervals import confidence, with_bounds
+from diskproof.stats.intervals import Interval
+from diskproof.stats.scalability import law
 from diskproof.wording.numbers import number
 
 HEIGHT_PX = 260
@@ -141,20 +144,13 @@ def _lines(sweep: Sweep, low: float, high: float, domain: tuple[float, float]) -
     if sweep.bound_per_s and sweep.bound_per_s <= top:
         yield from ({"kind": BOUND, "clients": at, "speed": sweep.bound_per_s} for at in (low, high))
     if sweep.scaling:
-        law = [(at, _law(sweep.scaling, at)) for at in steps]
+        fit = sweep.scaling
+        fitted = (one.estimate for one in (fit.per_client_per_s, fit.contention, fit.coherency))
+        speeds = law(np.array(steps), *fitted).tolist()
+        points = zip(steps, speeds, strict=True)
         yield from (
-            {"kind": LAW, "clients": at, "speed": speed} for at, speed in law if bottom <= speed <= top
+            {"kind": LAW, "clients": at, "speed": speed} for at, speed in points if bottom <= speed <= top
         )
-
-
-def _law(scaling: Scaling, count: float) -> float:
-    """Return the fitted throughput of so many clients (Gunther 2007, chapter 4)."""
-    contention, coherency = scaling.contention.estimate, scaling.coherency.estimate
-    return (
-        count
-        * scaling.per_client_per_s.estimate
-        / (1 + contention * (count - 1) + coherency * count * (count - 1))
-    )
 
 
 def _notes(sweep: Sweep, fewest: float, most: float, domain: tuple[float, float]) -> Iterator[Row]:

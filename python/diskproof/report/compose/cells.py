@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from diskproof.analysis.answers import Analysis, CellAnswer, Interval
+from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.compose.head import work
-from diskproof.report.compose.tables import figures, levels, shown_factors, table
+from diskproof.report.compose.tables import cells_table, figures
 from diskproof.report.document import Block, Column, Paragraph, Section, Table
 from diskproof.report.intervals import (
     bounds,
@@ -16,6 +16,7 @@ from diskproof.report.intervals import (
     percentiles,
 )
 from diskproof.results.plan import NO_LEVEL
+from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import milliseconds, number
 
 MOST_SHOWN = 16
@@ -61,18 +62,14 @@ def note(analysis: Analysis) -> str:
 
 def cells(analysis: Analysis) -> Table:
     """Return a row a cell: its levels, its figure with interval, latencies, and how many trials count."""
-    factors = shown_factors(analysis)
-    return table(
+    return cells_table(
+        analysis,
         analysis.cells,
-        *levels(factors),
         *(filled for measure in _measures(analysis) for filled in measure),
         *((_column(f"p{key} ms"), _latency(key)) for key in percentiles(analysis.cells)),
         (_column("Valid"), lambda answer: f"{answer.valid} of {answer.total}"),
         label="Throughput and latency of every cell",
-        heads=len(factors),
-        tall=True,
         most=MOST_SHOWN,
-        noun="cell",
         only="full",
     )
 
@@ -179,14 +176,11 @@ def _costs(analysis: Analysis) -> Section:
 
 def costs(analysis: Analysis) -> Table:
     """Return a row a cell: what one transaction costs, as the median over its valid trials."""
-    factors = shown_factors(analysis)
-    return table(
+    return cells_table(
+        analysis,
         analysis.cells,
-        *levels(factors),
         *((figures(title), _cost(field)) for title, field in COSTS.items()),
         label=f"Cost of a {work(analysis.plan)} in every cell",
-        heads=len(factors),
-        tall=True,
     )
 
 

@@ -1,17 +1,16 @@
 """The comparison of two runs: a verdict a cell, the figures, and what else changed between them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from diskproof.analysis.answers import Comparison
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
+from diskproof.analysis.verdicts import varying_factors
 from diskproof.report.compose import cut_words, verdict_words
-from diskproof.report.compose.safety import level_columns
+from diskproof.report.compose.safety import levels_shown
 from diskproof.report.compose.tables import figures, levels, table
 from diskproof.report.compose.verdicts import item
 from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import bounds, estimate, extrapolated
-from diskproof.results.factor import FACTORS, Factor
-from diskproof.results.plan import NO_LEVEL, Cell
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 MOST_CELLS_NAMED = 4
@@ -70,7 +69,7 @@ def _notes(comparison: Comparison) -> list[str]:
 
 def figures_table(comparison: Comparison) -> Table:
     """Return a row a cell: throughput in both runs with its interval, and the ratio."""
-    factors = varying_factors([compared.cell for compared in comparison.cells])
+    factors = varying_factors([one.cell for one in comparison.cells]) or ["storage"]
     return table(
         comparison.cells,
         *levels(factors),
@@ -80,12 +79,6 @@ def figures_table(comparison: Comparison) -> Table:
         (figures("95% interval"), lambda one: bounds(one.b)),
         (figures("Ratio"), lambda one: estimate(one.ratio)),
     )
-
-
-def varying_factors(cells: Sequence[Cell]) -> list[Factor]:
-    """Return the factors that tell these cells apart; storage alone for a single cell."""
-    found = [factor for factor in FACTORS if len({cell.level(factor) for cell in cells} - {NO_LEVEL}) > 1]
-    return found or ["storage"]
 
 
 # ---------------------------------------------------------------- cuts
@@ -108,7 +101,7 @@ def cuts_table(comparison: Comparison) -> Table:
 
     return table(
         comparison.cuts,
-        *level_columns([one.cell for one in comparison.cuts]),
+        *levels(levels_shown([one.cell for one in comparison.cuts])),
         ("Dies by", lambda one: one.way),
         *sides("With loss", lambda side: f"{side.with_loss} of {side.telling}"),
         *sides("Damaged", lambda side: f"{side.damaged}" if side.telling else NOT_OBSERVED),

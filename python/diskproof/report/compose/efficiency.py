@@ -2,7 +2,7 @@
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.compose.cells import MOST_SHOWN
-from diskproof.report.compose.tables import figures, levels, shown_factors, table
+from diskproof.report.compose.tables import cells_table, figures
 from diskproof.report.document import Paragraph, Section, Table
 from diskproof.report.intervals import bounds, confidence
 from diskproof.wording.numbers import number
@@ -23,18 +23,14 @@ def section(analysis: Analysis) -> Section:
 
 def efficiency(analysis: Analysis) -> Table:
     """Return a row a cell whose storage's raw peak is known: what it moved, the peak, and their ratio."""
-    factors = shown_factors(analysis)
-    return table(
+    return cells_table(
+        analysis,
         analysis.efficiency,
-        *levels(factors),
         (figures("Moved MB/s"), lambda row: number(row.moved_mb_per_s.estimate)),
         (figures("Peak MB/s"), lambda row: number(row.peak_mb_per_s.estimate)),
         ("Peak of", lambda row: analysis.plan.cell(row.peak_cell).workload),
         (figures("Efficiency"), lambda row: number(row.share.estimate)),
         (figures(f"{confidence(analysis)} interval", only="full"), lambda row: bounds(row.share)),
         label="What part of its raw peak each storage was asked for",
-        heads=len(factors),
-        tall=True,
         most=MOST_SHOWN,
-        noun="cell",
     )

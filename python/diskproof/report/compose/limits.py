@@ -7,7 +7,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, Limits, Outcome, ProofAnswer, Split, Sweep, Trouble
 from diskproof.report.compose import limits_words as words
 from diskproof.report.compose.head import work
-from diskproof.report.compose.tables import Of, figures, levels, shown_factors, table
+from diskproof.report.compose.tables import Of, cells_table, figures, table
 from diskproof.report.compose.verdict_words import cell_words
 from diskproof.report.compose.verdicts import has_verdict
 from diskproof.report.document import (
@@ -213,93 +213,80 @@ def _proof_name(analysis: Analysis, proof: ProofAnswer) -> str:
 
 def limits_table(analysis: Analysis, found: Limits) -> Table:
     """Return a row a cell: its limit, the signals that name it, the bound, and what a change would do."""
-    factors = shown_factors(analysis)
-    return table(
+    return cells_table(
+        analysis,
         found.cells,
-        *levels(factors),
         ("Held back by", lambda one: one.limit or words.NOT_ESTABLISHED),
         ("What names it", words.named_by),
         (figures("Bound/s"), lambda one: number(one.bound_per_s)),
         ("What would free it", lambda one: one.what_if.says.text if one.what_if else ""),
         label="What holds each cell back",
-        heads=len(factors),
-        tall=True,
         only="full",
     )
 
 
 def in_short(analysis: Analysis, found: Limits) -> Table:
     """Return a row a cell: its limit, and what names it or is missing."""
-    factors = shown_factors(analysis)
-    return table(
+    return cells_table(
+        analysis,
         found.cells,
-        *levels(factors),
         ("Held back by", lambda one: one.limit or words.NOT_ESTABLISHED),
         (
             "What names it, or is missing",
             lambda one: words.named_by(one) if one.limit else one.missing.text,
         ),
-        heads=len(factors),
     )
 
 
 def signals(analysis: Analysis, found: Limits) -> Table:
     """Return a row a signal, those that contradict a limit among them."""
-    return table(
+    return cells_table(
+        analysis,
         [Of(cell.cell, one) for cell in found.cells for one in cell.signals],
-        *levels(shown_factors(analysis)),
         ("Limit", lambda row: row.it.limit),
         ("Signal", lambda row: "supports it" if row.it.supports else "contradicts it"),
         ("Instrument", lambda row: row.it.instrument),
         ("What it says", lambda row: row.it.says.text),
         label="Signals that support or contradict a limit",
-        heads=len(shown_factors(analysis)),
-        tall=True,
     )
 
 
 def splits(analysis: Analysis, found: Limits) -> Table:
     """Return a row a cell whose transactions can be split: their latency and its parts."""
     names = words.part_names(found.cells)
-    return table(
+    return cells_table(
+        analysis,
         [Of(one.cell, one.split) for one in found.cells if one.split],
-        *levels(shown_factors(analysis)),
         (figures("Mean ms"), lambda row: milliseconds(row.it.latency_us)),
         *((figures(sentence_case(name)), lambda row, name=name: _part(row.it, name)) for name in names),
         (figures("Unexplained"), lambda row: _time(row.it, words.unexplained_us(row.it))),
         label="Parts of the mean time in every cell",
-        heads=len(shown_factors(analysis)),
-        tall=True,
     )
 
 
 def sources(analysis: Analysis, found: Limits) -> Table:
     """Return a row a part of a cell's time: what was measured, and how the part follows from it."""
-    return table(
+    return cells_table(
+        analysis,
         [Of(cell.cell, part) for cell in found.cells if cell.split for part in cell.split.parts],
-        *levels(shown_factors(analysis)),
         ("Part", lambda row: row.it.name),
         (figures("ms"), lambda row: milliseconds(row.it.mean_us)),
         ("How it follows", lambda row: row.it.source.text),
         label="How each part follows from what was measured",
-        heads=len(shown_factors(analysis)),
-        tall=True,
     )
 
 
 def demands(analysis: Analysis, found: Limits) -> Table:
     """Return a row a centre that serves a cell's transactions: demand, utilisation, bound."""
-    return table(
+    return cells_table(
+        analysis,
         [Of(cell.cell, one) for cell in found.cells for one in cell.demands],
-        *levels(shown_factors(analysis)),
         ("Centre", lambda row: row.it.centre),
         (figures("Servers"), lambda row: f"{row.it.servers}"),
         (figures("Demand ms"), lambda row: milliseconds(row.it.demand_us)),
         (figures("Utilisation"), lambda row: whole_percent(row.it.utilisation)),
         (figures("Bound/s"), lambda row: number(row.it.bound_per_s)),
         label="Service demands in every cell",
-        heads=len(shown_factors(analysis)),
-        tall=True,
     )
 
 

@@ -84,7 +84,8 @@ def in_short(held: Sequence[HeldBack]) -> str:
 
 def _held(one: HeldBack) -> str:
     if one.limit.limit is None:
-        return f"{one.name}: {NOT_ESTABLISHED}"
+        why = one.limit.missing.text
+        return f"{one.name}: {NOT_ESTABLISHED}{f': {why}' if why else ''}"
     return f"{one.name} by {_by(one.limit)}{_evidence(one.limit)}"
 
 

@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
-from diskproof.analysis.answers import Interval
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.results.prices import Price
+from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import NOT_OBSERVED, count, size
 
 COARSE_FROM = 0.1

@@ -8,7 +8,7 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Basis, CellPrice, Prices, StoragePrice
 from diskproof.report.compose import money
 from diskproof.report.compose.cells import MOST_SHOWN
-from diskproof.report.compose.tables import figures, levels, shown_factors, table
+from diskproof.report.compose.tables import cells_table, figures, table
 from diskproof.report.document import Block, Column, Figure, Paragraph, Section, Shortened, Table
 from diskproof.stats.intervals import Interval
 from diskproof.wording.numbers import count, listed, number, size
@@ -98,11 +98,10 @@ def _request(load: str, row: StoragePrice) -> str:
 
 def speed_prices(analysis: Analysis, prices: Prices) -> Table:
     """Return a row a cell that has transactions: what a thousand per second cost, and a million durable."""
-    factors = shown_factors(analysis)
     heading = money.priced(prices)
-    return table(
+    return cells_table(
+        analysis,
         [row for row in prices.cells if row.metric == "transactions_per_s"],
-        *levels(factors),
         (figures("Transactions/s", short="TPS"), lambda row: number(row.speed.estimate)),
         (
             figures(f"{heading} per 1,000/s"),
@@ -110,10 +109,7 @@ def speed_prices(analysis: Analysis, prices: Prices) -> Table:
         ),
         (figures(f"{prices.currency} per million durable"), _durable),
         label="What the speed of every cell costs to buy",
-        heads=len(factors),
-        tall=True,
         most=MOST_SHOWN,
-        noun="cell",
     )
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Protocol
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import (
@@ -23,7 +21,7 @@ from diskproof.analysis.safety.worst import worst_way
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose import findings
 from diskproof.report.compose.safety_words import TAKEN, TITLES
-from diskproof.report.compose.tables import factor_column, figures, table
+from diskproof.report.compose.tables import factor_column, figures, levels, table
 from diskproof.report.document import (
     Block,
     Column,
@@ -210,33 +208,23 @@ def _table(safety: Safety, way: Way, columns: Sequence[Filled], label: str) -> T
     answers = [one for one in safety.answers if one.way == way]
     # A figure that no cell has (a kill has no torn writes) needs no column.
     known = [one for one in columns if any(one[1](answer) != NOT_OBSERVED for answer in answers)]
-    levels = level_columns(cells_of(safety))
+    heads = levels(levels_shown(cells_of(safety)))
     return table(
-        answers, *levels, *known, label=label, heads=len(levels), tall=True, most=MOST_CELLS, noun="cell"
+        answers,
+        *heads,
+        *known,
+        label=label,
+        heads=len(heads),
+        tall=True,
+        most=MOST_CELLS,
+        noun="cell",
     )
 
 
-def level_columns(cells: Sequence[CrashCell]) -> list[tuple[Column, Callable[["OfCrashCell"], str]]]:
-    """Return a column for each level that tells the cells apart."""
-    return [(Column(level.capitalize()), partial(_level, level)) for level in levels_shown(cells)]
-
-
-def _level(level: str, one: "OfCrashCell") -> str:
-    return str(getattr(one.cell, level))
-
-
-class OfCrashCell(Protocol):
-    """Something that is said of a cell that is cut."""
-
-    @property
-    def cell(self) -> CrashCell:
-        """The cell."""
-
-
-def levels_shown(cells: Sequence[CrashCell]) -> list[str]:
+def levels_shown(cells: Sequence[CrashCell]) -> list[Factor]:
     """Return what tells the cells that are cut apart; every table has storage and tuning."""
-    servers = {cell.server for cell in cells}
-    return [*(["server"] if len(servers) > 1 else []), "storage", "tuning"]
+    several = len({cell.server for cell in cells}) > 1
+    return ["server", "storage", "tuning"] if several else ["storage", "tuning"]
 
 
 def cells_of(safety: Safety) -> list[CrashCell]:
@@ -349,10 +337,10 @@ def _beside(safety: Safety, speeds: Sequence[SpeedBeside], interval: str | None)
     def of_cuts(entry: Callable[[CutAnswer], str]) -> Callable[[SpeedBeside], str]:
         return lambda speed: entry(worst[speed.crash_cell])
 
-    levels = level_columns(cells_of(safety))
+    heads = levels(levels_shown(cells_of(safety)))
     return table(
         speeds,
-        *((column, of_cuts(level)) for column, level in levels),
+        *((column, of_cuts(level)) for column, level in heads),
         *((factor_column(one), lambda speed, one=one: speed.cell.level(one)) for one in shown),
         (figures("Transactions/s", short="TPS"), lambda speed: estimate(speed.throughput_per_s)),
         *([(figures(interval), lambda speed: bounds(speed.throughput_per_s))] if interval else []),
@@ -363,7 +351,7 @@ def _beside(safety: Safety, speeds: Sequence[SpeedBeside], interval: str | None)
         (figures("Worst lost"), of_cuts(_worst_lost)),
         (figures("Window s"), of_cuts(lambda one: _window(one, "worst"))),
         label="Speed of every setting beside what it lost",
-        heads=len(levels),
+        heads=len(heads),
         tall=True,
         most=MOST_CELLS,
         noun="cell",
@@ -414,10 +402,10 @@ def _differing(safety: Safety, answer: DocumentedAnswer) -> Item:
 
 def documented(safety: Safety) -> Table:
     """Return a row a cell and way: what documentation says, what was observed, and whether they agree."""
-    levels = level_columns(cells_of(safety))
+    heads = levels(levels_shown(cells_of(safety)))
     return table(
         safety.documented,
-        *levels,
+        *heads,
         ("Dies by", lambda one: one.way),
         ("Documented", _says),
         ("Observed", lambda one: said.observed(safety, one)),
@@ -429,7 +417,7 @@ def documented(safety: Safety) -> Table:
             ),
         ),
         label="What documentation says, beside what was observed",
-        heads=len(levels) + 1,
+        heads=len(heads) + 1,
         tall=True,
         only="full",
     )

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.document import Column, Only, Table
-from diskproof.results.factor import Factor
+from diskproof.results.factor import Factor, Levelled
 from diskproof.results.plan import Cell
 
 Row = TypeVar("Row")
@@ -25,8 +25,11 @@ class OfCell(Protocol):
     """Something that is said of a cell."""
 
     @property
-    def cell(self) -> Cell:
+    def cell(self) -> Levelled:
         """The cell."""
+
+
+CellRow = TypeVar("CellRow", bound=OfCell)
 
 
 def table(
@@ -49,6 +52,21 @@ def table(
         most,
         noun,
         only,
+    )
+
+
+def cells_table(
+    analysis: Analysis,
+    rows: Iterable[CellRow],
+    *columns: tuple[Column | str, Callable[[CellRow], str]],
+    label: str = "",
+    most: int | None = None,
+    only: Only | None = None,
+) -> Table:
+    """Return a table of what is said of cells, with the levels that tell the cells apart before it."""
+    heads = levels(shown_factors(analysis))
+    return table(
+        rows, *heads, *columns, label=label, heads=len(heads), tall=True, most=most, noun="cell", only=only
     )
 
 
