@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from diskproof.cli import call
 from diskproof.storage import loops
 from diskproof.system import loops as seen_loops
 from diskproof.system import undoing
@@ -132,6 +133,20 @@ def test_a_tear_down_that_fails_shows_what_it_said_and_stays_in_the_journal(jour
     assert not undone.done
     assert "the array is busy" in undone.what
     assert journal.path.exists()
+
+
+def test_a_tear_down_is_named_before_it_runs_and_gets_no_password(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISKPROOF_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("DISKPROOF_PASSWORD", "secret")
+    journal = Journal.begin("test")
+    command = f"env >{tmp_path}/seen"
+    journal.tear_down(command)
+    journal.leave()
+    assert call(["clean", "--out", str(tmp_path)]) == 0
+    assert f"running `{command}`" in " ".join(capfd.readouterr().err.split())
+    assert "secret" not in (tmp_path / "seen").read_text()
 
 
 def test_nothing_is_undone_twice(journal: Journal, tmp_path: Path) -> None:

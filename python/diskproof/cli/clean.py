@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from diskproof.cli.exits import DONE, REFUSED
-from diskproof.cli.screen import results
+from diskproof.cli.screen import results, say
 from diskproof.run.dataset import IMAGES, remove_images
 from diskproof.storage import attached
 from diskproof.system.journal import clean as undo_everything
@@ -20,7 +20,7 @@ def clean(*, images: bool = False, out: Path = Path("runs")) -> int:
         Folder for runs and for loaded data sets.
 
     """
-    undone = [*undo_everything(), *attached.clean()]
+    undone = [*undo_everything(lambda command: say(f"running `{command}`")), *attached.clean()]
     for item in undone:
         results.print(f"{'removed' if item.done else 'still there'}: {item.what}")
     removed = remove_images(out / IMAGES) if images else []

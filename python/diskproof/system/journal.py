@@ -237,8 +237,11 @@ def machine_taken(purpose: str, left_behind: Callable[[Undone], object]) -> Iter
                 left_behind(undone)
 
 
-def clean() -> list[Undone]:
-    """Undo what killed runs left behind; AnotherRunError if one is still alive."""
+def clean(waiting: Callable[[str], object] = lambda _: None) -> list[Undone]:
+    """Undo what killed runs left behind; AnotherRunError if one is still alive.
+
+    `waiting` receives each command of the user's that is run: it may take minutes.
+    """
     folder = state_folder()
     if not folder.is_dir():
         return []
@@ -250,7 +253,7 @@ def clean() -> list[Undone]:
                 f"{_another_run(lock)}; to clean up after a run with another state folder, set "
                 "DISKPROOF_STATE to that folder"
             ) from None
-        return [undone for path in sorted(folder.glob("*.jsonl")) for undone in undo(path)]
+        return [undone for path in sorted(folder.glob("*.jsonl")) for undone in undo(path, waiting)]
 
 
 def _another_run(lock: IO[str]) -> AnotherRunError:
@@ -261,7 +264,7 @@ def _another_run(lock: IO[str]) -> AnotherRunError:
     )
 
 
-def undo(path: Path) -> list[Undone]:
+def undo(path: Path, waiting: Callable[[str], object] = lambda _: None) -> list[Undone]:
     """Undo one journal, the last entry first; the file is removed when nothing of it is left.
 
     What is undone is recorded too, so that another attempt skips it: a user's command that succeeded would
@@ -279,6 +282,8 @@ def undo(path: Path) -> list[Undone]:
     for number, entry in reversed(list(enumerate(entries))):
         if str(number) in before:
             continue
+        if "tear_down" in entry:
+            waiting(entry["tear_down"])
         items = _undo(entry, mark)
         if items and all(item.done for item in items):
             with suppress(NotWrittenError):  # on a full disk it is repeated if anything is left
