@@ -60,7 +60,8 @@ files = 4
 """
 
 COMMANDS = (
-    'command = { directory = "disk/place", set_up = "mkdir disk/place", tear_down = "rmdir disk/place" }'
+    'command = { directory = "disk/place", set_up = "mount -t tmpfs -o size=600m ours disk/place", '
+    'tear_down = "! mountpoint -q disk/place || umount disk/place" }'
 )
 TIED = ("cp", "diskproof-load")
 DISKS = ("diskproof-disk", "losetup", "mkfs.ext4", "mount", "umount", "diskproof-load")
