@@ -7,16 +7,13 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.published.join import cells_of
 from diskproof.analysis.published.measures import trial_figure
 from diskproof.report import limits_csv as limits
-from diskproof.report.cuts_csv import cut_rows
+from diskproof.report.cuts_csv import Row, cut_rows, place_in_run
 from diskproof.report.validity import counting, findings_by_trial
 from diskproof.results.folder import RunFolder
 from diskproof.results.load import Latency, LoadResult
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Trial
 from diskproof.results.usage import Usage
-
-Value = str | int | float | None
-Row = dict[str, Value]
 
 PERCENTILES = ("50", "95", "99")
 
@@ -32,7 +29,7 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     valid, findings = counting(analysis, trials), findings_by_trial(analysis)
     rows: list[Row] = [
         {
-            **_place_in_run(trial),
+            **place_in_run(trial),
             "valid": int(trial.id in valid),
             **_factors(analysis.plan.cell(trial.cell), analysis.plan.imported),
             **_price(analysis, analysis.plan.cell(trial.cell)),
@@ -54,16 +51,6 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def _place_in_run(trial: Trial) -> Row:
-    return {
-        "trial": trial.id,
-        "block": trial.block,
-        "position": trial.position,
-        "started_at": trial.started_at,
-        "finished": int(trial.finished),
-    }
 
 
 def _factors(cell: Cell, imported: bool) -> Row:

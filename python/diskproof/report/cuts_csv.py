@@ -6,6 +6,7 @@ from diskproof.analysis.safety.count import why_silent, window_s
 from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import CutTrial, DiskAtCut, LedgerOutcome, Recovery
 from diskproof.results.record import Record
+from diskproof.results.trial import Trial
 
 Value = str | int | float | None
 Row = dict[str, Value]
@@ -26,11 +27,7 @@ def cut_rows(crash: CrashPlan, cuts: Sequence[CutTrial]) -> list[Row]:
 def _row(crash: CrashPlan, cut: CutTrial) -> Row:
     cell = crash.cell(cut.cell)
     return {
-        "trial": cut.id,
-        "block": cut.block,
-        "position": cut.position,
-        "started_at": cut.started_at,
-        "finished": int(cut.finished),
+        **place_in_run(cut),
         "cell": cell.id,
         "server": cell.server,
         "storage": cell.storage,
@@ -55,6 +52,17 @@ def _row(crash: CrashPlan, cut: CutTrial) -> Row:
         **{name: getattr(cut.timings, name) for name in type(cut.timings).model_fields},
         "evidence": cut.evidence,
         "findings": "; ".join(f"{one.severity} {one.check}" for one in cut.findings),
+    }
+
+
+def place_in_run(one: Trial | CutTrial) -> Row:
+    """Return the columns that say when a trial or a cut was made."""
+    return {
+        "trial": one.id,
+        "block": one.block,
+        "position": one.position,
+        "started_at": one.started_at,
+        "finished": int(one.finished),
     }
 
 

@@ -2,10 +2,8 @@
 
 from diskproof.analysis.limits.records import CellLimit, Limits
 from diskproof.report.compose import limits_words as words
+from diskproof.report.cuts_csv import Row
 from diskproof.results.plan import Cell
-
-Value = str | int | float | None
-Row = dict[str, Value]
 
 
 def columns(limits: Limits | None, cell: Cell) -> Row:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from diskproof.results.load import Latency, LoadResult
+from diskproof.results.load import LoadResult
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.published import RATES, PublishedFigure, PublishedMeasure, can_have
 from diskproof.stats.quantiles import known_percentiles
@@ -59,18 +59,9 @@ def _latency_ms(load: LoadResult, measure: PublishedMeasure) -> float | None:
     # Of a job of many operations, one distribution of all latencies says nothing.
     if load.latency_us is None or (load.operations and not load.iterations):
         return None
-    latency_us = _latency_us(load.latency_us, measure)
-    return None if latency_us is None else latency_us / 1000
-
-
-def _latency_us(latency: Latency, measure: PublishedMeasure) -> float | None:
-    match measure:
-        case "latency_mean_ms":
-            return latency.mean
-        case "latency_min_ms":
-            return latency.min
-        case "latency_max_ms":
-            return latency.max
-        case _:
-            known = known_percentiles(latency.count, latency.percentiles)
-            return latency.percentiles.get("95") if "95" in known else None
+    found = load.latency_us
+    if measure == "latency_p95_ms":
+        known = "95" in known_percentiles(found.count, found.percentiles)
+        return found.percentiles["95"] / 1000 if known else None
+    latency_us: float = getattr(found, measure.removeprefix("latency_").removesuffix("_ms"))
+    return latency_us / 1000

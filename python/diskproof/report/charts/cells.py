@@ -19,6 +19,7 @@ from diskproof.report.charts.parts import (
     is_wide,
     keys,
     layered,
+    panel_title,
     points,
     scale,
     shape,
@@ -29,10 +30,9 @@ from diskproof.report.charts.parts import (
 )
 from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.compose.head import work
-from diskproof.report.compose.verdict_words import subject
 from diskproof.report.document import Figure, Panel
 from diskproof.report.intervals import confidence, extrapolated, in_milliseconds, percentiles, with_bounds
-from diskproof.results.plan import NO_LEVEL, Metric
+from diskproof.results.plan import Metric
 from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import number
 
@@ -113,9 +113,8 @@ def _by_clients(
     base = alt.Chart().encode(x=x, color=colour(encoding))
     lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(y=y, **dash(encoding))
     marks = points(base).encode(y=y, tooltip=tooltip("interval"), **shape(encoding))
-    named = zip(encoding.panels, levels, strict=True)
     return Panel(
-        ", ".join(subject(factor, level) for factor, level in named if level != NO_LEVEL),
+        panel_title(encoding, levels),
         described(f"{measure.title} by clients", rows, "interval"),
         layered(lines, intervals(base), marks, height_px=PANEL_HEIGHT_PX),
         rows,

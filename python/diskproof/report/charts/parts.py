@@ -10,6 +10,7 @@ from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.report.charts.style import Encoding
 from diskproof.report.compose.verdict_words import cell_words, subject
 from diskproof.report.document import Key, Panel
+from diskproof.results.plan import NO_LEVEL
 
 LOG_SPAN = 12
 """From this ratio of the largest to the smallest figure on, an axis is logarithmic: on a linear one the
@@ -207,11 +208,22 @@ def log_ticks(low: float, high: float) -> list[float]:
     return [tick for power in powers for step in steps if low <= (tick := step * 10.0**power) <= high]
 
 
+def within(figure: float | None, domain: tuple[float, float]) -> float | None:
+    """Return a figure, cut off at the ends of a domain."""
+    return None if figure is None else min(max(figure, domain[0]), domain[1])
+
+
 def _log_domain(figures: Sequence[float]) -> tuple[float, float]:
     return min(figures) / 1.25, max(figures) * 1.25
 
 
 # ---------------------------------------------------------------- words
+
+
+def panel_title(encoding: Encoding, levels: Sequence[str]) -> str:
+    """Return the levels of a panel as its title."""
+    named = zip(encoding.panels, levels, strict=True)
+    return ", ".join(subject(factor, level) for factor, level in named if level != NO_LEVEL)
 
 
 def described(title: str, rows: Sequence[Row], field: str) -> str:

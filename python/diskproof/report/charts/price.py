@@ -21,6 +21,7 @@ from diskproof.report.charts.parts import (
     keys,
     layered,
     log_ticks,
+    panel_title,
     placed,
     points,
     shape,
@@ -28,11 +29,11 @@ from diskproof.report.charts.parts import (
 )
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, Encoding, encode
 from diskproof.report.compose import money
-from diskproof.report.compose.verdict_words import cell_words, subject
+from diskproof.report.compose.verdict_words import BARE_FILES, cell_words
 from diskproof.report.document import Figure, Panel
 from diskproof.report.intervals import confidence, with_bounds
 from diskproof.results.factor import Factor
-from diskproof.results.plan import NO_LEVEL, Cell, Metric
+from diskproof.results.plan import Cell, Metric
 from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import count
 
@@ -42,9 +43,6 @@ NARROW_PX = 400
 
 PANELS: tuple[Factor, ...] = ("workload", "server", "memory")
 """Factors that make a panel each if they vary: only storages and tunings are compared."""
-
-BARE_FILES = "bare files"
-"""What is shown as the tuning if there is no server."""
 
 UNITS: dict[Metric, str] = {
     "transactions_per_s": "transactions/s",
@@ -161,13 +159,9 @@ def _panel(
     points = [_point(analysis, prices, one, encoding) for one in cells]
     front = list(_front(cells, across.high))
     rows = [*points, *front, *_names(cells, front, encoding, across, up)]
-    title = ", ".join(
-        subject(factor, level)
-        for factor, level in zip(encoding.panels, levels, strict=True)
-        if level != NO_LEVEL
-    )
     unit = UNITS[cells[0].metric]
     spec = _spec(encoding, across, up, (money.priced(prices), unit))
+    title = panel_title(encoding, levels)
     return Panel(title, described(f"{unit} against price", points, "figure"), spec, rows, len(points))
 
 

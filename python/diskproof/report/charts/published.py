@@ -18,6 +18,7 @@ from diskproof.report.charts.parts import (
     stacked,
     stacked_panel,
     tooltip,
+    within,
 )
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR, encode
 from diskproof.report.compose.beside import Group, groups
@@ -106,8 +107,8 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
             "name": _name(group, row, rows),
             "published": row.published.ratio,
             "measured": _of(row).estimate,
-            "low": _within(_of(row).low, scale),
-            "high": _within(_of(row).high, scale),
+            "low": within(_of(row).low, scale),
+            "high": within(_of(row).high, scale),
             "fate": FATES[row.mark],
             "first": index == 0,
             "shown": f"published {number(row.published.ratio)}, measured "
@@ -147,13 +148,9 @@ def _name(group: Group, row: BesideRatio, rows: Sequence[BesideRatio]) -> str:
     return name if len(alike) == 1 else f"{name} ({alike.index(row) + 1})"
 
 
-def _of(row: BesideRatio) -> Interval:
+def _of(row: BesideRatio | BesideFigure) -> Interval:
     assert row.measured is not None
     return row.measured
-
-
-def _within(end: float | None, scale: tuple[float, float]) -> float | None:
-    return None if end is None else min(max(end, scale[0]), scale[1])
 
 
 # ---------------------------------------------------------------- seconds
@@ -195,16 +192,16 @@ def _seconds_panel(analysis: Analysis, title: str, rows: Sequence[BesideFigure])
         "storage"
     ]
     most_published = max(row.published.value for row in rows)
-    most_measured = max(_seconds(row).estimate for row in rows)
+    most_measured = max(_of(row).estimate for row in rows)
     data: list[Row] = [
         {
             "cell": cell.id,
             "name": ", ".join(subject(factor, cell.level(factor)) for factor in differing),
             "colour": cell.level(encoding.colour),
             "published": row.published.value / most_published,
-            "measured": _seconds(row).estimate / most_measured,
+            "measured": _of(row).estimate / most_measured,
             "of_published": f"{printed(row.published.value)} s published",
-            "of_measured": f"{number(_seconds(row).estimate)}{extrapolated(row.extrapolated)} s",
+            "of_measured": f"{number(_of(row).estimate)}{extrapolated(row.extrapolated)} s",
             "shown": f"published {printed(row.published.value)} s, measured "
             f"{with_bounds(row.measured)}{extrapolated(row.extrapolated)} s",
         }
@@ -226,8 +223,3 @@ def _seconds_panel(analysis: Analysis, title: str, rows: Sequence[BesideFigure])
         )
     told = described(title, data, "shown")
     return stacked_panel(title, told, data, *layers, row_px=BARS_HEIGHT_PX, names=row_names(-16))
-
-
-def _seconds(row: BesideFigure) -> Interval:
-    assert row.measured is not None
-    return row.measured

@@ -19,6 +19,7 @@ from diskproof.report.charts.parts import (
     log_ticks,
     points,
     tooltip,
+    within,
 )
 from diskproof.report.charts.style import INVALID_COLOUR, encode
 from diskproof.report.compose import limits_words as said
@@ -111,13 +112,9 @@ def _domain(drawn: Sequence[tuple[Sweep, Sequence[Row]]]) -> tuple[float, float]
     return min([*speeds, *near, *bounds]) / ROOM, max([*speeds, *near, *bounds]) * ROOM
 
 
-def _within(end: float | None, domain: tuple[float, float]) -> float | None:
-    return None if end is None else min(max(end, domain[0]), domain[1])
-
-
 def _panel(analysis: Analysis, sweep: Sweep, points: Sequence[Row], domain: tuple[float, float]) -> Panel:
     fewest, most = min(sweep.clients), max(sweep.clients)
-    cut = [{**row, **{end: _within(row[end], domain) for end in ("low", "high")}} for row in points]
+    cut = [{**row, **{end: within(row[end], domain) for end in ("low", "high")}} for row in points]
     rows = [*cut, *_lines(sweep, fewest / 1.2, most * 1.2, domain), *_notes(sweep, fewest, most, domain)]
     encoding = encode(analysis.plan.cells)
     colour = encoding.colours[analysis.plan.cell(sweep.cells[0]).level(encoding.colour)]

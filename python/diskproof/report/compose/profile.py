@@ -113,12 +113,7 @@ def tail_latency(profile: Profile) -> Table:
 def others(profile: Profile) -> Table:
     """Return a row a cell that has no queue: synced writes, the mix, the passes."""
     return table(
-        [
-            (cell, stream)
-            for pattern in OTHERS
-            for cell in profile.measured(pattern)
-            if (stream := cell.requests)
-        ],
+        _without_queue(profile, lambda cell: cell.requests),
         ("Cell", lambda row: probe(row[0].probe)),
         (figures("Requests/s"), lambda row: _marked(row[0], number(row[1].per_s))),
         (figures("MB/s"), lambda row: _marked(row[0], number(row[1].megabytes_per_s))),
@@ -131,12 +126,7 @@ def others(profile: Profile) -> Table:
 def flushes(profile: Profile) -> Table:
     """Return a row a cell that flushes, with how long that took."""
     return table(
-        [
-            (cell, stream)
-            for pattern in OTHERS
-            for cell in profile.measured(pattern)
-            if (stream := cell.flushes)
-        ],
+        _without_queue(profile, lambda cell: cell.flushes),
         ("After", lambda row: probe(row[0].probe)),
         (figures("Flushes/s"), lambda row: number(row[1].per_s)),
         (figures("mean ms"), lambda row: milliseconds(row[1].mean_us)),
@@ -144,6 +134,13 @@ def flushes(profile: Profile) -> Table:
         (figures("p99 ms"), lambda row: number(_ms(row[1], "99"))),
         (figures("max ms"), lambda row: milliseconds(row[1].max_us)),
     )
+
+
+def _without_queue(
+    profile: Profile, stream_of: Callable[[ProfileCell], Stream | None]
+) -> list[tuple[ProfileCell, Stream]]:
+    cells = (cell for pattern in OTHERS for cell in profile.measured(pattern))
+    return [(cell, stream) for cell in cells if (stream := stream_of(cell))]
 
 
 def facts(profile: Profile) -> Table:
