@@ -270,3 +270,15 @@ def test_a_mistake_is_told_in_a_users_words(old: str, new: str, said: str) -> No
 def test_a_name_that_is_called_like_a_key_is_a_name() -> None:
     said = complaint(changed("[storages.dram]", "[storages.disk2]\nram = '1 GiB'\n[storages.data]\nrdo = 1"))
     assert "unknown key `storages.data.rdo`; did you mean `redo`?" in said
+
+
+def test_a_size_in_thousands_is_said_once(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    text = 'question = "x"\n[design]\nmemory = ["{}", "512m"]\n[servers.db]\nfamily = "mysql"\n'
+    text += '[storages.dram]\nram = "1 GB"\n[workloads.load]\nkind = "oltp"\n'
+    study.write_text(text.format("128M"))
+    assert read_study(study).notes == (
+        "a unit without `i` counts in thousands: `128M` is 122.1 MiB; write `128 MiB` if that is meant",
+    )
+    study.write_text(text.format("128 MiB").replace("512m", "512mib").replace("1 GB", "1GiB"))
+    assert read_study(study).notes == ()

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from diskproof.cli.screen import say
+from diskproof.run.option_files import with_option_files
 from diskproof.server.choice import with_present_servers
 from diskproof.study.read import StudyFile, read_study
 
@@ -16,7 +17,10 @@ def read_study_here(study: Path, scale: str | None, basedirs: list[str] | None) 
     present = with_present_servers(read_study(study, scale), basedirs or [])
     for name, reason in present.reasons.items():
         say(f"server `{name}` is optional and left out: {reason}")
-    return present.file
+    file = with_option_files(present.file)
+    for note in file.notes:
+        say(note)
+    return file
 
 
 CUTS_NEED_ROOT = "a power cut needs loop devices and mounts: run as root"

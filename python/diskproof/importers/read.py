@@ -74,7 +74,11 @@ def read_file(path: Path) -> list[Found]:
 
 def read_text(path: Path) -> tuple[Text, list[str]]:
     """Read and clean one file's text; return it with remarks about the reading."""
-    raw = read_bytes(path, MOST_BYTES)
+    return as_text(path, read_bytes(path, MOST_BYTES))
+
+
+def as_text(path: Path, raw: bytes) -> tuple[Text, list[str]]:
+    """Clean what a file holds; return it with remarks about the reading."""
     name = str(path).encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # JSON can hold no other
     if not raw.strip():
         raise ImportRefusedError(f"{name} is empty; give a file that holds a result")

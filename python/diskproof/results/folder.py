@@ -81,12 +81,12 @@ class RunFolder:
         """Return the folder of a workload's script files."""
         return self.path.absolute() / "scripts" / workload
 
-    def keep_scripts(self, workload: str, contents: Mapping[str, bytes]) -> None:
-        """Keep a workload's script files, by their names: the run works with these copies."""
+    def keep_scripts(self, of: str, contents: Mapping[str, bytes]) -> None:
+        """Keep the files of a workload or tuning, by their names: the run works with these copies."""
         for name, content in contents.items():
-            with writing(self.scripts(workload) / name):
-                self.scripts(workload).mkdir(parents=True, exist_ok=True)
-                (self.scripts(workload) / name).write_bytes(content)
+            with writing(self.scripts(of) / name):
+                self.scripts(of).mkdir(parents=True, exist_ok=True)
+                (self.scripts(of) / name).write_bytes(content)
 
     def append_trial(self, trial: Trial) -> None:
         """Append one finished trial and flush it to the disk: from then on no kill can take it."""

@@ -168,8 +168,8 @@ def _set_up(
     if folder is None:
         folder = _new_folder(request)
         folder.write_machine(machine)
-        for name, workload in request.file.study.workloads.items():
-            folder.keep_scripts(name, workload.files_to_keep)
+        for name, files in request.file.study.files_to_keep.items():
+            folder.keep_scripts(name, files)
     elif request.resume:
         check_same_machine(folder, machine)
         if folder.plan() != request.plan:  # more cuts than before

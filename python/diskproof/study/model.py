@@ -1,6 +1,6 @@
 """The study file's declaration. Each option's name, type, limits, default and meaning stand here once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Self
 
 from pydantic import ByteSize, Field, field_validator, model_validator
@@ -9,6 +9,7 @@ from diskproof.families import of
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Phases
+from diskproof.results.record import Family
 from diskproof.study.crash import CrashChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Timed
@@ -18,9 +19,11 @@ from diskproof.study.part import (
     LEVELS_KEYS,
     MAX_CLIENTS,
     Distinct,
+    KeptFile,
     LevelsKey,
     Name,
     OfLevels,
+    OptionFile,
     Part,
     Size,
     mistake,
@@ -45,11 +48,24 @@ class Tuning(Part):
     variables: dict[str, str | int | float | bool] = Field(
         {}, description="Server variables that differ from the base, by the server's own names"
     )
+    my_cnf: OptionFile | None = Field(
+        None,
+        description="Option file of the MySQL family: its server groups are variables, too, and `variables` "
+        "win. Memory, paths and sockets in it are left out",
+    )
+    conf: OptionFile | None = Field(None, description="The same for PostgreSQL: a `postgresql.conf`")
     servers: Annotated[list[Name] | None, Distinct] = Field(
         None,
         min_length=1,
         description="Only these servers, if not every server has its variables; default: all",
     )
+
+    @property
+    def option_file(self) -> tuple[Family, KeptFile] | None:
+        """Its option file, and the family whose servers read such files."""
+        if self.my_cnf is not None:
+            return "mysql", self.my_cnf
+        return None if self.conf is None else ("postgresql", self.conf)
 
     def is_for(self, server: str) -> bool:
         """Tell whether a server runs at it."""
@@ -256,6 +272,24 @@ class Study(Part):
                 raise mistake(f"this study has {', '.join(known)}, not `{level}`", *keys)
 
     @model_validator(mode="after")
+    def _an_option_file_suits_its_servers(self) -> Self:
+        for name, tuning in self.tunings.items():
+            if tuning.my_cnf and tuning.conf:
+                raise mistake(
+                    "`my_cnf` and `conf` are of different servers: make two tunings", "tunings", name
+                )
+            if tuning.option_file is None:
+                continue
+            key, family = "my_cnf" if tuning.my_cnf else "conf", tuning.option_file[0]
+            for server, choice in self.servers.items():
+                if tuning.is_for(server) and choice.family != family:
+                    raise mistake(
+                        f"server `{server}` reads no such file: name the others in `servers` of this tuning",
+                        *("tunings", name, key),
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _published_figures_name_levels(self) -> Self:
         if self.published:
             self.published.check(self.levels, self.workloads)
@@ -330,6 +364,16 @@ class Study(Part):
                 )
             ),
         }[factor]
+
+    @property
+    def files_to_keep(self) -> dict[str, Mapping[str, bytes]]:
+        """The contents of the files that the study names, by what names them and their own names."""
+        files = {name: workload.files_to_keep for name, workload in self.workloads.items()}
+        for name, tuning in self.tunings.items():
+            if tuning.option_file is not None:
+                _, file = tuning.option_file
+                files[f"tuning-{name}"] = {file.path.name: file.content}
+        return files
 
     def data_place(self, storage: str) -> PlaceChoice:
         """Return the place of a storage's data."""

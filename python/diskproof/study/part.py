@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, get_args
 
@@ -20,18 +21,26 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from diskproof.reading import MissingFileError, UnreadableError, read_bytes
+
 NAME_PATTERN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")
 
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN.pattern)]
 """A name is part of cell ids and file names: letters, digits, dot, dash, underscore; at most 40."""
 
 
-def _whole_size(value: object) -> object:
+IN_THOUSANDS = "in thousands"
+"""Key of that context: a list that collects the sizes whose unit has no `i`."""
+
+
+def _whole_size(value: object, info: ValidationInfo) -> object:
     """Refuse text that ByteSize would read in part, and `true`, which it reads as a byte."""
     if isinstance(value, bool):
         raise PydanticCustomError("byte_size", "no size")
     if isinstance(value, str) and not re.fullmatch(r"\s*\d*\.?\d+\s*[A-Za-z]*\s*", value):
         raise ValueError("a size is a number and a unit, such as `256 MiB`")
+    if isinstance(value, str) and re.fullmatch(r".*\d\s*[kmgtpe]b?\s*", value, re.IGNORECASE):
+        (info.context or {}).get(IN_THOUSANDS, []).append(value.strip())
     return value
 
 
@@ -47,6 +56,46 @@ Location = Annotated[Path, Strict(False)]
 
 FOLDER = "folder"
 """Key of the context in which a study is checked: the folder of its file."""
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    """A file that a study names: the run works with copies of it."""
+
+    path: Path
+    content: bytes
+    """As it was when the study was read."""
+
+
+def kept_file(name: object, info: ValidationInfo, most_bytes: int, what: str) -> KeptFile:
+    """Read a file from the study file's own folder; ValueError if it cannot be read.
+
+    A study in a run folder finds the copy there if the file itself is gone.
+    """
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"give the path of {what}")
+    folder = (info.context or {}).get(FOLDER, Path())
+    path = (folder / Path(name).expanduser()).absolute()
+    copies = [] if path.exists() else list((folder / "scripts").glob(f"*/{path.name}"))
+    try:
+        return KeptFile(path, read_bytes(copies[0] if len(copies) == 1 else path, most_bytes))
+    except MissingFileError as missing:
+        raise ValueError(f"{missing} (a relative path starts at the study file's folder)") from None
+    except UnreadableError as unreadable:
+        raise ValueError(str(unreadable)) from None
+
+
+MAX_OPTION_FILE_BYTES = 2**20
+
+
+def _option_file(value: object, info: ValidationInfo) -> KeptFile:
+    return kept_file(value, info, MAX_OPTION_FILE_BYTES, "a server's option file")
+
+
+OptionFile = Annotated[
+    KeptFile, BeforeValidator(_option_file), WithJsonSchema({"type": "string", "format": "path"})
+]
+"""A server's option file: my.cnf, postgresql.conf."""
 
 
 def _beside_the_study(device: str, info: ValidationInfo) -> str:

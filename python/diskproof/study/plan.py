@@ -59,8 +59,8 @@ def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str
         },
         scripts={
             f"{name}/{file}": hashlib.sha256(content).hexdigest()
-            for name, workload in study.workloads.items()
-            for file, content in workload.files_to_keep.items()
+            for name, files in study.files_to_keep.items()
+            for file, content in files.items()
         },
         cells=cells,
         trials=trials,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ByteSize, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from diskproof.reading import MissingFileError, UnreadableError, read_text
@@ -17,8 +17,9 @@ from diskproof.study.lines import line_of
 from diskproof.study.loads import KINDS
 from diskproof.study.mistakes import MOST_MISTAKES, in_words, one_a_place, one_of, toml, too_long
 from diskproof.study.model import Study
-from diskproof.study.part import FOLDER
+from diskproof.study.part import FOLDER, IN_THOUSANDS
 from diskproof.study.scales import scaled, unknown_names
+from diskproof.wording import numbers
 
 MAX_STUDY_BYTES = 1_000_000
 """A study file is written by a person; a larger file was named by mistake."""
@@ -43,6 +44,8 @@ class StudyFile:
     """None: the study as written."""
     left_out: tuple[str, ...] = ()
     """Optional servers that this machine does not have; they are no longer in `study`."""
+    notes: tuple[str, ...] = ()
+    """What its author should know."""
 
 
 def read_study(path: Path, scale: str | None = None) -> StudyFile:
@@ -50,14 +53,27 @@ def read_study(path: Path, scale: str | None = None) -> StudyFile:
     text = _text_of(path)
     if path.stem.startswith("."):  # `...toml` would be the folder above all runs
         raise StudyError(f"{path}: a study's name must not begin with a dot; rename the file")
-    study = parse_study(text, str(path))
+    in_thousands: list[str] = []
+    study = parse_study(text, str(path), in_thousands=in_thousands)
+    notes = (_size_note(in_thousands[0]),) if in_thousands else ()
     chosen = study.scale if scale is None else scale
     if chosen is None:
-        return StudyFile(name=path.stem, text=text, study=study)
+        return StudyFile(name=path.stem, text=text, study=study, notes=notes)
     if chosen not in study.scales:
         known = f"it has {', '.join(study.scales)}" if study.scales else "it has none"
         raise StudyError(f"{path} has no scale `{chosen}`; {known}")
-    return StudyFile(name=path.stem, text=text, study=parse_study(text, str(path), chosen), scale=chosen)
+    at_scale = parse_study(text, str(path), chosen)
+    return StudyFile(name=path.stem, text=text, study=at_scale, scale=chosen, notes=notes)
+
+
+def _size_note(written: str) -> str:
+    """Say what a size without an `i` is."""
+    size = TypeAdapter(ByteSize).validate_python(written)
+    number, letter = re.match(r"([\d.]+)\s*(\w)", written).groups()  # type: ignore[union-attr]
+    return (
+        f"a unit without `i` counts in thousands: `{written}` is {numbers.size(size)}; "
+        f"write `{number} {letter.upper()}iB` if that is meant"
+    )
 
 
 def _text_of(path: Path) -> str:
@@ -69,10 +85,13 @@ def _text_of(path: Path) -> str:
         raise StudyError(str(unreadable)) from None
 
 
-def parse_study(text: str, source: str, scale: str | None = None) -> Study:
+def parse_study(
+    text: str, source: str, scale: str | None = None, *, in_thousands: list[str] | None = None
+) -> Study:
     """Check the text of a study at all of its scales, and return it at one of them, or as written.
 
-    `source` names it in errors; paths of scripts are relative to it.
+    `source` names it in errors; paths of scripts are relative to it. `in_thousands` gets the sizes whose
+    unit has no `i`.
     """
     try:
         content = toml(text)
@@ -82,17 +101,21 @@ def parse_study(text: str, source: str, scale: str | None = None) -> Study:
         keys, wrong = long
         place = f"{source}:{line_of([str(key) for key in keys], text)}"
         raise StudyError(_with_title(f"{place}: `{_shown(keys)}`: {wrong}", content.get("published")))
-    study = _checked(content, text, source, None)
-    sizes = {name: _checked(content, text, source, name) for name in study.scales}
+    found: list[str] = [] if in_thousands is None else in_thousands
+    study = _checked(content, text, source, None, found)
+    sizes = {name: _checked(content, text, source, name, found) for name in study.scales}
     return study if scale is None else sizes[scale]
 
 
-def _checked(content: dict[str, Any], text: str, source: str, scale: str | None) -> Study:
+def _checked(
+    content: dict[str, Any], text: str, source: str, scale: str | None, in_thousands: list[str]
+) -> Study:
     changes = content["scales"][scale] if scale else {}
     if unknown := list(unknown_names(content, changes)):
         raise StudyError("\n".join(_unknown_name(scale, *one, text, source) for one in unknown))
     try:
-        return Study.model_validate(scaled(content, changes), context={FOLDER: Path(source).parent})
+        context = {FOLDER: Path(source).parent, IN_THOUSANDS: in_thousands}
+        return Study.model_validate(scaled(content, changes), context=context)
     except ValidationError as error:
         mistakes = list(one_a_place(error.errors()))
         published = content.get("published")

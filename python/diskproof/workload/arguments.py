@@ -1,6 +1,7 @@
 """A workload as arguments of diskproof-load: as a person would type them, so that a report can show them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from diskproof.results.plan import Phases
@@ -54,7 +55,7 @@ def _texts(value: object, copies: Path | None) -> Iterator[str]:
         case True:
             yield ""
         case SqlFile(path):
-            yield str(value._replace(path=copies / path.name) if copies else value)
+            yield str(replace(value, path=copies / path.name) if copies else value)
         case [SqlFile(), *_] as files:
             for file in files:
                 yield from _texts(file, copies)

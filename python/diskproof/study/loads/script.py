@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -15,21 +15,18 @@ from pydantic import (
     model_validator,
 )
 
-from diskproof.reading import MissingFileError, UnreadableError, read_bytes
 from diskproof.study.loads.base import RUN, Option, Steady
-from diskproof.study.part import FOLDER, Size
+from diskproof.study.part import KeptFile, Size, kept_file
 
 MAX_SQL_BYTES = 64 * 2**20
 """It is kept in memory and copied into every run's folder."""
 
 
-class SqlFile(NamedTuple):
+@dataclass(frozen=True)
+class SqlFile(KeptFile):
     """A file of SQL, and how often it is chosen beside the others."""
 
-    path: Path
     weight: str
-    content: bytes
-    """As it was when the study was read: the run works with copies of it."""
 
     def __str__(self) -> str:
         return f"{self.path}@{self.weight}" if self.weight else str(self.path)
@@ -37,18 +34,11 @@ class SqlFile(NamedTuple):
 
 def _sql_file(value: object, info: ValidationInfo) -> object:
     """Find a file from the study file's own folder; refuse what is not there."""
-    if not isinstance(value, str) or not value:
-        raise ValueError("give the path of a file of SQL, such as `hot.sql`")
-    name, at, weight = value.rpartition("@")
+    name, at, weight = value.rpartition("@") if isinstance(value, str) else (value, "", "")
     if not (at and weight.isdigit()):
         name, weight = value, ""
-    path = ((info.context or {}).get(FOLDER, Path()) / Path(name).expanduser()).absolute()
-    try:
-        return SqlFile(path, weight, read_bytes(path, MAX_SQL_BYTES))
-    except MissingFileError as missing:
-        raise ValueError(f"{missing} (a relative path starts at the study file's folder)") from None
-    except UnreadableError as unreadable:
-        raise ValueError(str(unreadable)) from None
+    file = kept_file(name, info, MAX_SQL_BYTES, "a file of SQL, such as `hot.sql`")
+    return SqlFile(file.path, file.content, weight)
 
 
 Sql = Annotated[SqlFile, BeforeValidator(_sql_file), WithJsonSchema({"type": "string", "format": "path"})]
