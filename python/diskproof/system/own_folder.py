@@ -23,6 +23,8 @@ LONGEST_MARK = 64
 LONGEST_PATH_BYTES = 400
 """SQLite and the MySQL family take paths of 512 bytes; a run's own folders and files need about 100."""
 
+REMEDY = ": put the run's own directory back, or remove what is there now"
+
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -55,9 +57,11 @@ class OwnFolder:
         """Yield a descriptor of the directory; NotOursError if another is at its path, or has no mark."""
         with opened(self.path) as folder:
             if self.identity not in (None, _identity(folder)):
-                raise NotOursError(f"{self.path} was replaced by another directory, which stays as it is")
+                raise NotOursError(
+                    f"{self.path} was replaced by another directory, which stays as it is{REMEDY}"
+                )
             if not self._is_marked(folder):
-                raise NotOursError(f"{self.path} has no mark of this run, so it stays as it is")
+                raise NotOursError(f"{self.path} has no mark of this run, so it stays as it is{REMEDY}")
             yield folder
 
     @property
@@ -108,7 +112,7 @@ def opened(path: Path) -> Iterator[int]:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP):
-            raise NotOursError(f"{path} is no directory, but was one: it stays as it is") from None
+            raise NotOursError(f"{path} is no directory any more, so it stays as it is{REMEDY}") from None
         raise
     try:
         yield folder

@@ -205,14 +205,13 @@ def remove_directory(path: Path, mark: str) -> list[Undone]:
         return [_undone(f"directory {path}", f"something is mounted at {within[-1]}: unmount it first")]
     if not os.path.lexists(path):
         return []
-    failure = None
     try:
         OwnFolder(path, mark).remove()
     except RefusalError as error:
-        failure = str(error)
+        return [Undone(str(error), done=False)]
     except OSError as error:
-        failure = f"{error.filename}: {error.strerror}"
-    return [_undone(f"directory {path}", failure)]
+        return [_undone(f"directory {path}", f"{error.filename}: {error.strerror}")]
+    return [Undone(f"directory {path}", done=True)]
 
 
 UNDOING: dict[str, Callable[[Entry], list[Undone]]] = {
