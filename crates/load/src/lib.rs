@@ -10,7 +10,9 @@
 pub mod cli;
 pub mod driver;
 pub mod engine;
+mod file;
 pub mod measure;
+mod plain;
 pub mod report;
 pub mod target;
 pub mod workload;

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 use url::{Url, form_urlencoded};
@@ -29,6 +30,8 @@ pub struct Server {
     pub database: String,
     /// The URL's other parameters. Drivers refuse what they do not know.
     pub options: BTreeMap<String, String>,
+    /// Longest time for a statement that is not measured; `None`: as long as its work takes.
+    pub statement_limit: Option<Duration>,
 }
 
 /// The address of a server.
@@ -56,6 +59,8 @@ impl fmt::Display for Endpoint {
 pub struct SqliteFile {
     pub path: PathBuf,
     pub options: BTreeMap<String, String>,
+    /// As a server's.
+    pub statement_limit: Option<Duration>,
 }
 
 const FORMS: &str = "mysql://USER@HOST/DB, mysql://USER@localhost/DB?socket=PATH, \
@@ -77,6 +82,8 @@ pub enum TargetError {
     HostOfFile { host: String },
     #[error("a # in the URL would begin a fragment, which no server has; write %23 for #")]
     Fragment,
+    #[error("the URL's user or database holds NUL (%00), which no name has; remove it")]
+    Nul,
     #[error("the URL has no {what}; write {example}")]
     Missing {
         what: &'static str,
@@ -118,6 +125,19 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Limits each statement that is not measured, from [`begin_work`](crate::driver::Admin) on.
+    #[must_use]
+    pub fn with_statement_limit(mut self, limit: Option<Duration>) -> Self {
+        match &mut self {
+            Self::Mysql(server) | Self::Postgres(server) => server.statement_limit = limit,
+            Self::Sqlite(file) => file.statement_limit = limit,
+            Self::Null => {}
+        }
+        self
+    }
+}
+
 impl Server {
     fn from_url(
         url: &Url,
@@ -156,14 +176,14 @@ impl Server {
                 });
             }
         };
-        let user = decoded(url.username());
+        let user = decoded(url.username())?;
         if user.is_empty() {
             return Err(TargetError::Missing {
                 what: "user",
                 example: "SCHEME://USER@HOST/DB",
             });
         }
-        let database = decoded(url.path().trim_start_matches('/'));
+        let database = decoded(url.path().trim_start_matches('/'))?;
         if database.is_empty() {
             return Err(TargetError::Missing {
                 what: "database",
@@ -176,6 +196,7 @@ impl Server {
             password,
             database,
             options,
+            statement_limit: None,
         })
     }
 
@@ -217,6 +238,7 @@ impl SqliteFile {
             options: form_urlencoded::parse(query.as_bytes())
                 .into_owned()
                 .collect(),
+            statement_limit: None,
         })
     }
 
@@ -262,8 +284,13 @@ fn is_name(text: &str) -> bool {
     text.chars().all(belongs)
 }
 
-fn decoded(part: &str) -> String {
-    percent_decode_str(part).decode_utf8_lossy().into_owned()
+/// A user or a database. Both protocols end a name at NUL, so that another one would be used.
+fn decoded(part: &str) -> Result<String, TargetError> {
+    let name = percent_decode_str(part).decode_utf8_lossy().into_owned();
+    if name.contains('\0') {
+        return Err(TargetError::Nul);
+    }
+    Ok(name)
 }
 
 /// A password never reaches a log or an error message.
@@ -345,6 +372,8 @@ mod tests {
         assert!(refusal("sqlite://bench.db").contains("\"bench.db\""));
         assert!(!refusal("sqlite://a:secret@host/x").contains("secret"));
         assert!(refusal("mysql://a@b/c#d").contains("%23"));
+        assert!(refusal("mysql://a%00b@b/c").contains("NUL"));
+        assert!(refusal("postgresql://a@b/c%00d").contains("NUL"));
         assert!(refusal("postgresql://a@b/c?host=d").contains("SCHEME://USER@HOST/DB"));
         let misspelt = server("mysql://a@b/c?sokcet=/x").refuse_options_except(&["timeout_s"]);
         assert!(misspelt.unwrap_err().to_string().contains("sokcet"));

@@ -20,12 +20,19 @@ pub(super) struct Connection {
     #[arg(long, value_name = "URL")]
     pub(super) url: String,
 
-    /// A file with the password in its first line [default: the variable `DISKPROOF_PASSWORD`].
+    /// A file with the password in its first line, which its owner alone may use [default: the
+    /// variable `DISKPROOF_PASSWORD`].
     /// Only ssl-mode=verify-ca or verify-identity (sslmode=verify-ca or verify-full) makes sure
     /// that the server gets it. Otherwise a program that poses as a MySQL server may ask for it
     /// under its own key
     #[arg(long, value_name = "FILE")]
     pub(super) password_file: Option<PathBuf>,
+
+    /// Longest time for each statement that is not measured. The rows of a table may be one
+    /// statement [default: 10 for questions about tables, 60 for statements under way at the end
+    /// of a measurement, no limit for those that make, fill and drop tables]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(super) statement_limit: Option<Duration>,
 }
 
 /// Number of clients and threads; the same for every workload.

@@ -1,11 +1,12 @@
 //! The command line: arguments become a verb on a workload, outcomes become exit codes.
 
-/// Prints a message beside the report. Unlike `eprintln!` it does not panic if nobody reads it any
-/// more (`2>&1 | head`).
+/// Prints a message beside the report, as plain text. Unlike `eprintln!` it does not panic if nobody
+/// reads it any more (`2>&1 | head`).
 macro_rules! tell {
     ($($words:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($words)*);
+        let line = format!($($words)*) + "\n";
+        let _ = $crate::plain::Plain(std::io::stderr()).write_all(line.as_bytes());
     }};
 }
 
@@ -133,7 +134,7 @@ pub fn main() -> ExitCode {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => error.exit(),
             _ => {
                 // clap's own message names the argument and shows the usage.
-                let _ = error.print();
+                tell!("{}", error.to_string().trim_end());
                 if json {
                     say_failed("arguments", &error.to_string());
                 }

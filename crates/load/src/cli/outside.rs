@@ -1,6 +1,6 @@
 //! Messages to a run from outside: signals, and lines on standard input.
 
-use std::io::{self, BufRead};
+use std::io::{self, Read};
 use std::sync::mpsc::Sender;
 use std::thread;
 
@@ -38,15 +38,16 @@ pub(super) fn say_when_interrupted(word: String) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Two lines are waited for. So many are no lockstep, and are the end of it.
+const MOST_INPUT_BYTES: u64 = 64 << 10;
+
 /// Sends each line's arrival on, and the end of input.
 pub(super) fn watch_input(outbox: Sender<Message>) {
     thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let heard = match line {
-                Ok(_) => outbox.send(Message::FromOutside(Outside::Line)),
-                Err(_) => break,
-            };
-            if heard.is_err() {
+        let input = io::stdin().lock().take(MOST_INPUT_BYTES);
+        for byte in input.bytes().map_while(Result::ok) {
+            let line = Message::FromOutside(Outside::Line);
+            if byte == b'\n' && outbox.send(line).is_err() {
                 return;
             }
         }

@@ -8,7 +8,7 @@ use super::Stop;
 use super::connect::Task;
 use super::outside::say_when_interrupted;
 use super::run::cores;
-use crate::driver::{Driver, Fault};
+use crate::driver::{Admin, Driver, Fault};
 use crate::engine::Failure;
 use crate::target::Target;
 use crate::workload::tables::{self, Progress, TableSet};
@@ -97,8 +97,7 @@ fn load_all<D: Driver, T: TableSet>(
 /// When all are loaded and one after the other: PostgreSQL takes stock of no row that another
 /// connection's transaction might not see yet.
 fn settle_all<D: Driver, T: TableSet>(driver: &D, set: &T) -> Result<(), Failure> {
-    let connecting = |fault| Failure::from_fault("connecting", &fault);
-    let mut admin = driver.admin().map_err(connecting)?;
+    let mut admin = working(driver)?;
     for name in (1..=set.count()).map(|number| set.name(number)) {
         admin.settle(&name).map_err(|fault| {
             Failure::from_fault(&format!("analysing the loaded table {name}"), &fault)
@@ -115,13 +114,25 @@ pub(super) fn drop_tables<D: Driver>(
     let doing = |what: &'static str| move |fault| Failure::from_fault(what, &fault);
     let mut admin = driver.admin().map_err(doing("connecting"))?;
     let mut dropped = 0;
-    for name in names {
-        let exists = tables::exists(&mut *admin, driver.dialect(), &name);
+    let names: Vec<_> = names.into_iter().collect();
+    for name in &names {
+        let exists = tables::exists(&mut *admin, driver.dialect(), name);
         dropped += usize::from(exists.map_err(doing("looking for tables"))?);
-        tables::drop(&mut *admin, &name).map_err(doing("dropping tables"))?;
+    }
+    admin.begin_work().map_err(doing("dropping tables"))?;
+    for name in &names {
+        tables::drop(&mut *admin, name).map_err(doing("dropping tables"))?;
     }
     tell_dropped(dropped);
     Ok(())
+}
+
+/// A connection whose statements may take long.
+pub(super) fn working<D: Driver>(driver: &D) -> Result<Box<dyn Admin>, Failure> {
+    let connecting = |fault| Failure::from_fault("connecting", &fault);
+    let mut admin = driver.admin().map_err(connecting)?;
+    admin.begin_work().map_err(connecting)?;
+    Ok(admin)
 }
 
 /// The last message of every cleanup.
@@ -184,8 +195,7 @@ impl<T: TableSet> Load<'_, T> {
     }
 
     fn build_each<D: Driver>(&self, driver: &D) -> Result<(), Failure> {
-        let connecting = |fault| Failure::from_fault("connecting", &fault);
-        let mut admin = driver.admin().map_err(connecting)?;
+        let mut admin = working(driver)?;
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number > self.set.count() {

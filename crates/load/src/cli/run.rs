@@ -14,6 +14,7 @@ use crate::driver::{Driver, Protocol};
 use crate::engine::{
     self, Ending, JobOptions, Message, Patience, Rate, Retry, RunError, RunOptions,
 };
+use crate::plain::Plain;
 use crate::report::{JsonReport, Report, TextReport};
 use crate::workload::Workload;
 
@@ -26,7 +27,7 @@ const DEFAULT_SECONDS: Duration = Duration::from_secs(10);
 const MOST_WORKERS: usize = 8;
 
 /// Time limit for cleaning up after a failure.
-const LONGEST_CLOSING: Duration = Duration::from_secs(20);
+const LONGEST_CLOSING: Duration = Duration::from_secs(10);
 
 /// The run's names in the reports.
 pub(super) struct Kind {
@@ -151,7 +152,7 @@ fn run_options<D: Driver>(driver: &D, kind: Kind, load: &Load) -> Result<RunOpti
             arrivals: load.arrivals.into(),
         }),
         retry: retry(driver, &load.retry)?,
-        patience: Patience::default(),
+        patience: Patience::with_statement_limit(driver.statement_limit()),
         report_interval: (!output.report_interval.is_zero()).then_some(output.report_interval),
         percentiles: in_order(&output.percentiles),
         lockstep: output.lockstep,
@@ -207,7 +208,7 @@ fn report(output: &Output) -> Box<dyn Report> {
         Box::new(JsonReport::new(stdout()))
     } else {
         Box::new(TextReport::new(
-            io::BufWriter::new(stdout()),
+            Plain(io::BufWriter::new(stdout())),
             !output.report_interval.is_zero(),
             in_order(&output.percentiles),
             output.histogram,

@@ -20,7 +20,15 @@ mod socket;
 pub mod sqlite;
 pub mod template;
 
+use socket::NoReply;
 pub(crate) use socket::{LOGIN_LIMIT, too_late};
+
+/// Longest time for one statement of administration before its work begins. Questions about
+/// tables take milliseconds; a server that needs longer is stuck, or never stops answering.
+const QUESTION_LIMIT: Duration = Duration::from_secs(10);
+
+/// Most memory for the values of one answer: room for a million keys.
+const MOST_ANSWER_BYTES: usize = 128 << 20;
 
 /// Which family's SQL a workload must speak: types, auto-increment, table options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,6 +165,9 @@ pub enum Fault {
     /// There is no encrypted connection as the URL demands it.
     #[error("{0}")]
     Tls(String),
+    /// A statement that is not measured has taken too long.
+    #[error("{0}")]
+    NoReply(String),
     /// The connection is gone.
     #[error("connection lost: {0}")]
     Lost(io::Error),
@@ -186,13 +197,14 @@ impl Fault {
     }
 
     /// The code that the fault is counted under: the server's own code, `unreachable`, `tls`,
-    /// `lost` or `protocol`.
+    /// `no-reply`, `lost` or `protocol`.
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
             Self::Server(error) => &error.code,
             Self::Unreachable(_) | Self::Busy(_) => "unreachable",
             Self::Tls(_) => "tls",
+            Self::NoReply(_) => "no-reply",
             Self::Lost(_) => "lost",
             Self::Protocol(_) => "protocol",
         }
@@ -216,8 +228,12 @@ impl Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        match error.downcast::<socket::TlsFailure>() {
-            Ok(failure) => Self::Tls(failure.to_string()),
+        let error = match error.downcast::<socket::TlsFailure>() {
+            Ok(failure) => return Self::Tls(failure.to_string()),
+            Err(error) => error,
+        };
+        match error.downcast::<socket::NoReply>() {
+            Ok(late) => Self::NoReply(late.to_string()),
             Err(error) => Self::Lost(error),
         }
     }
@@ -281,6 +297,11 @@ pub trait Driver: Sync {
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault>;
 
+    /// The user's limit for statements that are not measured.
+    fn statement_limit(&self) -> Option<Duration> {
+        None
+    }
+
     /// False if nothing is kept, so that there are no tables to look at.
     fn has_tables(&self) -> bool {
         true
@@ -297,8 +318,14 @@ pub trait Driver: Sync {
     }
 }
 
-/// A blocking connection for what is not timed.
+/// A blocking connection for what is not timed. Each statement must be over within 10 s, until
+/// [`Admin::begin_work`].
 pub trait Admin {
+    /// From here on a statement may take as long as it needs, or as long as the user allows.
+    fn begin_work(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// The server's own account of itself, such as `10.11.14-MariaDB`.
     fn server_version(&mut self) -> Result<String, Fault>;
 
@@ -325,6 +352,27 @@ pub trait Admin {
     /// Lets the server analyse a loaded table now, if it would otherwise do so later by itself,
     /// during a measurement.
     fn settle(&mut self, _table: &str) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// The values of one answer, as far as memory allows.
+#[derive(Default)]
+struct Answer {
+    values: Vec<Option<String>>,
+    bytes: usize,
+}
+
+impl Answer {
+    fn push(&mut self, value: Option<String>) -> Result<(), Fault> {
+        self.bytes += size_of::<Option<String>>() + value.as_ref().map_or(0, String::len);
+        if self.bytes > MOST_ANSWER_BYTES {
+            return Err(Fault::Protocol(format!(
+                "an answer of more than {} MiB",
+                MOST_ANSWER_BYTES >> 20
+            )));
+        }
+        self.values.push(value);
         Ok(())
     }
 }

@@ -11,6 +11,18 @@ pub struct Patience {
     pub connections: Duration,
 }
 
+impl Patience {
+    /// The defaults, with the limit for statements that the user gives.
+    #[must_use]
+    pub fn with_statement_limit(limit: Option<Duration>) -> Self {
+        let patience = Self::default();
+        Self {
+            replies: limit.unwrap_or(patience.replies),
+            ..patience
+        }
+    }
+}
+
 impl Default for Patience {
     /// Replies: longer than the lock wait time-out that MySQL sets by default (50 s). Connections:
     /// time for a server to restart, without a long wait for a server that is gone for good.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::args::OnceScript;
 use super::{Stop, Task, read};
+use crate::cli::prepare::working;
 use crate::driver::{Admin, Args, Driver, Protocol};
 use crate::engine::Failure;
 use crate::workload::script::{ScriptOptions, ScriptWorkload, Source, Value, Weighted};
@@ -51,8 +52,7 @@ impl<const MAKES: bool> Task for RunOnce<MAKES> {
                 ScriptWorkload::new(options, driver.dialect())
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let connecting = |fault| Failure::from_fault("connecting", &fault);
-        let mut admin = driver.admin().map_err(connecting)?;
+        let mut admin = working(&driver)?;
         let mut done = 0;
         for script in scripts {
             done += perform(&script, &mut *admin)?;

@@ -40,6 +40,7 @@ impl Task for &CleanupSlap {
         let mut admin = driver.admin().map_err(doing("connecting"))?;
         let exists = tables::exists(&mut *admin, driver.dialect(), TABLE)
             .map_err(doing("looking for the table"))?;
+        admin.begin_work().map_err(doing("dropping the table"))?;
         slap::drop(&mut *admin).map_err(doing("dropping the table"))?;
         tell_dropped(usize::from(exists));
         Ok(())

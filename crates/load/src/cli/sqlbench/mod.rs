@@ -6,6 +6,7 @@ mod storage_engine;
 
 use super::Stop;
 use super::connect::{Task, target, with_driver};
+use super::prepare::working;
 use super::run::{Kind, run_job};
 use crate::driver::{Admin, Dialect, Driver, Protocol};
 use crate::engine::Failure;
@@ -67,7 +68,7 @@ impl Task for &RunSqlbench {
 
 impl Task for &CleanupSqlbench {
     fn perform<D: Driver + Send + 'static>(self, driver: D) -> Result<(), Stop> {
-        let mut admin = connect(&driver)?;
+        let mut admin = working(&driver)?;
         let dropped = leftovers::drop_all(&mut *admin, driver.dialect())
             .map_err(|fault| Failure::from_fault("dropping tables", &fault))?;
         tell!("{}", account(&dropped));

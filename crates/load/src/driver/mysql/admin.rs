@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use super::Account;
 use super::error::server_error;
@@ -13,7 +14,7 @@ use super::outbound::Outbound;
 use super::reply::{ReplyReader, parse_number};
 use super::wire::{Wire, protocol};
 use crate::driver::socket::Socket;
-use crate::driver::{Admin, Args, Fault, Reply};
+use crate::driver::{Admin, Answer, Args, Fault, QUESTION_LIMIT, Reply};
 
 const COM_QUERY: u8 = 0x03;
 const END: u8 = 0xFE;
@@ -26,10 +27,12 @@ const READ_BYTES: usize = 16 << 10;
 pub(super) struct MysqlAdmin {
     wire: Wire<Socket>,
     server_version: String,
+    limit: Option<Duration>,
+    work_limit: Option<Duration>,
 }
 
 impl MysqlAdmin {
-    /// Connects and logs in; from then on a statement may take as long as it needs.
+    /// Connects and logs in.
     pub(super) fn log_in(account: &Arc<Account>) -> Result<Self, Fault> {
         let mut socket =
             Socket::connect(&account.route).map_err(|error| account.unreachable(&error))?;
@@ -42,10 +45,11 @@ impl MysqlAdmin {
                 Poll::Pending => socket.wait(outbound.is_waiting())?,
             }
         }
-        socket.lift_limit();
         Ok(Self {
             wire: Wire::new(socket),
             server_version: opening.server_version().to_owned(),
+            limit: Some(QUESTION_LIMIT),
+            work_limit: account.statement_limit,
         })
     }
 
@@ -53,7 +57,14 @@ impl MysqlAdmin {
         let mut command = Vec::with_capacity(sql.len() + 1);
         command.push(COM_QUERY);
         command.extend_from_slice(sql);
-        self.wire.command(&command)
+        self.command(&command)
+    }
+
+    /// Sends a command: its code, and the SQL.
+    fn command(&mut self, command: &[u8]) -> Result<(), Fault> {
+        let sql = command.get(1..).unwrap_or_default();
+        self.wire.socket().begin_statement(sql, self.limit);
+        self.wire.command(command)
     }
 
     /// Reads a whole reply, whatever it holds. Its packets go on with the numbers of the
@@ -95,7 +106,7 @@ impl MysqlAdmin {
         let mut statements = 0_u64;
         self.execute("BEGIN")?;
         while let Some(sql) = insert.next_statement(&mut args, next_row) {
-            self.wire.command(sql)?;
+            self.command(sql)?;
             loaded += self.reply()?.affected;
             statements += 1;
             if statements.is_multiple_of(STATEMENTS_PER_COMMIT) {
@@ -150,6 +161,11 @@ impl MysqlAdmin {
 const STATEMENTS_PER_COMMIT: u64 = 8;
 
 impl Admin for MysqlAdmin {
+    fn begin_work(&mut self) -> Result<(), Fault> {
+        self.limit = self.work_limit;
+        Ok(())
+    }
+
     fn server_version(&mut self) -> Result<String, Fault> {
         Ok(self.server_version.clone())
     }
@@ -166,13 +182,13 @@ impl Admin for MysqlAdmin {
             return Err(protocol(format!("no result came back for: {sql}")));
         };
         while self.packet()?.first() != Some(&END) {}
-        let mut values = Vec::new();
+        let mut answer = Answer::default();
         loop {
             let row = self.packet()?;
             if row.first() == Some(&END) && row.len() < 9 {
-                return Ok(values);
+                return Ok(answer.values);
             }
-            values.push(first_column(row)?);
+            answer.push(first_column(row)?)?;
         }
     }
 

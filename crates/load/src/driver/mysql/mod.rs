@@ -26,6 +26,7 @@ pub mod wire;
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use session::MysqlSession;
 
@@ -56,6 +57,7 @@ struct Account {
     login: Login,
     /// `None`: connections are not encrypted.
     tls: Option<Tls>,
+    statement_limit: Option<Duration>,
 }
 
 impl MysqlDriver {
@@ -73,6 +75,7 @@ impl MysqlDriver {
                 database: server.database,
             },
             tls,
+            statement_limit: server.statement_limit,
             route: Route::new(server.endpoint.clone()),
             endpoint: server.endpoint,
         };
@@ -106,6 +109,10 @@ impl Driver for MysqlDriver {
         let account = Arc::clone(&self.account);
         let opening = Opening::new(account, Handshake::default(), Arc::clone(&forms));
         Ok(MysqlSession::new(stream, forms, opening))
+    }
+
+    fn statement_limit(&self) -> Option<Duration> {
+        self.account.statement_limit
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {

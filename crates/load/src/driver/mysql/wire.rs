@@ -34,6 +34,10 @@ impl<S: Read + Write> Wire<S> {
         }
     }
 
+    pub(super) fn socket(&mut self) -> &mut S {
+        &mut self.socket
+    }
+
     /// The number that the next packet must bear.
     pub(super) fn sequence(&self) -> u8 {
         self.sequence

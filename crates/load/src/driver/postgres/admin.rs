@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
 use fallible_iterator::FallibleIterator;
@@ -17,7 +18,7 @@ use super::plan::Plan;
 use super::statement::put_double;
 use super::wire::{Wire, not_postgres};
 use crate::driver::socket::Socket;
-use crate::driver::{Admin, Arg, Args, Fault, Protocol, Reply};
+use crate::driver::{Admin, Answer, Arg, Args, Fault, Protocol, QUESTION_LIMIT, Reply};
 
 /// Rows are sent in `CopyData` messages of about this size: one system call for hundreds of rows.
 const COPY_CHUNK_BYTES: usize = 64 << 10;
@@ -25,17 +26,19 @@ const COPY_HEADER_BYTES: usize = 5;
 
 pub(super) struct PostgresAdmin {
     wire: Wire,
+    limit: Option<Duration>,
+    work_limit: Option<Duration>,
 }
 
 /// The result of a statement: its counts and the first value of every row.
 #[derive(Default)]
 struct Outcome {
     reply: Reply,
-    first_values: Vec<Option<String>>,
+    first_values: Answer,
 }
 
 impl PostgresAdmin {
-    /// Connects and logs in; from then on a statement may take as long as it needs.
+    /// Connects and logs in.
     pub(super) fn log_in(host: &Arc<Host>) -> Result<Self, Fault> {
         let mut socket = Socket::connect(&host.route)
             .map_err(|error| Fault::unreachable(&host.endpoint, &error))?;
@@ -47,15 +50,17 @@ impl PostgresAdmin {
                 Poll::Pending => socket.wait(opening.wants_write())?,
             }
         };
-        socket.lift_limit();
         Ok(Self {
             wire: Wire::new(socket, opened.early),
+            limit: Some(QUESTION_LIMIT),
+            work_limit: host.statement_limit,
         })
     }
 
     fn send_query(&mut self, sql: &str) -> Result<(), Fault> {
         frontend::query(sql, &mut self.wire.out)
             .map_err(|error| Fault::Protocol(format!("cannot send a statement: {error}")))?;
+        self.wire.begin_statement(sql, self.limit);
         self.wire.send()
     }
 
@@ -66,7 +71,7 @@ impl PostgresAdmin {
         loop {
             match self.wire.receive()? {
                 Message::DataRow(row) => {
-                    outcome.first_values.push(first_value(&row)?);
+                    outcome.first_values.push(first_value(&row)?)?;
                     outcome.reply.rows += 1;
                 }
                 Message::CommandComplete(body) => {
@@ -154,6 +159,11 @@ impl PostgresAdmin {
 }
 
 impl Admin for PostgresAdmin {
+    fn begin_work(&mut self) -> Result<(), Fault> {
+        self.limit = self.work_limit;
+        Ok(())
+    }
+
     fn server_version(&mut self) -> Result<String, Fault> {
         let version = self.query_value("SHOW server_version")?;
         Ok(format!("PostgreSQL {}", version.unwrap_or_default()))
@@ -166,7 +176,7 @@ impl Admin for PostgresAdmin {
 
     fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {
         self.send_query(sql)?;
-        Ok(self.finish()?.first_values)
+        Ok(self.finish()?.first_values.values)
     }
 
     /// COPY in its text format: the fastest way in that a plain account may use.

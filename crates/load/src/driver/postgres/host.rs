@@ -1,6 +1,7 @@
 //! The address of a driver's connections, and the account.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::handshake::Login;
 use crate::driver::Fault;
@@ -19,6 +20,7 @@ pub(super) struct Host {
     pub(super) login: Login,
     /// `None`: connections are not encrypted.
     pub(super) tls: Option<Tls>,
+    pub(super) statement_limit: Option<Duration>,
 }
 
 impl Host {
@@ -57,6 +59,7 @@ impl Host {
             endpoint: server.endpoint,
             login,
             tls,
+            statement_limit: server.statement_limit,
         })
     }
 

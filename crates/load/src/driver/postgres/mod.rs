@@ -18,6 +18,7 @@ mod statement;
 pub mod wire;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 pub use session::PostgresSession;
 
@@ -67,6 +68,10 @@ impl Driver for PostgresDriver {
     fn open(&self, statements: &[Statement], protocol: Protocol) -> Result<Self::Session, Fault> {
         let plan = self.plan(statements, protocol)?;
         PostgresSession::open(Arc::clone(&self.host), plan)
+    }
+
+    fn statement_limit(&self) -> Option<Duration> {
+        self.host.statement_limit
     }
 
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {

@@ -1,6 +1,7 @@
 //! Whole messages: taken out of what has come, and over a blocking socket for administration.
 
 use std::io::{ErrorKind, Read, Write};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use postgres_protocol::message::backend::{Header, Message};
@@ -33,6 +34,11 @@ impl Wire {
             inbound,
             out: BytesMut::new(),
         }
+    }
+
+    /// A statement begins, and with it its time.
+    pub(super) fn begin_statement(&mut self, sql: &str, limit: Option<Duration>) {
+        self.socket.begin_statement(sql.as_bytes(), limit);
     }
 
     /// Sends all of `out` and empties it.
@@ -69,8 +75,8 @@ impl Wire {
     pub(super) fn close(&mut self) {
         self.out.clear();
         frontend::terminate(&mut self.out);
-        // A server that is gone needs no goodbye.
-        let _ = self.send();
+        // A server that is gone or stuck needs no goodbye.
+        let _ = self.socket.stream().write(&self.out);
     }
 
     fn read_some(

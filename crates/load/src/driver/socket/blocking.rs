@@ -16,19 +16,14 @@ const QUEUE_PAUSE: Duration = Duration::from_millis(5);
 /// A blocking connection.
 pub(crate) struct Socket {
     stream: Stream,
-    limit: Limit,
-}
-
-/// Longest wait of a read or a write.
-enum Limit {
-    /// All of them together until an instant.
-    Until(Instant),
-    None,
+    /// When all reads and writes of the log-in or the statement must be over.
+    end: Option<Instant>,
+    /// The statement under way and its limit; `None` during the log-in.
+    statement: Option<(String, Duration)>,
 }
 
 impl Socket {
-    /// Connects. This and what follows must be over within [`LOGIN_LIMIT`], until another limit
-    /// is set.
+    /// Connects. This and the log-in must be over within [`LOGIN_LIMIT`].
     pub(crate) fn connect(route: &Route) -> io::Result<Self> {
         Self::connect_until(route, Instant::now() + LOGIN_LIMIT)
     }
@@ -42,16 +37,31 @@ impl Socket {
                 opened => {
                     return Ok(Self {
                         stream: opened?,
-                        limit: Limit::Until(end),
+                        end: Some(end),
+                        statement: None,
                     });
                 }
             }
         }
     }
 
-    /// Statements may take as long as they need.
-    pub(crate) fn lift_limit(&mut self) {
-        self.limit = Limit::None;
+    /// A statement begins. Its request and its whole reply must be over within the limit.
+    pub(crate) fn begin_statement(&mut self, sql: &[u8], limit: Option<Duration>) {
+        self.end = limit.map(|limit| Instant::now() + limit);
+        self.statement = limit.map(|limit| (in_short(sql), limit));
+    }
+
+    /// The remaining time, if it is limited; an error if it is over.
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let Some(end) = self.end else {
+            return Ok(None);
+        };
+        left(end).map(Some).map_err(|late| match &self.statement {
+            None => late,
+            Some((sql, limit)) => {
+                io::Error::new(ErrorKind::TimedOut, NoReply::new(sql.clone(), *limit))
+            }
+        })
     }
 
     /// Reads what is there without waiting for it.
@@ -70,10 +80,8 @@ impl Socket {
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, !writing);
         flags.set(PollFlags::OUT, writing || self.stream.wants_write());
-        let timeout = match self.limit {
-            Limit::Until(end) => Some(Timespec::try_from(left(end)?).map_err(io::Error::other)?),
-            Limit::None => None,
-        };
+        let timeout = self.left()?.map(Timespec::try_from);
+        let timeout = timeout.transpose().map_err(io::Error::other)?;
         match poll(&mut [PollFd::new(&self.stream, flags)], timeout.as_ref()) {
             Ok(_) => Ok(()),
             Err(error) if error == rustix::io::Errno::INTR => Ok(()),
@@ -91,6 +99,36 @@ pub(super) fn left(end: Instant) -> io::Result<Duration> {
     Ok(left)
 }
 
+/// The first words of a statement, on one line.
+fn in_short(sql: &[u8]) -> String {
+    const SHOWN_CHARS: usize = 100;
+    let text = String::from_utf8_lossy(&sql[..sql.len().min(8 * SHOWN_CHARS)]);
+    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = words.char_indices().nth(SHOWN_CHARS) {
+        words.truncate(cut);
+        words.push('…');
+    }
+    words
+}
+
+/// A statement without its whole reply within its limit.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no whole reply to `{sql}` within {} s; look for what the server waits for",
+    limit.as_secs_f64()
+)]
+pub(crate) struct NoReply {
+    sql: String,
+    limit: Duration,
+}
+
+impl NoReply {
+    pub(crate) fn new(sql: impl Into<String>, limit: Duration) -> Self {
+        let sql = sql.into();
+        Self { sql, limit }
+    }
+}
+
 /// The server took longer than [`LOGIN_LIMIT`].
 pub(crate) fn too_late() -> io::Error {
     let seconds = LOGIN_LIMIT.as_secs();
@@ -102,9 +140,7 @@ impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             // A server that never stops talking never makes us wait.
-            if let Limit::Until(end) = self.limit {
-                left(end)?;
-            }
+            self.left()?;
             match self.stream.read(buffer) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(false)?,
                 outcome => return outcome,

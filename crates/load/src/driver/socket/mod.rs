@@ -16,7 +16,7 @@ mod trust;
 
 use std::time::Duration;
 
-pub(crate) use blocking::{Socket, too_late};
+pub(crate) use blocking::{NoReply, Socket, too_late};
 pub(crate) use options::Vocabulary;
 pub(crate) use route::Route;
 pub(crate) use stream::Stream;

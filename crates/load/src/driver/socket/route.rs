@@ -1,9 +1,11 @@
 //! The way to one server: a name is looked up once, and what answered is used from then on.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Instant;
 
 use super::LOGIN_LIMIT;
@@ -45,7 +47,7 @@ impl Route {
     fn find(&self, host: &str, port: u16) -> io::Result<Stream> {
         let end = Instant::now() + LOGIN_LIMIT;
         let mut failure = io::Error::new(ErrorKind::NotFound, "the host name has no address");
-        for address in (host, port).to_socket_addrs()? {
+        for address in look_up(host, port)? {
             match TcpStream::connect_timeout(&address, left(end)?) {
                 Ok(connected) => {
                     connected.set_nonblocking(true)?;
@@ -57,6 +59,27 @@ impl Route {
         }
         Err(failure)
     }
+}
+
+/// The host's addresses. The resolver has limits of its own, which are longer than ours.
+fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![(address, port).into()]);
+    }
+    let (outbox, inbox) = channel();
+    let host = host.to_owned();
+    thread::spawn(move || {
+        let found = (host.as_str(), port).to_socket_addrs();
+        // Whoever asked may have given up.
+        let _ = outbox.send(found.map(Vec::from_iter));
+    });
+    inbox.recv_timeout(LOGIN_LIMIT).unwrap_or_else(|_| {
+        let seconds = LOGIN_LIMIT.as_secs();
+        Err(io::Error::new(
+            ErrorKind::TimedOut,
+            format!("its name was not looked up within {seconds} s"),
+        ))
+    })
 }
 
 fn open_unix(path: &Path) -> io::Result<Stream> {

@@ -13,6 +13,7 @@ use rustls::{AlertDescription, CertificateError, ClientConfig, Error};
 
 use super::options::{Demand, Vocabulary};
 use super::trust::{Check, Trust};
+use crate::file;
 use crate::target::{Endpoint, Server, TargetError};
 
 /// Shared by all encrypted connections to one server.
@@ -80,10 +81,14 @@ impl Tls {
     }
 }
 
+/// All authorities that a system trusts take a quarter of a megabyte.
+const LARGEST_BYTES: u64 = 4 << 20;
+
 /// The certificates of a PEM file.
 fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let certificates: Vec<_> = CertificateDer::pem_file_iter(file)
-        .and_then(Iterator::collect)
+    let pem = file::read(file, LARGEST_BYTES)?;
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<_, _>>()
         .map_err(|error| error.to_string())?;
     if certificates.is_empty() {
         return Err("there is none in PEM format".into());

@@ -1,20 +1,91 @@
 //! A connection for tables, loading and questions.
 
+use std::time::{Duration, Instant};
+
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::error;
 use super::execute::run;
 use super::options::as_text;
-use crate::driver::{Admin, Args, Fault, Reply};
+use crate::driver::{Admin, Answer, Args, Fault, NoReply, QUESTION_LIMIT, Reply};
+
+/// Work waits its turn for as long as this: while one thread loads its table, the others' loads
+/// must not fail, and loading a large table takes minutes.
+const WORK_BUSY_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// Steps of a statement between two looks at the clock: about a millisecond.
+const STEPS: i32 = 100_000;
 
 pub(super) struct SqliteAdmin {
     connection: Connection,
+    limit: Option<Duration>,
+    work_limit: Option<Duration>,
 }
 
 impl SqliteAdmin {
-    pub(super) fn new(connection: Connection) -> Self {
-        Self { connection }
+    pub(super) fn new(connection: Connection, work_limit: Option<Duration>) -> Result<Self, Fault> {
+        let limit = Some(QUESTION_LIMIT);
+        let admin = Self {
+            connection,
+            limit,
+            work_limit,
+        };
+        admin.wait_for_locks()?;
+        Ok(admin)
+    }
+
+    fn wait_for_locks(&self) -> Result<(), Fault> {
+        let longest = self.limit.unwrap_or(WORK_BUSY_TIMEOUT);
+        self.connection.busy_timeout(longest).map_err(error::fault)
+    }
+
+    /// Runs a statement within its limit. One that computes for ever is interrupted.
+    fn in_time<T>(
+        &mut self,
+        sql: &str,
+        run: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let Some(limit) = self.limit else {
+            return run(self);
+        };
+        let end = Instant::now() + limit;
+        self.interrupt_when(Some(move || Instant::now() > end))?;
+        let outcome = run(self);
+        self.interrupt_when(None::<fn() -> bool>)?;
+        match outcome {
+            Err(Fault::Server(error)) if error.code == "SQLITE_INTERRUPT" => {
+                Err(Fault::NoReply(NoReply::new(sql, limit).to_string()))
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn interrupt_when(
+        &mut self,
+        handler: Option<impl FnMut() -> bool + Send + 'static>,
+    ) -> Result<(), Fault> {
+        self.connection
+            .progress_handler(STEPS, handler)
+            .map_err(error::fault)
+    }
+
+    fn run(&self, sql: &str) -> Result<Reply, Fault> {
+        let mut statement = self.connection.prepare(sql).map_err(error::fault)?;
+        run(&self.connection, &mut statement, &Args::default())
+    }
+
+    fn first_values(&self, sql: &str) -> Result<Answer, Fault> {
+        let mut statement = self.connection.prepare(sql).map_err(error::fault)?;
+        let mut rows = statement.query([]).map_err(error::fault)?;
+        let mut answer = Answer::default();
+        while let Some(row) = rows.next().map_err(error::fault)? {
+            answer.push(match row.get::<_, Value>(0).map_err(error::fault)? {
+                Value::Null => None,
+                value => Some(as_text(&value)),
+            })?;
+        }
+        Ok(answer)
     }
 
     fn insert_rows(
@@ -39,22 +110,18 @@ impl Admin for SqliteAdmin {
         Ok(super::version())
     }
 
+    fn begin_work(&mut self) -> Result<(), Fault> {
+        self.limit = self.work_limit;
+        self.wait_for_locks()
+    }
+
     fn execute(&mut self, sql: &str) -> Result<Reply, Fault> {
-        let mut statement = self.connection.prepare(sql).map_err(error::fault)?;
-        run(&self.connection, &mut statement, &Args::default())
+        self.in_time(sql, |admin| admin.run(sql))
     }
 
     fn query_column(&mut self, sql: &str) -> Result<Vec<Option<String>>, Fault> {
-        let mut statement = self.connection.prepare(sql).map_err(error::fault)?;
-        let mut rows = statement.query([]).map_err(error::fault)?;
-        let mut values = Vec::new();
-        while let Some(row) = rows.next().map_err(error::fault)? {
-            values.push(match row.get::<_, Value>(0).map_err(error::fault)? {
-                Value::Null => None,
-                value => Some(as_text(&value)),
-            });
-        }
-        Ok(values)
+        let answer = self.in_time(sql, |admin| admin.first_values(sql))?;
+        Ok(answer.values)
     }
 
     /// One transaction of prepared INSERTs: a row costs no parsing and no flush of its own.
@@ -70,7 +137,7 @@ impl Admin for SqliteAdmin {
             columns.join(", ")
         );
         self.execute("BEGIN IMMEDIATE")?;
-        match self.insert_rows(&insert, next_row) {
+        match self.in_time(&insert, |admin| admin.insert_rows(&insert, next_row)) {
             Ok(rows) => {
                 self.execute("COMMIT")?;
                 Ok(rows)

@@ -27,16 +27,13 @@ use crate::target::{SqliteFile, TargetError};
 /// last milliseconds, so a wait this long is a fault worth counting.
 const DEFAULT_BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Administration waits its turn: while one thread loads its table, the others' loads must not
-/// fail, and loading a large table takes minutes.
-const ADMIN_BUSY_TIMEOUT: Duration = Duration::from_secs(3600);
-
 /// One database file and the PRAGMAs for every connection to it.
 #[derive(Debug)]
 pub struct SqliteDriver {
     path: PathBuf,
     settings: Vec<Setting>,
     creates: bool,
+    statement_limit: Option<Duration>,
 }
 
 /// The database that is built in: `SQLite 3.53.2`.
@@ -59,6 +56,7 @@ impl SqliteDriver {
             settings: options::settings(&file)?,
             path: file.path,
             creates: false,
+            statement_limit: file.statement_limit,
         })
     }
 
@@ -113,12 +111,13 @@ impl Driver for SqliteDriver {
         SqliteSession::new(self.open_file()?, statements, protocol)
     }
 
+    fn statement_limit(&self) -> Option<Duration> {
+        self.statement_limit
+    }
+
     fn admin(&self) -> Result<Box<dyn Admin>, Fault> {
-        let connection = self.open_file()?;
-        connection
-            .busy_timeout(ADMIN_BUSY_TIMEOUT)
-            .map_err(error::fault)?;
-        Ok(Box::new(admin::SqliteAdmin::new(connection)))
+        let admin = admin::SqliteAdmin::new(self.open_file()?, self.statement_limit)?;
+        Ok(Box::new(admin))
     }
 
     fn blocks(&self) -> bool {

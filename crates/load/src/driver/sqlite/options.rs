@@ -188,6 +188,7 @@ mod tests {
                 .iter()
                 .map(|&(name, value)| (name.to_owned(), value.to_owned()))
                 .collect::<BTreeMap<_, _>>(),
+            statement_limit: None,
         }
     }
 

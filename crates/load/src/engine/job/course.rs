@@ -51,7 +51,10 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
         let cpu = Cpu::now();
         Self {
             driver,
-            options: run_options(options),
+            options: RunOptions {
+                patience: Patience::with_statement_limit(driver.statement_limit()),
+                ..run_options(options)
+            },
             inbox: Inbox::new(mailbox, options.lockstep),
             report,
             clock: Clock::start(),
@@ -73,6 +76,9 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             .server_version()
             .map_err(|fault| Failure::from_fault("connecting", &fault))?;
         let connect_s = self.clock.now_ns() as f64 / 1e9;
+        admin
+            .begin_work()
+            .map_err(|fault| Failure::from_fault("connecting", &fault))?;
         let ready = ready_event(&self.options, job.statements(), version, connect_s);
         self.report.event(&ready)?;
         if self.inbox.await_line()? {

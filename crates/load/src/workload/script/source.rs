@@ -1,9 +1,10 @@
 //! A script's text, and mistakes in it with their file, line and place.
 
 use std::fmt::Write;
-use std::fs;
-use std::io::Read;
 use std::path::Path;
+
+use crate::file;
+use crate::plain::is_obeyed;
 
 /// Every connection prepares the whole script and every worker keeps it: a megabyte is more SQL
 /// than a person writes for a transaction, and a dump given by mistake is larger.
@@ -40,29 +41,21 @@ impl Source {
     /// Reads a file of at most a megabyte of UTF-8. The error says what is wrong with it.
     pub fn read(path: &Path, name: &str) -> Result<Self, String> {
         let shown = path.display();
-        let unreadable = |error: std::io::Error| format!("{shown}: {error}");
-        if path.is_dir() {
-            return Err(format!("{shown} is a directory, not a file of SQL"));
-        }
-        let file = fs::File::open(path).map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        file.take(LARGEST_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-        if bytes.len() as u64 > LARGEST_BYTES {
-            return Err(format!(
-                "{shown} is larger than {} MiB: a script is one transaction, not a dump",
-                LARGEST_BYTES >> 20
-            ));
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let good = error.utf8_error().valid_up_to();
-            let line = line_number(&error.as_bytes()[..good]);
+        let bytes = file::read(path, LARGEST_BYTES).map_err(|reason| {
+            format!("{shown}: {reason}; give a file with the SQL of one transaction")
+        })?;
+        let bytes = file::without_mark(&bytes);
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let line = line_number(&bytes[..error.valid_up_to()]);
             format!("{shown}:{line}: not UTF-8 text")
         })?;
+        if let Some(nul) = text.find('\0') {
+            let line = line_number(&bytes[..nul]);
+            return Err(format!("{shown}:{line}: a NUL, which no SQL holds"));
+        }
         Ok(Self {
             name: name.to_owned(),
-            text,
+            text: text.to_owned(),
         })
     }
 
@@ -96,11 +89,11 @@ fn line_number(before: &[u8]) -> usize {
     before.split(|&byte| byte == b'\n').count()
 }
 
-/// Keeps the mark under its place, and terminals safe.
+/// Keeps the mark under its place.
 fn plain(character: char) -> char {
     match character {
         '\t' => ' ',
-        control if control.is_control() => '?',
+        obeyed if is_obeyed(obeyed) => '?',
         other => other,
     }
 }
@@ -108,6 +101,7 @@ fn plain(character: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_mistake_is_told_with_its_place() {
@@ -144,11 +138,21 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let read = |name: &str| Source::read(&directory.path().join(name), name).unwrap_err();
         assert!(read("gone.sql").contains("No such file"));
-        assert!(read("").contains("is a directory"));
+        assert!(read("").contains("a directory"));
+        fs::write(directory.path().join("nul.sql"), b"SELECT\n\0").unwrap();
+        assert!(read("nul.sql").contains("nul.sql:2: a NUL"));
         fs::write(directory.path().join("latin1.sql"), b"SELECT 1;\n-- \xE4\n").unwrap();
         assert!(read("latin1.sql").contains("latin1.sql:2: not UTF-8"));
         let large = fs::File::create(directory.path().join("large.sql")).unwrap();
         large.set_len(100 << 20).unwrap();
-        assert!(read("large.sql").contains("larger than 1 MiB"));
+        assert!(read("large.sql").contains("larger than 1024 KiB"));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_script() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("marked.sql");
+        fs::write(&path, "\u{feff}SELECT 1;").unwrap();
+        assert_eq!(Source::read(&path, "").unwrap().text, "SELECT 1;");
     }
 }
