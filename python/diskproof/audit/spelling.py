@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from itertools import islice
 
 from diskproof.audit.check import Configuration, Problem, Said, Untold, check, note, warning
 from diskproof.audit.configuration import is_whole, option_file, server_of
@@ -39,9 +40,9 @@ def misspelt_option(configuration: Configuration) -> Iterator[Said]:
     settings, observed = option_file(configuration, "only what it knows"), configuration.observed
     known = of(server_of(configuration).family).options.known
     answered = observed.values if observed is not None and is_whole(observed) else {}
-    strange = [name for name in settings.values if not _is_known(name, known, answered)]
+    strange = (name for name in settings.values if not _is_known(name, known, answered))
     untold = []
-    for name in strange[:MOST_COMPARED]:
+    for name in islice(strange, MOST_COMPARED):
         near = nearest(_plain(name), answered or known) or nearest(_plain(name), known)
         if not near and not answered:
             untold.append(f"`{name}`")
