@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from diskproof import reading
 from diskproof.cli import call
 from diskproof.crash import evidence
 from diskproof.crash.replay import differences, open_evidence
@@ -51,10 +50,10 @@ def test_a_cut_of_disks_asks_for_root(
 def test_an_unreadable_run_is_refused_with_a_message(
     kept: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def closed(path: Path, flags: int) -> int:
+    def closed(path: Path, _flags: int) -> int:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(reading.os, "open", closed)
+    monkeypatch.setattr(os, "open", closed)
     assert call(["crash", "--replay", str(kept)]) == 2
     assert "cannot be read: you have no permission" in " ".join(capsys.readouterr().err.split())
 

@@ -74,7 +74,7 @@ def test_what_is_known_by_sight_and_not_read_is_told_what_to_do(tmp_path: Path) 
 def test_what_is_too_large_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with path.open("wb") as file:
         file.truncate(read.MOST_BYTES + 1)
-    assert "larger than 64 MiB" in refusal_of(path)
+    assert "larger than 20 MiB" in refusal_of(path)
     monkeypatch.setattr(read, "MOST_LINES", 100)
     path.write_text(WHOLE + "\n" * 100)
     assert "more than 100 lines" in refusal_of(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diskproof.refusal import NotWrittenError, refusal_of
-from diskproof.results.durable import append_line, write_whole, writing
+from diskproof.results.durable import append_line, make_folder, write_whole, writing
 
 
 class FullAfter:
@@ -84,3 +84,10 @@ def test_only_what_a_user_can_mend_has_a_remedy(tmp_path: Path) -> None:
     )
     assert refusal_of(OSError(errno.EBADF, "Bad file descriptor")) is None
     assert refusal_of(FileNotFoundError(errno.ENOENT, "x", "y")) is None, "that may be a mistake of ours"
+
+
+def test_a_folder_below_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to("nowhere")
+    for folder in (tmp_path / "out", tmp_path / "out" / "study" / "run"):
+        with pytest.raises(NotWrittenError, match="out is a link to nowhere, which does not exist"):
+            make_folder(folder)

@@ -257,6 +257,11 @@ def test_a_bound_of_a_size_is_said_as_a_size() -> None:
         ("rows = 10_000", "rows = many", "`rows = many`: text needs quotes"),
         ("rows = 10_000", "rows = 1\nrows = 2", "`rows = 2`: the key is there twice"),
         ("[tunings.fast]", "[tunings.safest]", "Cannot declare [tunings.safest] twice"),
+        (
+            "[tunings.fast]",
+            "[tunings.fast.variables]\nsync_binlog = nan",
+            "give a number that is finite, not nan",
+        ),
         ("rows = 10_000", f"rows = {'[' * 2000}", "is nested too deeply: no key"),
     ],
 )

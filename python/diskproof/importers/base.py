@@ -1,7 +1,8 @@
 """What a format is, and how a reader refuses."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from diskproof.refusal import RefusalError
 from diskproof.results.article import Article
@@ -22,10 +23,23 @@ class Text:
     content: str
     sha256: str
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
         """Return its lines without their ends, whatever these are."""
         return self.content.splitlines()
+
+
+MOST_OPTIONS = 10_000
+"""Of one file: MariaDB with all its plugins has some 1,500, and each is compared with others."""
+
+
+def check_number(text: Text, names: Collection[object]) -> None:
+    """Refuse more options, variables or counters than any server has."""
+    if len(names) > MOST_OPTIONS:
+        raise ImportRefusedError(
+            f"{text.file} has {len(names):,} options or variables, and no server has {MOST_OPTIONS:,}; give "
+            "the server's own file or answer"
+        )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.base import Format, Found, Text, check_number
 from diskproof.importers.numbers import broken
 from diskproof.results.imported import SeriesOption, Settings, Source
 
@@ -165,6 +165,7 @@ def _postgresql_value(told: str) -> str:
 
 
 def _settings(text: Text, kind: str, found: list[_Option]) -> Settings:
+    check_number(text, {(option.series, option.name) for option in found})
     of_all = [option for option in found if option.series is None]
     times = Counter(option.name for option in of_all)
     return Settings(

@@ -3,21 +3,25 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.duplicates import without_copies
 from diskproof.importers.registry import FORMATS
 from diskproof.importers.unread import known_by_sight
-from diskproof.reading import read_bytes
+from diskproof.reading import MIB, read_bytes
 from diskproof.results.imported import ImportedResult
 from diskproof.wording.visible import visible
 
-MOST_BYTES = 64 * 2**20
+MOST_BYTES = 20 * MIB
 """No output of a tool that is read here is larger; a day of interval lines, one a second, takes 15 MB."""
 
-MOST_LINES = 2_000_000
-"""As many as interval lines of three weeks: what has more is a log of something else."""
+MOST_LINES = 200_000
+"""As many as interval lines of two days: what has more is a log of something else."""
+
+MOST_RESULTS = 1_000
+"""Of all files together: each goes through all checks, and beside all others."""
 
 LONGEST_LINE = 20_000
 """Characters: what a line has beyond them is left out. JSON may stand in one line and is kept whole."""
@@ -42,7 +46,11 @@ def read_files(paths: Sequence[Path]) -> list[Found]:
 
     ImportRefusedError names the file, the reason and the remedy.
     """
-    return without_copies([found for path in paths for found in read_file(path)])
+    found: list[Found] = []
+    for path in paths:
+        found += read_file(path)
+        check_number_of_results(found, str(path))
+    return without_copies(found)
 
 
 def read_file(path: Path) -> list[Found]:
@@ -70,6 +78,14 @@ def read_file(path: Path) -> list[Found]:
         f"{text.file} is recognised as nothing that diskproof reads; it reads {_known_formats()}: give the "
         "tool's output as it was printed"
     )
+
+
+def check_number_of_results(found: Sequence[Found], file: str) -> None:
+    """Refuse more results than are audited together."""
+    if len(found) > MOST_RESULTS:
+        raise ImportRefusedError(
+            f"{file}: more than {MOST_RESULTS:,} results were read; audit some of them at a time"
+        )
 
 
 def read_text(path: Path) -> tuple[Text, list[str]]:
@@ -137,7 +153,8 @@ def _plain(line: str) -> str:
 
 
 def _all_of(form: Format, text: Text) -> list[Found]:
-    found = list(form.read(text))
+    found = list(islice(form.read(text), MOST_RESULTS + 1))
+    check_number_of_results(found, text.file)
     if not found:
         raise ImportRefusedError(
             f"{text.file} looks like {form.name} and holds no result of it; give the whole output"

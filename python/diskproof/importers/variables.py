@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from diskproof.importers.base import Format, Found, Text
+from diskproof.importers.base import Format, Found, Text, check_number
 from diskproof.importers.numbers import broken
 from diskproof.results.imported import Counters, Settings, Source
 
@@ -108,6 +108,7 @@ def _read(text: Text) -> Iterator[Found]:
     counters = [row for table in tables if table.kind == "counters" for row in table.rows]
     if not settings and not counters:
         raise broken(text, 1, "there is a head of a table of variables, and no variable below it")
+    check_number(text, {row.name for row in (*settings, *counters)})
     if settings:
         heads = (_header(line) for line in text.lines)
         yield _settings(text, settings, of_postgresql=any(head and head.of_postgresql for head in heads))

@@ -24,6 +24,10 @@ def writing(path: Path) -> Iterator[None]:
 
 def make_folder(path: Path) -> None:
     """Make a new folder with all that is missing above it; FileExistsError if it exists."""
+    for one in (path, *path.parents):
+        if one.is_symlink() and not one.exists():
+            why = f"{one} is a link to {one.readlink()}, which does not exist"
+            raise NotWrittenError(f"{why}; remove the link, or name another folder")
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     path.mkdir(parents=True)
     for folder in missing:

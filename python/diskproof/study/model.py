@@ -19,6 +19,7 @@ from diskproof.study.part import (
     LEVELS_KEYS,
     MAX_CLIENTS,
     Distinct,
+    Finite,
     KeptFile,
     LevelsKey,
     Name,
@@ -45,7 +46,7 @@ class Tuning(Part):
     base: Level | None = Field(
         None, description="Level to start from; a tuning named like a level starts from that level"
     )
-    variables: dict[str, str | int | float | bool] = Field(
+    variables: Annotated[dict[str, str | int | float | bool], Finite] = Field(
         {}, description="Server variables that differ from the base, by the server's own names"
     )
     my_cnf: OptionFile | None = Field(

@@ -1,5 +1,6 @@
 """What every part of a study file is made of: keys that must be known, names, sizes, limits."""
 
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -113,6 +114,19 @@ def mistake(message: str, *keys: str | int) -> PydanticCustomError:
     """Return a mistake at keys below the part that raises it."""
     return PydanticCustomError("mistake", "{message}", {"message": message, "keys": list(keys)})
 
+
+Given = TypeVar("Given")
+
+
+def _finite(values: dict[str, Given]) -> dict[str, Given]:
+    for name, value in values.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise mistake(f"give a number that is finite, not {value}", name)
+    return values
+
+
+Finite = AfterValidator(_finite)
+"""A table of values without `nan` and `inf`, which no server takes."""
 
 DEFAULT_TUNINGS = ("safest", "fast")
 """Tuning levels of a study that names none."""

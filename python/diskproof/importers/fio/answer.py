@@ -32,6 +32,12 @@ HALF_DIGIT = 0.5e-6
 """Half of the last digit of a rate: JSON prints six decimals."""
 
 
+MOST_JOBS = 10_000
+
+MOST_NAMED = 5
+"""Other jobs that a remark names."""
+
+
 def _is_json(text: Text) -> bool:
     return '"fio version"' in text.content
 
@@ -44,6 +50,8 @@ def _read_json(text: Text) -> Iterator[Found]:
         jobs = whole.nodes("jobs") or whole.nodes("client_stats")
         if not jobs:
             raise broken(text, whole.line, "fio's answer has no jobs")
+        if len(jobs) > MOST_JOBS:
+            raise broken(text, whole.line, f"fio's answer has {len(jobs):,} jobs, and fio runs some 4,000")
         common = whole.node("global options")
         groups: dict[tuple[str, str], list[Node]] = defaultdict(list)
         for job in jobs:
@@ -60,6 +68,11 @@ def _read_json(text: Text) -> Iterator[Found]:
             yield _job(source, name, clones, common, beside)
 
 
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
 def _job(
     source: Source, name: str, clones: list[Node], common: Node | None, beside: list[str]
 ) -> ImportedResult:
@@ -70,7 +83,7 @@ def _job(
     figures = [_as_of_today(job, waited_for) for job in clones]
     remarks = [f"{len(clones)} jobs of this name, added up"] if len(clones) > 1 else []
     if beside:
-        remarks.append(f"ran at the same time as {', '.join(beside)}")
+        remarks.append(f"ran at the same time as {_some(beside)}")
     reads, writes, syncs = (together(figures, kind) for kind in (reads_of, writes_of, syncs_of))
     seconds = max(seconds_of(job) for job in figures)
     if not any(options is not None for options in (common, own)):

@@ -204,7 +204,7 @@ def _raised(audit: AuditAnswer) -> list[Found]:
                 # Several subjects share an entry if only figures differ; findings of one subject never do.
                 alike = without_figures(one.message), without_figures(one.remedy)
                 key: _Key = (check.check, one.severity, alike)
-                if any(other == label for other, *_ in groups.get(key, ())):
+                if key in groups and groups[key][-1][0] == label:
                     key = (check.check, one.severity, (one.message, one.remedy))
                 groups.setdefault(key, []).append((label, subject, check, one))
     return sorted(map(_found, groups.values()), key=lambda one: _ORDER.index(one.raised.severity))

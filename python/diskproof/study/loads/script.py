@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from diskproof.study.loads.base import RUN, Option, Steady
-from diskproof.study.part import KeptFile, Size, kept_file
+from diskproof.study.part import Finite, KeptFile, Size, kept_file
 
 MAX_SQL_BYTES = 64 * 2**20
 """It is kept in memory and copied into every run's folder."""
@@ -60,7 +60,7 @@ class Script(Steady):
         None,
         description="File of SQL that makes and fills the tables, once; default: the database is empty",
     )
-    variables: Annotated[dict[Variable, int | float], Option(("prepare", "run"), "variable")] = Field(
+    variables: Annotated[dict[Variable, int | float], Finite, Option(("prepare", "run"), "variable")] = Field(
         {}, description="Variables of the scripts, such as `{ rows = 100000 }`"
     )
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
