@@ -6,12 +6,11 @@ use sha2::{Digest, Sha256};
 
 use crate::contents::{BLOCK_BYTES, Contents, ContentsError};
 
-const BITS: u64 = u64::BITS as u64;
-
-/// Blocks that were written or discarded: a bit each, in words by their place.
+/// Blocks that were written or discarded, as ranges: a discard may be as large as the disk.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
-    words: BTreeMap<u64, u64>,
+    /// By their first block, with the block after their last; none meets another.
+    ranges: BTreeMap<u64, u64>,
 }
 
 impl Touched {
@@ -19,22 +18,16 @@ impl Touched {
         if length_bytes == 0 {
             return;
         }
-        let first = offset_bytes / BLOCK_BYTES as u64;
-        let last = (offset_bytes + length_bytes - 1) / BLOCK_BYTES as u64;
-        for word in first / BITS..=last / BITS {
-            let from = first.max(word * BITS) % BITS;
-            let to = last.min(word * BITS + BITS - 1) % BITS;
-            let bits = (u64::MAX >> (BITS - 1 - to)) & (u64::MAX << from);
-            *self.words.entry(word).or_default() |= bits;
+        let mut first = offset_bytes / BLOCK_BYTES as u64;
+        let mut end = (offset_bytes + length_bytes).div_ceil(BLOCK_BYTES as u64);
+        while let Some((start, stop)) = self.ranges.range(..=end).next_back()
+            && *stop >= first
+        {
+            (first, end) = (first.min(*start), end.max(*stop));
+            let start = *start;
+            self.ranges.remove(&start);
         }
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = u64> {
-        self.words.iter().flat_map(|(word, bits)| {
-            (0..BITS)
-                .filter(move |bit| bits >> bit & 1 == 1)
-                .map(move |bit| word * BITS + bit)
-        })
+        self.ranges.insert(first, end);
     }
 
     /// SHA-256 over each touched block that holds anything: its number and its bytes, in ascending
@@ -46,30 +39,27 @@ impl Touched {
     pub(super) fn digest(&self, contents: &Contents) -> Result<String, ContentsError> {
         let mut hash = Sha256::new();
         let mut bytes = [0; BLOCK_BYTES];
-        // Offset of the next data. It is looked up again only beyond it, because most discarded
-        // ranges are holes.
-        let mut data = None;
-        for block in self.blocks() {
-            let offset = block * BLOCK_BYTES as u64;
-            if data.is_none_or(|data| data < offset) {
-                data = contents.next_data(offset);
-                if data.is_none() {
-                    break;
+        for (first, end) in &self.ranges {
+            let mut block = *first;
+            // Most discarded ranges are holes.
+            while let Some(data) = contents.data_within(offset(block)..offset(*end)) {
+                block = data / BLOCK_BYTES as u64;
+                let length = (contents.size_bytes() - offset(block)).min(BLOCK_BYTES as u64);
+                let length = usize::try_from(length).expect("at most a block");
+                contents.read(offset(block), &mut bytes[..length])?;
+                if bytes[..length].iter().any(|byte| *byte != 0) {
+                    hash.update(block.to_le_bytes());
+                    hash.update(&bytes[..length]);
                 }
-            }
-            if data != Some(offset) {
-                continue;
-            }
-            let length = (contents.size_bytes() - offset).min(BLOCK_BYTES as u64);
-            let length = usize::try_from(length).expect("at most a block");
-            contents.read(offset, &mut bytes[..length])?;
-            if bytes[..length].iter().any(|byte| *byte != 0) {
-                hash.update(block.to_le_bytes());
-                hash.update(&bytes[..length]);
+                block += 1;
             }
         }
         Ok(hex(&hash.finalize()))
     }
+}
+
+fn offset(block: u64) -> u64 {
+    block * BLOCK_BYTES as u64
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
@@ -88,20 +78,28 @@ mod tests {
     #[test]
     fn every_block_that_a_range_reaches_is_marked_and_no_other() {
         let block = BLOCK_BYTES as u64;
-        for (offset, length, expected) in [
-            (0, 0, vec![]),
-            (0, 1, vec![0]),
-            (block - 1, 2, vec![0, 1]),
-            (63 * block, 2 * block, vec![63, 64]),
-            (62 * block + 1, 67 * block, (62..130).collect()),
+        for (marks, expected) in [
+            (vec![(0, 0)], vec![]),
+            (vec![(0, 1)], vec![(0, 1)]),
+            (vec![(block - 1, 2)], vec![(0, 2)]),
+            (vec![(0, block), (2 * block, block)], vec![(0, 1), (2, 3)]),
+            (
+                vec![(2 * block, block), (0, block), (block, 1)],
+                vec![(0, 3)],
+            ),
+            (vec![(block, 8 * block), (3 * block, block)], vec![(1, 9)]),
+            (
+                vec![(3 * block, block), (5 * block, block), (0, 9 * block)],
+                vec![(0, 9)],
+            ),
+            (vec![(0, 4 * block), (3 * block, 4 * block)], vec![(0, 7)]),
         ] {
             let mut touched = Touched::default();
-            touched.mark(offset, length);
-            assert_eq!(
-                touched.blocks().collect::<Vec<_>>(),
-                expected,
-                "{offset} {length}"
-            );
+            for (offset, length) in &marks {
+                touched.mark(*offset, *length);
+            }
+            let found: Vec<_> = touched.ranges.into_iter().collect();
+            assert_eq!(found, expected, "{marks:?}");
         }
     }
 
