@@ -11,6 +11,7 @@ pub mod contents;
 pub mod device;
 mod directory;
 pub mod faults;
+mod file;
 pub mod ledger;
 pub mod request;
 pub mod serve;

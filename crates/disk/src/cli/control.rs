@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 
+use super::output;
 use crate::serve::{ControlRequest, Schedule, ask};
 use crate::volatile::{Choice, Keep};
 
@@ -73,9 +74,9 @@ enum What {
 impl Control {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let request = match self.what {
-            What::Describe => ControlRequest::Describe,
-            What::Statistics => ControlRequest::Statistics,
-            What::Reset => ControlRequest::Reset,
+            What::Describe => ControlRequest::Describe {},
+            What::Statistics => ControlRequest::Statistics {},
+            What::Reset => ControlRequest::Reset {},
             What::Timing { switch } => ControlRequest::Timing { on: switch == "on" },
             What::Snapshot { name } => ControlRequest::Snapshot { name },
             What::Restore { name, seed } => ControlRequest::Restore { name, seed },
@@ -103,13 +104,12 @@ impl Control {
             What::Replay { log } => ControlRequest::Replay {
                 log: std::path::absolute(log)?,
             },
-            What::Detach => ControlRequest::Detach,
+            What::Detach => ControlRequest::Detach {},
         };
         let reply = ask(&self.socket, &request)?;
         if reply["ok"] != true {
             bail!("{}", reply["error"].as_str().unwrap_or("no reason given"));
         }
-        println!("{}", serde_json::to_string_pretty(&reply)?);
-        Ok(())
+        output::print_json(&reply)
     }
 }

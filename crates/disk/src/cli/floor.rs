@@ -1,5 +1,6 @@
 use clap::Args;
 
+use super::output;
 use crate::serve;
 
 /// Measure the latency of the path to a virtual disk on this machine
@@ -17,12 +18,11 @@ impl Floor {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         let floor_us = serve::measure_floor(self.let_idle)?;
         if self.json {
-            println!("{}", serde_json::json!({"floor_us": floor_us}));
+            output::print_line(&serde_json::json!({"floor_us": floor_us}))
         } else {
-            println!(
+            output::print(&format!(
                 "{floor_us:.1} us: median latency of 4 KiB reads of the served file, one at a time. A loop device adds to it"
-            );
+            ))
         }
-        Ok(())
     }
 }

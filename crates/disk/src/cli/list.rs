@@ -1,5 +1,6 @@
 use clap::Args;
 
+use super::output;
 use crate::device::{self, Build};
 use crate::serve;
 
@@ -19,25 +20,22 @@ impl List {
         for name in device::names() {
             let device = device::open(name)?;
             if !self.json {
-                println!("{name:24} {}", device.title);
+                output::print(&format!("{name:24} {}", device.title))?;
                 continue;
             }
             let build = Build::seeded(1);
             let margin = serve::margin(&device, build, self.floor_us);
-            println!(
-                "{}",
-                serde_json::json!({
-                    "name": name,
-                    "title": device.title,
-                    "kind": device.device.kind(),
-                    "capacity_bytes": margin.capacity_bytes,
-                    "read_us": margin.read_us,
-                    "write_us": margin.write_us,
-                    "label": margin.label,
-                    "refused": margin.refused,
-                    "published": device.published.len(),
-                })
-            );
+            output::print_line(&serde_json::json!({
+                "name": name,
+                "title": device.title,
+                "kind": device.device.kind(),
+                "capacity_bytes": margin.capacity_bytes,
+                "read_us": margin.read_us,
+                "write_us": margin.write_us,
+                "label": margin.label,
+                "refused": margin.refused,
+                "published": device.published.len(),
+            }))?;
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 mod control;
 mod floor;
 mod list;
+mod output;
+mod probe;
 mod promise;
 mod replay;
 mod serve;
@@ -13,6 +15,8 @@ mod size;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use output::Unread;
 
 /// A virtual disk with a published disk's timing.
 #[derive(Debug, Parser)]
@@ -31,12 +35,23 @@ enum Verb {
     Control(control::Control),
     Replay(replay::Replay),
     Floor(floor::Floor),
+    #[command(name = crate::serve::PROBE, hide = true)]
+    Probe(probe::Probe),
 }
 
 /// Runs the program: 0 done, 1 failed, 2 refused.
 #[must_use]
 pub fn main() -> ExitCode {
-    let outcome = match Arguments::parse().verb {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // Help and version.
+        Err(error) if !error.use_stderr() => error.exit(),
+        Err(error) => {
+            output::write_error(&error.render().to_string());
+            return ExitCode::from(2);
+        }
+    };
+    let outcome = match arguments.verb {
         Verb::List(verb) => verb.run(),
         Verb::Show(verb) => verb.run(),
         Verb::Simulate(verb) => verb.run(),
@@ -44,11 +59,17 @@ pub fn main() -> ExitCode {
         Verb::Control(verb) => verb.run(),
         Verb::Replay(verb) => verb.run(),
         Verb::Floor(verb) => verb.run(),
+        Verb::Probe(verb) => {
+            verb.run();
+            Ok(())
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        // A reader that has seen enough (`| head`) is not a failure.
+        Err(error) if error.is::<Unread>() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("diskproof-disk: {error:#}");
+            output::tell(&format!("{error:#}"));
             ExitCode::from(2)
         }
     }

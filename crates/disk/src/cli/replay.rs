@@ -6,8 +6,10 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::json;
 
+use super::output;
 use crate::account::log::{self, Replayed};
 use crate::contents::{Contents, Image, Store};
+use crate::file;
 use crate::volatile::{Choice, Keep};
 
 /// Reproduce what a power cut left, from the log of requests
@@ -31,13 +33,15 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let header = log::check(&self.log)?;
+        let shown = || format!("the log {}", self.log.display());
+        let file = file::open(&self.log).with_context(shown)?;
+        let header = log::check(&file).with_context(shown)?;
         ensure!(
             header.empty || self.image.is_some() || self.out.is_none(),
             "the disk was not empty when the log began; give its bytes of that time with --image"
         );
         let mut contents = self.contents(header.medium.size_bytes)?;
-        let replayed = log::replay(&self.log, &mut contents, |logged| Choice {
+        let replayed = log::replay(&file, &mut contents, |logged| Choice {
             seed: self.seed.unwrap_or(logged.seed),
             keep: self.keep.unwrap_or(logged.keep),
             ..logged
@@ -98,8 +102,7 @@ impl Replay {
         report["records"] = json!(replayed.records);
         report["choice"] = serde_json::to_value(replayed.choice)?;
         report["unreadable"] = json!(replayed.unreadable);
-        println!("{}", serde_json::to_string_pretty(&report)?);
-        Ok(())
+        output::print_json(&report)
     }
 }
 

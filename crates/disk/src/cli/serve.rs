@@ -5,8 +5,9 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::promise::PromiseOptions;
-use super::size;
+use super::{output, size};
 use crate::device;
+use crate::file;
 use crate::serve::{self, BelowFloor, Form, Options, Schedule};
 
 /// Serve a device as a file or a directory in a FUSE mount, until it is detached, unmounted or interrupted
@@ -78,14 +79,12 @@ impl Serve {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let outcome = self.serve();
         if let Err(error) = &outcome {
-            println!(
-                "{}",
-                json!({
-                    "event": "failed",
-                    "message": format!("{error:#}"),
-                    "below_floor": error.downcast_ref::<BelowFloor>(),
-                })
-            );
+            // Standard error says it, too.
+            let _ = output::print_line(&json!({
+                "event": "failed",
+                "message": format!("{error:#}"),
+                "below_floor": error.downcast_ref::<BelowFloor>(),
+            }));
         }
         outcome
     }
@@ -118,9 +117,9 @@ impl Serve {
         serve::serve(&self.device, &device, &options, |event| {
             for warning in event["warnings"].as_array().into_iter().flatten() {
                 let message = warning["message"].as_str().unwrap_or_default();
-                eprintln!("diskproof-disk: warning: {message}");
+                output::tell(&format!("warning: {message}"));
             }
-            println!("{event}");
+            output::print_line(event)
         })
     }
 }
@@ -132,6 +131,6 @@ impl Serve {
 /// It cannot be read, or is not a schedule.
 pub(super) fn schedule(path: &Path) -> anyhow::Result<Schedule> {
     let shown = path.display();
-    let text = std::fs::read(path).with_context(|| format!("the faults in {shown}"))?;
-    serde_json::from_slice(&text).with_context(|| format!("{shown} is not a schedule of faults"))
+    let text = file::read_text(path).with_context(|| format!("the faults in {shown}"))?;
+    serde_json::from_str(&text).with_context(|| format!("{shown} is not a schedule of faults"))
 }

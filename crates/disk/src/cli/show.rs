@@ -1,5 +1,6 @@
 use clap::Args;
 
+use super::output;
 use crate::device::{self, Build, Promise};
 
 /// Check a device file and print it as JSON, with its defaults, kind, capacity and properties
@@ -21,7 +22,6 @@ impl Show {
             .into();
         let properties = device.device.properties(Promise::AsDescribed);
         properties.add_to(&mut shown);
-        println!("{}", serde_json::to_string_pretty(&shown)?);
-        Ok(())
+        output::print_json(&shown)
     }
 }

@@ -1,6 +1,7 @@
 use clap::Args;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::output;
 use super::promise::PromiseOptions;
 use crate::device::{self, Build, Pattern, Probe};
 use crate::request::Nanos;
@@ -85,7 +86,6 @@ impl Simulate {
         if self.speed {
             said["requests_per_cpu_s"] = (outcome.answers as f64 / took_s).into();
         }
-        println!("{said}");
-        Ok(())
+        output::print_line(&said)
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::block::BLOCK_BYTES;
+use crate::file;
 
 /// The golden image: many disks may lie on one.
 #[derive(Debug)]
@@ -21,15 +22,9 @@ impl Image {
     ///
     /// If it cannot be read or is not a file.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(io::Error::other("not a regular file"));
-        }
-        Ok(Self {
-            file,
-            size_bytes: metadata.len(),
-        })
+        let file = file::open(path)?;
+        let size_bytes = file.metadata()?.len();
+        Ok(Self { file, size_bytes })
     }
 
     #[must_use]

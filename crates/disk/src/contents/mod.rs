@@ -66,6 +66,9 @@ enum Limit {
 /// A disk's bytes as they were at a moment; it costs room as a snapshot does.
 pub struct Moment(Tree);
 
+/// A larger disk is refused: looking for data would take long.
+pub const SIZE_BYTES_AT_MOST: u64 = 64 << 40;
+
 /// The bytes of one disk.
 pub struct Contents {
     size_bytes: u64,

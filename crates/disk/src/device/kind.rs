@@ -27,6 +27,25 @@ pub trait Kind {
     }
 }
 
+/// A single device holds no more, so that sums over many devices stay numbers.
+const CAPACITY_BYTES_MOST: u64 = 1 << 50;
+
+/// Refuses a capacity that is not a whole number of grains.
+///
+/// # Errors
+///
+/// The capacity, and what it may be.
+pub fn check_capacity(capacity_bytes: u64, grain_bytes: u64) -> Result<(), String> {
+    if (grain_bytes..=CAPACITY_BYTES_MOST).contains(&capacity_bytes)
+        && capacity_bytes.is_multiple_of(grain_bytes)
+    {
+        return Ok(());
+    }
+    Err(format!(
+        "capacity_bytes is {capacity_bytes}; it must be a multiple of {grain_bytes}, at most {CAPACITY_BYTES_MOST}"
+    ))
+}
+
 /// Properties of a device that are not times: how to attach it, and how to read what is measured on it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(

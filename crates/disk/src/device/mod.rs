@@ -2,6 +2,8 @@
 
 mod catalogue;
 mod figure;
+#[cfg(test)]
+mod hostile;
 mod kind;
 mod model;
 mod named;
@@ -17,7 +19,7 @@ use named::{Origin, look_up};
 
 pub use catalogue::{BUILT_IN, names, open};
 pub use figure::Figure;
-pub use kind::{Kind, Properties};
+pub use kind::{Kind, Properties, check_capacity};
 pub use model::{Build, Model};
 pub use promise::Promise;
 pub use published::{Measure, Pattern, Probe, Published};
@@ -76,10 +78,16 @@ impl Device {
     /// Looks up the devices that it names and refuses what cannot be.
     fn complete(mut self, origin: Origin) -> Result<Self, DeviceError> {
         let words = origin.to_string();
-        look_up(&mut self.device, &mut vec![origin])?;
+        look_up(&mut self.device, &mut vec![origin], &mut 0)?;
         self.device
             .check()
             .and_then(|()| self.published.iter().try_for_each(Published::check))
+            .and_then(|()| match &self.price_usd {
+                Some(price) if !(0.0..=1e9).contains(&price.value) => {
+                    Err(format!("price_usd is {}; it may be 0 to 10^9", price.value))
+                }
+                _ => Ok(()),
+            })
             .map_err(|why| DeviceError(format!("{words}: {why}")))?;
         Ok(self)
     }

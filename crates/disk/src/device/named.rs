@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalogue::BUILT_IN;
 use super::{Device, DeviceError, Model, names};
+use crate::file;
 
 /// The source of a device file's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl Origin {
                 let found = BUILT_IN.iter().find(|(known, _)| known == name);
                 Ok(found.expect("it was found before").1.to_owned())
             }
-            Self::File(path) => std::fs::read_to_string(path)
+            Self::File(path) => file::read_text(path)
                 .map_err(|error| DeviceError(format!("{}: {error}", path.display()))),
             Self::Text(name) => unreachable!("no name leads to {name}"),
         }
@@ -68,16 +69,29 @@ impl std::fmt::Display for Origin {
     }
 }
 
+/// Devices of which one may be built: files that name each other twice would be too many at once.
+const PARTS_AT_MOST: usize = 1024;
+
 /// Replaces every named device by the device itself. `trail` lists the files that led here by their
-/// names, the naming file last.
-pub(super) fn look_up(model: &mut Model, trail: &mut Vec<Origin>) -> Result<(), DeviceError> {
+/// names, the naming file last. `parts` counts the devices.
+pub(super) fn look_up(
+    model: &mut Model,
+    trail: &mut Vec<Origin>,
+    parts: &mut usize,
+) -> Result<(), DeviceError> {
+    let here = trail.last().expect("whoever names is a file");
+    *parts += 1;
+    if *parts > PARTS_AT_MOST {
+        return Err(DeviceError(format!(
+            "{here}: the device is built of more than {PARTS_AT_MOST} devices"
+        )));
+    }
     let Model::Named(name) = model else {
         for part in model.parts_mut() {
-            look_up(part, trail)?;
+            look_up(part, trail, parts)?;
         }
         return Ok(());
     };
-    let here = trail.last().expect("whoever names is a file");
     let origin =
         Origin::find(name, here.folder()).map_err(|why| DeviceError(format!("{here}: {why}")))?;
     if trail.contains(&origin) {
@@ -89,7 +103,7 @@ pub(super) fn look_up(model: &mut Model, trail: &mut Vec<Origin>) -> Result<(), 
     }
     let mut found = Device::from_toml(&origin.read()?, &origin.to_string())?.device;
     trail.push(origin);
-    look_up(&mut found, trail)?;
+    look_up(&mut found, trail, parts)?;
     trail.pop();
     *model = found;
     Ok(())

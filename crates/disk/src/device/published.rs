@@ -33,6 +33,25 @@ pub struct Probe {
     pub span_bytes: Option<u64>,
 }
 
+impl Probe {
+    /// Refuses what `simulate` would refuse.
+    fn check(&self) -> Result<(), String> {
+        if !(512..=16 << 20).contains(&self.block_bytes) {
+            return Err(format!(
+                "published: block_bytes is {}; it may be 512 to 16777216",
+                self.block_bytes
+            ));
+        }
+        if !(1..=65_536).contains(&self.depth) {
+            return Err(format!(
+                "published: depth is {}; it may be 1 to 65536",
+                self.depth
+            ));
+        }
+        Ok(())
+    }
+}
+
 fn one() -> u32 {
     1
 }
@@ -52,6 +71,21 @@ pub enum Measure {
     MaxUs(f64),
     /// Flushes a second.
     FlushesPerS(f64),
+}
+
+impl Measure {
+    fn value(self) -> f64 {
+        match self {
+            Self::Iops(value)
+            | Self::MegabytesPerS(value)
+            | Self::MeanUs(value)
+            | Self::MedianUs(value)
+            | Self::P95Us(value)
+            | Self::P99Us(value)
+            | Self::MaxUs(value)
+            | Self::FlushesPerS(value) => value,
+        }
+    }
 }
 
 /// A figure that somebody measured.
@@ -80,7 +114,12 @@ impl Published {
                  second figure; give `iops`"
                     .to_owned(),
             ),
-            _ => Ok(()),
+            (_, measure) => {
+                if !measure.value().is_finite() {
+                    return Err(format!("published: {measure:?} is no figure"));
+                }
+                self.probe.check()
+            }
         }
     }
 }

@@ -20,16 +20,16 @@ const LINE_BYTES_AT_MOST: u64 = 64 * 1024;
 /// Enough for a lab, a person and a few scripts; more are a mistake.
 const CONNECTIONS_AT_MOST: usize = 64;
 
-/// The requests of the control socket.
+/// The requests of the control socket. Those without fields have braces: serde then refuses unknown keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Request {
     /// Print what is served, and how.
-    Describe,
+    Describe {},
     /// Print what the disk did since its statistics began.
-    Statistics,
+    Statistics {},
     /// Statistics count from now on.
-    Reset,
+    Reset {},
     /// Requests take the model's time, or are answered at once.
     Timing { on: bool },
     /// Keep the bytes as they are under a name.
@@ -57,7 +57,7 @@ pub enum Request {
     /// Bring a disk that holds the bytes from the start of a log to what survived its cut.
     Replay { log: PathBuf },
     /// Stop serving: requests in progress fail, and the mount is removed.
-    Detach,
+    Detach {},
 }
 
 /// Faults and the seed of their draws.
@@ -139,7 +139,7 @@ fn converse(stream: UnixStream, disk: &Disk) -> io::Result<()> {
             continue;
         }
         let request = serde_json::from_slice(&line);
-        let detach = matches!(request, Ok(Request::Detach));
+        let detach = matches!(request, Ok(Request::Detach {}));
         let reply = match request {
             Ok(request) => disk
                 .perform(request)

@@ -7,6 +7,7 @@ use std::sync::mpsc::Sender;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::apart::Apart;
 use super::control::Request;
 use super::engine::Engine;
 use super::kept::Kept;
@@ -19,6 +20,7 @@ pub(super) struct Disk {
     pub(super) engine: Arc<Engine>,
     pub(super) contents: Arc<Mutex<Contents>>,
     pub(super) kept: Kept,
+    pub(super) apart: Apart,
     pub(super) tracking: Arc<Tracking>,
     /// Its name or file.
     pub(super) device: String,
@@ -36,9 +38,9 @@ impl Disk {
     /// Does what was asked. A detach is only acknowledged: it follows when the answer has left.
     pub(super) fn perform(&self, request: Request) -> anyhow::Result<Value> {
         match request {
-            Request::Describe => Ok(self.describe()),
-            Request::Statistics => self.statistics(),
-            Request::Reset => {
+            Request::Describe {} => Ok(self.describe()),
+            Request::Statistics {} => self.statistics(),
+            Request::Reset {} => {
                 self.engine.reset();
                 Ok(done())
             }
@@ -63,7 +65,7 @@ impl Disk {
             Request::Cut(choice) => self.cut(choice),
             Request::Faults(faults) => self.befall(faults),
             Request::Replay { log } => self.replay(&log),
-            Request::Detach => Ok(done()),
+            Request::Detach {} => Ok(done()),
         }
     }
 

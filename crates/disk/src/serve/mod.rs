@@ -2,6 +2,7 @@
 
 mod alarm;
 mod answer;
+mod apart;
 mod befalling;
 mod clock;
 mod control;
@@ -17,10 +18,12 @@ mod mount;
 mod mounted;
 mod options;
 mod power;
+mod probe;
 mod standing;
 mod statistics;
 mod tracking;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -36,6 +39,7 @@ use signal_hook::iterator::Signals;
 pub use control::{Request as ControlRequest, Schedule, ask};
 pub use floor::BelowFloor;
 pub use options::{Form, Options};
+pub(crate) use probe::{VERB as PROBE, answer as probe};
 pub use statistics::LATENESS_SHARE_ALLOWED;
 
 use self::directory::Directory;
@@ -50,7 +54,7 @@ use self::standing::Awake;
 use crate::account::Medium;
 use crate::contents::{Contents, Store};
 use crate::device::{Build, Device};
-use crate::request::{NANOS_PER_US, Nanos};
+use crate::request::NANOS_PER_US;
 
 /// Long enough for thousands of reads, short enough for nobody to wait.
 const PATH_MEASURED_FOR: Duration = Duration::from_millis(150);
@@ -62,12 +66,12 @@ const FLOOR_MEASURED_FOR: Duration = Duration::from_millis(300);
 ///
 /// # Errors
 ///
-/// If it cannot be served; nothing is left behind then.
+/// If it cannot be served, or `ready` fails; nothing is left behind then.
 pub fn serve(
     name: &str,
     device: &Device,
     options: &Options,
-    ready: impl FnOnce(&Value),
+    ready: impl FnOnce(&Value) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let build = Build {
         seed: options.seed,
@@ -77,7 +81,7 @@ pub fn serve(
     let properties = device.device.properties(options.promise);
     let size_bytes = size(device, timing.capacity_bytes(), options)?;
     mount::check_fuse()?;
-    mount::check(&options.mount)?;
+    let mount = mount::check(&options.mount, &options.socket)?;
     standing::never_wait_for_oneself();
     let contents = Arc::new(Mutex::new(contents(size_bytes, options)?));
     let medium = Medium {
@@ -101,8 +105,8 @@ pub fn serve(
     let _socket = RemovedAtEnd(&options.socket);
     let (end, ended) = channel();
     end_on_signal(&end)?;
-    let (mounted, kept) = mount_as(options, &engine, &contents, &end)?;
-    let floor = measure_path(options)?;
+    let (mounted, kept) = mount_as(options, &mount, &engine, &contents, &end)?;
+    let floor = probe::measure(&mount, options.form, PATH_MEASURED_FOR, &ended)?;
     let path = options.path_us.map_or(floor, nanos);
     // A path said to be shorter than was measured is not believed.
     let least = path.max(floor);
@@ -138,19 +142,12 @@ pub fn serve(
         "process": std::process::id(),
     });
     properties.add_to(&mut description);
-    if let Some(faults) = &options.faults {
-        if options.form == Form::Directory {
-            bail!("a disk served as a directory cannot have faults; serve it as a file");
-        }
-        let put = engine
-            .faults()
-            .schedule(faults.schedule.clone(), faults.seed, engine.now());
-        put.map_err(|why| anyhow!("--faults: {why}"))?;
-    }
+    begin_faults(options, &engine)?;
     let disk = Arc::new(Disk {
         engine: engine.clone(),
         contents,
         kept,
+        apart: mounted.apart().clone(),
         tracking: engine.tracking().clone(),
         device: name.to_owned(),
         model: device.device.clone(),
@@ -166,10 +163,23 @@ pub fn serve(
     let mut event = description;
     event["event"] = "ready".into();
     event["warnings"] = warnings(size_bytes, options.limit_bytes).into();
-    ready(&event);
+    ready(&event)?;
     wait(&ended);
     drop(mounted);
     Ok(())
+}
+
+fn begin_faults(options: &Options, engine: &Engine) -> anyhow::Result<()> {
+    let Some(Schedule { schedule, seed }) = &options.faults else {
+        return Ok(());
+    };
+    if options.form == Form::Directory {
+        bail!("a disk served as a directory cannot have faults; serve it as a file");
+    }
+    let put = engine
+        .faults()
+        .schedule(schedule.clone(), *seed, engine.now());
+    put.map_err(|why| anyhow!("--faults: {why}"))
 }
 
 /// Warnings before the disk is filled: a thin disk may be larger than the room for its contents.
@@ -191,6 +201,7 @@ fn warnings(size_bytes: u64, limit_bytes: u64) -> Vec<Value> {
 /// Mounts the disk in the form that is asked for, and says what a snapshot of it keeps.
 fn mount_as(
     options: &Options,
+    mount: &Path,
     engine: &Arc<Engine>,
     contents: &Arc<Mutex<Contents>>,
     end: &Sender<()>,
@@ -202,8 +213,7 @@ fn mount_as(
                 contents: contents.clone(),
                 size_bytes: contents.lock().size_bytes(),
             };
-            let (mounted, _) =
-                Mounted::start(&options.mount, Config::default(), engine, file, end)?;
+            let (mounted, _) = Mounted::start(mount, Config::default(), engine, file, end)?;
             Ok((mounted, Kept::Bytes(contents.clone())))
         }
         Form::Directory => {
@@ -215,29 +225,11 @@ fn mount_as(
             let directory = Directory::new(engine.clone(), contents.clone())?;
             let config = directory::config();
             let files = directory.clone();
-            let (mounted, kernel) = Mounted::start(&options.mount, config, engine, files, end)?;
-            directory::as_others(&options.mount);
+            let (mounted, kernel) = Mounted::start(mount, config, engine, files, end)?;
+            directory::as_others(mounted.apart().device);
             Ok((mounted, Kept::Names(directory, kernel)))
         }
     }
-}
-
-/// Measures the latency of the path to the disk, while the disk answers at once.
-fn measure_path(options: &Options) -> anyhow::Result<Nanos> {
-    let measured = match options.form {
-        Form::File => floor::measure(&options.mount.join(FILE_NAME), PATH_MEASURED_FOR),
-        Form::Directory => {
-            let scratch = options.mount.join(".diskproof-path");
-            let _removed = RemovedAtEnd(&scratch);
-            floor::fill(&scratch).and_then(|()| floor::measure(&scratch, PATH_MEASURED_FOR))
-        }
-    };
-    measured.with_context(|| {
-        format!(
-            "cannot measure the path to the disk in {}",
-            options.mount.display()
-        )
-    })
 }
 
 /// Measures this machine's way to a disk, without a loop device: a disk that takes no time, in a
@@ -280,17 +272,8 @@ pub fn measure_floor(let_idle: bool) -> anyhow::Result<f64> {
         },
         &end,
     )?;
-    let file = directory.path().join(FILE_NAME);
-    let measuring = std::thread::spawn(move || {
-        let measured = floor::measure(&file, FLOOR_MEASURED_FOR);
-        let _ = end.send(());
-        measured
-    });
-    wait(&ended);
-    // A measurement that is under way fails with it.
+    let floor = probe::measure(directory.path(), Form::File, FLOOR_MEASURED_FOR, &ended)?;
     drop(mounted);
-    let measured = measuring.join().map_err(|_| anyhow!("it panicked"));
-    let floor = measured?.context("the measurement was interrupted")?;
     Ok(us(floor))
 }
 

@@ -2,18 +2,18 @@
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, anyhow, bail};
 use rustix::mount::{UnmountFlags, unmount};
 
-/// Refuses a directory on which a disk must not be mounted.
+/// Refuses a directory on which a disk must not be mounted; its path without links.
 ///
 /// # Errors
 ///
-/// It is absent, no directory, not empty, or something is mounted there.
-pub(super) fn check(directory: &Path) -> anyhow::Result<()> {
+/// It is absent, no directory, not empty, the socket lies in it, or something is mounted there.
+pub(super) fn check(directory: &Path, socket: &Path) -> anyhow::Result<PathBuf> {
     let shown = directory.display();
     let metadata = std::fs::metadata(directory).map_err(|error| match error.raw_os_error() {
         Some(code) if code == rustix::io::Errno::NOTCONN.raw_os_error() => anyhow!(
@@ -34,7 +34,18 @@ pub(super) fn check(directory: &Path) -> anyhow::Result<()> {
     if entries.next().is_some() {
         bail!("the mount point {shown} is not empty; give an empty directory");
     }
-    Ok(())
+    // The program would look for its socket on its own disk.
+    let folder = std::path::absolute(socket)?;
+    let folder = folder
+        .parent()
+        .and_then(|folder| folder.canonicalize().ok());
+    if folder.is_some_and(|folder| folder.starts_with(&resolved)) {
+        bail!(
+            "the socket {} lies in the mount point, which would hide it; give another path",
+            socket.display()
+        );
+    }
+    Ok(resolved)
 }
 
 /// Refuses if /dev/fuse is missing.
@@ -56,10 +67,15 @@ pub(super) fn check_fuse() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes the mount away, at once even if it is in use: those who use it get errors from then on.
+/// Takes the mount away, at once even if it is in use: those who use it get errors from then on. The
+/// connection is aborted first, so that nobody waits for an answer, this program included.
 /// Without privileges fusermount does it, which is called so or fusermount3, by its version.
-pub(super) fn take_away(directory: &Path) {
-    if unmount(directory, UnmountFlags::DETACH) != Err(rustix::io::Errno::PERM) {
+pub(super) fn take_away(directory: &Path, (_, minor): (u32, u32)) {
+    // It belongs to the user who mounted, and is there if somebody mounted the kernel's list.
+    let _ = std::fs::write(format!("/sys/fs/fuse/connections/{minor}/abort"), "1");
+    if unmount(directory, UnmountFlags::FORCE | UnmountFlags::DETACH)
+        != Err(rustix::io::Errno::PERM)
+    {
         return;
     }
     for program in ["fusermount3", "fusermount"] {

@@ -2,21 +2,24 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 
 use anyhow::Context;
 use fuser::{Config, Filesystem, MountOption, Notifier, Session};
 
+use super::apart::Apart;
 use super::engine::Engine;
 use super::{mount, standing};
 
 /// A mount and its threads. Dropping it fails the requests in progress and unmounts.
 pub(super) struct Mounted {
     directory: PathBuf,
+    apart: Apart,
     engine: Arc<Engine>,
 }
 
 impl Mounted {
+    /// Mounts at a path without links.
     pub(super) fn start(
         directory: &Path,
         mut config: Config,
@@ -36,6 +39,7 @@ impl Mounted {
         let notifier = session.notifier();
         let mounted = Self {
             directory: directory.to_owned(),
+            apart: Apart::from(directory)?,
             engine: engine.clone(),
         };
         let scheduler = engine.clone();
@@ -44,30 +48,38 @@ impl Mounted {
         keeping_time("server", end, move || drop(session.run()))?;
         Ok((mounted, notifier))
     }
+
+    /// Files outside of it.
+    pub(super) fn apart(&self) -> &Apart {
+        &self.apart
+    }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
         self.engine.end();
-        mount::take_away(&self.directory);
+        mount::take_away(&self.directory, self.apart.device);
     }
 }
 
-/// Starts a thread that the disk cannot do without: when the thread ends, however it ends, so does
-/// the disk.
+/// Starts a thread that the disk cannot do without, and waits until it keeps time. When the thread ends,
+/// however it ends, so does the disk.
 fn keeping_time(
     name: &str,
     end: &Sender<()>,
     work: impl FnOnce() + Send + 'static,
 ) -> anyhow::Result<()> {
     let end = SentAtEnd(end.clone());
+    let (begun, begins) = channel();
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(move || {
             let _end = end;
             standing::keep_time();
+            let _ = begun.send(());
             work();
         })?;
+    let _ = begins.recv();
     Ok(())
 }
 

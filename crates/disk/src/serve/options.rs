@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::contents::{Contents, Image, Store};
+use crate::contents::{Contents, Image, SIZE_BYTES_AT_MOST, Store};
 use crate::device::{Device, Promise};
 
 const SECTOR_BYTES: u64 = 512;
@@ -65,6 +65,11 @@ pub(super) fn size(device: &Device, capacity_bytes: u64, options: &Options) -> a
         bail!(
             "{} has {capacity_bytes} bytes, so --size {size_bytes} is too many",
             device.title
+        );
+    }
+    if size_bytes > SIZE_BYTES_AT_MOST {
+        bail!(
+            "a disk of {size_bytes} bytes is too large; serve its first part with --size, at most {SIZE_BYTES_AT_MOST} bytes"
         );
     }
     Ok(size_bytes)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 
 use super::control::Schedule;
@@ -21,8 +21,14 @@ impl Disk {
             bail!("the power is off; restore the disk first");
         }
         let ended_log = if on {
+            let file = log
+                .map(|log| {
+                    let made = self.apart.create_new(log);
+                    made.with_context(|| format!("the log {} cannot be made", log.display()))
+                })
+                .transpose()?;
             let contents = self.contents.lock();
-            let ended_log = self.tracking.begin(&contents, &self.device, log)?;
+            let ended_log = self.tracking.begin(&contents, &self.device, file)?;
             self.engine.forget_flushes();
             ended_log
         } else {
@@ -86,11 +92,13 @@ impl Disk {
     /// the result is verified; nobody sees them until then, and they are put back if it is refused.
     pub(super) fn replay(&self, path: &Path) -> anyhow::Result<Value> {
         self.check_file("replayed on")?;
-        log::check(path)?;
+        let opened = self.apart.open(path);
+        let log = opened.with_context(|| format!("the log {}", path.display()))?;
+        log::check(&log)?;
         self.engine.check_idle()?;
         let mut contents = self.contents.lock();
         let before = contents.keep();
-        let replayed = log::replay(path, &mut contents, |choice| choice).and_then(|replayed| {
+        let replayed = log::replay(&log, &mut contents, |choice| choice).and_then(|replayed| {
             ensure!(
                 replayed.survivors == replayed.logged,
                 "the surviving bytes differ from those in the log (digest {} instead of {}): the disk's bytes are not those from which the log began",

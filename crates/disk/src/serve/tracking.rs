@@ -5,8 +5,8 @@
 //! under the core's lock, before any answer of that moment leaves.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail, ensure};
@@ -76,12 +76,12 @@ impl Tracking {
         &self,
         contents: &Contents,
         device: &str,
-        log: Option<&Path>,
+        log: Option<File>,
     ) -> anyhow::Result<Value> {
         let at_ns = self.clock.monotonic(self.clock.now());
         let empty = contents.next_data(0).is_none();
         let header = Header::new(device, self.medium, empty, at_ns);
-        let log = log.map(|path| Writer::begin(path, &header)).transpose()?;
+        let log = log.map(|file| Writer::begin(file, &header)).transpose()?;
         let mut state = self.state.lock();
         let account = Account::new(self.medium, state.next_number);
         state.account = Some(account);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{Counters, Event, Timing};
-use crate::device::{self, Build, Figure, Properties};
+use crate::device::{self, Build, Figure, Properties, check_capacity};
 use crate::request::{Kind, Nanos, Request, Tag, nanos_of_us, transfer_nanos};
 
 /// Main memory used as a disk: every request takes the same time, and bytes share one rate. A power cut
@@ -20,9 +20,7 @@ pub struct MemoryParameters {
 
 impl device::Kind for MemoryParameters {
     fn check(&self) -> Result<(), String> {
-        if self.capacity_bytes.value == 0 {
-            return Err("capacity_bytes is 0; it must be at least one sector".to_owned());
-        }
+        check_capacity(self.capacity_bytes.value, 512)?;
         if !(0.0..=1e7).contains(&self.latency_us.value) {
             return Err(format!(
                 "latency_us is {}; it may be 0 to 10^7",

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Counters, Event, Timing};
-use crate::device::{self, Build, Figure, Properties};
+use crate::device::{self, Build, Figure, Properties, check_capacity};
 use crate::request::{Kind, Nanos, Request, Tag};
 
 /// A device without any delay.
@@ -15,7 +15,7 @@ pub struct NullParameters {
 
 impl device::Kind for NullParameters {
     fn check(&self) -> Result<(), String> {
-        Ok(())
+        check_capacity(self.capacity_bytes.value, 512)
     }
 
     fn build(&self, _build: Build) -> Box<dyn Timing> {

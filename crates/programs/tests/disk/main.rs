@@ -4,6 +4,7 @@ mod bytes;
 mod control;
 mod cut;
 mod faults;
+mod hostile;
 mod logs;
 mod loops;
 mod promises;

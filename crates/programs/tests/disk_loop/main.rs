@@ -182,3 +182,20 @@ fn a_full_memory_is_an_error_to_the_file_system_and_no_wait() {
     looped.unmount();
     assert!(looped.served.statistics()["errors"].as_u64() > Some(0));
 }
+
+/// A log on the disk's own file system would wait for its own requests, as one in the mount.
+#[test]
+fn hostile_logs_on_a_file_system_on_the_disk() {
+    if !is_root() {
+        return;
+    }
+    let looped = Looped::new(serve("null", &["--size", "32 MiB"]), "ext4");
+    let log = looped.mount().join("log");
+    let log = log.to_str().expect("plain");
+    let said = looped
+        .served
+        .try_control(&["track", "on", "--log", log])
+        .expect_err("on itself");
+    assert!(said.contains("lies on this disk"), "{said}");
+    looped.unmount();
+}

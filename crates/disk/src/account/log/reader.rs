@@ -1,8 +1,8 @@
 //! Reading a log record by record; a log may be longer than memory.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read, Seek};
+use std::ops::RangeInclusive;
 
 use anyhow::{Context, bail, ensure};
 use serde::de::DeserializeOwned;
@@ -10,30 +10,31 @@ use sha2::{Digest, Sha256};
 
 use super::{Asked, FORMAT, Header, Record, VERSION};
 use crate::account::touched::hex;
+use crate::contents;
 
 const LINE_BYTES_AT_MOST: u64 = 64 * 1024;
 /// A request is of a mebibyte at most, widened to whole sectors.
 const WRITE_BYTES_AT_MOST: u64 = 4 << 20;
 
+/// No disk has other sectors.
+const SECTORS_BYTES: RangeInclusive<u64> = 512..=65_536;
+
 /// A log that is being read.
-pub struct Reader {
-    from: BufReader<File>,
+pub struct Reader<'a> {
+    from: BufReader<&'a File>,
     hash: Sha256,
     records: u64,
     ended: bool,
     pub header: Header,
 }
 
-impl Reader {
+impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// The file cannot be read, or is not a log of this version.
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
-        Self::read(path).with_context(|| format!("the log {}", path.display()))
-    }
-
-    fn read(path: &Path) -> anyhow::Result<Self> {
-        let mut from = BufReader::with_capacity(1 << 20, File::open(path)?);
+    pub fn begin(mut log: &'a File) -> anyhow::Result<Self> {
+        log.rewind()?;
+        let mut from = BufReader::with_capacity(1 << 20, log);
         let line = line(&mut from)?;
         let header: Header = parsed(&line).context("the file does not start with a log header")?;
         ensure!(header.log == FORMAT, "the file is a log of another program");
@@ -43,7 +44,9 @@ impl Reader {
             header.version
         );
         ensure!(
-            header.medium.sector_bytes.is_power_of_two() && header.medium.size_bytes > 0,
+            SECTORS_BYTES.contains(&header.medium.sector_bytes)
+                && header.medium.sector_bytes.is_power_of_two()
+                && (1..=contents::SIZE_BYTES_AT_MOST).contains(&header.medium.size_bytes),
             "the header describes an impossible disk"
         );
         let mut hash = Sha256::new();

@@ -1,6 +1,6 @@
 //! Making again what a cut left, from the bytes that the log began with.
 
-use std::path::Path;
+use std::fs::File;
 
 use anyhow::{Context, bail, ensure};
 
@@ -27,8 +27,8 @@ pub struct Replayed {
 /// # Errors
 ///
 /// It is not a log, was cut short or changed, or has no cut.
-pub fn check(path: &Path) -> anyhow::Result<Header> {
-    let mut reader = Reader::open(path)?;
+pub fn check(log: &File) -> anyhow::Result<Header> {
+    let mut reader = Reader::begin(log)?;
     let mut cut = false;
     while let Some((record, _)) = reader.read_next()? {
         ensure!(!cut, "the log has records after its cut");
@@ -44,11 +44,11 @@ pub fn check(path: &Path) -> anyhow::Result<Header> {
 ///
 /// As of `check`, or if the contents refuse a write; they then hold what was replayed before it.
 pub fn replay(
-    path: &Path,
+    log: &File,
     contents: &mut Contents,
     choice: impl FnOnce(Choice) -> Choice,
 ) -> anyhow::Result<Replayed> {
-    let mut reader = Reader::open(path)?;
+    let mut reader = Reader::begin(log)?;
     let header = reader.header.clone();
     ensure!(
         header.medium.size_bytes == contents.size_bytes(),

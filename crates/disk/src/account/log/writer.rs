@@ -2,11 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -46,10 +45,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// The file is there already, or cannot be made.
-    pub fn begin(path: &Path, header: &Header) -> anyhow::Result<Self> {
-        let file = File::create_new(path)
-            .with_context(|| format!("the log {} cannot be made", path.display()))?;
+    /// No thread can be started.
+    pub fn begin(file: File, header: &Header) -> anyhow::Result<Self> {
         let (parts, from) = sync_channel(CHUNKS_AT_MOST);
         let writing = std::thread::Builder::new()
             .name("log".to_owned())

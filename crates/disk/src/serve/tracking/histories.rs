@@ -161,7 +161,8 @@ impl History {
 
 fn check_replay(log: &Path, base: &[u8], left: &[u8], survivors: &Survivors) {
     let mut contents = unlimited(base);
-    let replayed = replay(log, &mut contents, |choice| choice).expect("replayed");
+    let log = File::open(log).expect("the log");
+    let replayed = replay(&log, &mut contents, |choice| choice).expect("replayed");
     assert_eq!(replayed.survivors, *survivors);
     assert_eq!(replayed.logged, *survivors);
     assert!(all(&contents) == left, "a replay leaves other bytes");
@@ -185,7 +186,8 @@ fn live(sector_bytes: u64, seed: u64, limit_bytes: u64) -> (u64, u64) {
     for round in 0..3 {
         let log = folder.path().join(format!("log-{round}"));
         let base = all(&history.contents);
-        let begun = history.tracking.begin(&history.contents, "any", Some(&log));
+        let file = File::create_new(&log).expect("a new file");
+        let begun = history.tracking.begin(&history.contents, "any", Some(file));
         begun.expect("begun");
         history.permitted = Permitted::new(sector_bytes, &base);
         history.open.clear();

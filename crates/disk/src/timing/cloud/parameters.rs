@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Cloud;
-use crate::device::{Build, Figure, Kind, Properties};
+use crate::device::{Build, Figure, Kind, Properties, check_capacity};
 use crate::timing::Timing;
 
 const GIB: u64 = 1 << 30;
@@ -75,12 +75,7 @@ impl Kind for CloudParameters {
         )?;
         within("mib_per_s", self.mib_per_s.value, 0.1, 1e6)?;
         within("io_bytes", self.io_bytes.value as f64, 512.0, 16_777_216.0)?;
-        let capacity = self.capacity_bytes.value;
-        if capacity == 0 || !capacity.is_multiple_of(512) {
-            return Err(format!(
-                "capacity_bytes is {capacity}; it must be a multiple of 512"
-            ));
-        }
+        check_capacity(self.capacity_bytes.value, 512)?;
         match &self.iops {
             IopsLimit::Fixed(iops) => within("iops.fixed", iops.value, 1.0, 1e8)?,
             IopsLimit::BySize {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Flash;
-use crate::device::{Build, Figure, Kind, Properties};
+use crate::device::{Build, Figure, Kind, Properties, check_capacity};
 use crate::timing::Timing;
 
 /// What the drive does with a flush.
@@ -228,11 +228,7 @@ impl FlashParameters {
             ));
         }
         let capacity = self.capacity_bytes.value;
-        if capacity == 0 || !capacity.is_multiple_of(mapping) {
-            return Err(format!(
-                "capacity_bytes is {capacity}; it must be a multiple of mapping_bytes ({mapping})"
-            ));
-        }
+        check_capacity(capacity, mapping)?;
         let dies = u64::from(self.channels.value) * u64::from(self.dies_per_channel.value);
         let row = dies * page * u64::from(self.pages_per_block.value);
         if (capacity as f64 * self.compressed_share.value) < (row * FEWEST_BLOCKS_PER_DIE) as f64 {

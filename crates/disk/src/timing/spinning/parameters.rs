@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Spinning;
 use super::seek::Seek;
-use crate::device::{Build, Figure, Kind, Properties};
+use crate::device::{Build, Figure, Kind, Properties, check_capacity};
 use crate::request::NANOS_PER_S;
 use crate::timing::Timing;
 
@@ -182,11 +182,7 @@ impl SpinningParameters {
             ));
         }
         let capacity_bytes = self.capacity_bytes.value;
-        if capacity_bytes == 0 || !capacity_bytes.is_multiple_of(sector_bytes) {
-            return Err(format!(
-                "capacity_bytes is {capacity_bytes}; it must be a whole number of sectors of {sector_bytes} bytes"
-            ));
-        }
+        check_capacity(capacity_bytes, sector_bytes)?;
         let (outer, inner) = (self.outer_mb_per_s.value, self.inner_mb_per_s.value);
         let interface = self.interface_mb_per_s.value;
         if interface < outer {
