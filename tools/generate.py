@@ -195,6 +195,7 @@ def commands_page() -> str:
     parts = ["# Commands", NOTE, COMMANDS]
     verbs = (
         "",
+        "init",
         "run",
         "crash",
         "plan",

@@ -20,6 +20,7 @@ from diskproof.refusal import RefusalError, refusal_of, why_refused
 from diskproof.system.endings import ending_in_good_order, ignore_endings
 
 VERBS = {
+    "init": "Write a first study, from a few questions or from options.",
     "run": "Run a study, show progress, print the verdict.",
     "crash": "Cut the power again and again while clients commit, and count the losses.",
     "plan": "Show a study's cells, their order, the time it takes and the bytes it writes.",
@@ -32,11 +33,12 @@ VERBS = {
 }
 
 EXAMPLES = {
-    "run": "diskproof run studies/quickstart.toml",
-    "crash": "diskproof crash studies/power-cut.toml --scale smoke",
-    "plan": "diskproof plan studies/limits.toml --scale short --only ssd",
-    "report": "diskproof report runs/quickstart/20260314-090000 --html page.html",
-    "compare": "diskproof compare runs/quickstart/20260314-090000 runs/quickstart/20260315-090000",
+    "init": "diskproof init study.toml --storage /mnt/ssd/diskproof --storage ram",
+    "run": "diskproof run study.toml",
+    "crash": "diskproof crash study.toml --cuts 20",
+    "plan": "diskproof plan study.toml --only safest",
+    "report": "diskproof report runs/study/20260314-090000 --html page.html",
+    "compare": "diskproof compare runs/study/20260314-090000 runs/study/20260315-090000",
     "audit": "diskproof audit old-sysbench.txt my.cnf",
     "schema": "diskproof schema > study.schema.json",
 }
@@ -50,7 +52,7 @@ def _default_shown(value: object) -> str | None:
 app = App(
     name="diskproof",
     help="How fast, how safe and how expensive a database is on the storage under it, with proof.",
-    help_epilogue="Start with: diskproof doctor, then: diskproof run studies/quickstart.toml",
+    help_epilogue="Start with: diskproof doctor, then: diskproof init",
     help_format="plaintext",
     version=__version__,
     version_flags=["--version", "-V"],

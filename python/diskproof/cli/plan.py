@@ -22,6 +22,7 @@ from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import nearest
 from diskproof.study.model import Study
 from diskproof.study.plan import make_plan
+from diskproof.study.read import StudyFile
 from diskproof.system.cpus import divide
 from diskproof.system.mounts import mount_of
 from diskproof.wording import numbers
@@ -55,19 +56,7 @@ def plan(
     """
     file = read_study_here(study, scale, basedir)
     made = make_plan(file, only, no_power_cuts())
-    whole, with_cuts = with_cut_cells(file, made)
-    check_claims(whole.study, with_cuts)
-    check_fio(whole.study, with_cuts)
-    if with_cuts.cpus:
-        divide(with_cuts.cpus)
-    servers = _found_servers(whole.study, with_cuts)
-    check_variables(whole.study, with_cuts, servers)
-    if load.is_installed():
-        rehearse(whole, with_cuts)  # what `run` would refuse is refused here
-    else:
-        say("diskproof-load is not installed, so the workloads were not checked")
-    check_room(whole.study, with_cuts, servers, out.absolute() / IMAGES)
-    disk_limits(whole.study, with_cuts)
+    whole, with_cuts = check_as_run(file, made, out)
     results.print(made.question)
     if made.scale:
         results.print(f"scale {made.scale.name}: {made.scale.shrinks}")
@@ -84,6 +73,24 @@ def plan(
     for line in _where(whole.study, with_cuts):
         results.print(line, markup=False)
     results.print(f"{said}{_written(whole.study, with_cuts)} (order from seed {made.seed})")
+
+
+def check_as_run(file: StudyFile, made: Plan, out: Path) -> tuple[StudyFile, Plan]:
+    """Refuse what `run` would; return the study and its plan with the cells that are cut."""
+    whole, with_cuts = with_cut_cells(file, made)
+    check_claims(whole.study, with_cuts)
+    check_fio(whole.study, with_cuts)
+    if with_cuts.cpus:
+        divide(with_cuts.cpus)
+    servers = _found_servers(whole.study, with_cuts)
+    check_variables(whole.study, with_cuts, servers)
+    if load.is_installed():
+        rehearse(whole, with_cuts)
+    else:
+        say("diskproof-load is not installed, so the workloads were not checked")
+    check_room(whole.study, with_cuts, servers, out.absolute() / IMAGES)
+    disk_limits(whole.study, with_cuts)
+    return whole, with_cuts
 
 
 def _cuts_in_words(crash: CrashPlan) -> str:

@@ -1,0 +1,257 @@
+"""`diskproof init`: a first study from a few answers."""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TypeVar
+
+from diskproof import disk
+from diskproof.cli.disk.sizes import size_of
+from diskproof.cli.outcome import OUT
+from diskproof.cli.plan import check_as_run
+from diskproof.cli.screen import put, say
+from diskproof.families import FAMILIES, Family, of
+from diskproof.families.facts import LEVELS, Level
+from diskproof.refusal import RefusalError
+from diskproof.results.durable import write_whole, writing
+from diskproof.server.registry import installed
+from diskproof.storage.places import check
+from diskproof.study.loads.base import FIXED_BYTES
+from diskproof.study.loads.oltp import ROW_BYTES
+from diskproof.study.part import MAX_CLIENTS
+from diskproof.study.places import PlaceChoice, PlaceKind
+from diskproof.study.plan import make_plan
+from diskproof.study.read import StudyFile, parse_study
+from diskproof.wording import numbers
+
+STORAGES = ("ram", ".diskproof/disk")
+TUNINGS = ("safest", "fast")
+DATA = "64 MiB"
+CLIENTS = "1, 8"
+TABLES = 4
+GIB = 2**30
+
+LOSES = {
+    "safest": "meant to keep every commit at a power cut",
+    "fast": "a power cut may take the last moments",
+    "unsafe": "after a power cut the database may not start again",
+}
+
+TEMPLATE = """\
+# `diskproof plan {file}` shows what it does and how long it takes; `diskproof run {file}` runs it.
+# `diskproof schema` has every option.
+question = "How fast is {server} on {storages}{and_at}?"
+
+[design]
+blocks = 5           # passes over all cells (combinations), each in a new random order
+warm_up_s = 2
+measure_s = 5        # longer trials are surer; a disk that slows down under load needs minutes
+clients = {clients}
+memory = ["128 MiB"] # buffer pool; with more data than that, reads reach the storage, too
+
+[servers.{server}]
+family = "{family}"
+
+{places}
+{tunings}
+
+[workloads.complex]
+kind = "oltp"        # sysbench's transactions; kind = "script" runs your own SQL
+mix = "complex"
+tables = {tables}
+rows = {rows:_}{blank}# in each table: about {data} of data
+"""
+
+Answer = TypeVar("Answer")
+Storage = tuple[str, PlaceKind, str]
+"""Its name in the study, its kind, and what it is."""
+
+
+def init(
+    study: Path = Path("study.toml"),
+    /,
+    *,
+    storage: list[str] | None = None,
+    server: str | None = None,
+    tuning: list[Level] | None = None,
+    data: str | None = None,
+    clients: list[int] | None = None,
+) -> None:
+    """Write a first study, from a few questions or from options.
+
+    Parameters
+    ----------
+    study
+        The study file to write; an existing file is never overwritten.
+    storage
+        What to compare: a directory on a disk, a virtual disk (`diskproof disk list`), or `ram`; can be
+        repeated. Default: main memory and a directory here.
+    server
+        Server to test: `mysql`, `postgresql` or `sqlite`; default: the first that is installed.
+    tuning
+        `safest` flushes each commit, `fast` about once a second; can be repeated. Default: both.
+    data
+        Size of the data set; default: `64 MiB`.
+    clients
+        Number of concurrent clients; can be repeated. Default: 1 and 8.
+
+    """
+    _check_new(study)
+    given = (storage, server, tuning, data, clients)
+    if all(one is None for one in given) and sys.stdin.isatty() and sys.stdout.isatty():
+        storages = _ask(
+            "Storages to compare: directories, virtual disks, `ram`", ", ".join(STORAGES), _storages
+        )
+        family = _ask(f"Server: {', '.join(FAMILIES)}", _installed(), _family)
+        levels = _ask("Commits: `safest` flushes each, `fast` once a second", ", ".join(TUNINGS), _levels)
+        data_bytes = _ask("Size of the data", DATA, _data_bytes)
+        counts = _ask("Concurrent clients", CLIENTS, _clients)
+    else:
+        storages = _storages(*(storage or STORAGES))
+        family = _family(server or _installed())
+        levels = _levels(*(tuning or TUNINGS))
+        data_bytes = _data_bytes(data or DATA)
+        counts = _clients(*map(str, clients or CLIENTS.split(", ")))
+    text = _study(study, storages, family, levels, data_bytes, counts)
+    file = StudyFile(study.stem, text, parse_study(text, str(study)))
+    check_as_run(file, make_plan(file), OUT)
+    _check_new(study)
+    with writing(study):
+        write_whole(study, text)
+    say(f"{study} is written. Next: `diskproof plan {study}`, then `diskproof run {study}`")
+
+
+def _check_new(study: Path) -> None:
+    if study.exists() or study.is_symlink():
+        raise RefusalError(
+            f"{study} exists and is not overwritten: give another name, `diskproof init NAME.toml`"
+        )
+    if study.suffix != ".toml":
+        raise RefusalError(f"{study}: a study file ends in .toml; try `diskproof init {study}.toml`")
+    if not study.parent.is_dir():
+        raise RefusalError(f"{study.parent} is no folder; make it first")
+
+
+def _ask(question: str, default: str, read: Callable[..., Answer]) -> Answer:
+    """Ask until the answer can be read, word by word; an empty answer is the default."""
+    while True:
+        put(f"{question} [{default}]: ")
+        sys.stdout.flush()
+        answer = sys.stdin.readline()
+        if not answer:
+            raise RefusalError("the answers ended; nothing is written")
+        try:
+            return read(*filter(None, (word.strip() for word in (answer.strip() or default).split(","))))
+        except RefusalError as refusal:
+            say(str(refusal))
+        except TypeError:
+            say("give one answer here")
+
+
+# ---------------------------------------------------------------- answers
+
+
+def _storages(*words: str) -> list[Storage]:
+    storages: list[Storage] = []
+    for word in dict.fromkeys(words):
+        kind, what = _place(word)
+        name = _name(word, [name for name, *_ in storages])
+        check(name, PlaceChoice.model_validate({kind: what}), 0)
+        storages.append((name, kind, what))
+    return storages
+
+
+def _place(word: str) -> tuple[PlaceKind, str]:
+    devices = [device["name"] for device in disk.devices()] if disk.is_installed() else []
+    if word == "ram":
+        return "ram", "1 GiB"
+    if word in devices or word.endswith(".toml"):
+        return "virtual", word
+    if word.startswith("/dev/"):
+        raise RefusalError(f"{word} is a device: mount it, and name a directory on it")
+    if "/" in word or word.startswith((".", "~")):
+        return "directory", word
+    near = get_close_matches(word, [*devices, "ram"], n=1)
+    meant = f"did you mean `{near[0]}`?" if near else "`diskproof disk list` shows the virtual disks"
+    raise RefusalError(f"`{word}` is not `ram`, no virtual disk and no path such as `./{word}`; {meant}")
+
+
+def _name(word: str, taken: Sequence[str]) -> str:
+    """Return a storage's name: its disk's, or the last part of its path that says something."""
+    parts = [part for part in Path(word).parts if part.strip("./~") not in ("", "diskproof")]
+    plain = (
+        re.sub(r"[^A-Za-z0-9-]+", "-", Path(parts[-1]).stem if parts else "here").strip("-")[:30] or "here"
+    )
+    return plain if plain not in taken else f"{plain}-{len(taken) + 1}"
+
+
+def _installed() -> Family:
+    return next((found.family for found in installed() if found.facts), "sqlite")
+
+
+def _family(answer: str) -> Family:
+    for family in FAMILIES:
+        if answer.lower() in (family, *of(family).called):
+            return family
+    raise RefusalError(f"`{answer}` is no server: give {', '.join(FAMILIES)}")
+
+
+def _levels(*words: str) -> list[Level]:
+    for word in words:
+        if word not in LEVELS:
+            raise RefusalError(f"`{word}` is none of {', '.join(LEVELS)}")
+    return [level for level in LEVELS if level in words]
+
+
+def _data_bytes(answer: str) -> int:
+    size = size_of("the size of the data", answer)
+    if size < TABLES * ROW_BYTES:
+        raise RefusalError(f"{answer} of data is too little: give 1 MiB or more")
+    return size
+
+
+def _clients(*words: str) -> list[int]:
+    for word in words:
+        if not (word.isdigit() and 1 <= int(word) <= MAX_CLIENTS):
+            raise RefusalError(f"`{word}` is no number of clients: give one from 1 to {MAX_CLIENTS:,}")
+    return list(dict.fromkeys(map(int, words)))
+
+
+# ---------------------------------------------------------------- the file
+
+
+def _study(
+    study: Path,
+    storages: Sequence[Storage],
+    family: Family,
+    levels: Sequence[Level],
+    data_bytes: int,
+    clients: Sequence[int],
+) -> str:
+    rows = max(round(data_bytes / TABLES / ROW_BYTES), 1)
+    room = f"{math.ceil(2 * (TABLES * rows * ROW_BYTES + FIXED_BYTES) / GIB) + 1} GiB"
+    names = [name for name, *_ in storages]
+    called = next((one.facts.flavour for one in installed() if one.family == family and one.facts), family)
+    return TEMPLATE.format(
+        file=study,
+        storages=" and ".join(filter(None, [", ".join(names[:-1]), names[-1]])),
+        and_at=", with durable commits and without" if len(levels) > 1 else "",
+        server=called.lower().replace(" ", "-"),
+        family=family,
+        places="\n".join(_place_lines(*one, room) for one in storages),
+        tunings="\n".join(f"[tunings.{level}]".ljust(21) + f"# {LOSES[level]}" for level in levels),
+        clients=json.dumps(list(clients)),
+        tables=TABLES,
+        rows=rows,
+        blank=" " * max(14 - len(f"{rows:_}"), 1),
+        data=numbers.size(data_bytes),
+    )
+
+
+def _place_lines(name: str, kind: PlaceKind, what: str, room: str) -> str:
+    size = f'size = "{room}"\n' if kind == "virtual" else ""
+    return f"[storages.{name}]\n{kind} = {json.dumps(room if kind == 'ram' else what)}\n{size}"

@@ -1,0 +1,115 @@
+"""`init`: its study can be planned, nothing is overwritten, and wrong answers are asked again."""
+
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from diskproof.cli import EXAMPLES
+from diskproof.study.read import read_study
+from support.command import diskproof_here, environment
+
+
+def test_a_first_study_can_be_planned_as_the_help_shows(tmp_path: Path) -> None:
+    written = diskproof_here(tmp_path, "init")
+    assert written.returncode == 0, written.stderr
+    assert "study.toml is written. Next: `diskproof plan study.toml`" in written.stderr
+    for verb in ("run", "crash", "plan"):
+        assert EXAMPLES[verb].startswith(f"diskproof {verb} study.toml")
+    planned = diskproof_here(tmp_path, *shlex.split(EXAMPLES["plan"])[1:])
+    assert "4 cells x 5 blocks = 20 trials" in planned.stdout, planned.stderr
+    study = read_study(tmp_path / "study.toml").study
+    assert list(study.storages) == ["ram", "disk"]
+    assert study.design.clients == [1, 8]
+
+
+def test_options_decide_what_is_compared(tmp_path: Path) -> None:
+    (tmp_path / "ssd").mkdir()
+    storages = ("--storage", "ebs-gp3", "--storage", f"{tmp_path}/ssd/diskproof", "--storage", "./new/ssd/")
+    others = ("--server", "sqlite3", "--tuning", "fast", "--data", "23 MB", "--clients", "4")
+    written = diskproof_here(tmp_path, "init", "mine.toml", *storages, *others)
+    assert written.returncode == 0, written.stderr
+    study = read_study(tmp_path / "mine.toml").study
+    assert list(study.storages) == ["ebs-gp3", "ssd", "ssd-3"]
+    assert (study.storages["ebs-gp3"].virtual, str(study.storages["ssd-3"].directory)) == (
+        "ebs-gp3",
+        "new/ssd",
+    )
+    assert (list(study.servers), list(study.tunings), study.design.clients) == (["sqlite"], ["fast"], [4])
+    assert study.workloads["complex"].data_bytes == 23_000_000 + 200 * 2**20
+    assert diskproof_here(tmp_path, "plan", "mine.toml").returncode == 0
+
+
+WRONG = [
+    (["there.toml"], "there.toml exists and is not overwritten: give another name"),
+    (["study"], "study: a study file ends in .toml; try `diskproof init study.toml`"),
+    (["no/study.toml"], "no is no folder; make it first"),
+    (["--storage", "desktop-720"], "`desktop-720` is not `ram`, no virtual disk and no path such as"),
+    (["--storage", "desktop-720"], "did you mean `desktop-7200`?"),
+    (["--storage", "/dev/sdb"], "/dev/sdb is a device: mount it, and name a directory on it"),
+    (
+        ["--storage", "/nowhere/ssd/x"],
+        "storage `x`: /nowhere/ssd does not exist, so /nowhere/ssd/x would lie on /",
+    ),
+    (["--storage", "."], "is not empty (it holds `there.toml`)"),
+    (["--server", "oracle"], "`oracle` is no server: give mysql, postgresql, sqlite"),
+    (["--data", "much"], "the size of the data takes a size such as `4 GiB`, not `much`"),
+    (["--data", "10"], "10 of data is too little: give 1 MiB or more"),
+    (["--data", "900 TiB"], ""),
+    (["--clients", "0"], "`0` is no number of clients: give one from 1 to 10,000"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG)
+def test_what_could_not_run_is_not_written(tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "there.toml").write_text("mine")
+    refused = diskproof_here(tmp_path, "init", *arguments)
+    assert refused.returncode == 2
+    assert said in refused.stderr, refused.stderr
+    assert "internal" not in refused.stderr
+    assert {path.name for path in tmp_path.iterdir()} <= {"there.toml", "state"}
+    assert (tmp_path / "there.toml").read_text() == "mine"
+
+
+def asked(folder: Path, answers: str) -> tuple[int, str]:
+    """Give answers on a terminal; return the exit code and what was shown."""
+    ours, theirs = pty.openpty()
+    os.write(ours, answers.encode())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "diskproof", "init"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=folder,
+        env=environment(folder),
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(ours, 4096)
+        except OSError:  # the terminal's other end is closed
+            break
+    os.close(ours)
+    return process.wait(), " ".join(shown.decode().split())
+
+
+def test_questions_are_asked_until_their_answers_fit(tmp_path: Path) -> None:
+    code, shown = asked(tmp_path, "rom\nram, ./here\nmariadbx\nsqlite\nslow\nsafest\nbig\n\n0\n2, 2, 4\n")
+    assert code == 0, shown
+    for said in ("did you mean `ram`?", "`mariadbx` is no server", "`slow` is none of safest", "not `big`"):
+        assert said in shown
+    assert "Concurrent clients [1, 8]: " in shown
+    study = read_study(tmp_path / "study.toml").study
+    assert (list(study.storages), study.design.clients) == (["ram", "here"], [2, 4])
+
+
+def test_answers_that_end_leave_nothing(tmp_path: Path) -> None:
+    code, shown = asked(tmp_path, "ram\n\x04")
+    assert (code, "the answers ended; nothing is written" in shown) == (2, True), shown
+    assert not (tmp_path / "study.toml").exists()
