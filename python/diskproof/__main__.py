@@ -1,26 +1,25 @@
 """``python -m diskproof``, and the program `diskproof`: where both begin, before what is slow to import."""
 
+# `signal` imports a dozen modules first, and a signal may come before they are there.
+import _signal  # type: ignore[import-not-found]
 import os
-import signal
-from types import FrameType
-from typing import NoReturn
 
 INTERRUPTED = 130
-ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ENDING_SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 """As in `cli.exits` and `system.endings`, which are not imported yet."""
 
 
-def run() -> NoReturn:
+def run() -> None:
     """Run the command line. Before and after it a signal has nothing to undo, and ends with a word."""
     for number in ENDING_SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _leave)
+        if _signal.getsignal(number) is not _signal.SIG_IGN:
+            _signal.signal(number, _leave)
     from diskproof.cli import main  # noqa: PLC0415 - this is what takes the while
 
     main()
 
 
-def _leave(_number: int, _frame: FrameType | None) -> None:
+def _leave(_number: int, _frame: object) -> None:
     try:
         os.write(2, b"interrupted\n")
     finally:  # a closed terminal takes no word
