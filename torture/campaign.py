@@ -54,29 +54,33 @@ def main() -> int:
         sys.exit("only root has namespaces, loop devices and mounts of its own: run as root")
     console = Console(width=150, highlight=False, soft_wrap=True)
     tallies: dict[str, Tally] = {}
-    with tempfile.TemporaryDirectory(prefix="torture-images-") as kept:
-        started = time.monotonic()
-        for done, number in enumerate(arguments.only or range(arguments.count), start=1):
-            began = time.monotonic()
-            outcome = run_case(arguments.seed, number, kept)
-            tally = tallies.setdefault(outcome["work"], Tally())
-            tally.cases += 1
-            tally.kills += outcome["kills"]
-            tally.seconds += time.monotonic() - began
-            tally.found.update(kind_of(one) for one in outcome["found"])
-            case = f"{outcome['work']}, {outcome['disturbance']}, {outcome['moment']}"
-            again = f"--seed {arguments.seed} --only {number % len(WORKS)} {number}"
-            for one in outcome["found"]:
-                console.print(f"{again}: {case}: {one}", markup=False)
-            if arguments.verbose or (outcome["found"] and arguments.only):
-                console.print(outcome["said"], markup=False)
-            if done % 10 == 0 or arguments.only:
-                found = sum(one.found.total() for one in tallies.values())
-                kills = sum(one.kills for one in tallies.values())
-                seconds = time.monotonic() - started
-                console.print(f"{done} cases, {kills} kills, {found} found, {seconds:.0f} s")
+    with tempfile.TemporaryDirectory(prefix="torture-images-") as kept, suppress(KeyboardInterrupt):
+        run_cases(arguments, kept, tallies, console)
     console.print(table(tallies))
     return 1 if any(tally.found for tally in tallies.values()) else 0
+
+
+def run_cases(arguments: argparse.Namespace, kept: str, tallies: dict[str, Tally], console: Console) -> None:
+    """Run the cases one after the other; `kept` is the folder for what later cases use."""
+    started = time.monotonic()
+    for done, number in enumerate(arguments.only or range(arguments.count), start=1):
+        began = time.monotonic()
+        outcome = run_case(arguments.seed, number, kept)
+        tally = tallies.setdefault(outcome["work"], Tally())
+        tally.cases += 1
+        tally.kills += outcome["kills"]
+        tally.seconds += time.monotonic() - began
+        tally.found.update(kind_of(one) for one in outcome["found"])
+        again = f"--seed {arguments.seed} --only {number % len(WORKS)} {number}"
+        case = f"{outcome['work']}, {outcome['disturbance']}, {outcome['moment']}"
+        for one in outcome["found"]:
+            console.print(f"{again}: {case}: {one}", markup=False)
+        if arguments.verbose or (outcome["found"] and arguments.only):
+            console.print(outcome["said"], markup=False)
+        if done % 10 == 0 or arguments.only:
+            found = sum(one.found.total() for one in tallies.values())
+            kills = sum(one.kills for one in tallies.values())
+            console.print(f"{done} cases, {kills} kills, {found} found, {time.monotonic() - started:.0f} s")
 
 
 def parse() -> argparse.Namespace:
@@ -135,7 +139,7 @@ def kind_of(found: str) -> str:
 
 def table(tallies: dict[str, Tally]) -> Table:
     """Return what was counted, by kind of work."""
-    shown = Table("work", "cases", "kills", "seconds a case", *FINDINGS)
+    shown = Table("work", "cases", "kills", "s a case", *FINDINGS)
     total = Tally()
     for name, one in tallies.items():
         shown.add_row(name, *cells(one))
@@ -151,7 +155,7 @@ def table(tallies: dict[str, Tally]) -> Table:
 def cells(tally: Tally) -> list[str]:
     """Return the cells of a row."""
     counts = [str(tally.found[kind]) for kind in FINDINGS]
-    return [str(tally.cases), str(tally.kills), f"{tally.seconds / tally.cases:.1f}", *counts]
+    return [str(tally.cases), str(tally.kills), f"{tally.seconds / max(1, tally.cases):.1f}", *counts]
 
 
 if __name__ == "__main__":

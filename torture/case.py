@@ -6,6 +6,7 @@ finds is its own, and ends with it. Writes its outcome to stdout as a line of JS
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from random import Random
 
 import psutil
 
-from disturbances import DISTURBANCES, FILLER, SIGNALS, Moment, Scene, choose_moment
+from disturbances import DISTURBANCES, SIGNALS, Moment, Scene, choose_moment
 from left import CONNECTIONS, ROOTS, Seen, Things, differences, everything, mounts, processes
 from works import CLEAN, WORKS, is_possible
 
@@ -114,13 +115,16 @@ class Case:
             self.length.write_text(f"{time.monotonic() - began:.2f}")
         if self.disturbance == "full disk" and self.random.random() < 0.5:
             self._clean(full=True)
-        for full in (self.folder / FILLER, self.folder / "disk" / FILLER):
-            full.unlink(missing_ok=True)
+        for path in scene.debris:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
         if self.then_clean:
             self._kill_clean()
         if self.work.name == "disk attach":
             self._end(self._start("disk", "detach", "--all", "--force"), CLEAN_LIMIT_S, {0, 2})
-        if self.disturbance != "SIGKILL":
+        if self.disturbance not in {"SIGKILL", "deleted folder"}:
             self._compare(before, "before `clean`: ")
         self._clean()
         self._compare(before)

@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
@@ -32,6 +32,8 @@ class Scene:
     """Notes what belongs to the work; returns whether it has a journal, and so something to undo."""
     strangers: frozenset[int]
     """Processes that are not the work's."""
+    debris: list[Path] = field(default_factory=list)
+    """What is left of the disturbance itself; whoever caused it removes it."""
 
     def wait(self, seconds: float) -> bool:
         """Wait; return whether the work still runs."""
@@ -123,14 +125,11 @@ def stop_for_a_while(scene: Scene) -> str:
     return f"{seconds:.1f} s"
 
 
-FILLER = "filler"
-"""What fills a file system; whoever filled it removes it."""
-
-
 def fill_disk(scene: Scene) -> str:
     """Fill the disk under test, or the file system that holds the run folder and the journal."""
     full = scene.random.choice((scene.folder / "disk", scene.folder))
-    with (full / FILLER).open("wb") as filler:
+    scene.debris.append(full / "filler")
+    with (full / "filler").open("wb") as filler:
         for size in (2**28, 2**24, 2**20, 2**16, 2**12):
             with suppress(OSError):
                 while True:
@@ -147,6 +146,7 @@ def delete_folder(scene: Scene) -> str:
     if not there:
         return "none"
     folder = scene.random.choice(there)
+    scene.debris.append(folder)  # a mount in it outlasts the first attempt
     shutil.rmtree(folder, ignore_errors=True)
     return str(folder)
 
