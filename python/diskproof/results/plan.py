@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.factor import Factor
 from diskproof.results.prices import Price
@@ -85,7 +87,7 @@ class Plan(Record):
     imported_from: list[str] = []
     """The files of an imported run, each with its tools: ``old.txt (sysbench 1.0.17)``."""
     seed: int
-    same_within: float
+    same_within: float = Field(gt=0, lt=1)
     """Half-width of the band that counts as "the same": 0.03 is 3 percent."""
     warm_up_s: float
     measure_s: float

@@ -52,7 +52,21 @@ Size = Annotated[
 ]
 """A size in bytes, written as people do: ``256 MiB``, ``1 GiB``."""
 
-Location = Annotated[Path, Strict(False)]
+
+def _home(path: Path) -> Path:
+    """Return a path with the home folder that `~` or `~user` means; ValueError if nobody has it."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError(f"{path.parts[0]} is nobody's home: give the whole path") from None
+
+
+def _checked_home(path: Path) -> Path:
+    _home(path)
+    return path
+
+
+Location = Annotated[Path, Strict(False), AfterValidator(_checked_home)]
 """A path, written as text."""
 
 FOLDER = "folder"
@@ -76,7 +90,7 @@ def kept_file(name: object, info: ValidationInfo, most_bytes: int, what: str) ->
     if not isinstance(name, str) or not name:
         raise ValueError(f"give the path of {what}")
     folder = (info.context or {}).get(FOLDER, Path())
-    path = (folder / Path(name).expanduser()).absolute()
+    path = (folder / _home(Path(name))).absolute()
     copies = [] if path.exists() else list((folder / "scripts").glob(f"*/{path.name}"))
     try:
         return KeptFile(path, read_bytes(copies[0] if len(copies) == 1 else path, most_bytes))
@@ -103,7 +117,7 @@ def _beside_the_study(device: str, info: ValidationInfo) -> str:
     folder = (info.context or {}).get(FOLDER)
     if folder is None or not device.endswith(".toml"):
         return device
-    return str((folder / Path(device).expanduser()).absolute())
+    return str((folder / _home(Path(device))).absolute())
 
 
 Device = Annotated[str, StringConstraints(min_length=1), AfterValidator(_beside_the_study)]
