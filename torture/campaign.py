@@ -113,7 +113,7 @@ def run_case(seed: int, number: int, kept: str) -> dict[str, Any]:
         os.killpg(process.pid, signal.SIGKILL)
         raise
     if process.returncode:
-        return broken(f"broken: the case itself failed: {err.strip()[-300:]}", err)
+        return broken(f"broken: the case itself failed: {' '.join(err.split())[-300:]}", err)
     outcome: dict[str, Any] = json.loads(out)
     return outcome
 

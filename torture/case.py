@@ -313,7 +313,9 @@ def _hide(roots: tuple[Path, ...], kept: list[Path]) -> None:
     for path, descriptor in held.items():
         path.mkdir(parents=True)
         subprocess.run(
-            ("mount", "--bind", f"/proc/self/fd/{descriptor}", str(path)), check=True, pass_fds=[descriptor]
+            ("mount", "--no-canonicalize", "--bind", f"/proc/self/fd/{descriptor}", str(path)),
+            check=True,
+            pass_fds=[descriptor],
         )
 
 
