@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.analysis.limits.records import Limits
+from diskproof.analysis.limits.records import Difference, Limits
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.analysis.published.shapes import Beside
 from diskproof.analysis.safety.shapes import CutComparison, Safety
@@ -109,6 +109,10 @@ class Verdict(Record):
     """Whether some of the seconds that were compared are extrapolated."""
     reasons: list[Message] = Field(default_factory=list)
     """Why it is inconclusive or not comparable, each with what would help."""
+    blocks_needed: int | None = None
+    """How many blocks would probably decide it; None: it is decided, or blocks hardly will."""
+    difference: Difference | None = None
+    """Where the difference lies in a transaction's time; None: not known, or there is none."""
 
 
 class RunFinding(Record):

@@ -1,6 +1,7 @@
 """Trials sorted by cell, each with what the audit says of it: what every answer starts from."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from diskproof.analysis.answers import RunFinding
@@ -65,6 +66,15 @@ class Gathered:
         valid = [one.trial for one in self.all() if one.valid]
         # A run of cuts alone has no trials to be asked whether they are enough.
         self._of_run = audit_run(Run(plan, machine, valid)) if plan.trials or plan.crash is None else []
+
+    def of_block(self, block: int) -> "Gathered":
+        """Return what was gathered of one block alone."""
+        one = copy(self)
+        one._by_cell = {
+            cell: [audited for audited in trials if audited.trial.block == block]
+            for cell, trials in self._by_cell.items()
+        }
+        return one
 
     def all(self) -> list[Audited]:
         """Return every trial, by cell."""

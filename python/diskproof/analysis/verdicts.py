@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from diskproof.analysis.answers import Outcome, Verdict
 from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.difference import difference_of
 from diskproof.audit.run import compared_cells
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Plan
@@ -61,7 +62,7 @@ def make_verdicts(gathered: Gathered) -> list[Verdict]:
     tested = [pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None]
     adjusted = iter(holm(tested))
     return [
-        _verdict(pair, varying, gathered.plan, next(adjusted) if pair.test is not None else None, len(tested))
+        _verdict(gathered, pair, varying, next(adjusted) if pair.test is not None else None, len(tested))
         for pair in pairs
     ]
 
@@ -157,14 +158,16 @@ def _not_counted(gathered: Gathered, cell: Cell, planned: int) -> Iterator[Messa
 
 
 def _verdict(
-    pair: Pair, varying: Sequence[Factor], plan: Plan, p_adjusted: float | None, comparisons: int
+    gathered: Gathered, pair: Pair, varying: Sequence[Factor], p_adjusted: float | None, comparisons: int
 ) -> Verdict:
+    plan = gathered.plan
     outcome: Outcome = "not comparable"
-    reasons = pair.reasons
+    reasons, needed = pair.reasons, None
     if pair.test is not None:
         outcome = decide(pair.test.interval, p_adjusted, plan.same_within)
         if outcome == "inconclusive":
-            reasons = _why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons)
+            needed = _blocks_needed(pair.test, plan, comparisons)
+            reasons = _why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons, needed)
     return Verdict(
         factor=pair.factor,
         level=pair.cell.level(pair.factor),
@@ -180,11 +183,23 @@ def _verdict(
         common_operations=pair.common_operations,
         extrapolated=pair.extrapolated,
         reasons=reasons,
+        blocks_needed=needed,
+        difference=difference_of(gathered, pair.factor, pair.cell, pair.baseline)
+        if outcome in ("faster", "slower")
+        else None,
     )
 
 
+def _blocks_needed(test: RatioTest, plan: Plan, comparisons: int) -> int | None:
+    """Return how many blocks would probably decide a ratio: at least one more than there are."""
+    if test.log_deviation is None:
+        return None
+    needed = blocks_needed(test.interval.estimate, test.log_deviation, plan.same_within, comparisons)
+    return None if needed is None else max(needed, test.interval.n + 1)
+
+
 def _why_inconclusive(
-    pair: Pair, test: RatioTest, p_adjusted: float | None, plan: Plan, comparisons: int
+    pair: Pair, test: RatioTest, p_adjusted: float | None, plan: Plan, comparisons: int, needed: int | None
 ) -> list[Message]:
     """Say why a ratio is inconclusive, and how many more blocks would probably decide it."""
     if test.log_deviation is None:
@@ -200,12 +215,11 @@ def _why_inconclusive(
         why = say(
             "the interval holds both 1 and differences of more than {band:.3g}", band=share(plan.same_within)
         )
-    needed = blocks_needed(ratio.estimate, test.log_deviation, plan.same_within, comparisons)
     if needed is None:
         longer = "longer measurements" if plan.imported else "a longer `measure_s`"
         longer = "a larger job" if plan.metric(pair.cell) == "seconds" else longer
         return [why, _hardly_decided(say(longer), imported=plan.imported)]
-    more = max(needed - ratio.n, 1)
+    more = needed - ratio.n
     if plan.imported:
         return [why, say("about {more} of each would probably decide it", more=counted(more, "more run"))]
     return [
@@ -213,7 +227,7 @@ def _why_inconclusive(
         say(
             "about {more} would probably decide it: `blocks = {blocks}`",
             more=counted(more, "more block"),
-            blocks=ratio.n + more,
+            blocks=needed,
         ),
     ]
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from diskproof.audit.check import Evidence, NothingToCheckError, Said, Untold, check, invalid, warning
+from diskproof.results.machine import Machine
 from diskproof.results.record import NotRecordedError, recorded
+from diskproof.results.usage import Usage
 from diskproof.wording import Message, counted, say, share
 
 STEAL_SHARE = 0.05
@@ -20,36 +22,63 @@ OTHER_SHARE = 0.10
 )
 def host_busy(evidence: Evidence) -> Iterator[Said]:
     """Find CPU time that the hypervisor or other programs took."""
-    usage = recorded(evidence.trial.usage, "what the machine's CPUs did meanwhile")
-    machine = recorded(evidence.machine, "the machine")
-    if usage.seconds <= 0:
-        raise NotRecordedError("what the machine's CPUs did meanwhile")
-    # The kernel counts the time of every CPU of the host, whichever of them the run may use.
-    host_cpus = machine.host_cpus or machine.cpus
-    capacity_s = usage.host_seconds * host_cpus
-    if usage.host_cpu_steal_s is None:
+    stolen = _stolen(evidence)
+    if stolen is None:
         yield Untold("the CPU time that a hypervisor withheld")
-    elif (stolen := usage.host_cpu_steal_s / capacity_s) > STEAL_SHARE:
+    elif stolen > STEAL_SHARE:
         yield warning("the hypervisor withheld {share} of the CPU time (steal)", share=share(stolen))
-    if usage.server_cpu_s is None and evidence.cell.has_server and not evidence.embedded:
-        raise NotRecordedError("the server's CPU time")
-    ours_s = (usage.server_cpu_s or 0) + evidence.load.known_client.cpu_s
-    if usage.held_cpu_busy_s is not None and machine.held_cpus:
-        # What others do on other CPUs takes nothing from server and load.
-        busy_s, capacity_s = usage.held_cpu_busy_s, usage.host_seconds * len(machine.held_cpus)
-        whose = "the CPU time that server and load are held to"
-    elif machine.cpus == host_cpus:
-        busy_s = recorded(usage.host_cpu_busy_s, "the CPU time that others took")
-        whose = "the machine's CPU time"
-    else:
-        return  # what others do on CPUs that are not ours takes nothing from the run; only steal could
-    # Beyond a bare load's own seconds fio starts and ends, on one CPU at most: no work of others.
-    edges_s = max(usage.host_seconds - usage.seconds, 0)
-    other = (busy_s - ours_s - edges_s) / capacity_s
+    other, whose = _other(evidence)
     if other > OTHER_SHARE:
         yield warning(
             "other work took {share} of {whose} while the trial was measured", share=share(other), whose=whose
         )
+
+
+def taken_by_others(evidence: Evidence) -> float | None:
+    """Return the share of the usable CPU time that other work and the hypervisor took; None: not known."""
+    try:
+        return max(_other(evidence)[0], 0.0) + (_stolen(evidence) or 0.0)
+    except NotRecordedError:
+        return None
+
+
+def _stolen(evidence: Evidence) -> float | None:
+    """Return the share of the host's CPU time that a hypervisor withheld; None if no kernel reports it."""
+    usage, machine = _recorded(evidence)
+    if usage.host_cpu_steal_s is None:
+        return None
+    return usage.host_cpu_steal_s / (usage.host_seconds * (machine.host_cpus or machine.cpus))
+
+
+def _other(evidence: Evidence) -> tuple[float, str]:
+    """Return the share of CPU time that other programs took, and whose time that is."""
+    usage, machine = _recorded(evidence)
+    if usage.server_cpu_s is None and evidence.cell.has_server and not evidence.embedded:
+        raise NotRecordedError("the server's CPU time")
+    # The kernel counts the time of every CPU of the host, whichever of them the run may use.
+    host_cpus = machine.host_cpus or machine.cpus
+    ours_s = (usage.server_cpu_s or 0) + evidence.load.known_client.cpu_s
+    if "disks" in usage.cpu and len(machine.held_cpus) in (0, machine.cpus):
+        ours_s += usage.cpu["disks"].used_s  # else the virtual disks have CPUs of their own
+    if usage.held_cpu_busy_s is not None and machine.held_cpus:
+        # What others do on other CPUs takes nothing from server and load.
+        busy_s, cpus = usage.held_cpu_busy_s, len(machine.held_cpus)
+        whose = "the CPU time that server and load are held to"
+    elif machine.cpus == host_cpus:
+        busy_s, cpus = recorded(usage.host_cpu_busy_s, "the CPU time that others took"), host_cpus
+        whose = "the machine's CPU time"
+    else:
+        return 0.0, ""  # what others do on CPUs that are not ours takes nothing; only steal could
+    # Beyond a bare load's own seconds fio starts and ends, on one CPU at most: no work of others.
+    edges_s = max(usage.host_seconds - usage.seconds, 0)
+    return (busy_s - ours_s - edges_s) / (usage.host_seconds * cpus), whose
+
+
+def _recorded(evidence: Evidence) -> tuple[Usage, Machine]:
+    usage = recorded(evidence.trial.usage, "what the machine's CPUs did meanwhile")
+    if usage.seconds <= 0:
+        raise NotRecordedError("what the machine's CPUs did meanwhile")
+    return usage, recorded(evidence.machine, "the machine")
 
 
 @check(

@@ -53,6 +53,12 @@ class Interval(BaseModel):
         return self.model_copy(update=scaled)
 
     @property
+    def negated(self) -> "Interval":
+        """The interval of the quantity with the other sign."""
+        low, high = (None if end is None else -end for end in (self.high, self.low))
+        return self.model_copy(update={"estimate": -self.estimate, "low": low, "high": high})
+
+    @property
     def uncertainty(self) -> float | None:
         """How far the true value may be off, relatively: 0.04 is "4% more or less", 1 is "twice or half"."""
         if self.low is None or self.high is None or self.low <= 0:
@@ -84,6 +90,21 @@ def geometric_mean_interval(values: Sequence[float]) -> Interval:
         return Interval(estimate=math.exp(center), low=None, high=None, n=1)
     half = _quantile(len(logs) - 1) * float(logs.std(ddof=1)) / math.sqrt(len(logs))
     return _from_logs(center, half, len(logs))
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """Return the mean of values of any sign with Student's t-interval (Student 1908).
+
+    Raises ValueError for no values.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 0:
+        raise ValueError("values are needed")
+    center = float(array.mean())
+    if array.size == 1:
+        return Interval(estimate=center, low=None, high=None, n=1)
+    half = _quantile(array.size - 1) * float(array.std(ddof=1)) / math.sqrt(array.size)
+    return Interval(estimate=center, low=center - half, high=center + half, n=array.size)
 
 
 def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> RatioTest:

@@ -30,7 +30,7 @@ def answer_limits(gathered: Gathered, proofs: Sequence[ProofPair] = ()) -> Limit
 
 def _answer(gathered: Gathered, seen: Observed) -> CellLimit:
     split, demands = split_of(seen), demands_of(seen)
-    found, bound = establish(signals_of(seen), split), lowest_bound(demands)
+    found, bound = establish(signals_of(seen), split, seen.cpu.taken), lowest_bound(demands)
     missing = found.missing
     if found.limit is None and not seen.speaks_of_the_load:
         missing = say(

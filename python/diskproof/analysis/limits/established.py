@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from diskproof.analysis.limits.records import Instrument, PartName, Signal, Split
-from diskproof.analysis.limits.thresholds import CLEARLY, INSTRUMENTS_NEEDED
+from diskproof.analysis.limits.thresholds import CLEARLY, INSTRUMENTS_NEEDED, LITTLE
 from diskproof.results.limit import IN_WORDS, Limit
 from diskproof.wording import NOTHING, Message, say, share
 
@@ -38,11 +38,12 @@ class Established:
     """Why no limit is established."""
 
 
-def establish(signals: Sequence[Signal], split: Split | None) -> Established:
+def establish(signals: Sequence[Signal], split: Split | None, taken: float = 0.0) -> Established:
     """Return the limit that two instruments agree on and that fewer contradict.
 
     A set rate, or a load generator that uses most of the CPUs, is the answer whatever else is busy. If two
-    limits have equal support, a transaction's time decides, if it is clear.
+    limits have equal support, a transaction's time decides, if it is clear. CPUs are no limit of the database
+    if other work had a fifth of them (`taken`).
     """
     support = {limit: found for limit in get_args(Limit) if (found := _support(signals, limit)) is not None}
     for first in ("arrivals", "load generator"):
@@ -52,6 +53,9 @@ def establish(signals: Sequence[Signal], split: Split | None) -> Established:
         return Established(None, list(signals), _what_is_missing(signals, split))
     best = [limit for limit, found in support.items() if found == max(support.values())]
     chosen = best[0] if len(best) == 1 else _by_time(best, split)
+    if chosen == "CPU" and taken >= LITTLE:
+        others = say("other work on the machine took {taken} of the CPUs", taken=share(taken))
+        return Established(None, list(signals), others)
     if chosen is None:
         equal = say("{limits} have equal support", limits=[IN_WORDS[one] for one in best])
         return Established(None, list(signals), equal)

@@ -14,6 +14,8 @@ from diskproof.analysis.evidence import Side, middle
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.analysis.limits.disks import BINLOG, DATA, MICRO, REDO, Disk, counted_disks, virtual_disks
 from diskproof.analysis.limits.thresholds import KNOWN_TO_SERVE, MOSTLY_TIMED
+from diskproof.audit.check import Evidence
+from diskproof.audit.host import taken_by_others
 from diskproof.families import Family, limit_of_wait, of
 from diskproof.families.durability import no_commit_waits
 from diskproof.results.limit import Limit
@@ -63,6 +65,8 @@ class Cpu:
     """Busy share of the usable CPUs, by anybody if that is known."""
     others_share: float | None
     """Share of the CPUs' busy time that other work had, if the counted CPUs are those of server and load."""
+    taken: float
+    """Share of the usable CPU time that other work and the hypervisor took; 0 if it is not known."""
     each_client: float | None
     """How many CPUs each client keeps busy, including all who work for it."""
     runnable: float | None
@@ -276,7 +280,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
         delay_us=_of_load(trials, lambda load: load.client.delay_mean_us if load.client else None),
         rates=rates,
         workers=next((one.load.client.workers for one in trials if one.load.client), None),
-        cpu=_cpu(side, each, per_s, inside, "load" if embedded or bare else "server"),
+        cpu=_cpu(side, each, per_s, inside, "load" if embedded or bare else "server", _taken(gathered, side)),
         disks=counted_disks(
             [one.trial for one in trials], places, side.one_at_a_time, counts_flushes=side.counts_flushes
         ),
@@ -337,7 +341,12 @@ def _commits_per_s(load: LoadResult) -> float | None:
 # ---------------------------------------------------------------- CPU
 
 
-def _cpu(side: Side, each: Each, per_s: float | None, inside: int, database: Party) -> Cpu:
+def _taken(gathered: Gathered, side: Side) -> float:
+    evidence = (Evidence(one.trial, side.cell, gathered.plan, gathered.machine) for one in side.trials)
+    return middle(map(taken_by_others, evidence)) or 0.0
+
+
+def _cpu(side: Side, each: Each, per_s: float | None, inside: int, database: Party, taken: float) -> Cpu:
     def parties(figure: Callable[[Audited, Party], float | None]) -> dict[Party, float]:
         found = {party: middle(each(figure(one, party), one) for one in side.trials) for party in PARTIES}
         return {party: seconds * MICRO for party, seconds in found.items() if seconds is not None}
@@ -360,6 +369,7 @@ def _cpu(side: Side, each: Each, per_s: float | None, inside: int, database: Par
         all_us=all_us,
         busy=busy,
         others_share=others,
+        taken=taken,
         each_client=None if used_cpus is None else used_cpus / inside,
         runnable=_of_usage(side.trials, lambda usage: usage.runnable_mean),
     )

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.records import Outcome, ProofAnswer
-from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
+from diskproof.analysis.limits.thresholds import FEWEST_PAIRS, LITTLE
 from diskproof.audit.check import Evidence
+from diskproof.audit.host import taken_by_others
 from diskproof.audit.registry import audit_trial
 from diskproof.families.durability import commits_wait_for_flush
 from diskproof.results.limit import ProofPair
@@ -14,7 +15,7 @@ from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Finding, Trial
 from diskproof.stats.intervals import Interval, paired_ratio
-from diskproof.wording import Message, say, us
+from diskproof.wording import Message, say, share, us
 
 Series = Mapping[str, Sequence[float]]
 """Throughput in each interval of the measured phase, by the id of a trial."""
@@ -51,6 +52,11 @@ def why_fails(pair: ProofPair, plan: Plan, machine: Machine | None, series: Seri
         return found
     if not all(trial.load and trial.load.speed(metric) for trial in (pair.as_it_was, pair.changed)):
         return [say("nothing was completed in one of its trials")]
+    for side, evidence in sides:
+        taken = taken_by_others(evidence)
+        if taken is not None and taken >= LITTLE:
+            form = "{side}: other work on the machine took {taken} of the CPUs"
+            return [say(form, side=side, taken=share(taken))]
     unseen = _unseen(pair, cell, machine)
     return [say("changed: {why}", why=unseen)] if unseen else []
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from diskproof.analysis.limits.thresholds import MOST, PEAK
+from diskproof.analysis.limits.thresholds import PEAK
 from diskproof.results.limit import Intervention, Limit
 from diskproof.results.plan import Cell
 from diskproof.results.record import Record
@@ -58,6 +58,16 @@ class Split(Record):
     def part(self, *names: PartName) -> float:
         """Return the time of some parts; 0 of a part that was not found."""
         return sum(part.mean_us for part in self.parts if part.name in names)
+
+
+class Difference(Record):
+    """How much longer a mean transaction takes in one cell than in another, by parts; below 0: shorter."""
+
+    whole_us: Interval
+    baseline_us: Interval
+    """The time of the other cell's transaction."""
+    parts: dict[PartName, Interval]
+    unexplained_us: Interval
 
 
 class Awaited(Record):
@@ -152,11 +162,7 @@ class CellLimit(Record):
     def sentence(self) -> Message:
         """The whole answer: the limit, its evidence, and what a change would give."""
         if self.limit is None:
-            why, others = self.missing, self.others_cpu_share or 0.0
-            if others < MOST:
-                return say("not established: {why}.", why=why)
-            form = "not established: {why}. Other work on the machine had {others} of the CPU time."
-            return say(form, why=why, others=share(others))
+            return say("not established: {why}.", why=self.missing)
         found = say("bound by {what}: {evidence:/; }.", what=self.bound_by, evidence=self.evidence)
         return say("{found} {then:cap}.", found=found, then=self.what_if.says) if self.what_if else found
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.compose import (
+    answer,
     cells,
     efficiency,
     findings,
@@ -40,7 +41,7 @@ def compose(
     version = f" {analysis.machine.diskproof_version}" if analysis.machine else ""
     sections = [
         *([Section("", (safety.alarms(analysis.safety),))] if analysis.safety else []),
-        *([verdicts.section(analysis)] if has_speed else []),
+        *([answer.section(analysis), verdicts.section(analysis)] if has_speed else []),
         safety.section(analysis, drawn.get("safety", ())),
         published.section(analysis, drawn.get("published", ())),
         head.prose(plan),

@@ -42,6 +42,11 @@ def verdict(one: Verdict) -> str:
     return f"{sentence}: {one.reasons[0].text}" if one.outcome == "not comparable" else sentence
 
 
+def against(one: Verdict) -> str:
+    """Return the two levels of a verdict: ``fast against safest``."""
+    return f"{subject(one.factor, one.level)} against {subject(one.factor, one.baseline)}"
+
+
 def comparison(one: CellComparison, runs: Comparison) -> str:
     """Return what became of a cell from one run to the other as a sentence."""
     sentence = _outcome(one.outcome, runs.b, runs.a, one.ratio, runs.same_within)
@@ -96,7 +101,7 @@ def difference(
         case "inconclusive":
             said = f"{level} against {baseline} is inconclusive"
         case _:
-            said = f"{level} {'are' if several else 'is'} {_by_how_much(ratio.estimate)} {baseline}"
+            said = f"{level} {'are' if several else 'is'} {by_how_much(ratio.estimate)} {baseline}"
     return f"{said} ({figures(ratio)})"
 
 
@@ -155,14 +160,17 @@ def clients(level: str) -> str:
     return f"{level} {'client' if level == '1' else 'clients'}"
 
 
-def _by_how_much(ratio: float) -> str:
-    if ratio >= TIMES_FROM:
-        return f"{_two_digits(ratio)} times as fast as"
-    if ratio >= 1:
-        return f"{_points(ratio - 1)} faster than"
-    if 1 / ratio >= TIMES_FROM:
-        return f"{_two_digits(1 / ratio)} times slower than"
-    return f"{_points(1 - ratio)} slower than"
+def by_how_much(*ratios: float) -> str:
+    """Return ratios to one side of 1 in words: ``4.7 times slower than``, ``12% to 45% faster than``."""
+    faster, times = min(ratios) >= 1, max(max(one, 1 / one) for one in ratios) >= TIMES_FROM
+    if times:
+        found = [_two_digits(one if faster else 1 / one) for one in sorted(ratios, reverse=not faster)]
+    else:
+        found = [_points(abs(one - 1)) for one in sorted(ratios, reverse=not faster)]
+    size = found[0] if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+    if times:
+        return f"{size} times as fast as" if faster else f"{size} times slower than"
+    return f"{size} {'faster' if faster else 'slower'} than"
 
 
 def _points(share: float) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Verdict
 from diskproof.report import ratio_scale
-from diskproof.report.compose import limits_words, verdict_words
+from diskproof.report.compose import difference_words, limits_words, verdict_words
 from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
 from diskproof.report.intervals import bar
 from diskproof.results.plan import Plan
+from diskproof.wording import numbers
 
 OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
     "faster": ("▲", "better"),
@@ -18,8 +19,14 @@ OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
 }
 """Mark and tone of each; a mark is never shown without the word that it abbreviates."""
 
-MOST_SHOWN = 8
+MOST_SHOWN = 5
 MOST_OPEN = 12
+
+MOST_NAMED = 3
+"""Inconclusive verdicts that a terminal names."""
+
+MOST_TIMES_MORE = 10
+"""Nobody measures more times as many blocks to decide a verdict."""
 
 
 def section(analysis: Analysis) -> Section:
@@ -29,21 +36,42 @@ def section(analysis: Analysis) -> Section:
     else:
         ordered = by_importance(analysis.verdicts)
         bars = [one for verdict in ordered if (one := bar(verdict.ratio))]
-        items = Items(
-            tuple(_item(verdict, analysis) for verdict in ordered),
-            style="verdicts",
-            most=MOST_SHOWN,
-            most_open=MOST_OPEN,
-            noun="verdict",
-            axis=ratio_scale.axis(bars, analysis.plan.same_within, axis_words(analysis.plan)),
+        items = tuple(_item(verdict, analysis) for verdict in ordered)
+        axis = ratio_scale.axis(bars, analysis.plan.same_within, axis_words(analysis.plan))
+        shown = Items(items, style="verdicts", most_open=MOST_OPEN, noun="verdict", axis=axis, only="full")
+        open_ones = [verdict for verdict in ordered if verdict.outcome == "inconclusive"]
+        if len(open_ones) > 1:
+            items = tuple(item for item in items if item.lead != "inconclusive")
+        blocks = (
+            shown,
+            Items(items, style="verdicts", most=MOST_SHOWN, noun="verdict", only="short"),
+            *([_folded(open_ones, analysis.plan)] if len(open_ones) > 1 else []),
         )
-        blocks = (items,)
     return Section("Verdicts", blocks, anchor="verdicts", contents="Verdicts", quiet=True)
 
 
 def _item(verdict: Verdict, analysis: Analysis) -> Item:
-    held_back = limits_words.under_verdict(analysis, verdict)
-    return item(verdict, verdict_words.verdict(verdict), verdict.factor, held_back)
+    lines = limits_words.under_verdict(analysis, verdict)
+    if verdict.difference:
+        lines = [*difference_words.lines(verdict.difference), *lines]
+    return item(verdict, verdict_words.verdict(verdict), verdict.factor, lines)
+
+
+def _folded(verdicts: Sequence[Verdict], plan: Plan) -> Items:
+    """Return one item for all inconclusive verdicts, and how many blocks would decide them."""
+    named = [f"{verdict_words.against(one)}{verdict_words.conditions(one.held)}" for one in verdicts]
+    text = f"{len(verdicts)} verdicts are inconclusive: {numbers.listed(named, MOST_NAMED)}"
+    needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
+    soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
+    if plan.imported:
+        then = "more runs of each would narrow the intervals"
+    elif soon:
+        then = f"`blocks = {soon[-1]}` would probably decide {len(soon)} of them"
+    else:
+        then = "more blocks will hardly decide them: measure longer, on a quieter machine"
+    mark, tone = OUTCOMES["inconclusive"]
+    folded = Item(text, mark, "inconclusive", tone=tone, lines=(Line(then),))
+    return Items((folded,), style="verdicts", only="short")
 
 
 def item(

@@ -1,0 +1,49 @@
+"""The parts of a difference between two cells: where a transaction's longer time goes."""
+
+from diskproof.analysis.gather import Gathered
+from diskproof.analysis.limits.observed import observe
+from diskproof.analysis.limits.records import Difference, Split
+from diskproof.analysis.limits.split import split_of
+from diskproof.results.factor import Factor
+from diskproof.results.plan import Cell
+from diskproof.stats.intervals import mean_interval
+
+EXPLAINED: tuple[Factor, ...] = ("server", "storage", "tuning", "memory")
+"""Factors whose levels run the same transactions with the same clients, so that their times compare."""
+
+FEWEST_BLOCKS = 2
+"""One block has no interval."""
+
+
+def difference_of(gathered: Gathered, factor: Factor, cell: Cell, baseline: Cell) -> Difference | None:
+    """Return how much longer a transaction of `cell` takes than one of `baseline`, and in which parts.
+
+    The parts of both cells are subtracted block by block, as a verdict pairs them. None for other factors,
+    and if fewer than two blocks have the time of a transaction on both sides.
+    """
+    if factor not in EXPLAINED:
+        return None
+    blocks = {one.trial.block for one in gathered.valid(cell)}
+    common = sorted(blocks & {one.trial.block for one in gathered.valid(baseline)})
+    pairs = []
+    for block in common:
+        alone = gathered.of_block(block)
+        sides = (_split(alone, cell), _split(alone, baseline))
+        if sides[0] is not None and sides[1] is not None:
+            pairs.append((sides[0], sides[1]))
+    if len(pairs) < FEWEST_BLOCKS:
+        return None
+    names = dict.fromkeys(part.name for pair in pairs for split in pair for part in split.parts)
+    return Difference(
+        whole_us=mean_interval([one.latency_us - other.latency_us for one, other in pairs]),
+        baseline_us=mean_interval([other.latency_us for _, other in pairs]),
+        parts={
+            name: mean_interval([one.part(name) - other.part(name) for one, other in pairs]) for name in names
+        },
+        unexplained_us=mean_interval([one.unexplained_us - other.unexplained_us for one, other in pairs]),
+    )
+
+
+def _split(gathered: Gathered, cell: Cell) -> Split | None:
+    seen = observe(gathered, cell)
+    return split_of(seen) if seen is not None and seen.transactional and not seen.bare else None

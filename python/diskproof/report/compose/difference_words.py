@@ -1,0 +1,89 @@
+"""How the parts of a difference between two cells are said."""
+
+from collections.abc import Iterator
+
+from diskproof.analysis.limits.records import Difference, PartName
+from diskproof.report.compose.limits_words import UNEXPLAINED
+from diskproof.report.document import Line
+from diskproof.stats.intervals import Interval
+from diskproof.wording import numbers
+
+MOSTLY = 0.5
+"""A part that makes this share of a difference is most of it."""
+
+SMALL = 0.05
+"""Parts below this share of a difference are not named."""
+
+MOST_PARTS = 3
+
+UNITS = (("s", 1e6), ("ms", 1e3), ("us", 1.0))
+"""Units of a time, and how many microseconds each has."""
+
+
+WORDS: dict[PartName, str] = {
+    "CPU": "CPU time",
+    "waiting for a CPU": "the wait for a CPU",
+    "log flush": "the log flush",
+    "data reads": "data reads",
+    "page writes": "page writes",
+    "locks": "locks",
+    "load generator": "the load generator",
+}
+
+
+def lines(one: Difference) -> tuple[Line, ...]:
+    """Return what a difference is made of, with intervals for pages and without them for a terminal.
+
+    Nothing if no part of it is known.
+    """
+    if all(name == UNEXPLAINED for name, _ in _main(one)):
+        return ()
+    return (
+        Line(_sentence(one, intervals=True), lead="The difference", style="plain", only="full"),
+        Line(_sentence(one, intervals=False), style="plain", only="short"),
+    )
+
+
+def _sentence(one: Difference, *, intervals: bool) -> str:
+    """Return ``each transaction takes 1.3 ms longer than 4.2 ms: log flush +0.9, CPU +0.3``."""
+    whole = one.whole_us
+    more = "longer" if whole.estimate > 0 else "shorter"
+    size = whole if whole.estimate > 0 else whole.negated
+    unit, factor = next(unit for unit in UNITS if size.estimate >= unit[1] or unit is UNITS[-1])
+    parts = [f"{name} {_figures(part, factor, intervals, signed=True)}" for name, part in _main(one)]
+    before = numbers.significant(one.baseline_us.estimate / factor, 2)
+    longer = f"{_figures(size, factor, intervals)} {unit} {more} than {before} {unit}"
+    each = "each" if intervals else "Each"
+    return f"{each} transaction takes {longer}: {', '.join(parts)}"
+
+
+def largest(one: Difference) -> str | None:
+    """Return the part that makes most of a difference, if its interval excludes 0."""
+    whole = one.whole_us.estimate
+    for name, part in one.parts.items():
+        if whole and part.estimate / whole >= MOSTLY and part.excludes(0) and one.whole_us.excludes(0):
+            return WORDS[name]
+    return None
+
+
+def _main(one: Difference) -> Iterator[tuple[str, Interval]]:
+    """Yield the largest parts, and last what no part explains."""
+    least = SMALL * abs(one.whole_us.estimate)
+    parts = sorted(one.parts.items(), key=lambda item: -abs(item[1].estimate))
+    yield from [(name, part) for name, part in parts if abs(part.estimate) >= least][:MOST_PARTS]
+    if abs(one.unexplained_us.estimate) >= least:
+        yield UNEXPLAINED, one.unexplained_us
+
+
+def _figures(interval: Interval, factor: float, with_ends: bool, *, signed: bool = False) -> str:
+    """Return an estimate with its interval: ``+0.9 (0.8 to 1.0)``."""
+    sign = "+" if signed and interval.estimate >= 0 else ""
+    said = f"{sign}{_number(interval.estimate / factor)}"
+    if not with_ends or interval.low is None or interval.high is None:
+        return said
+    return f"{said} ({_number(interval.low / factor)} to {_number(interval.high / factor)})"
+
+
+def _number(value: float) -> str:
+    text = numbers.significant(abs(value), 2)
+    return f"-{text}" if value < 0 else text

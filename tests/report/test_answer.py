@@ -1,0 +1,94 @@
+"""The answer on top of a report, and its warning of a busy machine."""
+
+import io
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.limits.records import Difference
+from diskproof.cli.screen import Screen
+from diskproof.report import text
+from diskproof.report.compose import difference_words
+from diskproof.report.compose.verdict_words import by_how_much
+from diskproof.stats.intervals import Interval
+from support.runs import MakeRun
+from support.trials import change, make_plan, make_trials
+
+
+def said_of(analysis: Analysis) -> str:
+    screen = Screen(file=io.StringIO(), width=80)
+    text.render(analysis, screen)
+    assert isinstance(screen.file, io.StringIO)
+    return " ".join(screen.file.getvalue().split())
+
+
+def interval(estimate: float, half: float) -> Interval:
+    return Interval(estimate=estimate, low=estimate - half, high=estimate + half, n=5)
+
+
+def test_ratios_to_one_side_are_one_range() -> None:
+    assert by_how_much(0.68) == "32% slower than"
+    assert by_how_much(0.55, 0.88) == "12% to 45% slower than"
+    assert by_how_much(0.2, 0.85) == "1.2 to 5.0 times slower than"
+    assert by_how_much(1.12, 1.45) == "12% to 45% faster than"
+    assert by_how_much(4.6, 1.1) == "1.1 to 4.6 times as fast as"
+
+
+def test_the_answer_counts_the_conditions_and_names_a_single_one(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(1, 8), blocks=5)
+    slow = {"dram": 1000.0, "disk": 500.0}
+    _, both = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
+    assert "Answer: disk is 2.0 times slower than dram in all 2 comparisons." in said_of(both)
+
+
+def test_the_answer_names_a_single_condition(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(1, 8), blocks=5)
+    _, mixed = make_run(
+        plan,
+        make_trials(
+            plan, lambda cell: 300.0 if (cell.storage, cell.clients) == ("disk", 1) else 900.0, spread=0.1
+        ),
+    )
+    assert "slower than dram with 1 client; 1 of 2 is inconclusive." in said_of(mixed)
+
+
+def test_inconclusive_verdicts_are_one_item_on_a_terminal(make_run: MakeRun) -> None:
+    plan = make_plan(blocks=3)
+    _, analysis = make_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2))
+    number = sum(one.outcome == "inconclusive" for one in analysis.verdicts)
+    assert number > 2
+    said = said_of(analysis)
+    assert f"? {number} verdicts are inconclusive: " in said
+    assert said.count("is inconclusive (") == 0
+
+
+def test_other_work_on_the_machine_stands_above_the_verdicts(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(1,), blocks=3)
+    busy = [change(one, usage__host_cpu_steal_s=20.0) for one in make_trials(plan)]
+    said = said_of(make_run(plan, busy)[1])
+    assert "Caution: The hypervisor withheld" in said
+    assert said.index("Caution: ") < said.index("▼ ")
+
+
+def test_a_difference_is_said_with_its_largest_parts_and_the_rest() -> None:
+    made = Difference(
+        whole_us=interval(1_300, 200),
+        baseline_us=interval(4_200, 300),
+        parts={"log flush": interval(900, 100), "CPU": interval(280, 50), "locks": interval(20, 10)},
+        unexplained_us=interval(100, 50),
+    )
+    full, short = difference_words.lines(made)
+    assert short.text == (
+        "Each transaction takes 1.3 ms longer than 4.2 ms: log flush +0.90, CPU +0.28, unexplained +0.10"
+    )
+    assert "log flush +0.90 (0.80 to 1.0)" in full.text
+    assert difference_words.largest(made) == "the log flush"
+
+
+def test_a_difference_that_no_part_explains_is_not_said() -> None:
+    made = Difference(
+        whole_us=interval(1_300, 200),
+        baseline_us=interval(4_200, 300),
+        parts={"CPU": interval(10, 5)},
+        unexplained_us=interval(1_290, 200),
+    )
+    assert difference_words.lines(made) == ()
+    assert difference_words.largest(made) is None
