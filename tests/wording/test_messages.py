@@ -123,3 +123,20 @@ def test_names_are_no_figures() -> None:
     assert shape(waits(8100)) != shape(waits(8100, cell="ssd"))
     assert shape(say("{m}", m=waits(1))) == shape(say("{m}", m=waits(2)))
     assert ranged([waits(1), waits(1, cell="ssd")]) is None
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        ("{x:.999999999f}", {"x": {"value": 1}}),
+        ("{x:999999999}", {"x": "a"}),
+        ("{x:zz}", {"x": {"value": 1}}),
+        ("{}", {"": "x"}),
+        ("{0}", {"0": "x"}),
+        ("{x.a}", {"x.a": "1"}),
+        ("{x!r}", {"x": "1"}),
+    ],
+)
+def test_a_gap_that_no_message_has_is_refused(form: str, values: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="has a gap"):
+        Message.model_validate({"form": form, "values": values})

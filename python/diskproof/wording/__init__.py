@@ -4,8 +4,10 @@ A conclusion is found in one place and written in another, often together with o
 as values: rooms that conclude make messages with `say`, rooms that write take `Message.text`.
 """
 
+import re
 import string
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, computed_field, model_validator
@@ -31,6 +33,25 @@ class Range(_Part):
     low: float
     high: float
     unit: str = ""
+
+
+_NUMBERS_FORMAT = re.compile(r"[+-]?,?\d{0,2}(?:\.\d{1,2})?[efg%]?")
+
+
+@lru_cache(10_000)
+def _gaps(form: str) -> frozenset[str]:
+    """Return the names of a form's gaps; ValueError if one cannot be written: a damaged file may hold any."""
+    gaps = set()
+    for _, name, spec, conversion in string.Formatter().parse(form):
+        if name is None:
+            continue
+        known = spec in {"", "most", "cap"} or str(spec).startswith("/") or "|" in str(spec)
+        if conversion or not name.isidentifier() or "{" in str(spec):
+            raise ValueError(f"{form!r} has a gap that is none of a message's")
+        if not known and not _NUMBERS_FORMAT.fullmatch(str(spec)):
+            raise ValueError(f"{form!r} has a gap in a format that no number has")
+        gaps.add(name)
+    return frozenset(gaps)
 
 
 class Message(_Part):
@@ -64,7 +85,7 @@ class Message(_Part):
 
     @model_validator(mode="after")
     def _fills_its_gaps(self) -> "Message":
-        gaps = {name for _, name, _, _ in string.Formatter().parse(self.form) if name is not None}
+        gaps = _gaps(self.form)
         if gaps != self.values.keys():
             raise ValueError(f"{self.form!r} has the gaps {sorted(gaps)}, values for {sorted(self.values)}")
         return self
@@ -241,7 +262,7 @@ class _Writer(string.Formatter):
             one, _, many = format_spec.partition("|")
             return one if _number(value) == 1 else many
         if format_spec.startswith("/"):
-            return format_spec[1:].join(map(_words, value))
+            return format_spec[1:].join(map(_words, value)) if isinstance(value, tuple) else _words(value)
         if format_spec == "most":
             return _quantity(value.high, value.unit) if isinstance(value, Range) else _words(value)
         if format_spec == "cap":
@@ -279,7 +300,7 @@ def _quantity(value: float, unit: str) -> str:
 
 def _formatted(value: Value, spec: str) -> str:
     if not isinstance(value, Quantity | Range):
-        return format(_words(value), spec)
+        return _words(value)
     factor, symbol = _SYMBOLS.get(value.unit, (1, f" {value.unit}" if value.unit else ""))
     ends = [value.value] if isinstance(value, Quantity) else [value.low, value.high]
     digits = int(spec) if spec.isdigit() else None
