@@ -145,8 +145,8 @@ def test_at_a_set_rate_the_verdict_is_about_latency() -> None:
     assert verdict.ratio.estimate == pytest.approx(latencies[0] / latencies[1])
 
 
-@pytest.mark.parametrize(("held", "severities"), [(True, []), (False, ["invalid"])])
-def test_a_rate_that_was_not_held_makes_the_trial_invalid(held: bool, severities: list[str]) -> None:
+@pytest.mark.parametrize(("held", "severities"), [(True, []), (False, ["warning"])])
+def test_a_rate_that_was_not_held_is_told(held: bool, severities: list[str]) -> None:
     plan = change(make_plan(), metrics={"complex": "latency_mean_us"})
     trial = make_trials(plan)[0]
     rate = Rate(

@@ -1,5 +1,6 @@
 """Every kind of workload in a whole run on a real server: what is recorded, judged and reported."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.report.compose import verdict_words
+from diskproof.report.compose.cells import cells
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
 from support.command import diskproof, diskproof_here
@@ -160,7 +162,7 @@ def test_a_script_with_a_mistake_is_refused_before_anything_is_made(tmp_path: Pa
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_rate_is_held_or_the_trial_does_not_count(tmp_path: Path) -> None:
+def test_a_rate_that_was_not_held_is_an_answer(tmp_path: Path) -> None:
     loads = "".join(
         f'[workloads.{name}]\nmix = "point-select"\nrows = 100\nrate = {rate}\n'
         for name, rate in (("calm", 50), ("flood", 9_000_000))
@@ -175,10 +177,19 @@ def test_a_rate_is_held_or_the_trial_does_not_count(tmp_path: Path) -> None:
     analysis = analyse_folder(folder)
     assert {cell.metric for cell in analysis.cells} == {"latency_mean_us"}
     [flooded] = [cell for cell in analysis.cells if cell.cell.workload == "flood"]
-    assert flooded.valid == 0
+    assert (flooded.valid, flooded.rate_held, flooded.rate_asked_per_s) == (1, False, 9_000_000)
+    assert flooded.throughput_per_s is not None
+    assert flooded.throughput_per_s.estimate == pytest.approx(flood.achieved_per_s)
+    assert (flooded.figure, flooded.latency_mean_us) == (None, None)
+    assert (flooded.latency_us, flooded.block_speeds) == ({}, {})
+    table = cells(analysis)
+    at = [column.title for column in table.columns].index("Rate held")
+    rates = [str(row[at]) for row in table.rows]
+    assert rates[0] == "yes: 50/s"
+    assert re.fullmatch(r"no: [\d,.]+ of 9,000,000/s", rates[1])
     assert any(
         found.finding.check == "rate"
-        and found.finding.severity == "invalid"
+        and found.finding.severity == "warning"
         and flooded.cell.id in found.cells
         and "was not held" in found.finding.message.text
         for found in analysis.findings

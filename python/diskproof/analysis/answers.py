@@ -54,6 +54,10 @@ class CellAnswer(Record):
     """Transactions per second, in the same way; None for a job, and for bare files."""
     megabytes_per_s: Interval | None = None
     """Of a load on bare files: 10^6 bytes read and written a second."""
+    rate_asked_per_s: float | None = None
+    """The rate of its transactions; None in a closed loop."""
+    rate_held: bool | None = None
+    """Whether every valid trial held that rate. If one did not, no latency is an answer."""
     latency_mean_us: Interval | None
     latency_us: dict[str, Interval]
     """By percentile as text (``"95"``): geometric mean over blocks of each trial's percentile.

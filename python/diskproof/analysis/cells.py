@@ -16,9 +16,11 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
     """Return what the cell's valid trials say together."""
     valid = gathered.valid(cell)
     metric = gathered.plan.metric(cell)
-    figures = [one.load.figure(metric) or 0.0 for one in valid]
+    rates = [one.load.rate for one in valid if one.load.rate]
+    held = all(rate.held for rate in rates)
+    figures = [one.load.figure(metric) or 0.0 for one in valid] if held else []
     # One distribution of the latencies of many different operations says nothing.
-    alike = [one.load for one in valid if one.load.iterations or not one.load.operations]
+    alike = [one.load for one in valid if held and (one.load.iterations or not one.load.operations)]
     latencies = [load.latency_us for load in alike if load.latency_us is not None]
     transactions = sum(one.load.transactions or 0 for one in valid)
     met = sum(error.count for one in valid for error in one.load.errors)
@@ -33,11 +35,13 @@ def answer_cell(gathered: Gathered, cell: Cell) -> CellAnswer:
         if metric in ("seconds", "requests_per_s")
         else _interval([one.load.transactions_per_s for one in valid]),
         megabytes_per_s=_interval([one.load.megabytes_per_s or 0.0 for one in valid]),
+        rate_asked_per_s=rates[0].asked_per_s if rates else None,
+        rate_held=held if rates else None,
         latency_mean_us=_interval([latency.mean for latency in latencies]),
         latency_us=_percentiles(latencies),
         cost=_cost(valid),
         errors_per_transaction=met / transactions if transactions else None,
-        block_speeds=gathered.speeds(cell),
+        block_speeds=gathered.speeds(cell) if held else {},
         operations_run=sorted(gathered.parts(cell)),
         iterations=_iterations([one.load.iterations for one in valid if one.load.iterations]),
         data=valid[0].trial.data if valid else None,

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis.answers import Analysis, Verdict
-from diskproof.analysis.safety.shapes import ControlAnswer
+from diskproof.analysis.answers import Analysis, CellAnswer, Verdict
+from diskproof.analysis.safety.shapes import ControlAnswer, Spread
+from diskproof.results.crash_plan import CrashCell
+from diskproof.results.plan import Cell
+from diskproof.stats.intervals import Interval
 from diskproof.study.model import Threshold
 
 
@@ -14,16 +17,65 @@ class FailedClaim:
 
     claim: Threshold
     verdict: Verdict | None
-    """The one that does not prove it; None: the run compares no such levels."""
+    """The one that does not prove it; None: the run compares no such levels, or the claim is of a figure."""
+    cell: str | None = None
+    """The cell whose figure does not prove it; None: there is none."""
+    found: Interval | None = None
+    """That figure, in the claim's unit; None: not observed."""
 
 
 def failed_thresholds(claims: Sequence[Threshold], analysis: Analysis) -> list[FailedClaim]:
-    """Return every claim that a verdict does not prove, with that verdict.
+    """Return every claim that a verdict or a cell does not prove, with that.
 
-    A claim is proved if the whole interval of every verdict on its two levels keeps to it. A claim about
-    levels that no verdict compares is not proved.
+    A claim is proved if the whole interval of every verdict on its two levels, or of every cell that it is
+    about, keeps to it. A claim about levels that the run does not have is not proved.
     """
-    return [failed for claim in claims for failed in _failures(claim, analysis)]
+    return [
+        failed
+        for claim in claims
+        for failed in (_failures if claim.figure == "ratio" else _failing_cells)(claim, analysis)
+    ]
+
+
+def _failing_cells(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
+    found = _losses(analysis) if claim.figure == "lost" else _figures(claim.figure, analysis)
+    concerned = [
+        (cell.id, figure)
+        for cell, figure in found
+        if claim.factor is None or cell.level(claim.factor) == claim.level
+    ]
+    if not concerned:
+        return [FailedClaim(claim, None)]
+    return [
+        FailedClaim(claim, None, cell, figure) for cell, figure in concerned if not _is_within(figure, claim)
+    ]
+
+
+Figures = Sequence[tuple[Cell | CrashCell, Interval | None]]
+
+
+def _losses(analysis: Analysis) -> Figures:
+    """Return the largest loss of each cell in each way: what was observed, not what could be."""
+    answers = analysis.safety.answers if analysis.safety else []
+    return [(answer.cell, _exact(answer.lost) if answer.lost else None) for answer in answers]
+
+
+def _exact(lost: Spread) -> Interval:
+    return Interval(estimate=lost.worst, low=lost.worst, high=lost.worst, n=lost.n)
+
+
+def _figures(figure: str, analysis: Analysis) -> Figures:
+    return [(answer.cell, _figure(figure, answer)) for answer in analysis.cells]
+
+
+def _figure(figure: str, answer: CellAnswer) -> Interval | None:
+    if figure == "throughput_per_s":
+        return answer.throughput_per_s
+    if figure == "seconds":
+        return answer.figure if answer.metric == "seconds" else None
+    percentile = figure.removeprefix("p").removesuffix("_ms")
+    us = answer.latency_mean_us if figure == "mean_ms" else answer.latency_us.get(percentile)
+    return us.scaled(1 / 1000) if us else None
 
 
 def _failures(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
@@ -34,15 +86,18 @@ def _failures(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
     ]
     if not concerned:
         return [FailedClaim(claim, None)]
-    return [FailedClaim(claim, verdict) for verdict in concerned if not _keeps_to(verdict, claim)]
+    return [
+        FailedClaim(claim, verdict)
+        for verdict in concerned
+        if verdict.outcome == "not comparable" or not _is_within(verdict.ratio, claim)
+    ]
 
 
-def _keeps_to(verdict: Verdict, claim: Threshold) -> bool:
-    ratio = verdict.ratio
-    if verdict.outcome == "not comparable" or ratio is None or ratio.low is None or ratio.high is None:
+def _is_within(found: Interval | None, claim: Threshold) -> bool:
+    if found is None or found.low is None or found.high is None:
         return False
-    above = claim.at_least is None or ratio.low >= claim.at_least
-    below = claim.at_most is None or ratio.high <= claim.at_most
+    above = claim.at_least is None or found.low >= claim.at_least
+    below = claim.at_most is None or found.high <= claim.at_most
     return above and below
 
 

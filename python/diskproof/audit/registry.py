@@ -47,6 +47,7 @@ TRIAL_CHECKS: tuple[Check[Evidence], ...] = (
     kinds.operations,
     load.littles_law,
     kinds.rate,
+    kinds.late_start,
     load.client,
     storage.physics,
     storage.bytes_written,

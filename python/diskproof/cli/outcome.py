@@ -6,7 +6,7 @@ from pathlib import Path
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.folder import analyse_folder
-from diskproof.analysis.thresholds import failed_controls, failed_thresholds, is_control_broken
+from diskproof.analysis.thresholds import FailedClaim, failed_controls, failed_thresholds, is_control_broken
 from diskproof.cli.exits import DONE, INTERRUPTED, REFUSED, THRESHOLD_FAILED, TRIAL_INVALID
 from diskproof.cli.progress import progress_display
 from diskproof.cli.screen import complain, results, say
@@ -14,11 +14,13 @@ from diskproof.crash.campaign import StoppedError, execute
 from diskproof.refusal import NotWrittenError
 from diskproof.report import markdown, text
 from diskproof.report.compose import verdict_words
+from diskproof.report.intervals import with_bounds
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Request
 from diskproof.study.model import Threshold
 from diskproof.study.read import StudyFile
+from diskproof.wording.numbers import number
 
 OUT = Path("runs")
 
@@ -117,8 +119,7 @@ def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:
             )
     failed = failed_thresholds(asked, analysis)
     for one in failed:
-        why = verdict_words.verdict(one.verdict) if one.verdict else "the run compares no such levels"
-        complain(f"threshold not proved: {_claimed(one.claim)}: {why}")
+        complain(f"threshold not proved: {_claimed(one.claim)}: {_why(one)}")
     controls = failed_controls(analysis)
     if controls:
         what = "a control" if len(controls) == 1 else f"{len(controls)} controls"
@@ -136,9 +137,31 @@ def exit_code(file: StudyFile, analysis: Analysis, folder: RunFolder) -> int:
 
 
 def _claimed(claim: Threshold) -> str:
-    return f"{claim.level} against {claim.baseline} ({claim.factor})"
+    if claim.figure == "ratio":
+        return f"{claim.level} against {claim.baseline} ({claim.factor})"
+    bounds = {"at least": claim.at_least, "at most": claim.at_most}
+    said = " and ".join(f"{how} {number(bound)}" for how, bound in bounds.items() if bound is not None)
+    return f"{claim.figure} {said}" + (f" ({claim.factor} {claim.level})" if claim.factor else "")
+
+
+def _why(failed: FailedClaim) -> str:
+    """Say what was found instead of a claim."""
+    if failed.verdict is not None:
+        return verdict_words.verdict(failed.verdict)
+    if failed.cell is None:
+        return (
+            "the run compares no such levels"
+            if failed.claim.figure == "ratio"
+            else "the run has no such cell"
+        )
+    if failed.found is None:
+        return f"{failed.cell}: not observed"
+    if failed.claim.figure == "lost":
+        return f"{failed.cell}: up to {failed.found.estimate:,.0f}"
+    return f"{failed.cell}: {with_bounds(failed.found)}"
 
 
 def _is_there(file: StudyFile, claim: Threshold) -> bool:
     """Tell whether the study still has a claim's levels: those of an optional server may be left out."""
-    return {claim.level, claim.baseline} <= set(file.study.levels(claim.factor))
+    named = {level for level in (claim.level, claim.baseline) if level is not None}
+    return claim.factor is None or named <= set(file.study.levels(claim.factor))

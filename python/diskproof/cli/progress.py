@@ -193,6 +193,8 @@ def _figure(plan: Plan, trial: Trial) -> str:
         case "seconds":
             mark = extrapolated(trial.load.rests_on_estimates())
             return f"{numbers.number(trial.load.figure(metric))}{mark} s"
+        case "latency_mean_us" if (rate := trial.load.rate) and not rate.held:
+            return f"rate not held: {rate.achieved_per_s:,.0f} of {rate.asked_per_s:,.0f} transactions/s"
         case "latency_mean_us":
             return f"{numbers.milliseconds(trial.load.figure(metric))} ms"
         case "transactions_per_s":

@@ -1,7 +1,7 @@
 """The study file's declaration. Each option's name, type, limits, default and meaning stand here once."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import ByteSize, Field, field_validator, model_validator
 
@@ -127,23 +127,55 @@ class Design(Part):
         return values
 
 
+ThresholdFigure = Literal[
+    "ratio",
+    "throughput_per_s",
+    "mean_ms",
+    "p50_ms",
+    "p75_ms",
+    "p90_ms",
+    "p95_ms",
+    "p99_ms",
+    "p99.9_ms",
+    "seconds",
+    "lost",
+]
+
+
 class Threshold(Part):
     """A claim that the run must prove, or `diskproof run` ends with exit code 10."""
 
-    factor: Factor = Field(description="Factor whose levels are compared")
-    level: str = Field(description="Level that the claim is about")
-    baseline: str = Field(description="Level it is compared with: the factor's first")
+    figure: ThresholdFigure = Field(
+        "ratio",
+        description="`ratio` of a level's speed to the baseline's, or a figure of each cell: transactions a "
+        "second, a latency in ms, a job's seconds, the most transactions `lost` in a cut",
+    )
+    factor: Factor | None = Field(
+        None, description="Factor whose levels are compared; for a figure it chooses the cells. Default: all"
+    )
+    level: str | None = Field(None, description="Level of the factor that the claim is about")
+    baseline: str | None = Field(
+        None, description="Of a `ratio`: level it is compared with, the factor's first"
+    )
     at_least: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="The whole interval of the ratio is at least this"
+        None, ge=0, allow_inf_nan=False, description="The whole interval of the figure is at least this"
     )
     at_most: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="The whole interval of the ratio is at most this"
+        None, ge=0, allow_inf_nan=False, description="The whole interval of the figure is at most this"
     )
 
     @model_validator(mode="after")
-    def _has_a_bound(self) -> Self:
+    def _is_a_claim(self) -> Self:
         if self.at_least is None and self.at_most is None:
             raise ValueError("a threshold needs `at_least` or `at_most`")
+        if 0 in (self.at_least, self.at_most) and self.figure != "lost":
+            raise ValueError("a bound must be more than 0")
+        if (self.factor is None) != (self.level is None):
+            raise ValueError("`factor` and `level` go together")
+        if self.figure == "ratio" and (self.level is None or self.baseline is None):
+            raise ValueError("a `ratio` needs `factor`, `level` and `baseline`")
+        if self.figure != "ratio" and self.baseline is not None:
+            raise ValueError(f"`{self.figure}` is a figure of each cell: leave `baseline` out")
         return self
 
 
@@ -227,11 +259,21 @@ class Study(Part):
     @model_validator(mode="after")
     def _thresholds_name_levels(self) -> Self:
         for number, claim in enumerate(self.thresholds, start=1):
+            if claim.figure == "lost" and self.crash is None:
+                raise mistake("nothing is cut: `lost` needs a [crash]", "thresholds", number - 1, "figure")
+            if claim.factor is None:
+                continue
             if not self.servers and claim.factor in ("server", "tuning", "memory"):
                 raise mistake(
                     f"a load on bare files has no {claim.factor} to compare", "thresholds", number - 1
                 )
             first, *others = self.levels(claim.factor)
+            if claim.figure != "ratio":
+                if claim.level not in (first, *others):
+                    known = ", ".join((first, *others))
+                    wrong = f"{claim.factor} has {known}, not `{claim.level}`"
+                    raise mistake(wrong, "thresholds", number - 1, "level")
+                continue
             if claim.baseline != first or claim.level not in others:
                 raise mistake(
                     f"{claim.factor} compares {', '.join(others) or 'nothing'} with `{first}`, not "

@@ -174,7 +174,13 @@ TRIAL_CASES: tuple[Case[Evidence], ...] = (
         "accounts for 11.98 of 8 clients",
         trial(),
     ),
-    Case(kinds.rate, at_rate(held=False, waiting=40), "100 transactions/s was not held", at_rate()),
+    Case(
+        kinds.rate,
+        at_rate(held=False, waiting=40),
+        "was not held: 100/s of 100 transactions/s completed",
+        at_rate(),
+    ),
+    Case(kinds.late_start, at_rate(start_delay_mean_us=4000.0), "though a client was idle", at_rate()),
     Case(load.client, trial(load__client__cpu_user_s=55.0), "the client was the bottleneck", trial()),
     Case(
         storage.physics,

@@ -119,6 +119,8 @@ def _measures(analysis: Analysis) -> list[list[Filled]]:
     if "requests_per_s" in metrics:
         found.append(measure("Requests/s", _of_metric("requests_per_s")))
         found.append([(figures("MB/s"), lambda answer: estimate(answer.megabytes_per_s))])
+    if any(answer.rate_asked_per_s for answer in analysis.cells):
+        found.append([(figures("Rate held"), _rate)])
     if "latency_mean_us" in metrics:
         found.append(measure("Mean ms", _mean_ms))
     if "seconds" in metrics:
@@ -140,6 +142,13 @@ SPAN = {"Min s": "min_s", "Max s": "max_s", "Queries/client": "queries_per_clien
 
 def _span(name: str) -> Callable[[CellAnswer], str]:
     return lambda answer: number(getattr(answer.iterations, name) if answer.iterations else None)
+
+
+def _rate(answer: CellAnswer) -> str:
+    if answer.rate_asked_per_s is None:
+        return "-"
+    asked = f"{answer.rate_asked_per_s:,.6f}".rstrip("0").rstrip(".") + "/s"
+    return f"yes: {asked}" if answer.rate_held else f"no: {estimate(answer.throughput_per_s)} of {asked}"
 
 
 def _of_metric(metric: str) -> Callable[[CellAnswer], Interval | None]:
