@@ -100,7 +100,7 @@ def test_bytes_that_did_not_arrive_are_found(field: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"label": "near the floor: reads take 60 us"}, "near the floor"),
+        ({"label": "reads may be slower than modelled: 60 us"}, "may be slower"),
         ({"fua": True}, "FUA"),
         ({}, None),
     ],

@@ -348,7 +348,7 @@ def test_a_device_faster_than_its_path_is_refused_by_default(journal: Journal) -
     with pytest.raises(TooFastError, match=r"path to a virtual disk alone takes 100000\.0 us.*--below-floor"):
         virtual.attach(wanted, journal)
     attached = virtual.attach(replace(wanted, below_floor=True), journal)
-    assert str(attached.facts.label).startswith("below the floor")
+    assert str(attached.facts.label).startswith("reads, writes and flushes are slower than modelled")
     attached.detach()
 
 

@@ -114,7 +114,7 @@ RUN_CASES: tuple[Case[Run], ...] = (
     Case(run.confounding, other_rows(50_000), "number of rows too: 40000 against 50000", SOUND),
     Case(places.same_storage, on_one_device(DISK_DEVICE), "one and the same", on_one_device("259:7")),
     Case(places.unused_place, without_role("binlog"), "place of `binlog`", SOUND),
-    Case(virtual.virtual_label, labelled("near the floor"), "near the floor", labelled(None)),
+    Case(virtual.virtual_label, labelled("reads may be slower"), "reads may be slower", labelled(None)),
     Case(run.levels, whole(make_plan(tunings=("safest", "strict"))), "do not differ", SOUND),
     Case(
         run.common_settings,

@@ -7,7 +7,7 @@ use crate::serve;
 /// List the devices that come with the program
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Print one JSON object per device: name, title, kind, capacity, latency of the model, and whether it is below the floor
+    /// Print one JSON object per device: name, title, kind, capacity, latency of the model, and what is slower here
     #[arg(long)]
     json: bool,
     /// Latency of the path to a virtual disk, to compare each device with

@@ -204,8 +204,8 @@ impl Alone<'_> {
 }
 
 /// Refuses a device that reads faster than this machine can answer, unless it is served with
-/// --below-floor. Labels a device with the kinds of request that are below the floor or close to
-/// it. A device without any delay measures the path itself.
+/// --below-floor. Labels a device with the kinds of request that are faster in its model than here, or close to
+/// that. A device without any delay measures the path itself.
 pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> Verdict {
     let ModelLatency { read, write, .. } = model;
     if read == 0 && write == 0 {
@@ -217,33 +217,49 @@ pub(super) fn verdict(model: ModelLatency, floor: Nanos, below_floor: bool) -> V
             path_us: us(floor),
         });
     }
-    let below = kinds_within(model, 0..floor).map(|kinds| format!("below the floor: {kinds}"));
-    let near =
-        kinds_within(model, floor..2 * floor).map(|kinds| format!("near the floor: {kinds}"));
-    let found: Vec<String> = below.into_iter().chain(near).collect();
-    if found.is_empty() {
+    let below = kinds_within(model, 0..floor);
+    let near = kinds_within(model, floor..2 * floor);
+    let standing: Vec<String> = [(&below, "are slower"), (&near, "may be slower")]
+        .into_iter()
+        .filter(|(kinds, _)| !kinds.is_empty())
+        .map(|(kinds, how)| format!("{} {how} than modelled", names(kinds)))
+        .collect();
+    if standing.is_empty() {
         return Verdict::Fits;
     }
+    let modelled: Vec<String> = below
+        .iter()
+        .chain(&near)
+        .map(|(name, latency)| format!("{name} {:.1} us", us(*latency)))
+        .collect();
     Verdict::Labelled(format!(
-        "{}; the path to a virtual disk takes {:.1} us on this machine",
-        found.join("; "),
-        us(floor)
+        "{}: this machine takes at least {:.1} us for a request to a virtual disk; the model has {}",
+        standing.join(", "),
+        us(floor),
+        modelled.join(", ")
     ))
 }
 
-/// The kinds of request with a median in that range, in words.
-fn kinds_within(model: ModelLatency, span: Range<Nanos>) -> Option<String> {
+/// The kinds of request with a median in that range, and that median.
+fn kinds_within(model: ModelLatency, span: Range<Nanos>) -> Vec<(&'static str, Nanos)> {
     let kinds = [
         ("reads", model.read),
         ("writes", model.write),
         ("flushes", model.flush),
     ];
-    let found: Vec<String> = kinds
-        .into_iter()
-        .filter(|(_, latency)| span.contains(latency))
-        .map(|(name, latency)| format!("{name} take {:.1} us", us(latency)))
-        .collect();
-    (!found.is_empty()).then(|| format!("{} in its model", found.join(" and ")))
+    let within = |(_, latency): &(&str, Nanos)| span.contains(latency);
+    kinds.into_iter().filter(within).collect()
+}
+
+fn names(kinds: &[(&str, Nanos)]) -> String {
+    match kinds {
+        [(one, _)] => (*one).to_owned(),
+        [before @ .., (last, _)] => {
+            let names: Vec<&str> = before.iter().map(|(name, _)| *name).collect();
+            format!("{} and {last}", names.join(", "))
+        }
+        [] => String::new(),
+    }
 }
 
 fn us(nanos: Nanos) -> f64 {
@@ -307,12 +323,12 @@ mod tests {
         let fast_writes = of(80_000, 20_000, 30_000);
         assert_eq!(
             label(verdict(fast_writes, 40_000, false)),
-            "below the floor: writes take 20.0 us and flushes take 30.0 us in its model; the path to a virtual disk takes 40.0 us on this machine"
+            "writes and flushes are slower than modelled: this machine takes at least 40.0 us for a request to a virtual disk; the model has writes 20.0 us, flushes 30.0 us"
         );
         let of_all_kinds = of(79_999, 40_000, 0);
         assert_eq!(
             label(verdict(of_all_kinds, 40_000, false)),
-            "below the floor: flushes take 0.0 us in its model; near the floor: reads take 80.0 us and writes take 40.0 us in its model; the path to a virtual disk takes 40.0 us on this machine"
+            "flushes are slower than modelled, reads and writes may be slower than modelled: this machine takes at least 40.0 us for a request to a virtual disk; the model has flushes 0.0 us, reads 80.0 us, writes 40.0 us"
         );
         let fast_reads = of(39_999, 80_000, 80_000);
         let Verdict::Refused(why) = verdict(fast_reads, 40_000, false) else {
@@ -321,7 +337,10 @@ mod tests {
         assert!((why.model_read_us - 39.999).abs() < 1e-9, "{why}");
         assert!(why.to_string().contains("--below-floor"), "{why}");
         let told = label(verdict(fast_reads, 40_000, true));
-        assert!(told.starts_with("below the floor: reads"), "{told}");
+        assert!(
+            told.starts_with("reads are slower than modelled:"),
+            "{told}"
+        );
         let told = label(verdict(of(0, 0, 0), 40_000, false));
         assert!(told.starts_with("no delay"), "{told}");
     }

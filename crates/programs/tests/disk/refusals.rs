@@ -166,7 +166,13 @@ fn a_device_faster_than_this_machine() {
     check(&said, &["Slow", "2000.0 us", "3000.0 us", "--below-floor"]);
     let served = served::serve_in(folder, &device, &["--path-us", "3000", "--below-floor"]);
     let label = served.ready["label"].as_str().expect("a label");
-    check(label, &["below the floor", "2000.0 us"]);
+    check(
+        label,
+        &[
+            "reads, writes and flushes are slower than modelled",
+            "2000.0 us",
+        ],
+    );
 }
 
 /// A way that is said to be short is no shorter than it was measured.

@@ -43,7 +43,10 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
     if floor_us is None:
         say(f"the fastest disk that this machine can serve is not known: {why}")
     else:
-        say(f"a request to a virtual disk takes at least {floor_us:.0f} us here; faster disks are refused")
+        say(
+            f"this machine takes at least {floor_us:.0f} us for a request to a virtual disk: one that reads "
+            "faster is refused; faster writes and flushes take that long"
+        )
         say("a loop device adds to that, so attach may also refuse disks that are only a little slower")
     return DONE
 
