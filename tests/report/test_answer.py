@@ -2,15 +2,19 @@
 
 import io
 
+from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import Difference
 from diskproof.cli.screen import Screen
-from diskproof.report import text
+from diskproof.report import markdown, text
 from diskproof.report.compose import difference_words
 from diskproof.report.compose.verdict_words import by_how_much
 from diskproof.stats.intervals import Interval
+from support.cuts import make_crash_plan
+from support.limits import make_limits
 from support.runs import MakeRun
-from support.trials import change, make_plan, make_trials
+from support.safety import analysed
+from support.trials import change, make_machine, make_plan, make_trials
 
 
 def said_of(analysis: Analysis) -> str:
@@ -92,3 +96,42 @@ def test_a_difference_that_no_part_explains_is_not_said() -> None:
     )
     assert difference_words.lines(made) == ()
     assert difference_words.largest(made) is None
+
+
+def summary_of(analysis: Analysis) -> dict[str, str]:
+    """Return the lines that the Markdown begins with, by their lead."""
+    lines = markdown.render(analysis).split("\n\n")[1].splitlines()
+    return {lead.removeprefix("- **"): said for lead, said in (line.split("**: ", 1) for line in lines)}
+
+
+def test_markdown_begins_with_five_lines(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
+    _, analysis = make_run(plan)
+    said = summary_of(change(analysis, limits=make_limits(plan)))
+    assert list(said) == ["Answer", "How sure", "What holds it back", "What to do", "Measured"]
+    assert said["Answer"].startswith("disk is 3.")
+    assert said["How sure"].startswith("The ratio is known to within ")
+    assert said["What holds it back"].startswith("disk by the log's flush (")
+    assert said["What to do"] == "Nothing: the study has its answer."
+    assert said["Measured"].endswith("On bench1, started 2026-03-14 09:00 UTC.")
+
+
+def test_the_summary_says_what_to_do_next() -> None:
+    plan = make_plan(tunings=("safest",), clients=(1,), blocks=3)
+    trials = make_trials(plan)
+    busy = [change(one, usage__host_cpu_steal_s=20.0) for one in trials]
+    said = summary_of(analyse(plan, make_machine(plan), busy, {}))
+    assert "Caution: the hypervisor withheld" in said["How sure"]
+    assert said["What to do"] == "Measure again when the machine is idle."
+    broken_off = summary_of(analyse(plan, make_machine(plan), trials[:4], {}))
+    assert "--resume" in broken_off["What to do"]
+    noisy = summary_of(analyse(plan, make_machine(plan), make_trials(plan, lambda _: 500.0, spread=0.2), {}))
+    assert noisy["Answer"].startswith("disk against dram is inconclusive")
+    assert "How sure" not in noisy
+    assert noisy["What to do"].startswith("For the inconclusive verdicts: more blocks")
+
+
+def test_the_summary_of_cuts_says_what_they_took() -> None:
+    said = summary_of(analysed(make_crash_plan(cuts=20)))
+    assert "fast on ssd" in said["Answer"].lower()
+    assert said["How sure"] == "40 of 40 cuts are evidence."

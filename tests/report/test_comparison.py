@@ -1,17 +1,43 @@
-"""The comparison of two runs, on a terminal and as Markdown."""
+"""The comparison of two runs, on a terminal, as Markdown and as JSON."""
 
 import io
+import json
+from collections.abc import Callable
 from pathlib import Path
 
+from diskproof.analysis.analyse import analyse
+from diskproof.analysis.answers import Analysis, Comparison
 from diskproof.analysis.compare import compare
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import Screen
 from diskproof.report import comparison
+from diskproof.results.plan import Cell
+from diskproof.results.trial import Setting, Trial
+from support.limits import make_limits
 from support.runs import write_run
 from support.snapshots import assert_matches_snapshot
-from support.trials import make_machine, make_plan, make_trials, typical_rate
+from support.trials import change, make_machine, make_plan, make_trials, typical_rate
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
+PLAN = make_plan(tunings=("safest",), clients=(8,))
+
+
+def run(
+    slower: float = 1.0, alter: Callable[[Trial], Trial] = lambda trial: trial, **machine: object
+) -> Analysis:
+    """Return a run whose disk has so many times the typical throughput."""
+
+    def rate(cell: Cell) -> float:
+        return typical_rate(cell) * (slower if cell.storage == "disk" else 1)
+
+    trials = [alter(trial) for trial in make_trials(PLAN, rate, spread=0.004, seed=round(100 * slower))]
+    return analyse(PLAN, make_machine(PLAN, **machine), trials, {})
+
+
+def summary(made: Comparison) -> dict[str, str]:
+    """Return the lines of the summary by their lead."""
+    pairs = (line.split("**: ", 1) for line in comparison.markdown(made).split("\n\n")[1].splitlines())
+    return {lead.removeprefix("- **"): text for lead, text in pairs}
 
 
 def test_two_runs_on_different_kernels(tmp_path: Path) -> None:
@@ -32,3 +58,81 @@ def test_two_runs_on_different_kernels(tmp_path: Path) -> None:
     assert "30% faster" in printed
     assert_matches_snapshot(printed, SNAPSHOTS / "comparison.txt")
     assert_matches_snapshot(comparison.markdown(made), SNAPSHOTS / "comparison.md")
+
+
+def test_the_summary_has_five_lines_and_the_answer_comes_first() -> None:
+    said = summary(compare(run(), run(0.8, kernel="6.12.1"), ("main", "branch")))
+    assert list(said) == ["Answer", "How sure", "What else changed", "What to do", "Compared"]
+    assert said["Answer"] == (
+        "branch is 20% slower than main in 1 of 2 cells (on disk) and the same as main within 3% in "
+        "1 of 2 cells (on dram)."
+    )
+    assert said["How sure"] == "The 2 ratios are known to within 0.95% (95% interval)."
+    assert said["What else changed"] == "kernel: 6.1.0-31-amd64 before, 6.12.1 now."
+    assert said["What to do"].startswith("Measure again with one of the changes undone")
+    assert said["Compared"].startswith("2 cells of `quickstart`; main: bench1, 2026-03-14 09:")
+
+
+def test_a_variable_with_another_value_is_a_change() -> None:
+    def altered(trial: Trial) -> Trial:
+        other = Setting(name="sync_binlog", requested="100", observed="100", holds=True, level=True)
+        return change(trial, settings=[*(one for one in trial.settings if one.name != "sync_binlog"), other])
+
+    said = summary(compare(run(), run(alter=altered)))
+    assert said["What else changed"] == "`sync_binlog` was 1, then 100."
+    assert said["What to do"] == "Nothing."
+
+
+def test_a_busy_machine_is_warned_of_with_the_run_that_it_disturbed() -> None:
+    def busy(trial: Trial) -> Trial:
+        return change(trial, usage__host_cpu_steal_s=20.0)
+
+    said = summary(compare(run(), run(0.8, alter=busy), ("march", "april")))
+    assert "Caution: in april the hypervisor withheld" in said["How sure"]
+    assert "(10 trials)" in said["How sure"]
+    assert said["What to do"] == "Measure april again when the machine is idle."
+
+
+def test_the_same_difference_with_nothing_else_changed_asks_for_a_repeat() -> None:
+    said = summary(compare(run(), run(0.8)))
+    assert said["What else changed"] == "nothing that is recorded."
+    assert said["What to do"].startswith("Measure again: ")
+
+
+def test_runs_are_named_by_what_tells_them_apart() -> None:
+    def labels(second: Analysis) -> tuple[str, str]:
+        made = compare(run(), second)
+        return made.a.label, made.b.label
+
+    later = run(alter=lambda trial: change(trial, started_at="2026-04-14T10:00:00Z"))
+    same_day = run(alter=lambda trial: change(trial, started_at="2026-03-14T18:00:00Z"))
+    assert labels(change(run(host="bench2"), plan__study="other")) == ("quickstart", "other")
+    assert labels(run(host="bench2")) == ("bench1", "bench2")
+    assert labels(later) == ("2026-03-14", "2026-04-14")
+    assert labels(same_day)[1] == "2026-03-14 18:00"
+    assert labels(run()) == ("the first run", "the second run")
+
+
+def test_a_difference_is_explained_by_its_parts() -> None:
+    first, second = (change(one, limits=make_limits(PLAN)) for one in (run(), run(0.5)))
+    disk = next(at for at, one in enumerate(PLAN.cells) if one.storage == "disk")
+    assert second.limits
+    limit = second.limits.cells[disk]
+    assert limit.split
+    parts = [
+        change(part, mean_us=part.mean_us + 4_000) if part.name == "log flush" else part
+        for part in limit.split.parts
+    ]
+    longer = change(limit, split__parts=parts, split__latency_us=limit.split.latency_us + 4_000)
+    cells = [longer if at == disk else one for at, one in enumerate(second.limits.cells)]
+    said = comparison.markdown(compare(first, change(second, limits__cells=cells)))
+    assert "The difference: each transaction takes 4.0 ms longer than " in said
+    assert ": log flush +4.0\n" in said
+
+
+def test_json_has_every_figure_with_its_interval() -> None:
+    made = json.loads(comparison.json(compare(run(), run(0.8), ("main", "branch"))))
+    assert made["b"]["label"] == "branch"
+    disk = next(one for one in made["cells"] if one["cell"]["storage"] == "disk")
+    assert disk["outcome"] == "slower"
+    assert disk["ratio"]["low"] < 0.8 < disk["ratio"]["high"]

@@ -41,9 +41,11 @@ def analyse(
     verdicts = make_verdicts(gathered)
     safety = answer_safety(plan, cuts, cells, verdicts)
     limits = answer_limits(gathered, proofs)
+    started = [*(trial.started_at for trial in trials), *(cut.started_at for cut in cuts)]
     return Analysis(
         plan=plan,
         machine=machine,
+        started_at=min(filter(None, started), default=None),
         complete=all(planned.id in run for planned in plan.trials) and (safety is None or safety.complete),
         trials_run=len(audited),
         trials_valid=sum(one.valid for one in audited),

@@ -8,6 +8,7 @@ from diskproof.analysis.limits.records import Difference, Limits
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.analysis.published.shapes import Beside
 from diskproof.analysis.safety.shapes import CutComparison, Safety
+from diskproof.audit.host import host_busy
 from diskproof.results.factor import Factor
 from diskproof.results.load import Iterations
 from diskproof.results.machine import Machine
@@ -182,6 +183,8 @@ class Analysis(Record):
 
     plan: Plan
     machine: Machine | None
+    started_at: str | None = None
+    """When the first trial or cut began, by ISO 8601 in UTC; None: there is none, or nobody recorded it."""
     complete: bool
     """Whether every planned trial was run, and every planned cut made."""
     trials_run: int
@@ -204,6 +207,11 @@ class Analysis(Record):
     """What the cuts say; None if the study asks for none."""
     limits: Limits | None = None
     """What holds the cells back; None if nothing was counted while they were measured."""
+
+    @property
+    def disturbances(self) -> list[RunFinding]:
+        """What took CPU time from the trials: it weakens every verdict."""
+        return [one for one in self.findings if one.finding.check == host_busy.name]
 
 
 class FactDifference(Record):
@@ -233,15 +241,32 @@ class CellComparison(Record):
     """``faster``: the second run is."""
     metric: Metric
     reasons: list[Message] = Field(default_factory=list)
-    """Why it is inconclusive or not comparable, and what else differs in this cell."""
+    """Why it is not comparable."""
+    settings: list[Message] = Field(default_factory=list)
+    """The server variables that had another value in the second run."""
+    difference: Difference | None = None
+    """Where the difference lies in a transaction's time, without intervals; None: not known, or none."""
+
+
+class ComparedRun(Record):
+    """One of two runs that are compared."""
+
+    label: str
+    """A short name: the user's own, or what tells the two apart."""
+    study: str
+    host: str | None
+    started_at: str | None
+    """By ISO 8601 in UTC."""
+    disturbances: list[RunFinding]
+    """What took CPU time from the trials of the cells that are compared."""
 
 
 class Comparison(Record):
     """The same cells of two runs, the second held against the first."""
 
-    a: str
-    """Name of the first run, the baseline."""
-    b: str
+    a: ComparedRun
+    """The first run, the baseline."""
+    b: ComparedRun
     same_within: float
     """The band of the first run's study."""
     varying: list[Factor]

@@ -1,23 +1,26 @@
 """The same cells of two runs: what became faster, what slower, and what else changed in between."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.answers import (
     Analysis,
     CellAnswer,
     CellComparison,
+    ComparedRun,
     Comparison,
     FactDifference,
     Outcome,
 )
+from diskproof.analysis.limits.records import Difference, Split
 from diskproof.analysis.safety.compare import compare_cuts
 from diskproof.analysis.verdicts import decide, fewest_valid
 from diskproof.audit.registry import bars_comparison
 from diskproof.refusal import RefusalError
+from diskproof.results.crash_plan import CrashCell
 from diskproof.results.machine import Machine, Place
-from diskproof.results.plan import Phases, Plan
-from diskproof.stats.intervals import RatioTest, independent_ratio
+from diskproof.results.plan import Cell, Phases, Plan
+from diskproof.stats.intervals import Interval, RatioTest, independent_ratio
 from diskproof.stats.multiple import holm
 from diskproof.wording import Message, Quantity, as_message, bytes_, say, seconds
 from diskproof.wording.numbers import listed
@@ -52,13 +55,12 @@ class Pair:
     reasons: list[Message]
 
 
-def compare(
-    a: Analysis, b: Analysis, names: tuple[str, str] = ("the first run", "the second run")
-) -> Comparison:
+def compare(a: Analysis, b: Analysis, labels: tuple[str, str] | None = None) -> Comparison:
     """Hold the second run against the first, cell by cell (matched by id).
 
     The runs were made apart, so their trials are not paired: Welch's interval on the logarithms, and
-    Holm over all cells. The first run's ``same_within`` decides what is the same.
+    Holm over all cells. The first run's ``same_within`` decides what is the same. Runs without labels are
+    named by what tells them apart.
 
     Raises ComparisonError if no cell is in both.
     """
@@ -76,16 +78,46 @@ def compare(
     adjusted = iter(
         holm([pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None])
     )
+    labels = labels or _labels(a, b)
     return Comparison(
-        a=names[0],
-        b=names[1],
+        a=_run(a, labels[0], common),
+        b=_run(b, labels[1], common),
         same_within=a.plan.same_within,
         varying=a.varying,
-        cells=[_compare_cell(a, pair, next(adjusted) if pair.test is not None else None) for pair in pairs],
+        cells=[
+            _compare_cell(a, b, pair, next(adjusted) if pair.test is not None else None) for pair in pairs
+        ],
         only_a=[cell_id for cell_id in of_a if cell_id not in of_b],
         only_b=[cell_id for cell_id in of_b if cell_id not in of_a],
         cuts=cuts,
-        differences=list(_differences(a, b)),
+        differences=list(
+            _differences(a, b, [*(of_a[one].cell for one in common), *(one.cell for one in cuts)])
+        ),
+    )
+
+
+def _labels(a: Analysis, b: Analysis) -> tuple[str, str]:
+    """Return the shortest names that tell two runs apart: study, machine, day, or time to the minute."""
+    parts: tuple[Callable[[Analysis], str | None], ...] = (
+        lambda run: run.plan.study,
+        lambda run: run.machine.host if run.machine else None,
+        lambda run: run.started_at and run.started_at[:10],
+        lambda run: run.started_at and run.started_at[:16].replace("T", " "),
+    )
+    for part in parts:
+        first, second = part(a), part(b)
+        if first and second and first != second:
+            return first, second
+    return "the first run", "the second run"
+
+
+def _run(analysis: Analysis, label: str, common: list[str]) -> ComparedRun:
+    return ComparedRun(
+        label=label,
+        study=analysis.plan.study,
+        host=analysis.machine.host if analysis.machine else None,
+        started_at=analysis.started_at,
+        disturbances=[one for one in analysis.disturbances if not set(one.cells).isdisjoint(common)],
     )
 
 
@@ -101,7 +133,7 @@ def _pair(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Pair:
     if reasons:
         return Pair(one, two, None, reasons)
     test = independent_ratio(list(two.block_speeds.values()), list(one.block_speeds.values()))
-    return Pair(one, two, test, list(_setting_differences(one, two)))
+    return Pair(one, two, test, [])
 
 
 def _why_not_comparable(a: Analysis, b: Analysis, one: CellAnswer, two: CellAnswer) -> Iterator[Message]:
@@ -153,14 +185,11 @@ def _scale(analysis: Analysis) -> Message:
     return say("`{scale}`", scale=scale.name) if scale else say("the study as it stands")
 
 
-def _compare_cell(a: Analysis, pair: Pair, p_adjusted: float | None) -> CellComparison:
+def _compare_cell(a: Analysis, b: Analysis, pair: Pair, p_adjusted: float | None) -> CellComparison:
     outcome: Outcome = "not comparable"
-    reasons = pair.reasons
     ratio = pair.test.interval if pair.test else None
     if ratio is not None:
         outcome = decide(ratio, p_adjusted, a.plan.same_within)
-    if outcome == "inconclusive":
-        reasons = [say("more `blocks` in both runs would narrow the interval"), *reasons]
     return CellComparison(
         cell=pair.a.cell,
         a=pair.a.figure,
@@ -171,8 +200,33 @@ def _compare_cell(a: Analysis, pair: Pair, p_adjusted: float | None) -> CellComp
         p_adjusted=p_adjusted,
         outcome=outcome,
         metric=pair.a.metric,
-        reasons=reasons,
+        reasons=pair.reasons,
+        settings=list(_setting_differences(pair.a, pair.b)),
+        difference=_difference(_split(a, pair), _split(b, pair)) if outcome in ("faster", "slower") else None,
     )
+
+
+def _split(analysis: Analysis, pair: Pair) -> Split | None:
+    cells = analysis.limits.cells if analysis.limits else []
+    return next((one.split for one in cells if one.cell.id == pair.a.cell.id), None)
+
+
+def _difference(one: Split | None, two: Split | None) -> Difference | None:
+    """Subtract the first run's mean transaction from the second's, part by part."""
+    if one is None or two is None:
+        return None
+    names = dict.fromkeys(part.name for split in (one, two) for part in split.parts)
+    return Difference(
+        whole_us=_exact(two.latency_us - one.latency_us),
+        baseline_us=_exact(one.latency_us),
+        parts={name: _exact(two.part(name) - one.part(name)) for name in names},
+        unexplained_us=_exact(two.unexplained_us - one.unexplained_us),
+    )
+
+
+def _exact(value: float) -> Interval:
+    """Return a figure without an interval: a run keeps only the mean of a split."""
+    return Interval(estimate=value, low=None, high=None, n=1)
 
 
 def _setting_differences(one: CellAnswer, two: CellAnswer) -> Iterator[Message]:
@@ -190,8 +244,8 @@ def _setting_differences(one: CellAnswer, two: CellAnswer) -> Iterator[Message]:
 # ---------------------------------------------------------------- what else changed
 
 
-def _differences(a: Analysis, b: Analysis) -> Iterator[FactDifference]:
-    facts_a, facts_b = _facts(a), _facts(b)
+def _differences(a: Analysis, b: Analysis, common: Sequence[Cell | CrashCell]) -> Iterator[FactDifference]:
+    facts_a, facts_b = _facts(a, common), _facts(b, common)
     for fact in dict.fromkeys([*facts_a, *facts_b]):
         first, second = facts_a.get(fact, "unknown"), facts_b.get(fact, "unknown")
         if first != second:
@@ -201,32 +255,36 @@ def _differences(a: Analysis, b: Analysis) -> Iterator[FactDifference]:
 Facts = dict[str, Message | str]
 
 
-def _facts(analysis: Analysis) -> Facts:
-    """Return everything that may explain a difference besides the factors, by name."""
+def _facts(analysis: Analysis, common: Sequence[Cell | CrashCell]) -> Facts:
+    """Return everything that may explain a difference besides the factors, by name, the likeliest first.
+
+    A server or storage counts if a cell that both runs have uses it.
+    """
     plan, machine = analysis.plan, analysis.machine
-    facts: Facts = {
-        "scale": _scale(analysis),
-        **_phase_facts(plan),
-        "CPUs of server and load": "all" if plan.cpus is None else str(plan.cpus),
-    }
+    facts: Facts = {"scale": _scale(analysis), **_phase_facts(plan)}
+    cpus = {"CPUs of server and load": "all" if plan.cpus is None else str(plan.cpus)}
     if machine is None:
-        return facts
-    facts |= {
+        return facts | cpus
+    servers, storages = {cell.server for cell in common}, {cell.storage for cell in common}
+    for server in machine.servers:
+        if server.name in servers:
+            facts[f"version of {server.name}"] = f"{server.flavour} {server.version}"
+    return {
+        **facts,
+        "kernel": machine.kernel,
+        **_place_facts([place for place in machine.places if place.storage in storages]),
+        **cpus,
         "machine": machine.host,
         "CPU": machine.cpu_model,
         "number of CPUs": _cpus(machine),
         "CPU governor": machine.governor or "unknown",
         "memory": say("{memory}", memory=_size(machine.memory_bytes)),
         "virtualisation": machine.virtualised or "none",
-        "kernel": machine.kernel,
         "distribution": machine.distribution,
         "diskproof": machine.diskproof_version,
         "diskproof-load": machine.load_version,
         "fio": machine.fio_version or "not used",
     }
-    for server in machine.servers:
-        facts[f"version of {server.name}"] = f"{server.flavour} {server.version}"
-    return facts | _place_facts(machine)
 
 
 def _size(size_bytes: int) -> Quantity:
@@ -261,10 +319,10 @@ def _cpus(machine: Machine) -> str:
     return f"{machine.cpus} of {machine.host_cpus}"
 
 
-def _place_facts(machine: Machine) -> Facts:
+def _place_facts(places: Sequence[Place]) -> Facts:
     """Return what each storage lies on; a role is named only if it differs from the data's place."""
     facts: Facts = {}
-    for place in machine.places:
+    for place in places:
         lies_on = _lies_on(place)
         key = f"{place.role} of {place.storage}"
         if place.role == "data" or facts.get(f"data of {place.storage}") != lies_on:

@@ -5,12 +5,20 @@ from typing import Literal
 
 from diskproof.analysis.compare import compare as compare_analyses
 from diskproof.analysis.folder import analyse_folder
-from diskproof.cli.screen import put, results
+from diskproof.cli.screen import put, put_json, results
+from diskproof.refusal import RefusalError
 from diskproof.report import comparison
 from diskproof.results.folder import RunFolder
 
 
-def compare(first: Path, second: Path, /, *, format: Literal["text", "markdown"] = "text") -> None:  # noqa: A002
+def compare(
+    first: Path,
+    second: Path,
+    /,
+    *,
+    label: list[str] | None = None,
+    format: Literal["text", "markdown", "json"] = "text",  # noqa: A002
+) -> None:
     """Compare the same cells of two runs: ratio, interval, verdict.
 
     Parameters
@@ -19,14 +27,23 @@ def compare(first: Path, second: Path, /, *, format: Literal["text", "markdown"]
         Run folder to compare with.
     second
         Run folder whose figures are divided by the first one's.
+    label
+        Name of a run in the report: give it twice, first run first. Default: study, machine or time.
     format
-        Format of the output.
+        Format of the output; Markdown begins with a summary of five lines.
 
     """
+    labels = None
+    if label:
+        if len(label) != 2 or label[0] == label[1]:
+            raise RefusalError("--label is given twice, with two different names: one for each run")
+        labels = (label[0], label[1])
     runs = [RunFolder.open(path) for path in (first, second)]
-    names = (str(first), str(second)) if first != second else ("itself", str(second))
-    made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), names)
-    if format == "markdown":
-        put(comparison.markdown(made))
-    else:
-        comparison.render(made, results)
+    made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels)
+    match format:
+        case "text":
+            comparison.render(made, results)
+        case "markdown":
+            put(comparison.markdown(made))
+        case "json":
+            put_json(comparison.json(made))

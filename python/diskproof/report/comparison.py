@@ -1,4 +1,4 @@
-"""The comparison of two runs, for a terminal and as Markdown."""
+"""The comparison of two runs, for a terminal, as Markdown and as JSON."""
 
 from rich.console import Console
 
@@ -14,5 +14,10 @@ def render(comparison: Comparison, console: Console) -> None:
 
 
 def markdown(comparison: Comparison) -> str:
-    """Return the comparison as Markdown."""
+    """Return the comparison as Markdown, which begins with a summary of five lines."""
     return writer.write(compose(comparison))
+
+
+def json(comparison: Comparison) -> str:
+    """Return the comparison as indented JSON; what was not observed is null."""
+    return comparison.model_dump_json(indent=2) + "\n"

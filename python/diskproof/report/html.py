@@ -15,7 +15,6 @@ from diskproof.results.folder import RunFolder
 def render(folder: RunFolder, analysis: Analysis) -> str:
     """Return the page."""
     trials = folder.trials()
-    started = [*(trial.started_at for trial in trials), *(cut.started_at for cut in folder.cuts())]
     figures = {
         "charts": (
             cells.throughput(analysis),
@@ -35,4 +34,4 @@ def render(folder: RunFolder, analysis: Analysis) -> str:
         "safety": (cuts.speed_against_loss(analysis), cuts.losses(analysis), cuts.worst_cuts(analysis)),
     }
     drawn = {anchor: [figure for figure in found if figure] for anchor, found in figures.items()}
-    return html.write(compose(analysis, trials, min(started, default=None), drawn))
+    return html.write(compose(analysis, trials, drawn))

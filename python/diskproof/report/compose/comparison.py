@@ -1,19 +1,27 @@
-"""The comparison of two runs: a verdict a cell, the figures, and what else changed between them."""
+"""The comparison of two runs: five lines, a verdict a cell, the figures, and what else changed."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
-from diskproof.analysis.answers import Comparison
-from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
+from diskproof.analysis.answers import CellComparison, Comparison
+from diskproof.analysis.safety.shapes import CutAnswer, CutComparison, LossOutcome
 from diskproof.analysis.verdicts import varying_factors
-from diskproof.report.compose import cut_words, verdict_words
+from diskproof.report.compose import answer, cut_words, difference_words, summary, verdict_words
+from diskproof.report.compose.head import moment
 from diskproof.report.compose.safety import levels_shown
 from diskproof.report.compose.tables import figures, levels, table
-from diskproof.report.compose.verdicts import item
+from diskproof.report.compose.verdicts import by_importance, item
 from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import bounds, estimate, extrapolated
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 MOST_CELLS_NAMED = 4
+MOST_CHANGES_NAMED = 3
+
+MOST_SHOWN = 8
+"""Cells that a terminal shows a verdict on; the table has all."""
+
+WORSE: set[LossOutcome] = {"suffers more often", "damaged more often"}
 
 CUTS_NOTE = (
     "Cuts with a loss, damaged cuts, and the most transactions that one took, before and after. An outcome "
@@ -24,47 +32,143 @@ CUTS_NOTE = (
 
 def compose(comparison: Comparison) -> Document:
     """Return what a second run shows against a first."""
-    notes = tuple(map(_warning, _notes(comparison)))
-    verdicts = tuple(item(one, verdict_words.comparison(one, comparison)) for one in comparison.cells)
+    changed = _changed(comparison)
+    named = changed[:MOST_CHANGES_NAMED]
+    listed_below = Items(tuple(Item(text, tone="warning") for text in [*changed, *_one_sided(comparison)]))
+    verdicts = Items(
+        tuple(_verdict(one, comparison) for one in by_importance(comparison.cells)),
+        style="verdicts",
+        most=MOST_SHOWN,
+        noun="cell",
+    )
     has_cells = bool(comparison.cells)
     return Document(
         name="",
-        heading=f"{comparison.b} against {comparison.a}",
-        lead=(Paragraph(_summary(comparison)),),
+        heading=f"{comparison.b.label} against {comparison.a.label}",
+        lead=(),
         sections=(
-            Section("What else changed", (Items(notes),), quiet=True),
-            Section("Verdicts", (Items(verdicts, style="verdicts"),), quiet=True),
+            Section("", (_summary(comparison, named, len(changed) - len(named)),)),
+            Section("Verdicts", (verdicts,), quiet=True),
             Section("Figures", (figures_table(comparison),) if has_cells else (), quiet=True),
             _cuts(comparison),
+            Section("What else changed", (listed_below,), only=None if changed[len(named) :] else "full"),
         ),
+        elsewhere="see --format markdown",
     )
 
 
-def _warning(text: str) -> Item:
-    return Item(text, tone="warning")
+def _verdict(one: CellComparison, comparison: Comparison) -> Item:
+    lines = difference_words.lines(one.difference) if one.difference else ()
+    return item(one, verdict_words.comparison(one, comparison), held_back=lines)
 
 
-def _summary(comparison: Comparison) -> str:
-    text = f"{count(len(comparison.cells), 'cell')} compared"
+# ---------------------------------------------------------------- in five lines
+
+
+def _summary(comparison: Comparison, changed: Sequence[str], more: int) -> Items:
+    rest = [f"{more} more"] if more else []
+    return summary.items(
+        {
+            "Answer": " ".join(_answers(comparison)),
+            "How sure": " ".join(_how_sure(comparison)),
+            "What else changed": f"{'; '.join([*changed, *rest]) or 'nothing that is recorded'}.",
+            "What to do": _what_to_do(comparison),
+            "Compared": _compared(comparison),
+        }
+    )
+
+
+def _answers(comparison: Comparison) -> Iterator[str]:
+    cells, a, b = comparison.cells, comparison.a.label, comparison.b.label
+    if cells:
+        of = len(cells)
+        said, rest = answer.outcomes(
+            by_importance(cells), a, comparison.same_within, lambda some: _where(some, of, comparison)
+        )
+        if said:
+            yield "; ".join(filter(None, [f"{b} is {said}", rest])) + "."
+        else:
+            yield f"{b} against {a}: {rest}."
     if comparison.cuts:
-        cut = count(len({one.cell.id for one in comparison.cuts}), "cell")
-        text = f"{text}, {cut} cut in both" if comparison.cells else f"{cut} cut in both"
-    for run, only in ((comparison.a, comparison.only_a), (comparison.b, comparison.only_b)):
-        if only:
-            text += f"; {count(len(only), 'cell')} only in {run}"
-    return f"{text}."
+        outcomes = Counter(one.outcome for one in comparison.cuts)
+        said = ", ".join(f"{outcome} in {number}" for outcome, number in outcomes.items())
+        yield f"{count(len(comparison.cuts), 'setting')} cut in both: {said}."
 
 
-def _notes(comparison: Comparison) -> list[str]:
-    changed = [
+def _where(cells: Sequence[CellComparison], of: int, comparison: Comparison) -> str:
+    """Return in how many cells an outcome was found, and which levels all of these share."""
+    if len(cells) == of:
+        return f" in all {of} cells" if of > 1 else ""
+    shared = {
+        factor: cells[0].cell.level(factor)
+        for factor in varying_factors([one.cell for one in comparison.cells])
+        if len({one.cell.level(factor) for one in cells}) == 1
+    }
+    on = verdict_words.conditions(shared)
+    every = "all" if len(cells) > 2 else "both" if len(cells) > 1 else ""
+    which = f" ({(every + on).strip()})" if on else ""
+    return f" in {len(cells)} of {of} cells{which}"
+
+
+def _how_sure(comparison: Comparison) -> Iterator[str]:
+    yield summary.precision([one.ratio for one in comparison.cells if one.ratio])
+    for run in (comparison.a, comparison.b):
+        yield summary.disturbed(run.disturbances, f"in {run.label} ")
+    if comparison.cuts:
+        yield "Cuts are compared by Fisher's exact test."
+
+
+def _what_to_do(comparison: Comparison) -> str:
+    outcomes = {one.outcome for one in comparison.cells}
+    worse = "slower" in outcomes or not WORSE.isdisjoint(one.outcome for one in comparison.cuts)
+    busy = [run.label for run in (comparison.a, comparison.b) if run.disturbances]
+    if busy:
+        return f"Measure {listed(busy)} again when the machine is idle."
+    if worse and _changed(comparison):
+        return "Measure again with one of the changes undone, to see which of them is the cause."
+    if worse:
+        return "Measure again: if it stays so, the cause is one that the run does not record."
+    if "not comparable" in outcomes:
+        return "Read below why cells are not comparable, and measure these again."
+    if "inconclusive" in outcomes:
+        return "For the inconclusive cells: more `blocks` in both runs."
+    return "Nothing."
+
+
+def _compared(comparison: Comparison) -> str:
+    a, b = comparison.a, comparison.b
+    cells = [f"{count(len(comparison.cells), 'cell')} of `{a.study}`"] if comparison.cells else []
+    only = [
+        f"{count(len(ids), 'cell')} only in {run.label}"
+        for run, ids in ((a, comparison.only_a), (b, comparison.only_b))
+        if ids
+    ]
+    runs = [
+        f"{run.label}: {', '.join(facts)}"
+        for run in (a, b)
+        if (facts := [run.host or "", moment(run.started_at) if run.started_at else ""]) != ["", ""]
+    ]
+    return f"{'; '.join([*cells, *runs, *only])}."
+
+
+def _changed(comparison: Comparison) -> list[str]:
+    """Return everything besides the factors in which the runs differ, the likeliest cause first."""
+    facts = [
         f"{change.fact}: {change.a.text} before, {change.b.text} now" for change in comparison.differences
     ]
-    one_sided = [
-        f"only in {run}: {listed(cells, MOST_CELLS_NAMED)}"
+    settings = dict.fromkeys(change.text for one in comparison.cells for change in one.settings)
+    return [*settings, *facts]
+
+
+def _one_sided(comparison: Comparison) -> list[str]:
+    return [
+        f"only in {run.label}: {listed(cells, MOST_CELLS_NAMED)}"
         for run, cells in ((comparison.a, comparison.only_a), (comparison.b, comparison.only_b))
         if cells
     ]
-    return [*changed, *one_sided]
+
+
+# ---------------------------------------------------------------- figures
 
 
 def figures_table(comparison: Comparison) -> Table:
@@ -87,7 +191,7 @@ Filled = tuple[Column, Callable[[CutComparison], str]]
 
 
 def _cuts(comparison: Comparison) -> Section:
-    barred = tuple(_warning(cut_words.comparison(one)) for one in comparison.cuts if one.reasons)
+    barred = tuple(Item(cut_words.comparison(one), tone="warning") for one in comparison.cuts if one.reasons)
     blocks = (Paragraph(CUTS_NOTE, style="note"), cuts_table(comparison), Items(barred))
     return Section("Cuts", blocks if comparison.cuts else ())
 

@@ -16,19 +16,23 @@ def has_speed(plan: Plan) -> bool:
     return bool(plan.trials) or plan.crash is None
 
 
-def lead(analysis: Analysis, started_at: str | None) -> tuple[Paragraph, ...]:
+def lead(analysis: Analysis) -> tuple[Paragraph, ...]:
     """Return what is shown below the question."""
     state = "" if analysis.complete else "Incomplete"
-    on = f" On {analysis.machine.host}" if analysis.machine else ""
-    begun = f", started {moment(started_at)}" if started_at else ""
-    made = f"{on}{begun}." if on else ""
-    whole = f"{progress(analysis)}; {design(analysis.plan)}"
+    whole, made = f"{progress(analysis)}; {design(analysis.plan)}", made_on(analysis)
     scaled = scale(analysis.plan)
     return (
         Paragraph(whole, lead=state, only="short"),
-        Paragraph(f"{whole}.{made if started_at else ''}", lead=state, only="full"),
+        Paragraph(f"{whole}.{f' {made}.' if made else ''}", lead=state, only="full"),
         *([Paragraph(scaled)] if scaled else []),
     )
+
+
+def made_on(analysis: Analysis) -> str:
+    """Return where and when a run was made: ``On bench1, started …``; empty if that is not known."""
+    if analysis.machine is None or analysis.started_at is None:
+        return ""
+    return f"On {analysis.machine.host}, started {moment(analysis.started_at)}"
 
 
 def moment(iso_time: str) -> str:

@@ -74,12 +74,16 @@ def of_verdict(analysis: Analysis, verdict: Verdict) -> list[HeldBack]:
 
 def in_short(held: Sequence[HeldBack]) -> str:
     """Return what holds both cells of a verdict back in one sentence; empty if no limit is established."""
+    said = held_by(held)
+    return f"Held back: {said}." if said else ""
+
+
+def held_by(held: Sequence[HeldBack]) -> str:
+    """Return the limits of both cells of a verdict; empty if none is established."""
     limits = {one.limit.limit for one in held}
     if limits <= {None}:
         return ""
-    if len(limits) == 1 and len(held) > 1:
-        return f"Held back: {_both(held)}."
-    return f"Held back: {'; '.join(map(_held, held))}."
+    return _both(held) if len(limits) == 1 and len(held) > 1 else "; ".join(map(_held, held))
 
 
 def _held(one: HeldBack) -> str:

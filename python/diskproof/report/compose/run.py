@@ -31,7 +31,6 @@ Figures = Mapping[str, Sequence[Figure]]
 def compose(
     analysis: Analysis,
     trials: Sequence[Trial] = (),
-    started_at: str | None = None,
     figures: Figures | None = None,
 ) -> Document:
     """Return the report of a run; trials and figures are shown on a page alone."""
@@ -60,7 +59,7 @@ def compose(
     return Document(
         name=plan.study,
         heading=plan.question,
-        lead=head.lead(analysis, started_at),
+        lead=head.lead(analysis),
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )

@@ -49,7 +49,7 @@ def against(one: Verdict) -> str:
 
 def comparison(one: CellComparison, runs: Comparison) -> str:
     """Return what became of a cell from one run to the other as a sentence."""
-    sentence = _outcome(one.outcome, runs.b, runs.a, one.ratio, runs.same_within)
+    sentence = _outcome(one.outcome, runs.b.label, runs.a.label, one.ratio, runs.same_within)
     if one.outcome == "not comparable":
         sentence += f": {one.reasons[0].text}"
     else:
@@ -60,7 +60,8 @@ def comparison(one: CellComparison, runs: Comparison) -> str:
 def further_reasons(one: Verdict | CellComparison) -> list[str]:
     """Return the reasons that the sentence does not give."""
     reasons = [reason.text for reason in one.reasons]
-    return reasons[1:] if one.outcome == "not comparable" else reasons
+    settings = [] if isinstance(one, Verdict) else [change.text for change in one.settings]
+    return [*(reasons[1:] if one.outcome == "not comparable" else reasons), *settings]
 
 
 EXTRAPOLATED = ", by partly extrapolated seconds"

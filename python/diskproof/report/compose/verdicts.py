@@ -1,6 +1,7 @@
 """The verdicts of a run and of a comparison."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Verdict
 from diskproof.report import ratio_scale
@@ -9,6 +10,8 @@ from diskproof.report.document import Item, Items, Line, Paragraph, Section, Ton
 from diskproof.report.intervals import bar
 from diskproof.results.plan import Plan
 from diskproof.wording import numbers
+
+Compared = TypeVar("Compared", Verdict, CellComparison)
 
 OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
     "faster": ("▲", "better"),
@@ -61,17 +64,20 @@ def _folded(verdicts: Sequence[Verdict], plan: Plan) -> Items:
     """Return one item for all inconclusive verdicts, and how many blocks would decide them."""
     named = [f"{verdict_words.against(one)}{verdict_words.conditions(one.held)}" for one in verdicts]
     text = f"{len(verdicts)} verdicts are inconclusive: {numbers.listed(named, MOST_NAMED)}"
+    mark, tone = OUTCOMES["inconclusive"]
+    folded = Item(text, mark, "inconclusive", tone=tone, lines=(Line(what_decides(verdicts, plan)),))
+    return Items((folded,), style="verdicts", only="short")
+
+
+def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
+    """Return what would decide inconclusive verdicts."""
     needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
     soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
     if plan.imported:
-        then = "more runs of each would narrow the intervals"
-    elif soon:
-        then = f"`blocks = {soon[-1]}` would probably decide {len(soon)} of them"
-    else:
-        then = "more blocks will hardly decide them: measure longer, on a quieter machine"
-    mark, tone = OUTCOMES["inconclusive"]
-    folded = Item(text, mark, "inconclusive", tone=tone, lines=(Line(then),))
-    return Items((folded,), style="verdicts", only="short")
+        return "more runs of each would narrow the intervals"
+    if soon:
+        return f"`blocks = {soon[-1]}` would probably decide {len(soon)} of them"
+    return "more blocks will hardly decide them: measure longer, on a quieter machine"
 
 
 def item(
@@ -108,12 +114,12 @@ def axis_words(plan: Plan) -> str:
     return f"ratio of {what} with its interval, logarithmic; at 1: the band of “the same”"
 
 
-def by_importance(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def by_importance(verdicts: Sequence[Compared]) -> list[Compared]:
     """Order verdicts: the largest effects first, then the same, the inconclusive and the not comparable."""
     return sorted(verdicts, key=_importance)
 
 
-def _importance(verdict: Verdict) -> tuple[int, float]:
+def _importance(verdict: Verdict | CellComparison) -> tuple[int, float]:
     ratio = verdict.ratio.estimate if verdict.ratio else 1.0
     effect = max(ratio, 1 / ratio) if ratio > 0 else float("inf")
     rank = list(OUTCOMES).index(verdict.outcome)
