@@ -453,3 +453,17 @@ def test_markup_in_names_is_text(mark: str) -> None:
     said = claim("disk", "ssd", value=25, says=mark, place=mark)
     (problem,) = outcome("percent-or-ratio", make_article(claims=[said])).problems
     assert problem.message.text.startswith(f"{mark}: “{mark}”")
+
+
+def test_reads_and_writes_have_a_rate_of_their_own_in_old_reports() -> None:
+    """sysbench 0.4 prints a rate of its reads and writes, without BEGIN and COMMIT."""
+    counts = Counts(
+        transactions=60, reads=840, writes=300, others=120, total=1260, seconds=60, tool="sysbench 0.4"
+    )
+    row = stated("ssd", figures={"statements_per_s": 19.0, "latency_mean_ms": 25.0}, counts=counts)
+    assert outcome("printed-figures-agree", with_stated(row)).state == "passed"
+    as_requests = change(row, figures={"requests_per_s": 19.0, "latency_mean_ms": 10_000.0})
+    assert outcome("printed-figures-agree", with_stated(as_requests)).state != "failed"
+    assert outcome("printed-littles-law", with_stated(as_requests)).state == "passed"
+    wrong = change(row, figures={"statements_per_s": 25.0})
+    assert outcome("printed-figures-agree", with_stated(wrong)).state == "failed"

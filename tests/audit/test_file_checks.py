@@ -152,6 +152,10 @@ def test_a_storage_with_a_place_for_logs_is_not_asked_for_them() -> None:
     }
 
 
+def test_rounds_need_writes() -> None:
+    assert "rounds" not in audit(change(made_load(), file_requests__syncs=0, writes=0))
+
+
 def test_few_rounds_of_syncs_are_told() -> None:
     assert audit(change(made_load(), file_requests__syncs=48))["rounds"].severity == "note"
     assert audit(change(made_load(), file_requests__syncs=0))["rounds"].severity == "warning"

@@ -519,6 +519,14 @@ def test_a_published_option_file_is_told_what_is_wrong_with_it() -> None:
     assert failed["idle-option"][0].startswith("`thread_pool_size` has no effect")
 
 
+def test_a_mix_of_durability_needs_a_setting_of_it() -> None:
+    assert outcome("mixed-durability", of("max_connections=500")).state == "does not apply"
+    answered = found_in("Variable_name\tValue\nmax_connections\t500\ninnodb_buffer_pool_size\t134217728\n")
+    (found,) = answered
+    assert isinstance(found, Settings)
+    assert outcome("mixed-durability", Configuration(found)).state == "cannot be told"
+
+
 # ---------------------------------------------------------------- the facts, held against real servers
 
 

@@ -1,12 +1,18 @@
 """Checks over whole runs: each finds its own fault, and a sound run is told nothing worse than a note."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
 
 from diskproof.audit.check import Run
 from diskproof.audit.registry import BARS_FROM, RUN_CHECKS, audit_run
+from diskproof.audit.sweep import unequal_runs
+from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding, Setting, Trial
+from support.cases.runs import imported
 from support.trials import (
     DISK_DEVICE,
     change,
@@ -15,6 +21,10 @@ from support.trials import (
     make_plan,
     make_trials,
     typical_rate,
+)
+
+RESULT = ImportedResult(
+    source=Source(file="a.txt", format="a tool"), name="one", load=load_of(make_trials(make_plan())[0])
 )
 
 
@@ -51,6 +61,33 @@ def test_every_run_check_has_its_words() -> None:
         "warning": {"confounding", "physics", "rate", "same-storage", "virtual-bytes"},
         "invalid": {"client", "errors", "lateness", "littles-law", "short"},
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("date of test", ("2012-05-09", "2012-05-10")),
+        ("number of clients", ("8", "16")),
+        ("terminals", ("8", "16")),
+        ("of", ("/ssd/file", "/hdd/file")),
+    ],
+)
+def test_runs_are_not_unequal_for_what_differs_in_any_two(name: str, values: tuple[str, str]) -> None:
+    run = imported({"hdd": 10.0, "ssd": 20.0})
+    told = {
+        trial.id: change(RESULT, asked={name: value, "bs": value if name == "bs" else "4k"})
+        for trial, value in zip(run.valid, values, strict=True)
+    }
+    assert unequal_runs.outcome(replace(run, results=told)).state == "passed"
+    other = {at: change(one, asked={"bs": one.asked[name]}) for at, one in told.items()}
+    assert unequal_runs.outcome(replace(run, results=other)).state == "failed"
+
+
+def test_a_time_that_is_the_figure_is_no_unequal_time() -> None:
+    run = imported({"hdd": 10.0, "ssd": 20.0}, seconds=300.0)
+    told = {trial.id: change(RESULT, asked={"max-requests": "1000"}) for trial in run.valid}
+    assert unequal_runs.outcome(run).state == "failed"
+    assert unequal_runs.outcome(replace(run, results=told)).state == "passed"
 
 
 def test_an_empty_run_is_audited() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from diskproof.audit.commits import durable_commits
+from diskproof.audit.figures import rate_arithmetic
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.load import littles_law
 from diskproof.importers.base import ImportRefusedError
@@ -139,3 +140,27 @@ def test_benchbase() -> None:
     }
     assert (one.load.latency_us.mean, one.load.latency_us.max) == (567, 12071)
     assert one.remarks == ["1743.3 of 1751.2 requests a second succeeded; the others were aborted or failed"]
+
+
+RECONNECTING = """transaction type: TPC-B (sort of)
+scaling factor: 10
+query mode: simple
+number of clients: 8
+number of threads: 2
+duration: 60 s
+number of transactions actually processed: 24000
+latency average: 18.000 ms
+latency stddev: 4.000 ms
+tps = 400.000000 (including connections establishing)
+tps = 444.444444 (excluding connections establishing)
+"""
+
+
+def test_pgbench_that_connects_again_each_time_is_no_error() -> None:
+    (old,) = found_in(RECONNECTING)
+    assert isinstance(old, ImportedResult)
+    assert old.load.transactions_per_s == 400.0
+    assert rate_arithmetic.outcome(evidence_of(old)).state == "passed"
+    assert littles_law.outcome(evidence_of(old)).state == "does not apply"
+    (new,) = results_in("pgbench-connect.txt")
+    assert littles_law.outcome(evidence_of(new)).state == "does not apply"

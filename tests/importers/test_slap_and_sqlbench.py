@@ -103,3 +103,27 @@ def test_the_output_of_one_test() -> None:
     assert found.load.rests_on_estimates()
     assert "drop table" in operations
     assert found.levels["server"] == "MySQL 5.5.36 34.1 rel34.1 log"
+
+
+def test_a_cut_table_is_not_added_up(tmp_path: Path) -> None:
+    path = tmp_path / "RUN-mysql"
+    whole = (OUTPUTS / "sqlbench-run.txt").read_text()
+    path.write_text(whole[: whole.index("select_big_str")])
+    (found,) = results_of(path)
+    assert found.load.figure("seconds") == 214, "the times of its tests"
+    assert any("its table is cut: it has no TOTALS" in remark for remark in found.remarks)
+    path.write_text(whole.replace("drop_index ", "drop_index2").replace("17.00    0.02", "7.00    0.02"))
+    (found,) = results_of(path)
+    assert any("add up to 163 s, its TOTALS are 173 s" in remark for remark in found.remarks)
+
+
+def test_nothing_is_counted_twice(tmp_path: Path) -> None:
+    path = tmp_path / "both"
+    head, table = (OUTPUTS / "sqlbench-run.txt").read_text().split("Totals per operation:")
+    path.write_text(head + head[head.index("alter-table") :])
+    (found,) = results_of(path)
+    assert found.load.figure("seconds") == 214
+    assert table
+    test = (OUTPUTS / "sqlbench-test-insert.txt").read_text()
+    path.write_text((test[test.index("Time for insert") :]) * 2)
+    assert [one.load.figure("seconds") for one in results_of(path)] == [4198.0, 4198.0]

@@ -100,7 +100,9 @@ class Verdict(Record):
     cell: str
     baseline_cell: str
     ratio: Interval | None
-    """Speed of ``level`` over speed of ``baseline``, paired by block: throughputs, or times turned over."""
+    """Speed of ``level`` over speed of ``baseline``, paired by block: throughputs, or times turned over.
+
+    Imported results are not paired."""
     p_adjusted: float | None
     """Two-sided p of ratio = 1, after Holm over all verdicts of the run."""
     outcome: Outcome

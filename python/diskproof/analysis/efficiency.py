@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from diskproof.analysis.answers import Efficiency
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.results.plan import Cell
-from diskproof.stats.intervals import geometric_mean_interval, paired_ratio
+from diskproof.stats.intervals import geometric_mean_interval
 
 MB = 1e6
 
@@ -33,16 +33,13 @@ def _of_storage(gathered: Gathered, storage: str, peak: Cell) -> Iterator[Effici
         if cell.storage != storage or not cell.has_server or gathered.bars(cell, peak):
             continue
         moved = {one.trial.block: rate for one in gathered.valid(cell) if (rate := _moved(one))}
-        blocks = sorted(moved.keys() & could.keys())
-        if blocks:
-            rates = [moved[block] for block in blocks]
-            peaks = [could[block] for block in blocks]
+        if share := gathered.ratio(moved, could):
             yield Efficiency(
                 cell=cell,
                 peak_cell=peak.id,
-                moved_mb_per_s=geometric_mean_interval(rates),
-                peak_mb_per_s=geometric_mean_interval(peaks),
-                share=paired_ratio(rates, peaks).interval,
+                moved_mb_per_s=geometric_mean_interval([*moved.values()]),
+                peak_mb_per_s=geometric_mean_interval([*could.values()]),
+                share=share.interval,
             )
 
 

@@ -20,7 +20,7 @@ from diskproof.results.machine import Machine
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import SEVERITIES, Finding, Severity, Trial
 from diskproof.stats.groups import grouped
-from diskproof.stats.intervals import geometric_mean_interval
+from diskproof.stats.intervals import RatioTest, geometric_mean_interval, independent_ratio, paired_ratio
 from diskproof.wording import Message, say, together, without_figures
 
 
@@ -98,6 +98,17 @@ class Gathered:
         metric = self.plan.metric(cell)
         speeds = {one.trial.block: one.load.speed(metric, parts) for one in self.valid(cell)}
         return {block: speed for block, speed in speeds.items() if speed is not None}
+
+    def ratio(self, above: Mapping[int, float], below: Mapping[int, float]) -> RatioTest | None:
+        """Return one positive figure over another, both by block; None if no trials can be compared.
+
+        Pairs are of one block. Nothing says which of another tool's runs belong together: those are not
+        paired, because the order of the files would change the interval.
+        """
+        if self.plan.imported:
+            return independent_ratio([*above.values()], [*below.values()]) if above and below else None
+        blocks = sorted(above.keys() & below.keys())
+        return paired_ratio([above[at] for at in blocks], [below[at] for at in blocks]) if blocks else None
 
     def rests_on_estimates(self, cells: Collection[Cell], parts: Collection[str] | None) -> bool:
         """Tell whether the seconds of a job are extrapolated in a valid trial of these cells."""

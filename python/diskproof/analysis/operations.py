@@ -6,7 +6,7 @@ from diskproof.analysis.answers import OperationAnswer, OperationFigure
 from diskproof.analysis.gather import Audited, Gathered
 from diskproof.results.load import Operation
 from diskproof.results.plan import Cell
-from diskproof.stats.intervals import Interval, geometric_mean_interval, paired_ratio
+from diskproof.stats.intervals import Interval, geometric_mean_interval
 
 
 def answer_operations(gathered: Gathered) -> list[OperationAnswer]:
@@ -25,7 +25,7 @@ def _answer(gathered: Gathered, cells: Sequence[Cell], key: str, part: Operation
         test=part.test,
         name=part.name,
         cells={cell_id: _figure(list(parts.values())) for cell_id, parts in found.items() if parts},
-        ratio=_ratio(*found.values()) if len(cells) == 2 else None,
+        ratio=_ratio(gathered, *found.values()) if len(cells) == 2 else None,
     )
 
 
@@ -44,16 +44,13 @@ def _figure(parts: Sequence[Operation]) -> OperationFigure:
     )
 
 
-def _ratio(one: dict[int, Operation], other: dict[int, Operation]) -> Interval | None:
+def _ratio(gathered: Gathered, one: dict[int, Operation], other: dict[int, Operation]) -> Interval | None:
     """Return the speed of the second over that of the first: seconds, turned over."""
-    pairs = [
-        (first, second)
-        for block in sorted(one.keys() & other.keys())
-        if (first := one[block].whole_s) and (second := other[block].whole_s)
-    ]
-    if not pairs:
-        return None
-    return paired_ratio([first for first, _ in pairs], [second for _, second in pairs]).interval
+    first, second = (
+        {block: part.whole_s for block, part in parts.items() if part.whole_s} for parts in (one, other)
+    )
+    test = gathered.ratio(first, second)
+    return test.interval if test else None
 
 
 def _parts(one: Audited) -> list[Operation]:

@@ -9,7 +9,7 @@ from diskproof.analysis.limits.difference import difference_of
 from diskproof.audit.run import compared_cells
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Plan
-from diskproof.stats.intervals import Interval, RatioTest, blocks_needed, paired_ratio
+from diskproof.stats.intervals import Interval, RatioTest, blocks_needed
 from diskproof.stats.multiple import holm
 from diskproof.wording import Message, counted, say, share
 
@@ -84,12 +84,11 @@ def decide(ratio: Interval, p_adjusted: float | None, same_within: float) -> Out
 def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> Pair:
     parts = gathered.parts(baseline) & gathered.parts(cell)
     below, above = gathered.speeds(baseline, parts or None), gathered.speeds(cell, parts or None)
-    blocks = sorted(below.keys() & above.keys())
-    reasons = list(too_few_pairs(gathered, baseline, cell, len(blocks)))
+    test = gathered.ratio(above, below)
+    reasons = list(too_few_pairs(gathered, baseline, cell, test.interval.n if test else 0))
     reasons += gathered.bars(baseline, cell)
     if reasons:
         return Pair(factor, baseline, cell, None, reasons)
-    test = paired_ratio([above[block] for block in blocks], [below[block] for block in blocks])
     left_out = (gathered.parts(baseline) | gathered.parts(cell)) - parts
     return Pair(
         factor,

@@ -244,7 +244,7 @@ class Check(Generic[Subject]):
 
     def remedy_of(self, problem: Problem, *, imported: bool) -> Message:
         """Return what to do: of another tool's result never in the words of a study file."""
-        if imported and self.elsewhere:
+        if imported and self.elsewhere and problem.remedy != "":
             return as_message(self.elsewhere)
         return as_message(self.remedy if problem.remedy is None else problem.remedy)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from diskproof.audit.check import Configuration, Problem, Said, Untold, check, warning
+from diskproof.audit.check import Apart, Configuration, Problem, Said, Untold, check, warning
 from diskproof.audit.configuration import effective, is_whole, server_of, untold_series
 from diskproof.families import Family, of
 from diskproof.families.durability import at_risk
@@ -29,6 +29,14 @@ def mixed_durability(configuration: Configuration) -> Iterator[Said]:
     """Find settings of durability that contradict each other or the level's name."""
     yield from untold_series(configuration)
     values, servers = effective(configuration), possible_servers(configuration)
+    if not any(name in values for one in servers for name in of(one.family).needs(values)):
+        untold = configuration.observed or configuration.settings.observed
+        yield (
+            Untold("the settings of durability")
+            if untold
+            else Apart("it leaves them to the server's defaults")
+        )
+        return
     found = [list(of(one.family).contradictions(values, one)) for one in servers]
     sure = [message for message in found[0] if all(message in other for other in found)]
     yield from (Problem("warning", message) for message in sure)

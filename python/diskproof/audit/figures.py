@@ -249,8 +249,8 @@ def iterations(evidence: Evidence) -> Iterator[Said]:
     "estimates",
     reason="A sum with many estimated seconds is a forecast. A skipped test is in no sum, so the sums of two "
     "servers are of different work.",
-    remedy="a higher time limit (`--time-limit`), and compare operation by operation, without the estimated "
-    "and the skipped ones",
+    remedy="a higher time limit (`--time-limit`), or compare operation by operation, without the estimated "
+    "ones",
     source="sql-bench's README: estimated times are marked with +, and grow with the work that was left out",
 )
 def estimates(evidence: Evidence) -> Iterator[Said]:
@@ -272,6 +272,7 @@ def estimates(evidence: Evidence) -> Iterator[Said]:
     if skipped := [part.key for part in parts if part.skipped]:
         yield warning(
             "{skipped} of {parts} were skipped, and are in no sum: {names}",
+            "compare only the parts that both sides ran, and add those up",
             skipped=len(skipped),
             parts=count_of(len(parts), "part"),
             names=list(dict.fromkeys(skipped)),

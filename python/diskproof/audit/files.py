@@ -161,10 +161,13 @@ def arrived(evidence: Evidence) -> Iterator[Said]:
     "of one kind.",
     remedy="a longer `measure_s`, in `[workloads.NAME]` or in `[design]`",
     source="arithmetic: half a round in ten is 5% of the time",
+    elsewhere="measure longer",
 )
 def rounds(evidence: Evidence) -> Iterator[Said]:
     """Find phases of few rounds. A round is a number of requests and a sync of every file."""
     moved = evidence.bare_files
+    if evidence.load.writes == 0:
+        raise NothingToCheckError("nothing was written")
     if not recorded(moved.sync_every, "how often files were synced"):
         raise NothingToCheckError("no file was synced between requests")
     done = recorded(moved.syncs, "the number of syncs") / recorded(moved.files, "the number of files")

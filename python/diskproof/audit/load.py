@@ -99,9 +99,7 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
         yield from busy_threads(evidence)
         return
     if evidence.metric != "transactions_per_s" or _is_paced(evidence.result):
-        raise NothingToCheckError(
-            "clients rest: between transactions at a set rate, or between parts of a job"
-        )
+        raise NothingToCheckError("clients rest or connect: between transactions, or between parts of a job")
     latency, clients = recorded(load.latency_us, "the mean latency"), load.known_clients
     in_service = load.transactions_per_s * latency.mean / 1e6
     off = abs(in_service / clients - 1)
@@ -157,9 +155,11 @@ def _in_statements(load: LoadResult) -> float:
 
 
 def _is_paced(result: ImportedResult | None) -> bool:
-    """Tell whether another tool was asked for a rate: its clients rest between transactions."""
+    """Tell whether another tool's clients rest, at a set rate, or connect between transactions."""
     if result is None:
         return False
+    if "connecting" in result.asked:
+        return True
     return result.load.rate is not None or any(result.asked.get(name, "0") not in UNPACED for name in RATES)
 
 

@@ -1,6 +1,6 @@
 """Checks of compared results: the level of clients, digits that hide a difference, unequal runs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from diskproof.audit.check import NothingToCheckError, Problem, Run, Said, Untold, check, warning
 from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared_cells, nothing_compared
@@ -17,6 +17,15 @@ runs."""
 COARSE = 0.02
 """Half of the last printed digit as a share of the figure; above it, rounding is reported. A judgement: it is
 then near the 3% that count as "the same"."""
+
+OUTCOMES = ("comments", "time", "max-time", "duration", "runtime", "filename", "if", "of")
+"""Options that differ between any two runs, as dates do, or that another figure already says."""
+
+OF_CLIENTS = ("threads", "num-threads", "clients", "number of clients", "number of threads", "terminals")
+"""Options that the number of clients is."""
+
+OF_WORK = ("number of transactions per client", "events", "max-requests", "loops", "io_size")
+"""Options that end a run when so much is done: its time is then what was measured."""
 
 _Side = tuple[Cell, list[Trial]]
 """A cell of a comparison with its trials."""
@@ -187,13 +196,24 @@ def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[Messag
     if tool and tools and tool != tools:
         yield differ("the tool", tool, tools)
     a, b = (trial.load.seconds if trial.load else None for trial in (one, other))
-    steady = one.load is not None and not one.load.operations and not one.load.iterations
-    if steady and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
-        yield differ("the time measured", seconds(a), seconds(b))
     asked = [run.results[trial.id].asked if trial.id in run.results else {} for trial in (one, other)]
+    timed = all(_is_timed(trial, told) for trial, told in zip((one, other), asked, strict=True))
+    if timed and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
+        yield differ("the time measured", seconds(a), seconds(b))
     for name in sorted(asked[0].keys() & asked[1].keys()):
-        if asked[0][name] != asked[1][name] and name not in {factor, "threads", "clients", "time"}:
+        if asked[0][name] == asked[1][name] or name in {factor, *OF_CLIENTS}:
+            continue
+        if not (name in OUTCOMES or name.startswith("date")):
             yield differ(f"`{name}`", asked[0][name], asked[1][name])
+
+
+def _is_timed(trial: Trial, asked: Mapping[str, str]) -> bool:
+    """Tell whether somebody chose how long a result was measured: a job's time is its figure."""
+    load = trial.load
+    if load is None or load.operations or load.iterations or "seconds" in load.derived:
+        return False
+    one_pass = load.file_requests is not None and load.file_requests.one_pass
+    return not one_pass and not any(asked.get(name, "0") != "0" for name in OF_WORK)
 
 
 def _tool(trial: Trial) -> str | None:

@@ -27,7 +27,9 @@ UNTOLD = "not told"
 SAME_WITHIN = 0.03
 """The band that counts as "the same"; diskproof's own default for a study."""
 
-"""Name of the finding that holds a result's remarks."""
+FARTHEST = 2.0
+"""Ratio of two figures above which they are no repeats, however alike their options. A judgement: a post
+shows outputs because they differ."""
 
 
 @dataclass
@@ -102,7 +104,7 @@ def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]
         if _metric(one) is None
     ]
     levels = [_levels(result, {**by_path[result.source.file], **result.levels}) for result, _ in measured]
-    variants = _variants([result for result, _ in measured], levels)
+    variants = _variants(measured, levels)
     several = {
         result.source.file for (result, _), variant in zip(measured, variants, strict=True) if variant > 1
     }
@@ -130,17 +132,28 @@ def _clients_by_file(results: Sequence[ImportedResult]) -> dict[str, int]:
     }
 
 
-def _variants(results: Sequence[ImportedResult], levels: Sequence[dict[Factor, str]]) -> list[int]:
+def _variants(
+    measured: Sequence[tuple[ImportedResult, Metric]], levels: Sequence[dict[Factor, str]]
+) -> list[int]:
     """Return the number of each result, from 1, among those of its file with the same levels.
 
     Results of one file that are alike are one variant: the same cell, measured again.
     """
-    known: dict[tuple[str, ...], dict[object, int]] = {}
+    known: dict[tuple[str, ...], list[tuple[object, float]]] = {}
     variants = []
-    for result, told in zip(results, levels, strict=True):
-        alike = known.setdefault((result.source.file, *told.values()), {})
-        variants.append(alike.setdefault(_likeness(result), len(alike) + 1))
+    for (result, metric), told in zip(measured, levels, strict=True):
+        first = known.setdefault((result.source.file, *told.values()), [])
+        likeness, figure = _likeness(result), result.load.figure(metric) or 0.0
+        places = (at for at, one in enumerate(first) if one[0] == likeness and _near(one[1], figure))
+        place = next(places, len(first))
+        if place == len(first):
+            first.append((likeness, figure))
+        variants.append(place + 1)
     return variants
+
+
+def _near(one: float, other: float) -> bool:
+    return max(one, other) <= FARTHEST * min(one, other)
 
 
 def _metric(result: ImportedResult) -> Metric | None:
@@ -196,7 +209,7 @@ def _likeness(result: ImportedResult) -> object:
     asked = {name: value for name, value in result.asked.items() if not name.startswith("date")}
     if result.source.tool is None and not asked:
         return result.source.line, result.name
-    return result.source.tool, tuple(sorted(asked.items()))
+    return result.source.tool, result.heading, tuple(sorted(asked.items()))
 
 
 def _whole(told: str | None) -> int | None:

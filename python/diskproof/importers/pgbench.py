@@ -40,6 +40,10 @@ READS_ONLY = "select only"
 PREFERRED = ("without initial connection time", "excluding connections establishing", "including")
 """Which of its two rates is of clients at work; with ``-C`` there is only one, which includes connecting."""
 
+CONNECTING = 0.02
+"""Share of the rate by which the two may differ. With more, clients connected for a visible part of the time
+(before version 14 nothing else shows ``-C``). Only the rate that includes it is then count over time."""
+
 LIMITED = "rate limit schedule lag"
 """Printed only with ``--rate``: transactions then come at set times, and clients rest between them."""
 
@@ -125,12 +129,14 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
     script = told.figures["transaction type"][1].removeprefix("<builtin: ").removesuffix(">")
     done = _count(text, told, PROCESSED)
     clients = _count(text, told, "number of clients")
-    rate = _rate(text, told)
+    rate, connecting = _rate(text, told)
     remarks = [f"{name} {value}" for name, (_, value) in told.figures.items() if name.startswith(REMARKED)]
     if told.statements:
         remarks.append(f"mean ms of each statement: {', '.join(told.statements)}")
     if LIMITED in told.figures:
         remarks.append("it was held to a rate: the number of clients at work at a time is not known")
+    if connecting:
+        remarks.append("clients connected for a visible part of the time, which its rate includes")
     seconds = _figure(text, told, "duration")
     derived: list[Derived] = []
     if seconds is None and done and rate:
@@ -159,6 +165,7 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
         asked={
             **{name: told.figures[name][1] for name in ASKED if name in told.figures},
             **({"rate limit": "set"} if LIMITED in told.figures else {}),
+            **({"connecting": "in the rate"} if connecting else {}),
         },
         interval_s=_interval_s(told.progress),
         intervals_per_s=[number(text, one.line, one.tps, "a rate") for one in told.progress],
@@ -183,12 +190,19 @@ def _interval_s(progress: list[_Moment]) -> float | None:
     return round(median(steps), 3)
 
 
-def _rate(text: Text, told: _Told) -> float:
-    for wanted in PREFERRED:
-        for which, (line, tps) in told.rates.items():
-            if which.startswith(wanted):
-                return number(text, line, tps, "tps")
-    raise broken(text, told.line, "pgbench's summary that begins here has no rate (`tps = ...`)")
+def _rate(text: Text, told: _Told) -> tuple[float, bool]:
+    """Return the rate, and whether it includes a visible time of connecting."""
+    rates = [
+        number(text, line, tps, "tps")
+        for wanted in PREFERRED
+        for which, (line, tps) in told.rates.items()
+        if which.startswith(wanted)
+    ]
+    if not rates:
+        raise broken(text, told.line, "pgbench's summary that begins here has no rate (`tps = ...`)")
+    if len(rates) > 1 and rates[0] > rates[-1] * (1 + CONNECTING):
+        return rates[-1], True
+    return rates[0], "average connection time" in told.figures
 
 
 def _latency(text: Text, told: _Told, done: int | None, remarks: list[str]) -> Latency | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.duplicates import without_copies
+from diskproof.importers.heading import heading_above
 from diskproof.importers.registry import FORMATS
 from diskproof.importers.unread import known_by_sight
 from diskproof.reading import MIB, read_bytes
@@ -69,7 +70,7 @@ def read_file(path: Path) -> list[Found]:
             except ImportRefusedError as refusal:
                 refusals.append(refusal)
     if found:
-        return [_remarked(one, remarks) for one in sorted(found, key=lambda one: one.source.line)]
+        return [_remarked(one, text, remarks) for one in sorted(found, key=lambda one: one.source.line)]
     if refusals:
         raise refusals[0]
     if told := known_by_sight(text):
@@ -162,11 +163,12 @@ def _all_of(form: Format, text: Text) -> list[Found]:
     return found
 
 
-def _remarked(found: Found, remarks: list[str]) -> Found:
-    """Return a result with the remarks from reading its file; other things have no place for them."""
-    if not remarks or not isinstance(found, ImportedResult):
+def _remarked(found: Found, text: Text, remarks: list[str]) -> Found:
+    """Return a result with its heading and the remarks about its file; others have no place for them."""
+    if not isinstance(found, ImportedResult):
         return found
-    return found.model_copy(update={"remarks": [*found.remarks, *remarks]})
+    heading = heading_above(text, found.source.line)
+    return found.model_copy(update={"heading": heading, "remarks": [*found.remarks, *remarks]})
 
 
 def _known_formats() -> str:

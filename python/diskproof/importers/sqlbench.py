@@ -43,6 +43,8 @@ _ROW = re.compile(
 )
 """A row of "Totals per operation": name, seconds, usr, sys, cpu, tests, and marks: + estimated, ? wrong."""
 
+_TOTALS = re.compile(r"(?<!\S)TOTALS\s{1,80}(?P<seconds>\d{1,12}\.\d\d)\s")
+
 _TIME = re.compile(
     r"(?P<estimated>Estimated )?time (?:to|for) (?P<name>[A-Za-z][\w+ -]{0,60}?) ?"
     rf"\((?P<planned>\d{{1,12}})(?::\d{{1,15}})*\):? +{_SECS}",
@@ -97,10 +99,12 @@ def _read(text: Text) -> Iterator[Found]:
 
 def _sections(content: str) -> Iterator[tuple[int, int]]:
     """Yield the first and last line of each RUN file and each test's output; an excerpt has no beginning."""
-    begins = sorted({found.start() for pattern in (_RUN, _TEST) for found in pattern.finditer(content)})
-    if not begins:
-        begins = [0]
-    yield from zip(begins, [*begins[1:], len(content)], strict=True)
+    begins = {found.start() for pattern in (_RUN, _TEST) for found in pattern.finditer(content)}
+    if not _RUN.search(content):  # a test's total ends its output: what follows is another one's
+        ends = [found.end() for found in _WHOLE.finditer(content)]
+        begins |= {0, *(end for end in ends if _TIME.search(content, end))}
+    places = sorted(begins)
+    yield from zip(places, [*places[1:], len(content)], strict=True)
 
 
 class _Section:
@@ -112,16 +116,19 @@ class _Section:
         self._ends = [found.start() for found in re.finditer("\n", self.content)]
 
     def run(self) -> ImportedResult | None:
-        """Return the result of a RUN file: its table, or its tests' times if the table is missing."""
-        totals = [
-            self._operation(found, found["test"], "total", 1)
-            for found in _TOTAL_OF_TEST.finditer(self.content)
-        ]
+        """Return the result of a RUN file: its table, or its tests' times if the table is missing or cut."""
+        by_test = {found["test"]: found for found in reversed(list(_TOTAL_OF_TEST.finditer(self.content)))}
+        totals = [self._operation(by_test[test], test, "total", 1) for test in reversed(by_test)]
         rows, marks = self._rows()
         skipped = self._skipped()
         if not rows and not totals:
             return None
         remarks = [f"the test {one.test} was skipped: {one.skipped}" for one in skipped]
+        if rows and (cut := self._why_cut(rows)):
+            remarks.append(
+                f"its table is cut: {cut}" + ("; the times of its tests are read" if totals else "")
+            )
+            rows = [] if totals else rows
         if rows and totals:
             told = ", ".join(f"{one.test} {one.seconds:g} s" for one in totals)
             remarks.append(f"its tests took: {told}")
@@ -189,6 +196,16 @@ class _Section:
                     operation = operation.model_copy(update=estimated)
             rows.setdefault(operation.name, operation)
         return list(rows.values()), marks
+
+    def _why_cut(self, rows: Sequence[Operation]) -> str | None:
+        """Return why a table is not whole: its last row, ``TOTALS``, is the sum of the others."""
+        told = _TOTALS.search(self.content, self.content.find("Totals per operation"))
+        if told is None:
+            return "it has no TOTALS"
+        sum_s, total_s = sum(one.whole_s or 0.0 for one in rows), float(told["seconds"])
+        if abs(sum_s - total_s) <= HALF_DIGIT_S:
+            return None
+        return f"its rows add up to {sum_s:g} s, its TOTALS are {total_s:g} s"
 
     def _timed(self, found: re.Match[str], test: str) -> Operation:
         """Return one timed operation; of an estimated one what was really done, if printed."""

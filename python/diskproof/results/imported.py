@@ -44,6 +44,8 @@ class ImportedResult(Record):
     """Which that is: ``"95"``, or ``"mean"``."""
     warm_up_s: float | None = None
     """None: no warm-up is recorded."""
+    heading: str = ""
+    """The words that stand above the output in its file, if it is part of a post or of notes."""
     remarks: list[str] = []
     """What the tool itself said about the result, in short: estimated times, skipped tests, warnings."""
 

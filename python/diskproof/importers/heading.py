@@ -1,0 +1,40 @@
+"""The words above an output: in a post or in notes they say what was changed, and the output does not."""
+
+import re
+
+from diskproof.importers.base import Text
+
+FARTHEST_LINES = 8
+"""So many lines above an output its heading may stand, with a command and empty lines between."""
+
+_SHELL = re.compile(
+    r"^\W*(?:\[[^\]]*\]\s*)?\W*(?:[\w.@~:/-]{1,60}[$#%>]\s|(?:sudo|time|\./)|\w+=\S|.*\s--?\w)"
+)
+"""A prompt, a command with its options, or a variable that is set for one."""
+
+_OUTPUT = re.compile(r"pgbench \(|starting vacuum|progress: |pgbench: |\d+\+\d+ \w")
+"""What pgbench and dd print above the line by which their outputs are found."""
+
+_FIGURE = re.compile(r"[:=|]\s*-?[\d.]|\d[\d.]*\s*(?:[kMG]i?B|ms|us|ns|s|%)\b|\d/s|\d{2}:\d{2}")
+"""A line of figures belongs to an output."""
+
+_REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|pass)?\W{0,2}\d{1,4}\b|\W+")
+"""What differs between the headings of repeats, and what only frames them."""
+
+_WORDS = re.compile(r"[^\W\d_]{2,}")
+
+
+def heading_above(text: Text, line: int) -> str:
+    """Return the words of the heading above an output that begins at a line, from 1; empty if there is none.
+
+    Repeats have one heading: numbers of runs are left out.
+    """
+    above = text.lines[max(0, line - 1 - FARTHEST_LINES) : line - 1]
+    for said in reversed(above):
+        plain = said.strip()
+        if not plain or plain.startswith("```") or _OUTPUT.match(plain) or _SHELL.match(plain):
+            continue
+        if _FIGURE.search(plain) or not _WORDS.search(plain):
+            return ""
+        return _REPEAT.sub(" ", plain.casefold()).strip()
+    return ""

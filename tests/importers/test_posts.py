@@ -1,0 +1,82 @@
+"""Outputs that stand in one post: repeats of one thing, or results that somebody compares."""
+
+from pathlib import Path
+
+import pytest
+
+from diskproof.analysis.analyse import analyse
+from diskproof.importers.assemble import assemble
+from diskproof.importers.read import read_file
+from diskproof.results.imported import ImportedResult
+from support.samples import SAMPLES
+
+ONE = """transaction type: TPC-B (sort of)
+scaling factor: 10
+query mode: simple
+number of clients: 8
+number of threads: 2
+duration: 60 s
+number of transactions actually processed: {done}
+tps = {rate} (including connections establishing)
+tps = {rate} (excluding connections establishing)
+"""
+
+
+def output(rate: int) -> str:
+    return ONE.format(done=rate * 60, rate=f"{rate}.000000")
+
+
+def cells_of(tmp_path: Path, post: str) -> list[int]:
+    """Return how many trials each cell of a post has."""
+    path = tmp_path / "post.txt"
+    path.write_text(post)
+    plan, trials, _ = assemble(read_file(path), "test")
+    return [sum(trial.cell == cell.id for trial in trials) for cell in plan.cells]
+
+
+def test_outputs_below_one_another_are_repeats(tmp_path: Path) -> None:
+    assert cells_of(tmp_path, output(500) + output(520) + output(510)) == [3]
+    numbered = "".join(f"\n## Run {at}\n$ pgbench -c 8 -T 60\n{output(500 + at)}" for at in (1, 2, 3))
+    assert cells_of(tmp_path, numbered) == [3]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("## SSD\n", "## HDD\n"),
+        ("With the cache on:\n\n```\n$ pgbench -c 8 -T 60 bench\n", "```\nWith the cache off:\n```\n"),
+        ("# the old kernel\nroot@db:~# pgbench -c 8\n", "# the new one\nroot@db:~# pgbench -c 8\n"),
+    ],
+)
+def test_outputs_under_different_headings_are_no_repeats(tmp_path: Path, first: str, second: str) -> None:
+    assert cells_of(tmp_path, first + output(500) + second + output(520)) == [1, 1]
+
+
+def test_outputs_that_are_far_apart_are_no_repeats(tmp_path: Path) -> None:
+    assert cells_of(tmp_path, output(500) + output(14_000)) == [1, 1]
+    assert cells_of(tmp_path, output(500) + output(14_000) + output(510)) == [2, 1]
+
+
+def test_what_a_tool_prints_above_its_summary_is_no_heading(tmp_path: Path) -> None:
+    path = tmp_path / "post.txt"
+    path.write_text("Disk:\n\n" + (SAMPLES / "pgbench-steady.txt").read_text())
+    (one,) = read_file(path)
+    assert isinstance(one, ImportedResult)
+    assert one.heading in {"disk", ""}
+
+
+def test_the_order_of_files_does_not_change_an_interval(tmp_path: Path) -> None:
+    found = []
+    for side, rates in (("ssd", (500, 520, 540)), ("hdd", (250, 260, 270))):
+        for at, rate in enumerate(rates, start=1):
+            path = tmp_path / f"{side}-run{at}.txt"
+            path.write_text(output(rate))
+            found += read_file(path)
+    orders = [found, [*found[:3], found[5], found[3], found[4]]]
+    intervals = []
+    for order in orders:
+        plan, trials, _ = assemble(order, "test")
+        (verdict,) = analyse(plan, None, trials, {}).verdicts
+        assert verdict.ratio
+        intervals.append((verdict.ratio.low, verdict.ratio.high))
+    assert intervals[0] == pytest.approx(intervals[1])
