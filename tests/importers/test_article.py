@@ -134,7 +134,8 @@ def test_an_option_file_and_single_options_are_settings() -> None:
 
 def test_a_fact_of_several_is_open() -> None:
     (conditions,) = read(SOUND).conditions
-    assert (conditions.facts, conditions.open_facts) == ({"disk": "flash"}, {"type": ["m3", "i2"]})
+    assert conditions.facts == {"disk": "flash", "type": ["m3", "i2"]}
+    assert conditions.told == {"disk": "flash"}
 
 
 def test_tests_of_one_job_are_one_result() -> None:
@@ -264,7 +265,7 @@ source = "its data sheet"
 """
     )
     (peak,), (promise,) = article.peaks, article.specified
-    assert (peak.block_bytes, peak.order, peak.taken_for) == (4096, "random", "the peak of each device")
+    assert (peak.block, peak.order, peak.taken_for) == (4096, "random", "the peak of each device")
     assert (promise.most, promise.source) == (300, "its data sheet")
     assert article.stated[0].counts
     assert (article.stated[0].counts.client_mean, article.stated[0].counts.client_stddev) == (250, 12.5)

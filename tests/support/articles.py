@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import ByteSize
+
 from diskproof.results.article import (
     Alike,
     Article,
@@ -95,6 +97,8 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
         source=Source(file="post.toml", format="article"),
         title="Two media",
         by="A. N. Author, 2001",
+        tools=["sysbench 1.0.17"],
+        asked_clients=[10],
         procedure=Procedure(
             repeats=5,
             chosen="mean",
@@ -104,8 +108,6 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
             randomised=True,
             warm_up_s=30,
             measured_s=150,
-            tools=["sysbench 1.0.17"],
-            asked_clients=[10],
             place="page 2",
         ),
         conditions=[
@@ -140,14 +142,14 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
         data=[
             DataSize(
                 workload="oltp",
-                data_bytes=8 * 2**30,
-                memory_bytes=2**30,
+                data=ByteSize(8 * 2**30),
+                memory=ByteSize(2**30),
                 of="the buffer pool",
                 derived="10 tables of a million rows",
                 place="page 2",
             )
         ],
-        peaks=[Peak(workload="dd", direction="write", block_bytes=2**20, direct=True, place="page 3")],
+        peaks=[Peak(workload="dd", direction="write", block=ByteSize(2**20), direct=True, place="page 3")],
         specified=[
             Specified(
                 storage="ssd", workload="dd", measure="megabytes_per_s", most=410.0, source="its data sheet"
@@ -183,7 +185,7 @@ def with_random_writes(storage: str, rate: float) -> Article:
             workload=f"random-{direction}",
             direction=direction,
             order="random",
-            block_bytes=4096,
+            block=ByteSize(4096),
             direct=True,
             place="page 3",
         )
@@ -196,7 +198,7 @@ def with_random_writes(storage: str, rate: float) -> Article:
     return change(article, stated=[*article.stated, *rows], peaks=[*article.peaks, *peaks])
 
 
-def with_conditions(level: str, facts: dict[str, str], **changes: Any) -> Article:
+def with_conditions(level: str, facts: dict[str, str | list[str]], **changes: Any) -> Article:
     """Return the sound article with other facts at one level."""
     article = make_article()
     conditions = [

@@ -32,10 +32,10 @@ def _by_factor(article: Article) -> dict[Factor, list[Conditions]]:
 
 def _different(levels: list[Conditions], *, limits: bool) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield each fact that differs between levels but is not under test, with each level's value."""
-    names = dict.fromkeys(name for one in levels for name in one.facts)
+    names = dict.fromkeys(name for one in levels for name in one.told)
     tested = {name for one in levels for name in one.under_test} | {DIRECTORY, MOUNTED}
     for name in names:
-        told = [(one.level, one.facts[name]) for one in levels if name in one.facts]
+        told = [(one.level, one.told[name]) for one in levels if name in one.told]
         if (name in LIMITS) == limits and name not in tested and len({fact for _, fact in told}) > 1:
             yield name, told
 
@@ -67,7 +67,12 @@ def confounded(article: Article) -> Iterator[Said]:
                 fact=name,
                 shown=_shown(told),
             )
-        opened = {(name, *choices): one for one in levels for name, choices in one.open_facts.items()}
+        opened = {
+            (name, *choices): one
+            for one in levels
+            for name, choices in one.facts.items()
+            if isinstance(choices, list)
+        }
         for (name, *choices), one in opened.items():
             yield warning(
                 "{at}{fact} may be any of {choices:/, }; the article does not say which each level of "
@@ -99,8 +104,8 @@ def limits(article: Article) -> Iterator[Said]:
                 shown=_shown(told),
             )
         for name in LIMITS:
-            having = [one.level for one in levels if name in one.facts]
-            lacking = [one.level for one in levels if name not in one.facts and name not in one.open_facts]
+            having = [one.level for one in levels if name in one.told]
+            lacking = [one.level for one in levels if name not in one.facts]
             if having and lacking:
                 yield Untold(
                     "the {fact} of {lacking:/, } (known of {having:/, })",
@@ -118,11 +123,11 @@ def limits(article: Article) -> Iterator[Said]:
 )
 def placement(article: Article) -> Iterator[Said]:
     """Find a data directory that does not lie on the storage under test."""
-    told = [one for one in article.conditions if DIRECTORY in one.facts and MOUNTED in one.facts]
+    told = [one for one in article.conditions if DIRECTORY in one.told and MOUNTED in one.told]
     if not told:
         yield Untold("where an article's data lay")
     for one in told:
-        asked, mounted = one.facts[DIRECTORY], one.facts[MOUNTED].rstrip("/")
+        asked, mounted = one.told[DIRECTORY], one.told[MOUNTED].rstrip("/")
         if asked != mounted and not asked.startswith(f"{mounted}/"):
             yield warning(
                 "{at}the printed data directory of {factor} `{level}` is {asked}, which does not lie on "

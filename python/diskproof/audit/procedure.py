@@ -147,7 +147,7 @@ def random_order(article: Article) -> Iterator[Said]:
 )
 def tools(article: Article) -> Iterator[Said]:
     """Note reports in the form of another version than the article names."""
-    told = article.procedure.tools
+    told = article.tools
     shown = {one.counts.tool: one.place for one in article.stated if one.counts and one.counts.tool}
     if not shown:
         yield Untold("a report of the tool itself, which shows its version")
@@ -172,7 +172,7 @@ def tools(article: Article) -> Iterator[Said]:
 )
 def concurrency(article: Article) -> Iterator[Said]:
     """Find conclusions about more clients than were measured."""
-    asked = article.procedure.asked_clients
+    asked = article.asked_clients
     measured = sorted({clients for one in article.stated if (clients := one.clients) is not None})
     if not asked:
         raise NothingToCheckError("an article that does not say how many clients its question is about")
@@ -234,15 +234,15 @@ def data_size(article: Article) -> Iterator[Said]:
     if not article.data:
         yield Untold("how large an article's data are, against its memory")
     for one in article.data:
-        if one.data_bytes <= one.memory_bytes:
+        if one.data <= one.memory:
             yield warning(
                 "{at}the data of `{workload}` ({derived}: {size}) fit in {memory} ({memory_size})",
                 at=at(one.place),
                 workload=one.workload,
                 derived=one.derived,
-                size=bytes_(one.data_bytes),
+                size=bytes_(one.data),
                 memory=one.of,
-                memory_size=bytes_(one.memory_bytes),
+                memory_size=bytes_(one.memory),
             )
 
 

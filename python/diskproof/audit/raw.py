@@ -72,7 +72,7 @@ def _faster_writes(article: Article) -> Iterator[Problem | None]:
     """Yield a problem for each spinning disk with more random writes than reads of one size, else None."""
     random = [peak for peak in article.peaks if peak.order == "random"]
     for read, write in product(random, random):
-        if (read.direction, write.direction) != ("read", "write") or read.block_bytes != write.block_bytes:
+        if (read.direction, write.direction) != ("read", "write") or read.block != write.block:
             continue
         reads, writes = _by_storage(article, read.workload), _by_storage(article, write.workload)
         for storage in reads.keys() & writes.keys():
@@ -101,7 +101,7 @@ def _fastest(article: Article, storage: str) -> tuple[float, str] | None:
     if article.devices.get(storage, "").startswith("spinning"):
         return SPINNING_MB_PER_S, "a platter"
     told = (
-        one.facts.get("bus", "")
+        one.told.get("bus", "")
         for one in article.conditions
         if (one.factor, one.level) == ("storage", storage)
     )
@@ -126,7 +126,7 @@ def raw_peak(article: Article) -> Iterator[Said]:
             word
             for word, told in (
                 ("its direction", peak.direction),
-                ("its request size", peak.block_bytes),
+                ("its request size", peak.block),
                 ("whether it bypassed the page cache", peak.direct),
             )
             if told is None

@@ -22,20 +22,7 @@ from diskproof.importers.article_form import (
 from diskproof.importers.article_results import as_results
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.refusal import RefusalError
-from diskproof.results.article import (
-    Alike,
-    Article,
-    Claim,
-    Conditions,
-    Counts,
-    DataSize,
-    Gap,
-    Peak,
-    Procedure,
-    Specified,
-    Stated,
-    Unreported,
-)
+from diskproof.results.article import About, Alike, Article, Claim, Counts, Parts, Stated
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.imported import Settings, Source
 from diskproof.results.published import PublishedMeasure
@@ -98,31 +85,19 @@ def read(text: Text) -> Iterator[Found]:
         source=source,
         title=title or "",
         by=by or "",
-        question=form.article.question,
-        storage_under_test=form.article.storage_under_test,
-        procedure=Procedure(
-            **form.procedure.model_dump(),
-            tools=form.article.tools,
-            asked_clients=form.article.asked_clients,
-        ),
-        conditions=[_conditions(one.model_dump()) for one in form.conditions],
+        **_same(About, form.article),
+        **_same(Parts, form),
         settings=[_settings(one, number, text, refusals) for number, one in enumerate(form.settings)],
         stated=stated,
         results=as_results(stated, source),
         claims=_claims(form.claims, stated, refusals),
         alike=[_alike(one, number, stated, refusals) for number, one in enumerate(form.alike)],
-        gaps=[Gap(**one.model_dump()) for one in form.gaps],
-        data=[
-            DataSize(
-                data_bytes=one.data, memory_bytes=one.memory, **one.model_dump(exclude={"data", "memory"})
-            )
-            for one in form.data
-        ],
-        peaks=[Peak(block_bytes=one.block, **one.model_dump(exclude={"block"})) for one in form.peaks],
-        specified=[Specified(**one.model_dump()) for one in form.specified],
-        unreported=[Unreported(**one.model_dump()) for one in form.unreported],
-        devices=form.devices,
     )
+
+
+def _same(shared: type[BaseModel], form: BaseModel) -> dict[str, Any]:
+    """Return what a form has in common with its record."""
+    return {name: getattr(form, name) for name in shared.model_fields}
 
 
 FORMAT = Format(name="an article (TOML)", recognises=recognises, read=read)
@@ -420,15 +395,6 @@ def _alike(form: AlikeForm, number: int, stated: Sequence[Stated], refusals: _Re
         why = f": no result has `{stray}`{_known(stray, known)}" if stray else ""
         raise refusals.of(["alike", number], f"no two results differ in {form.factor} alone{why}")
     return Alike(results=results, why=form.why, place=form.place)
-
-
-def _conditions(told: dict[str, Any]) -> Conditions:
-    facts: dict[str, str | list[str]] = told.pop("facts")
-    return Conditions(
-        **told,
-        facts={name: fact for name, fact in facts.items() if isinstance(fact, str)},
-        open_facts={name: fact for name, fact in facts.items() if isinstance(fact, list)},
-    )
 
 
 def _settings(form: SettingsForm, number: int, text: Text, refusals: _Refusals) -> Settings:

@@ -10,6 +10,7 @@ from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Phases
 from diskproof.results.record import Family
+from diskproof.results.size import Size
 from diskproof.study.crash import CrashChoice
 from diskproof.study.loads import Workload
 from diskproof.study.loads.base import Timed
@@ -26,7 +27,6 @@ from diskproof.study.part import (
     OfLevels,
     OptionFile,
     Part,
-    Size,
     mistake,
 )
 from diskproof.study.places import PlaceChoice

@@ -6,7 +6,8 @@ from typing import Literal, Self, get_args
 
 from pydantic import ByteSize, Field, model_validator
 
-from diskproof.study.part import Device, Location, Name, Part, Size
+from diskproof.results.size import Size
+from diskproof.study.part import Device, Location, Name, Part
 from diskproof.study.pools import MIB, Pool, check_named_twice
 
 FileSystem = Literal["ext4", "xfs", "btrfs"]

@@ -5,7 +5,8 @@ from typing import Literal, Self
 
 from pydantic import ByteSize, Field, field_validator, model_validator
 
-from diskproof.study.part import Device, Location, Name, Part, Size
+from diskproof.results.size import Size
+from diskproof.study.part import Device, Location, Name, Part
 
 MIB = 2**20
 

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from diskproof.results.prices import Price
-from diskproof.study.part import Part, Size
+from diskproof.results.size import Size
+from diskproof.study.part import Part
 
 YEARS = 3.0
 """Default life of a device: the three years of TPC's pricing."""

@@ -17,8 +17,9 @@ from diskproof.results.published import (
     PublishedRatio,
     can_have,
 )
+from diskproof.results.size import Size
 from diskproof.study.loads.base import Load
-from diskproof.study.part import Part, Size, mistake
+from diskproof.study.part import Part, mistake
 from diskproof.wording import numbers
 
 MEASURES: tuple[PublishedMeasure, ...] = get_args(PublishedMeasure)

@@ -12,12 +12,13 @@ from pydantic_core import ErrorDetails
 
 from diskproof.reading import MissingFileError, UnreadableError, read_text
 from diskproof.refusal import RefusalError
+from diskproof.results.size import IN_THOUSANDS
 from diskproof.study.crash import LIST, TABLE
 from diskproof.study.lines import line_of
 from diskproof.study.loads import KINDS
 from diskproof.study.mistakes import MOST_MISTAKES, in_words, one_a_place, one_of, toml, too_long
 from diskproof.study.model import Study
-from diskproof.study.part import FOLDER, IN_THOUSANDS
+from diskproof.study.part import FOLDER
 from diskproof.study.scales import scaled, unknown_names
 from diskproof.wording import numbers
 

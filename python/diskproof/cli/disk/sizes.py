@@ -3,7 +3,7 @@
 from pydantic import TypeAdapter, ValidationError
 
 from diskproof.refusal import RefusalError
-from diskproof.study.part import Size
+from diskproof.results.size import Size
 
 
 def size_of(option: str, text: str) -> int:

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal, Self
 from pydantic import ByteSize, Field, model_validator
 
 from diskproof.results.plan import Metric
+from diskproof.results.size import Size
 from diskproof.study.loads.base import Timed
-from diskproof.study.part import Size
 from diskproof.wording import numbers
 
 Mode = Literal["rndrd", "rndwr", "rndrw", "seqrd", "seqwr"]

@@ -15,8 +15,9 @@ from pydantic import (
     model_validator,
 )
 
+from diskproof.results.size import Size
 from diskproof.study.loads.base import RUN, Option, Steady
-from diskproof.study.part import Finite, KeptFile, Size, kept_file
+from diskproof.study.part import Finite, KeptFile, kept_file
 
 MAX_SQL_BYTES = 64 * 2**20
 """It is kept in memory and copied into every run's folder."""
