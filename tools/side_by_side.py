@@ -29,19 +29,23 @@ class Question(NamedTuple):
 QUESTIONS = (
     Question(
         "Do the figures fit together?",
-        "printed-figures-agree printed-littles-law printed-tail fairness rate-arithmetic "
+        "printed-figures-agree printed-littles-law printed-tail fairness equal-minima rate-arithmetic "
         "statement-arithmetic latency-order mean-bounds",
         "littles-law tail rate-arithmetic statement-arithmetic latency-order mean-bounds interval-sum "
         "client-shares",
     ),
-    Question("Do the words fit the figures?", "percent-or-ratio stated-amount stated-order", ""),
-    Question("Reported well enough to repeat?", "tools unreported", ""),
+    Question(
+        "Do the words fit the figures?",
+        "percent-or-ratio stated-amount stated-order quoted-figure cut-axis promised",
+        "",
+    ),
+    Question("Reported well enough to repeat?", "tools command-output unreported", ""),
     Question(
         "Repeated, with a spread?",
         "best-of article-repeats single-run spread order-without-spread",
         "repeats order iterations overlap rounding",
     ),
-    Question("Warmed up, and steady?", "article-warm-up", "warm-up steady stalls rate"),
+    Question("Warmed up, and steady?", "article-warm-up first-run", "warm-up steady stalls rate"),
     Question(
         "Does only one thing differ?",
         "confounded unequal-limits alike told-placement put-back random-order undeclared-difference",
@@ -50,7 +54,7 @@ QUESTIONS = (
     Question(
         "Did the settings take effect?",
         "misspelt-option option-value unknown-option deprecated-option repeated-option idle-option "
-        "took-effect same-level",
+        "took-effect same-level safer-and-faster",
         "settings engine levels",
     ),
     Question(
@@ -60,13 +64,13 @@ QUESTIONS = (
     ),
     Question(
         "Did the disk answer, not a cache?",
-        "cache-answered raw-peak above-specified article-data-size",
+        "cache-answered raw-peak above-specified article-data-size disk-free-load",
         "physics arrived bytes-written pool-devices pool-counters virtual-bytes cached-reads "
         "synced-writes page-reads data-size",
     ),
     Question(
         "Long enough, and complete?",
-        "article-short-jobs skipped-tests concurrency",
+        "article-short-jobs coarse-times skipped-tests concurrency rates-against-clients",
         "finished rows short rounds operations estimates errors whole-phase client-levels",
     ),
     Question(

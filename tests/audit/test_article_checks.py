@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from diskproof.audit.check import Outcome
+from diskproof.audit.conditions import configurations
 from diskproof.audit.registry import ARTICLE_CHECKS
 from diskproof.results.article import Article, Claim, Conditions, Counts, Procedure
 from diskproof.results.trial import Severity
@@ -12,9 +13,11 @@ from support.articles import (
     FILES,
     GAP,
     OLTP,
+    PROMISED,
     UNREPORTED,
     claim,
     make_article,
+    scan,
     stated,
     with_conditions,
     with_procedure,
@@ -49,7 +52,96 @@ def in_words(of: str, than: str, **changes: Any) -> Claim:
     return change(said, of=f"read-only, {of}", than=f"read-only, {than}", **changes)
 
 
+def tuned(safest: float, fast: float) -> Article:
+    """Return the sound article with rates at its two levels of safety."""
+    rows = [
+        change(
+            stated("ssd", levels={"tuning": level}, figures={"transactions_per_s": rate}),
+            name=f"oltp, ssd, {level}",
+        )
+        for level, rate in (("safest", safest), ("fast", fast))
+    ]
+    return with_stated(*rows)
+
+
+def first_runs(*seconds: float) -> Article:
+    """Return the sound article with tests of 20 s on average, and so much in their first run."""
+    rows = [
+        change(
+            stated("disk", workload="bench", part=str(number), run=run, figures={"seconds": time}),
+            name=f"bench, {number}, {run}",
+        )
+        for number, first in enumerate(seconds)
+        for run, time in ((None, 20.0), (1, first))
+    ]
+    article = with_stated(*rows)
+    return change(article, stated=[one for one in article.stated if one.name != "oltp, disk, run 1"])
+
+
 FAILING: list[tuple[str, Article, Severity, str]] = [
+    (
+        "quoted-figure",
+        make_article(claims=[claim("disk", "ssd", beside="scan")]),
+        "warning",
+        "stands in a text about `scan`, but the figure is of `oltp`",
+    ),
+    (
+        "quoted-figure",
+        make_article(claims=[change(claim("disk", "ssd", beside="dd", measure="megabytes_per_s", value=75))]),
+        "warning",
+        "those of `dd` are 100 and 400 MB/s",
+    ),
+    (
+        "equal-minima",
+        with_stated(stated("disk", figures=OLTP["disk"] | {"latency_min_ms": 1.2})),
+        "warning",
+        "took 1 and 1.2 ms (1.2 / 1 = 1.2), though the means are 4 times apart",
+    ),
+    (
+        "disk-free-load",
+        with_stated(stated("disk", figures=OLTP["disk"] | {"transactions_per_s": 390.0})),
+        "warning",
+        "400 / 390 = 1.026",
+    ),
+    (
+        "disk-free-load",
+        make_article(claims=[in_words("ssd", "disk", kind="the same", value=None, says="no difference")]),
+        "warning",
+        "“no difference”: then this load waits for nothing",
+    ),
+    (
+        "rates-against-clients",
+        with_stated(scan("ssd", 8, 160.0)),
+        "warning",
+        "from 1 to 8 clients, the rate falls on ssd (100 / 10 s = 10 a second; 800 / 160 s = 5 a second), "
+        "but rises on disk (100 / 40 s = 2.5 a second; 800 / 100 s = 8 a second)",
+    ),
+    (
+        "safer-and-faster",
+        tuned(120.0, 100.0),
+        "warning",
+        "in 1 of 1 pairs: oltp, ssd, safest: 120 / 100",
+    ),
+    (
+        "coarse-times",
+        with_procedure(steps_s={"select": 1, "scan": 0.1}),
+        "warning",
+        "steps of 1 s, which is up to 10% of a time; 1 of 1 pairs are less than a step apart: select, ssd",
+    ),
+    (
+        "cut-axis",
+        make_article(axes=[change(make_article().axes[0], begins_at=50)]),
+        "warning",
+        "400 looks (400 - 50) / (100 - 50) = 7 times as long as 100, but is 400 / 100 = 4 times",
+    ),
+    ("first-run", first_runs(25, 25, 25, 25, 25), "warning", "in 5 of 5 tests that tell them apart"),
+    (
+        "command-output",
+        make_article(commands=[change(make_article().commands[0], shown={"--time": "60 s"})]),
+        "warning",
+        "the command of sysbench asks for 150 s (`--time`), but the output shows 60 s",
+    ),
+    ("promised", make_article(promised=[PROMISED]), "warning", "but only the price of the disk is given"),
     ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "100 / 400 = 25.0%"),
     ("percent-or-ratio", make_article(claims=[SLIP]), "invalid", "1 - 100 / 400 = 75.0%"),
     (
@@ -140,7 +232,7 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
         "named-limit",
         make_article(claims=[claim("disk", None, kind="bound by", value=None, cause="the processor")]),
         "warning",
-        "the processor as the limit",
+        "nothing shows that it is the processor",
     ),
     (
         "printed-figures-agree",
@@ -272,7 +364,7 @@ def test_fails_for_the_right_reason(name: str, article: Article, severity: Sever
     )
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "unreported"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("unreported", "promised")])
 def test_a_sound_article_passes(name: str) -> None:
     found = outcome(name, make_article())
     assert (found.state, found.problems) == ("passed", ())
@@ -302,6 +394,12 @@ UNTOLD: list[tuple[str, Article]] = [
     ("percent-or-ratio", make_article(claims=[claim("nothing", "disk", printed=False)])),
     ("stated-order", make_article(claims=[claim("nothing", "disk", kind="faster", value=None)])),
     ("single-run", with_procedure(repeats=None)),
+    ("first-run", with_procedure(repeats=None)),
+    ("rates-against-clients", make_article(jobs=[])),
+    ("coarse-times", with_procedure(steps_s={})),
+    ("cut-axis", make_article(axes=[change(make_article().axes[0], workload="nothing")])),
+    ("command-output", make_article(commands=[])),
+    ("command-output", make_article(commands=[change(make_article().commands[0], shown={})])),
     ("concurrency", make_article(stated=[])),
 ]
 
@@ -467,3 +565,47 @@ def test_reads_and_writes_have_a_rate_of_their_own_in_old_reports() -> None:
     assert outcome("printed-littles-law", with_stated(as_requests)).state == "passed"
     wrong = change(row, figures={"statements_per_s": 25.0})
     assert outcome("printed-figures-agree", with_stated(wrong)).state == "failed"
+
+
+SOUND_SIDES: list[tuple[str, Article]] = [
+    ("safer-and-faster", tuned(101.0, 100.0)),  # printed figures are rounded
+    ("safer-and-faster", tuned(50.0, 100.0)),
+    ("first-run", first_runs(25, 25, 25, 25)),  # one in 16 is chance
+    ("first-run", first_runs(25, 25, 15, 25, 25)),
+    ("first-run", first_runs(20, 20, 20, 20, 20)),
+    ("rates-against-clients", with_stated(scan("ssd", 8, 85.0))),  # falls by less than two figures may be off
+    ("equal-minima", make_article(devices={"ssd": "flash", "disk": "flash"})),
+    ("disk-free-load", with_stated(stated("disk", figures=OLTP["disk"] | {"transactions_per_s": 380.0}))),
+    ("cut-axis", make_article(axes=[change(make_article().axes[0], begins_at=-5)])),
+]
+
+
+@pytest.mark.parametrize(("name", "article"), SOUND_SIDES, ids=lambda value: str(value)[:40])
+def test_what_chance_or_rounding_explains_is_no_finding(name: str, article: Article) -> None:
+    assert not outcome(name, article).problems
+
+
+def test_a_picture_shows_how_far_the_clients_go() -> None:
+    (problem,) = outcome("concurrency", make_article(asked_clients=[1000], pictured_clients=128)).problems
+    assert "pictures are known to show is 128" in problem.message.text
+
+
+def test_a_bound_that_needs_one_run_says_so() -> None:
+    (problem,) = outcome("printed-tail", with_stated(ROWS["tail"])).problems
+    assert "If they are of one run, the slowest 5% take at least" in problem.message.text
+
+
+@pytest.mark.parametrize(("seconds", "state"), [(14.9, "passed"), (15.1, "failed")])
+def test_a_rough_difference_is_as_exact_as_its_last_digit(seconds: float, state: str) -> None:
+    """About 4 s may be 4.9, and is not 5.1."""
+    article = with_stated(
+        stated("disk", figures={"seconds": seconds}), stated("ssd", figures={"seconds": 10.0})
+    )
+    said = claim("disk", "ssd", kind="difference", value=4, about=True, measure="seconds")
+    assert outcome("stated-amount", change(article, claims=[said])).state == state
+
+
+def test_the_memory_of_the_machine_reaches_the_checks_of_its_settings() -> None:
+    assert {one.memory_bytes for one in configurations(make_article())} == {4 * 2**30}
+    unequal = with_conditions("disk", {"memory": "2 GB"})
+    assert {one.memory_bytes for one in configurations(unequal)} == {None}

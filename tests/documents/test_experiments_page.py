@@ -188,7 +188,10 @@ def test_the_two_audits_stand_beside_each_other() -> None:
     one = shown(errors=10**6)
     article = audit_article(audits.article(STUDY))
     rows = {row[0]: row[1:] for row in side_by_side.beside(article, one.audit, one.analysis.limits).rows}
-    assert rows["Do the words fit the figures?"] == ("error: `percent-or-ratio`", "not asked")
+    assert rows["Do the words fit the figures?"] == (
+        "error: `percent-or-ratio`; threat: `quoted-figure`",
+        "not asked",
+    )
     assert "`best-of`" in rows["Repeated, with a spread?"][0]
     assert rows["Long enough, and complete?"][1].startswith("invalid: `errors`")
     assert rows["Does only one thing differ?"] == ("passed; 3 cannot be told", "passed; 3 cannot be told")

@@ -8,19 +8,23 @@ from pydantic import ByteSize
 from diskproof.results.article import (
     Alike,
     Article,
+    Axis,
     Claim,
+    Command,
     Conditions,
     Counts,
     DataSize,
     Gap,
+    Job,
     Peak,
     Procedure,
+    Promised,
     Specified,
     Stated,
     Unreported,
 )
 from diskproof.results.factor import Factor
-from diskproof.results.imported import Source
+from diskproof.results.imported import Settings, Source
 from diskproof.results.published import PublishedMeasure
 from support.trials import change
 
@@ -40,12 +44,14 @@ OLTP: dict[str, dict[PublishedMeasure, float]] = {
         "transactions_per_s": 400.0,
         "latency_mean_ms": 25.0,
         "latency_p95_ms": 40.0,
+        "latency_min_ms": 1.0,
         "latency_max_ms": 90.0,
     },
     "disk": {
         "transactions_per_s": 100.0,
         "latency_mean_ms": 100.0,
         "latency_p95_ms": 160.0,
+        "latency_min_ms": 5.0,
         "latency_max_ms": 900.0,
     },
 }
@@ -74,9 +80,20 @@ def claim(of: str, than: str | None, **changes: Any) -> Claim:
 CLAIMS: tuple[Claim, ...] = (
     claim("disk", "ssd"),
     claim("ssd", "disk", kind="times as fast", value=4),
-    claim("ssd", "disk", kind="faster", value=None),
+    claim("ssd", "disk", kind="faster", value=None, beside="oltp"),
     claim("disk", None, kind="bound by", value=None, cause="the disk", evidence=["its utilisation"]),
 )
+
+
+SCANS = {"ssd": {1: 10.0, 8: 30.0}, "disk": {1: 40.0, 8: 100.0}}
+"""Seconds of a job of 100 statements a client, by storage and clients."""
+
+
+def scan(storage: str, clients: int, seconds: float | None = None) -> Stated:
+    """Return what is printed of a job with some clients."""
+    figures: dict[PublishedMeasure, float] = {"seconds": seconds or SCANS[storage][clients]}
+    made = stated(storage, workload="scan", levels={"clients": str(clients)}, figures=figures)
+    return change(made, name=f"scan, {storage}, {clients} clients")
 
 
 def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article:
@@ -108,6 +125,7 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
             randomised=True,
             warm_up_s=30,
             measured_s=150,
+            steps_s={"select": 0.1, "scan": 0.1},
             place="page 2",
         ),
         conditions=[
@@ -133,10 +151,24 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
             stated("disk", run=1, figures={"transactions_per_s": 101.0}),
             stated("ssd", workload="select", part="select", figures={"seconds": 10.0}),
             stated("disk", workload="select", part="select", figures={"seconds": 10.5}),
+            *(scan(storage, clients) for storage in SCANS for clients in SCANS[storage]),
             stated("disk", workload="files", levels={"clients": "1"}, figures=FILES),
             stated("ssd", workload="dd", figures={"megabytes_per_s": 400.0}),
             stated("disk", workload="dd", figures={"megabytes_per_s": 100.0}),
         ],
+        settings=[
+            Settings(
+                source=Source(file="post.toml", format=level),
+                observed=False,
+                values={"innodb_flush_log_at_trx_commit": value},
+                version="MySQL 5.7",
+            )
+            for level, value in (("safest", "1"), ("fast", "2"))
+        ],
+        commands=[
+            Command(tool="sysbench", asked={"--time": "150 s"}, shown={"--time": "150 s"}, place="page 3")
+        ],
+        axes=[Axis(workload="oltp", measure="transactions_per_s", begins_at=0, place="figure 1")],
         claims=list(claims),
         alike=[Alike(results=[["select, ssd", "select, disk"]], why="it reads no disk", place="page 3")],
         data=[
@@ -149,6 +181,10 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
                 place="page 2",
             )
         ],
+        jobs=[
+            Job(workload="scan", clients=clients, statements=100 * clients, place="page 3")
+            for clients in (1, 8)
+        ],
         peaks=[Peak(workload="dd", direction="write", block=ByteSize(2**20), direct=True, place="page 3")],
         specified=[
             Specified(
@@ -160,6 +196,7 @@ def make_article(*, claims: Sequence[Claim] = CLAIMS, **changes: Any) -> Article
     return change(made, **changes)
 
 
+PROMISED = Promised(what="the price of a request", given="the price of the disk", place="page 1")
 GAP = Gap(part="transactions", kind="skipped", why="no engine", reported_run=9, really_run=8, place="page 5")
 UNREPORTED = Unreported(what="the server's version", why="commits share flushes or not")
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from diskproof.audit.check import Configuration, NothingToCheckError, Said, Untold, check, warning
 from diskproof.audit.claims import TIE, at, examples
+from diskproof.families.values import as_bytes
 from diskproof.results.article import Article, Conditions, Stated
 from diskproof.results.factor import Factor
 from diskproof.results.published import RATES, PublishedMeasure
@@ -19,7 +20,17 @@ DIRECTORY, MOUNTED = "data directory", "mounted at"
 
 def configurations(article: Article) -> list[Configuration]:
     """Return an article's settings for the checks: each level beside the others."""
-    alone = [Configuration(one, level=one.source.format, server=one.version) for one in article.settings]
+    memory = {as_bytes(one.told.get("memory")) for one in article.conditions}
+    memory_bytes = memory.pop() if len(memory) == 1 else None
+    alone = [
+        Configuration(
+            one,
+            level=one.source.format,
+            server=one.version,
+            memory_bytes=None if memory_bytes is None else int(memory_bytes),
+        )
+        for one in article.settings
+    ]
     return [replace(one, beside=tuple(other for other in alone if other is not one)) for one in alone]
 
 
@@ -124,8 +135,13 @@ def limits(article: Article) -> Iterator[Said]:
 def placement(article: Article) -> Iterator[Said]:
     """Find a data directory that does not lie on the storage under test."""
     told = [one for one in article.conditions if DIRECTORY in one.told and MOUNTED in one.told]
-    if not told:
+    storages = [one for one in article.conditions if one.factor == "storage"]
+    if not storages:
         yield Untold("where an article's data lay")
+    if lacking := [one.level for one in storages if DIRECTORY not in one.told]:
+        yield Untold("where the data of {lacking:/, } lay", lacking=lacking)
+    if lacking := [one.level for one in storages if DIRECTORY in one.told and one not in told]:
+        yield Untold("what was mounted at the data directory of {lacking:/, }", lacking=lacking)
     for one in told:
         asked, mounted = one.told[DIRECTORY], one.told[MOUNTED].rstrip("/")
         if asked != mounted and not asked.startswith(f"{mounted}/"):

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterator
 
 from diskproof.audit.check import NothingToCheckError, Problem, Said, Untold, check, invalid, warning
-from diskproof.audit.claims import at
+from diskproof.audit.claims import at, half_a_digit
 from diskproof.audit.load import LITTLE_TOLERANCE, SHORTEST_JOB_S
 from diskproof.audit.shares import REASON, REMEDY, SOURCE, uneven
 from diskproof.results.article import Article, Stated
-from diskproof.results.published import PublishedMeasure
+from diskproof.results.published import RATES, PublishedMeasure
 from diskproof.results.record import NotRecordedError
 from diskproof.wording import NOTHING, Message, counted, printed, say, share
 
@@ -19,8 +19,6 @@ TAIL = 0.05
 """Share of the latencies above the 95th percentile."""
 
 UNKNOWN_RUNS = "; the article does not say of how many runs the figures are the mean"
-
-RATES: tuple[PublishedMeasure, PublishedMeasure] = ("transactions_per_s", "requests_per_s")
 
 SCATTER = 1.1
 """Above this ratio a single run is far from the mean of the others."""
@@ -33,6 +31,10 @@ def _having(article: Article, *measures: PublishedMeasure) -> list[tuple[Stated,
         for one in article.cells
         if all(measure in one.figures for measure in measures)
     ]
+
+
+UNLIKELY = 0.05
+"""Chance below which a count is not by chance."""
 
 
 @check(
@@ -87,7 +89,7 @@ def _unaccounted(article: Article, one: Stated, clients: int, rate: float, mean_
             off=off,
         )
     made = article.procedure
-    if made.repeats == 1 or made.chosen in ("single", "best"):
+    if _of_one_run(article):
         return invalid(
             "{row} ({off:+.1f}): in one run, no more clients can be busy than there are", row=row, off=off
         )
@@ -98,6 +100,11 @@ def _unaccounted(article: Article, one: Stated, clients: int, rate: float, mean_
         off=off,
         times=_least_scatter(accounted),
     )
+
+
+def _of_one_run(article: Article) -> bool:
+    """Return whether each printed figure is known to be of a single run."""
+    return article.procedure.repeats == 1 or article.procedure.chosen in ("single", "best")
 
 
 def _least_scatter(accounted: float) -> float:
@@ -115,7 +122,8 @@ def _rate(one: Stated) -> float | None:
 
     sysbench 0.4 calls statements requests: beside transactions of several, theirs is another rate.
     """
-    rate, requests, counts = (*map(one.figures.get, RATES), one.counts)
+    rate, requests = one.figures.get("transactions_per_s"), one.figures.get("requests_per_s")
+    counts = one.counts
     if rate is None and requests and counts and counts.transactions:
         asked = (counts.reads or 0) + (counts.writes or 0)
         return None if asked > counts.transactions * (1 + AGREE) else requests
@@ -137,10 +145,11 @@ def tail(article: Article) -> Iterator[Said]:
     for one, (mean, p95) in told:
         if mean > p95:
             yield warning(
-                "{at}{name}: the mean ({mean} ms) is above the 95th percentile ({p95} ms). The slowest 5% "
-                "take at least ({mean} - 0.95 x {p95}) / 0.05 = {least:.0f} ms on average",
+                "{at}{name}: the mean ({mean} ms) is above the 95th percentile ({p95} ms). {In} one run, the "
+                "slowest 5% take at least ({mean} - 0.95 x {p95}) / 0.05 = {least:.0f} ms on average",
                 at=at(one.place),
                 name=one.name,
+                In="In" if _of_one_run(article) else "If they are of",
                 mean=printed(mean),
                 p95=printed(p95),
                 least=(mean - (1 - TAIL) * p95) / TAIL,
@@ -272,25 +281,64 @@ def single_run(article: Article) -> Iterator[Said]:
 
 
 def _against_the_mean(article: Article, run: Stated, n: int) -> Iterator[tuple[float, Message]]:
+    for _, figure, mean, others in _others(article, run, n):
+        yield (
+            figure / others,
+            say(
+                "{what}: {figure} against ({n} x {mean} - {figure}) / {rest} = {others:.4g}, "
+                "{ratio:.2f} times",
+                what=run.part or run.name,
+                figure=printed(figure),
+                n=n,
+                mean=printed(mean),
+                rest=n - 1,
+                others=others,
+                ratio=figure / others,
+            ),
+        )
+
+
+def _others(article: Article, run: Stated, n: int) -> Iterator[tuple[PublishedMeasure, float, float, float]]:
+    """Yield each figure of a run with the mean of all runs, and that of the others."""
     whole = next((one for one in article.cells if (one.levels, one.part) == (run.levels, run.part)), None)
     for measure, figure in run.figures.items():
         mean = whole.figures.get(measure) if whole else None
-        others = (n * mean - figure) / (n - 1) if mean else 0
-        if others > 0 and mean:
-            yield (
-                figure / others,
-                say(
-                    "{what}: {figure} against ({n} x {mean} - {figure}) / {rest} = {others:.4g}, "
-                    "{ratio:.2f} times",
-                    what=run.part or run.name,
-                    figure=printed(figure),
-                    n=n,
-                    mean=printed(mean),
-                    rest=n - 1,
-                    others=others,
-                    ratio=figure / others,
-                ),
-            )
+        if mean and (others := (n * mean - figure) / (n - 1)) > 0:
+            yield measure, figure, mean, others
+
+
+@check(
+    "first-run",
+    reason="If the first run is slow in nearly all tests, that is no chance: the later runs find files and "
+    "data in memory. The mean is of neither state.",
+    remedy="leave a warm-up run out, or restart the server and empty the caches before each run",
+    source="Barrett et al., Virtual Machine Warmup Blows Hot and Cold, OOPSLA 2017; the sign test",
+)
+def first_run(article: Article) -> Iterator[Said]:
+    """Find first runs that are slower than the mean of the others in more tests than by chance."""
+    first, n = [one for one in article.stated if one.run == 1], article.procedure.repeats
+    if not first:
+        raise NothingToCheckError("an article without the first of its runs")
+    if article.procedure.chosen != "mean" or not n or n < 2:
+        raise NotRecordedError("of how many runs the printed figures are the mean")
+    told = [
+        (measure, figure, others)
+        for one in first
+        for measure, figure, _, others in _others(article, one, n)
+        if abs(figure - others) > half_a_digit(figure)
+    ]
+    slower = sum((figure < others) == (measure in RATES) for measure, figure, others in told)
+    chance = sum(math.comb(len(told), k) for k in range(slower, len(told) + 1)) / 2 ** len(told)
+    if chance < UNLIKELY:
+        yield warning(
+            "{at}the first run is slower than the mean of the other {others} in {slower} of {all} tests that "
+            "tell them apart; by chance that happens once in {times:.0f}",
+            at=at(first[0].place),
+            others=n - 1,
+            slower=slower,
+            all=len(told),
+            times=1 / chance,
+        )
 
 
 @check(

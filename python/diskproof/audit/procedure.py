@@ -178,16 +178,65 @@ def concurrency(article: Article) -> Iterator[Said]:
         raise NothingToCheckError("an article that does not say how many clients its question is about")
     if not measured:
         raise NotRecordedError("with how many clients an article measured")
+    pictured = (article.pictured_clients or 0) > measured[-1]
+    most = max(measured[-1], article.pictured_clients or 0)
     for clients in asked:
-        if clients > FARTHEST * measured[-1]:
+        if clients > FARTHEST * most:
             yield warning(
-                "the question is about {asked} clients, but the largest figure is with {most}: {asked} / "
-                "{most} = "
-                "{times:.3g} times as many",
+                "the question is about {asked} clients, but the most that {what} is {most}: {asked} / "
+                "{most} = {times:.3g} times as many",
                 asked=clients,
-                most=measured[-1],
-                times=clients / measured[-1],
+                what="its pictures are known to show" if pictured else "its tables have",
+                most=most,
+                times=clients / most,
             )
+
+
+@check(
+    "command-output",
+    reason="If a command asks for what its output does not show, one of them is of another run, or the "
+    "output was cut.",
+    remedy="copy the command and its whole output from one terminal",
+    source="the tool's own manual: the option and the lines that it prints",
+)
+def command_output(article: Article) -> Iterator[Said]:
+    """Find options of a command that its output contradicts."""
+    if not article.commands:
+        yield Untold("a tool's command beside its output")
+    for one in article.commands:
+        for option, asked in one.asked.items():
+            shown = one.shown.get(option)
+            if shown is None:
+                yield Untold("what the output of {tool} shows of `{option}`", tool=one.tool, option=option)
+            elif shown != asked:
+                yield warning(
+                    "{at}the command of {tool} asks for {asked} (`{option}`), but the output shows {shown}",
+                    at=at(one.place),
+                    tool=one.tool,
+                    asked=asked,
+                    option=option,
+                    shown=shown,
+                )
+
+
+@check(
+    "promised",
+    reason="If an article asks a question and gives no figure of it, its conclusions do not answer that "
+    "question.",
+    remedy="give the figure, or take the question out",
+    source="the article's own plan",
+)
+def promised(article: Article) -> Iterator[Said]:
+    """Find what an article says it will measure or compute, and does not give."""
+    if not article.promised:
+        raise NothingToCheckError("an article without a known promise that it does not keep")
+    for one in article.promised:
+        yield warning(
+            "{at}{what} was promised, but {given} given",
+            at=at(one.place),
+            what=one.what,
+            given=f"only {one.given} is" if one.given else "nothing of it is",
+        )
 
 
 @check(

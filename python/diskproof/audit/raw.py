@@ -6,6 +6,7 @@ from itertools import product
 from diskproof.audit.check import NothingToCheckError, Problem, Said, Untold, check, warning
 from diskproof.audit.claims import TIE, at, half_a_digit
 from diskproof.audit.device import SPINNING_MB_PER_S
+from diskproof.audit.sides import parts_of
 from diskproof.results.article import Article, Peak, Stated
 from diskproof.results.published import RATES
 from diskproof.wording import NOTHING, Message, printed, say
@@ -85,8 +86,7 @@ def _faster_writes(article: Article) -> Iterator[Problem | None]:
                 else warning(
                     "{at}{storage}: {writes} random writes and {reads} random reads a second of the same "
                     "size, {writes} / {reads} = {ratio:.3g} times as many, though the heads move as far for "
-                    "both: a cache of the drive or the system took the writes, and its contents are not yet "
-                    "safe",
+                    "both: a cache of the drive or the system probably took the writes",
                     at=at(write.place),
                     storage=storage,
                     writes=printed(writes[storage]),
@@ -148,7 +148,7 @@ def _against_the_words(article: Article, peak: Peak) -> Message:
     raw = _by_storage(article, peak.workload)
     for claim in article.claims:
         said = claim.value if claim.kind == "times as fast" else 1.0 if claim.kind == "the same" else None
-        of, than = _levels_in(claim.of), _levels_in(claim.than or "")
+        of, than = parts_of(claim.of), parts_of(claim.than or "")
         if claim.printed or said is None or peak.load not in of:
             continue
         for fast, slow in product(raw.keys() & of, raw.keys() & than):
@@ -173,11 +173,6 @@ def _ratio(raw: dict[str, float], high: str, low: str) -> Message:
         high=high,
         low=low,
     )
-
-
-def _levels_in(name: str) -> set[str]:
-    """Return the levels in the name of a result without a printed figure: ``read-only, ssd or dram``."""
-    return {level for part in name.split(", ") for level in part.split(" or ")}
 
 
 def _against_the_database(article: Article, peak: Peak) -> Message:
