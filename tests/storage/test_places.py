@@ -105,7 +105,6 @@ NOWHERE = {
     "loop": "loop is a link to nothing",
     "x" * 300: "cannot be used: the name is too long: choose a shorter one",
     LONG: "cannot be used: the name is too long: choose a shorter one",
-    "~nobody-of-that-name/x": "cannot be used: Could not determine home directory",
 }
 
 
@@ -126,6 +125,12 @@ def test_a_path_to_nowhere_is_refused_in_words(
     with pytest.raises(StorageError, match=NOWHERE[path]) as refusal:
         check_layout("disk", choice, needs(MIB))
     assert len(str(refusal.value)) < 400
+
+
+@pytest.mark.parametrize("kind", ["directory", "command"])
+def test_the_home_of_nobody_is_refused_with_the_study(kind: str) -> None:
+    with pytest.raises(ValueError, match="~nobody-of-that-name is nobody's home: give the whole path"):
+        choice_of(kind, "~nobody-of-that-name/x")
 
 
 @needs_root
