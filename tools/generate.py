@@ -185,7 +185,8 @@ alike).
 | 0 | done |
 | 1 | an error of diskproof |
 | 2 | the study file, an argument, or something that is missing; finished trials are kept and reported |
-| 10 | a threshold was not proved, a control of the cuts failed, or an audit found an error or a threat |
+| 10 | a threshold was not proved, a condition of `compare` was not kept, a control of the cuts failed, \
+or an audit found an error or a threat |
 | 12 | a trial was invalid, or a cut broke off |
 | 130 | interrupted; finished trials are kept |"""
 

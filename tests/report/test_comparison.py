@@ -9,8 +9,10 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis, Comparison
 from diskproof.analysis.compare import compare
 from diskproof.analysis.folder import analyse_folder
+from diskproof.analysis.regression import Condition
 from diskproof.cli.screen import Screen
 from diskproof.report import comparison
+from diskproof.report.compose import comparison as compose
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Setting, Trial
 from support.limits import make_limits
@@ -136,3 +138,15 @@ def test_json_has_every_figure_with_its_interval() -> None:
     disk = next(one for one in made["cells"] if one["cell"]["storage"] == "disk")
     assert disk["outcome"] == "slower"
     assert disk["ratio"]["low"] < 0.8 < disk["ratio"]["high"]
+
+
+def test_the_answer_says_which_conditions_are_kept() -> None:
+    conditions = [
+        Condition("--fail-if slower", "slower"),
+        Condition("--at-most p99_ms=999", "p99_ms", None, 999),
+    ]
+    made = compare(run(), run(0.8), conditions=conditions)
+    answer = summary(made)["Answer"]
+    assert answer.endswith("Conditions: `--fail-if slower` failed in 1 cell, `--at-most p99_ms=999` kept.")
+    [missed] = made.failed
+    assert compose.failed(missed).startswith("--fail-if slower: mariadb/disk/safest/complex/128MiB/8c: 0.8")

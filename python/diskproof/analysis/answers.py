@@ -263,6 +263,22 @@ class ComparedRun(Record):
     """What took CPU time from the trials of the cells that are compared."""
 
 
+Unkept = Literal[
+    "beyond", "not comparable", "not observed", "no such cell", "suffers more often", "damaged more often"
+]
+"""Why a condition is not kept; ``beyond``: by the figure that was found."""
+
+
+class FailedCondition(Record):
+    """A condition of the user's, and a cell that does not keep to it."""
+
+    condition: str
+    cell: str | None
+    why: Unkept
+    found: Interval | None = None
+    """The ratio or figure of the cell."""
+
+
 class Comparison(Record):
     """The same cells of two runs, the second held against the first."""
 
@@ -281,3 +297,6 @@ class Comparison(Record):
     """Every cell and way that was cut in both runs."""
     differences: list[FactDifference]
     """What else changed between the runs: each may be the cause of a difference in speed."""
+    conditions: list[str] = Field(default_factory=list)
+    """The user's conditions, as they were given."""
+    failed: list[FailedCondition] = Field(default_factory=list)

@@ -13,6 +13,7 @@ from diskproof.analysis.answers import (
     Outcome,
 )
 from diskproof.analysis.limits.records import Difference, Split
+from diskproof.analysis.regression import Condition, failed_conditions
 from diskproof.analysis.safety.compare import compare_cuts
 from diskproof.analysis.verdicts import decide, fewest_valid
 from diskproof.audit.registry import bars_comparison
@@ -55,7 +56,12 @@ class Pair:
     reasons: list[Message]
 
 
-def compare(a: Analysis, b: Analysis, labels: tuple[str, str] | None = None) -> Comparison:
+def compare(
+    a: Analysis,
+    b: Analysis,
+    labels: tuple[str, str] | None = None,
+    conditions: Sequence[Condition] = (),
+) -> Comparison:
     """Hold the second run against the first, cell by cell (matched by id).
 
     The runs were made apart, so their trials are not paired: Welch's interval on the logarithms, and
@@ -79,20 +85,21 @@ def compare(a: Analysis, b: Analysis, labels: tuple[str, str] | None = None) -> 
         holm([pair.test.p for pair in pairs if pair.test is not None and pair.test.p is not None])
     )
     labels = labels or _labels(a, b)
+    cells = [_compare_cell(a, b, pair, next(adjusted) if pair.test is not None else None) for pair in pairs]
     return Comparison(
         a=_run(a, labels[0], common),
         b=_run(b, labels[1], common),
         same_within=a.plan.same_within,
         varying=a.varying,
-        cells=[
-            _compare_cell(a, b, pair, next(adjusted) if pair.test is not None else None) for pair in pairs
-        ],
+        cells=cells,
         only_a=[cell_id for cell_id in of_a if cell_id not in of_b],
         only_b=[cell_id for cell_id in of_b if cell_id not in of_a],
         cuts=cuts,
         differences=list(
             _differences(a, b, [*(of_a[one].cell for one in common), *(one.cell for one in cuts)])
         ),
+        conditions=[one.words for one in conditions],
+        failed=list(failed_conditions(conditions, cells, cuts, b)),
     )
 
 

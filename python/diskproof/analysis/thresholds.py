@@ -47,7 +47,9 @@ def _failing_cells(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
     if not concerned:
         return [FailedClaim(claim, None)]
     return [
-        FailedClaim(claim, None, cell, figure) for cell, figure in concerned if not _is_within(figure, claim)
+        FailedClaim(claim, None, cell, figure)
+        for cell, figure in concerned
+        if not is_within(figure, claim.at_least, claim.at_most)
     ]
 
 
@@ -89,16 +91,15 @@ def _failures(claim: Threshold, analysis: Analysis) -> list[FailedClaim]:
     return [
         FailedClaim(claim, verdict)
         for verdict in concerned
-        if verdict.outcome == "not comparable" or not _is_within(verdict.ratio, claim)
+        if verdict.outcome == "not comparable" or not is_within(verdict.ratio, claim.at_least, claim.at_most)
     ]
 
 
-def _is_within(found: Interval | None, claim: Threshold) -> bool:
+def is_within(found: Interval | None, at_least: float | None, at_most: float | None) -> bool:
+    """Tell whether the whole interval keeps to its bounds."""
     if found is None or found.low is None or found.high is None:
         return False
-    above = claim.at_least is None or found.low >= claim.at_least
-    below = claim.at_most is None or found.high <= claim.at_most
-    return above and below
+    return (at_least is None or found.low >= at_least) and (at_most is None or found.high <= at_most)
 
 
 def failed_controls(analysis: Analysis) -> list[ControlAnswer]:

@@ -1,14 +1,19 @@
 """`diskproof compare`: the same cells of two runs."""
 
+import math
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from diskproof.analysis.compare import compare as compare_analyses
 from diskproof.analysis.folder import analyse_folder
-from diskproof.cli.screen import put, put_json, results
+from diskproof.analysis.regression import Condition
+from diskproof.cli.exits import DONE, THRESHOLD_FAILED
+from diskproof.cli.screen import complain, put, put_json, results
 from diskproof.refusal import RefusalError
 from diskproof.report import comparison
+from diskproof.report.compose.comparison import failed
 from diskproof.results.folder import RunFolder
+from diskproof.study.model import ThresholdFigure
 
 
 def compare(
@@ -17,8 +22,11 @@ def compare(
     /,
     *,
     label: list[str] | None = None,
+    fail_if: list[str] | None = None,
+    at_least: list[str] | None = None,
+    at_most: list[str] | None = None,
     format: Literal["text", "markdown", "json"] = "text",  # noqa: A002
-) -> None:
+) -> int:
     """Compare the same cells of two runs: ratio, interval, verdict.
 
     Parameters
@@ -29,6 +37,12 @@ def compare(
         Run folder whose figures are divided by the first one's.
     label
         Name of a run in the report: give it twice, first run first. Default: study, machine or time.
+    fail_if
+        Exit code 10 if a cell is shown to be `slower`, `slower=5%` or `losing-more`; can be repeated.
+    at_least
+        Exit code 10 unless all cells prove it: `ratio=0.95`, `throughput_per_s=900`; can be repeated.
+    at_most
+        The same with an upper bound: `p99_ms=20`, `lost=0`; can be repeated.
     format
         Format of the output; Markdown begins with a summary of five lines.
 
@@ -38,8 +52,13 @@ def compare(
         if len(label) != 2 or label[0] == label[1]:
             raise RefusalError("--label is given twice, with two different names: one for each run")
         labels = (label[0], label[1])
+    conditions = [
+        *(_regression(text) for text in fail_if or []),
+        *(_bound("--at-least", text) for text in at_least or []),
+        *(_bound("--at-most", text) for text in at_most or []),
+    ]
     runs = [RunFolder.open(path) for path in (first, second)]
-    made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels)
+    made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels, conditions)
     match format:
         case "text":
             comparison.render(made, results)
@@ -47,3 +66,42 @@ def compare(
             put(comparison.markdown(made))
         case "json":
             put_json(comparison.json(made))
+    for one in made.failed:
+        complain(failed(one))
+    return THRESHOLD_FAILED if made.failed else DONE
+
+
+def _regression(text: str) -> Condition:
+    """Read a condition such as ``slower=5%``."""
+    words = f"--fail-if {text}"
+    if text in ("slower", "losing-more"):
+        return Condition(words, "slower" if text == "slower" else "losing-more")
+    name, _, share = text.partition("=")
+    percent = _number(share.removesuffix("%")) if share.endswith("%") else None
+    if name != "slower" or percent is None or not 0 <= percent < 100:
+        raise RefusalError(f"--fail-if takes `slower`, `slower=5%` or `losing-more`, not `{text}`")
+    return Condition(words, "slower", at_least=1 - percent / 100)
+
+
+def _bound(option: Literal["--at-least", "--at-most"], text: str) -> Condition:
+    """Read a condition such as ``p99_ms=20``."""
+    name, _, value = text.partition("=")
+    figure = next((one for one in get_args(ThresholdFigure) if one == name), None)
+    bound = _number(value)
+    if figure is None or bound is None or bound < 0 or (bound == 0 and figure != "lost"):
+        raise RefusalError(
+            f"{option} takes FIGURE=NUMBER, such as `ratio=0.95` or `p99_ms=20`, not `{text}`; the figures: "
+            f"{', '.join(get_args(ThresholdFigure))}"
+        )
+    words = f"{option} {text}"
+    if option == "--at-least":
+        return Condition(words, figure, at_least=bound)
+    return Condition(words, figure, at_most=bound)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

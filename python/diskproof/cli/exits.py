@@ -4,7 +4,7 @@ DONE = 0
 REFUSED = 2
 """The study file, an argument or a missing prerequisite."""
 THRESHOLD_FAILED = 10
-"""A threshold of the study was not proved."""
+"""A threshold of the study was not proved, or a condition of `compare` was not kept."""
 AUDIT_FAILED = 10
 """An audit found an error or a threat."""
 TRIAL_INVALID = 12

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from diskproof.analysis.answers import CellComparison, Comparison
-from diskproof.analysis.safety.shapes import CutAnswer, CutComparison, LossOutcome
+from diskproof.analysis.answers import CellComparison, Comparison, FailedCondition
+from diskproof.analysis.regression import WORSE
+from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
 from diskproof.analysis.verdicts import varying_factors
 from diskproof.report.compose import answer, cut_words, difference_words, summary, verdict_words
 from diskproof.report.compose.head import moment
@@ -12,7 +13,7 @@ from diskproof.report.compose.safety import levels_shown
 from diskproof.report.compose.tables import figures, levels, table
 from diskproof.report.compose.verdicts import by_importance, item
 from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section, Table
-from diskproof.report.intervals import bounds, estimate, extrapolated
+from diskproof.report.intervals import bounds, estimate, extrapolated, with_bounds
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 MOST_CELLS_NAMED = 4
@@ -20,8 +21,6 @@ MOST_CHANGES_NAMED = 3
 
 MOST_SHOWN = 8
 """Cells that a terminal shows a verdict on; the table has all."""
-
-WORSE: set[LossOutcome] = {"suffers more often", "damaged more often"}
 
 CUTS_NOTE = (
     "Cuts with a loss, damaged cuts, and the most transactions that one took, before and after. An outcome "
@@ -93,6 +92,23 @@ def _answers(comparison: Comparison) -> Iterator[str]:
         outcomes = Counter(one.outcome for one in comparison.cuts)
         said = ", ".join(f"{outcome} in {number}" for outcome, number in outcomes.items())
         yield f"{count(len(comparison.cuts), 'setting')} cut in both: {said}."
+    yield _conditions(comparison)
+
+
+def _conditions(comparison: Comparison) -> str:
+    """Return which of the user's conditions are kept; empty if there are none."""
+    failing = Counter(one.condition for one in comparison.failed)
+    said = [
+        f"`{one}` failed in {count(failing[one], 'cell')}" if failing[one] else f"`{one}` kept"
+        for one in comparison.conditions
+    ]
+    return f"Conditions: {', '.join(said)}." if said else ""
+
+
+def failed(one: FailedCondition) -> str:
+    """Return a condition that is not kept: ``--fail-if slower=5%: mariadb/…/8c: 0.80 (0.79 to 0.81)``."""
+    what = with_bounds(one.found) if one.why == "beyond" else one.why
+    return ": ".join(filter(None, [one.condition, one.cell, what]))
 
 
 def _where(cells: Sequence[CellComparison], of: int, comparison: Comparison) -> str:
@@ -120,7 +136,7 @@ def _how_sure(comparison: Comparison) -> Iterator[str]:
 
 def _what_to_do(comparison: Comparison) -> str:
     outcomes = {one.outcome for one in comparison.cells}
-    worse = "slower" in outcomes or not WORSE.isdisjoint(one.outcome for one in comparison.cuts)
+    worse = "slower" in outcomes or any(one.outcome in WORSE for one in comparison.cuts)
     busy = [run.label for run in (comparison.a, comparison.b) if run.disturbances]
     if busy:
         return f"Measure {listed(busy)} again when the machine is idle."

@@ -1,0 +1,77 @@
+"""`diskproof compare` as a script uses it: exit codes, JSON, names, refusals."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.command import diskproof_here
+from support.runs import write_run
+from support.trials import make_machine, make_plan, make_trials, typical_rate
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two runs: the second one's disk is 20% slower."""
+    folder, plan = tmp_path_factory.mktemp("runs"), make_plan(tunings=("safest",), clients=(8,))
+    for name, disk in (("old", 1.0), ("new", 0.8)):
+        rates = {cell: typical_rate(cell) * (disk if cell.storage == "disk" else 1) for cell in plan.cells}
+        trials = make_trials(plan, rates.__getitem__, spread=0.004)
+        write_run(folder / name, plan, trials, make_machine(plan))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("conditions", "code", "said"),
+    [
+        ([], 0, ""),
+        (["--fail-if", "slower=30%", "--at-least", "ratio=0.7", "--at-most", "p99_ms=1000"], 0, ""),
+        (
+            ["--fail-if", "slower=5%"],
+            10,
+            "diskproof: --fail-if slower=5%: mariadb/disk/safest/complex/128MiB/8c: 0.8",
+        ),
+        (["--at-least", "throughput_per_s=400"], 10, "--at-least throughput_per_s=400: mariadb/disk/"),
+        (["--fail-if", "faster"], 2, "--fail-if takes `slower`, `slower=5%` or `losing-more`, not `faster`"),
+        (["--fail-if", "slower=nan%"], 2, "not `slower=nan%`"),
+        (["--at-most", "p42_ms=3"], 2, "--at-most takes FIGURE=NUMBER, such as `ratio=0.95` or `p99_ms=20`"),
+        (["--at-most", "p99_ms=0"], 2, "not `p99_ms=0`"),
+        (["--label", "x"], 2, "--label is given twice, with two different names"),
+    ],
+)
+def test_the_exit_code_says_whether_conditions_are_kept(
+    runs: Path, conditions: list[str], code: int, said: str
+) -> None:
+    result = diskproof_here(runs, "compare", "old", "new", *conditions)
+    assert result.returncode == code, result.stderr
+    assert said in " ".join(result.stderr.split())
+
+
+def test_no_path_stands_for_a_run(runs: Path) -> None:
+    result = diskproof_here(runs, "compare", str(runs / "old"), str(runs / "new"))
+    assert result.stdout.startswith(
+        "the second run against the first run\n\n- Answer: the second run is 20% slower"
+    )
+    assert str(runs) not in result.stdout
+
+
+def test_json_of_a_failed_condition_is_whole(runs: Path) -> None:
+    result = diskproof_here(
+        runs,
+        "compare",
+        "old",
+        "new",
+        "--label",
+        "main",
+        "--label",
+        "branch",
+        "--fail-if",
+        "slower",
+        "--format",
+        "json",
+    )
+    made = json.loads(result.stdout)
+    assert result.returncode == 10
+    assert (made["a"]["label"], made["b"]["label"]) == ("main", "branch")
+    assert made["failed"][0]["why"] == "beyond"
+    assert made["failed"][0]["found"]["high"] < 0.9
