@@ -6,6 +6,8 @@ import pytest
 
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.load import littles_law
+from diskproof.audit.registry import FIGURE_CHECKS
+from diskproof.audit.shares import client_shares
 from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.read import read_file
 from diskproof.results.imported import ImportedResult
@@ -245,3 +247,46 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
         read_file(
             written(tmp_path, whole.replace("transactions:                        2024", "transactions: -5"))
         )
+
+
+def test_interval_lines_in_csv_and_in_microseconds(tmp_path: Path) -> None:
+    whole = (OUTPUTS / "sysbench-1.0-oltp.txt").read_text()
+    plain = only("sysbench-1.0-oltp.txt")
+    at = whole.splitlines().index("Threads started!") + 1
+    lines = [line for line in whole.splitlines() if not line.startswith("[ ")]
+    csv = [f"{s},4,{700 + s}.25,14000.00,9800.00,2800.00,1400.00,19.65,0.00,0.00" for s in (1, 2, 3)]
+    (found,) = results_of(written(tmp_path, "\n".join([*lines[:at], *csv, *lines[at:]])))
+    assert found.intervals_per_s == [701.25, 702.25, 703.25]
+    assert (found.intervals_latency_us[0], found.interval_percentile) == (19650, "95")
+    assert found.load == plain.load
+    micro = "[  1s] threads: 4, tps: 700.50, reads: 9800.10, writes: 2800.00, response time: 19650.00us (95%)"
+    (found,) = results_of(written(tmp_path, "\n".join([*lines[:at], micro, *lines[at:]])))
+    assert found.intervals_latency_us == [19650.0]
+
+
+def test_a_latency_of_0_is_below_the_last_digit(tmp_path: Path) -> None:
+    text = (
+        "File operations:\n    reads/s:                      200000.00\n    writes/s:  0.00\n"
+        "    fsyncs/s: 0.00\n\nThroughput:\n    read, MiB/s:                  3125.00\n"
+        "    written, MiB/s:               0.00\n\nGeneral statistics:\n"
+        "    total time:                          10.0000s\n"
+        "    total number of events:              2000000\n\nLatency (ms):\n"
+        "         min:                                  0.00\n         avg:                0.00\n"
+        "         max:                                  8.50\n"
+        "         95th percentile:                      0.00\n         sum:         9800.00\n\n"
+        "Threads fairness:\n    events (avg/stddev):           2000000.0000/0.00\n"
+    )
+    (found,) = results_of(written(tmp_path, text))
+    latency = found.load.latency_us
+    assert latency is not None
+    assert latency.mean == pytest.approx(4.9)
+    assert (latency.min, latency.max) == (0.0, 8500.0)
+    assert latency.percentiles == {"95": 5.0}
+    assert "p95 printed as 0.00 ms: below 0.005 ms" in found.remarks
+    evidence = evidence_of(found)
+    assert not [check.name for check in FIGURE_CHECKS if check.outcome(evidence).state == "failed"]
+
+
+def test_clients_at_a_set_rate_need_no_equal_shares() -> None:
+    found = only("sysbench-1.0-oltp-rate.txt")
+    assert client_shares.outcome(evidence_of(found)).state == "does not apply"

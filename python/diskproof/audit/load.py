@@ -98,7 +98,7 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
     if evidence.metric == "requests_per_s":
         yield from busy_threads(evidence)
         return
-    if evidence.metric != "transactions_per_s" or _is_paced(evidence.result):
+    if evidence.metric != "transactions_per_s" or is_paced(evidence.result):
         raise NothingToCheckError("clients rest or connect: between transactions, or between parts of a job")
     latency, clients = recorded(load.latency_us, "the mean latency"), load.known_clients
     in_service = load.transactions_per_s * latency.mean / 1e6
@@ -154,7 +154,7 @@ def _in_statements(load: LoadResult) -> float:
     return waited_us / 1e6 / load.known_seconds
 
 
-def _is_paced(result: ImportedResult | None) -> bool:
+def is_paced(result: ImportedResult | None) -> bool:
     """Tell whether another tool's clients rest, at a set rate, or connect between transactions."""
     if result is None:
         return False
@@ -410,7 +410,8 @@ def client(evidence: Evidence) -> Iterator[Said]:
         if brief:
             yield note("{used}: in so short a job, starting and ending threads is most of it", "", used=used)
         else:
-            yield invalid("the client was the bottleneck: {used}", used=used)
+            severity: Severity = "warning" if evidence.imported else "invalid"
+            yield Problem(severity, say("the client was the bottleneck: {used}", used=used))
     if account.waited_for_cpu_s is None:
         yield Untold("how long the load generator's threads waited for a CPU")
     else:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from diskproof.audit.check import Apart, Evidence, NothingToCheckError, Problem, Said, Untold, check, warning
 from diskproof.audit.data_size import builtin_scale
+from diskproof.audit.load import is_paced
 from diskproof.results.record import NotRecordedError, recorded
 from diskproof.wording import Message, counted, printed, say, share
 
@@ -45,7 +46,9 @@ def uneven(mean: float, deviation: float) -> Message | None:
 def client_shares(evidence: Evidence) -> Iterator[Said]:
     """Find clients whose shares of the work differ by more than chance."""
     load, told = evidence.steady_load, evidence.load.client_shares
-    if load.clients == 1:
+    if is_paced(evidence.result):
+        yield Apart("at a set rate, whichever client is idle takes the next transaction")
+    elif load.clients == 1:
         yield Apart("one client has all of it")
     elif told is None or not told.mean:
         yield Untold("how much each client had of the work")

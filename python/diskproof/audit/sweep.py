@@ -200,6 +200,8 @@ def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[Messag
     timed = all(_is_timed(trial, told) for trial, told in zip((one, other), asked, strict=True))
     if timed and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
         yield differ("the time measured", seconds(a), seconds(b))
+    if factor == "workload":
+        return  # its options are what is compared
     for name in sorted(asked[0].keys() & asked[1].keys()):
         if asked[0][name] == asked[1][name] or name in {factor, *OF_CLIENTS}:
             continue

@@ -114,8 +114,9 @@ def seconds_of(
 def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency | None:
     """Return the latencies of events; None if neither a mean nor its sum is printed.
 
-    A figure that is printed as 0.00 ms was below the last digit, and is left out. A small mean is
-    computed from the sum and the number of events, if both are printed and round to it.
+    A mean that is printed as 0.00 ms was below the last digit, and is left out. A minimum counts as 0 then,
+    and other figures as half of the last digit, the most that they were. A small mean is computed from the
+    sum and the number of events, if both are printed and round to it.
     """
     sum_ms = _sum_ms(run)
     buckets = sum(count for _, count in run.histogram)
@@ -132,8 +133,8 @@ def latency_of(run: Output, counted: int | None, remarks: list[str]) -> Latency 
     return Latency(
         count=events,
         mean=mean_ms * 1000,
-        min=_us(run.figures.get("min")),
-        max=_us(run.figures.get("max")),
+        min=_us(run.figures.get("min"), 0.0),
+        max=_us(run.figures.get("max"), HALF_DIGIT),
         percentiles=_percentiles(run, events, buckets, remarks),
     )
 
@@ -189,7 +190,9 @@ def _percentiles(run: Output, events: int, buckets: int, remarks: list[str]) -> 
 
     sysbench's own rule: the first bucket whose cumulative count reaches floor(n p + 0.5).
     """
-    told = {name: value * 1000 for name, value in run.percentiles_ms.items() if value > 0}
+    told = {name: (value or HALF_DIGIT) * 1000 for name, value in run.percentiles_ms.items()}
+    if below := [name for name, value in run.percentiles_ms.items() if not value]:
+        remarks.append(f"p{', p'.join(below)} printed as 0.00 ms: below {HALF_DIGIT:g} ms")
     told = {name: value for name, value in told.items() if 0 < float(name) < 100}
     if not buckets or buckets != events:
         if buckets:
@@ -209,5 +212,6 @@ def _percentiles(run: Output, events: int, buckets: int, remarks: list[str]) -> 
     return dict(sorted({**told, **added}.items(), key=lambda item: float(item[0])))
 
 
-def _us(milliseconds: float | None) -> float | None:
-    return milliseconds * 1000 if milliseconds else None
+def _us(milliseconds: float | None, if_zero: float) -> float | None:
+    """Return microseconds; what is printed as 0.00 ms lies between 0 and half of the last digit."""
+    return None if milliseconds is None else (milliseconds or if_zero) * 1000
