@@ -56,13 +56,13 @@ KINDS: tuple[SubjectKind, ...] = ("run", "result", "configuration", "article")
 
 
 def summary(audit: AuditAnswer) -> str:
-    """Return what was looked at, and how many checks ended how."""
+    """Return what was looked at, how much was found, and how many checks ended how."""
     numbers = Counter(one.kind for one in audit.subjects)
     subjects = [count(numbers[kind], kind) for kind in KINDS if numbers[kind]]
     states = [one.state for subject in audit.subjects for one in subject.checks]
     return (
-        f"{listed(subjects)}: {count(states.count('failed'), 'check')} failed, "
-        f"{states.count('cannot be told')} cannot be told, {states.count('passed')} passed"
+        f"{listed(subjects)}: {count(len(failures(audit)), 'finding')}, {count(len(notes(audit)), 'note')}; "
+        f"{count(states.count('cannot be told'), 'check')} cannot be told, {states.count('passed')} passed"
     )
 
 
