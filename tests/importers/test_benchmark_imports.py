@@ -5,7 +5,7 @@ import pytest
 from diskproof.audit.commits import durable_commits
 from diskproof.audit.figures import rate_arithmetic
 from diskproof.audit.imported import evidence_of
-from diskproof.audit.load import littles_law
+from diskproof.audit.load import errors, littles_law
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.imported import Beside, ImportedResult
 from support.imported import make_option_file
@@ -164,3 +164,28 @@ def test_pgbench_that_connects_again_each_time_is_no_error() -> None:
     assert littles_law.outcome(evidence_of(old)).state == "does not apply"
     (new,) = results_in("pgbench-connect.txt")
     assert littles_law.outcome(evidence_of(new)).state == "does not apply"
+
+
+def test_the_report_of_hammerdb_5() -> None:
+    (one,) = results_in("hammerdb-5.json")
+    load = one.load
+    assert (one.source.tool, one.levels["server"]) == ("HammerDB 5.1", "MariaDB 11.8.2")
+    assert (load.clients, load.seconds, load.transactions_per_s) == (16, 300.0, 253792 / 60)
+    assert (one.warm_up_s, load.errors) == (120.0, [])
+    assert "NEWORD took 2.1 ms on average, p95 3.8 ms (1,268,960 calls)" in one.remarks
+
+
+def test_hammerdb_that_failed_does_not_pass() -> None:
+    (one,) = found_in(
+        "Vuser 1:Timing test period of 5 in minutes\n"
+        "Vuser 3:FINISHED FAILED\n"
+        "Vuser 1:TEST RESULT : System achieved 27975 NOPM from 0 MySQL TPM\n"
+        "Vuser 1:FINISHED SUCCESS\n"
+        "Vuser 2:FINISHED FAILED\n"
+    )
+    assert isinstance(one, ImportedResult)
+    outcome = errors.outcome(evidence_of(one))
+    said = " ".join(problem.message.text for problem in outcome.problems)
+    assert outcome.state == "failed"
+    assert "0 TPM beside 27,975 NOPM" in said
+    assert "(2 times): FINISHED FAILED" in said

@@ -1,8 +1,12 @@
 """fio's answers, as fio 3.33 gave them, and of the older shapes."""
 
+import json
+
 import pytest
 
 from diskproof.analysis.audited.audit import audit_result
+from diskproof.audit.imported import evidence_of
+from diskproof.audit.load import littles_law
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.imported import ImportedResult
 from support.samples import SAMPLES, found_in, results_in
@@ -144,3 +148,46 @@ def test_broken_json_is_refused_with_its_line() -> None:
     content = "a warning\n" + (SAMPLES / "fio-two-jobs.json").read_text()[:900]
     with pytest.raises(ImportRefusedError, match=r"old\.txt, line 2: the JSON that begins here is broken"):
         found_in(content)
+
+
+def test_output_for_people() -> None:
+    write, read, old = results_in("fio-people.txt")
+    load = write.load
+    assert (write.source.line, write.source.tool, load.mix) == (1, "fio 3.7", "rndwr")
+    assert (load.clients, load.seconds, load.transactions) == (2, 30.001, 31080)
+    assert load.transactions_per_s == pytest.approx(31080 / 30.001)
+    assert load.latency_us
+    assert (load.latency_us.mean, load.latency_us.percentiles["95"]) == (1908.88, 2540)
+    assert load.file_requests
+    assert load.file_requests.written_bytes == 31080 * 4096
+    assert (load.file_requests.direct, load.file_requests.sync_every) == (None, None)
+    assert load.client
+    assert load.client.cpu_system_s == pytest.approx(0.0201 * 30.001)
+    assert read.load.latency_us
+    assert (read.load.latency_us.max, read.load.latency_us.percentiles) == (2_171_000, {"99.99": 2_165_000})
+    assert (old.source.tool, old.load.transactions) == ("fio 2.2.10", 117757)
+    assert old.load.file_requests
+    assert (old.load.file_requests.direct, old.load.file_requests.sync_every) == (True, 1)
+    for one in (write, read, old):
+        assert littles_law.outcome(evidence_of(one)).state != "failed"
+
+
+def test_people_are_not_told_whether_a_job_was_held_back() -> None:
+    text = (SAMPLES / "fio-people.txt").read_text()
+    (write, *_) = found_in(text.replace("avg=1908.88", "avg=908.88").replace("avg=1927.64", "avg=927.64"))
+    assert isinstance(write, ImportedResult)
+    assert write.load.clients is None
+    assert littles_law.outcome(evidence_of(write)).state == "cannot be told"
+
+
+def test_samples_of_steady_state_are_intervals() -> None:
+    whole = json.loads((SAMPLES / "fio-plus.json").read_text())
+    whole["jobs"] = whole["jobs"][:1]
+    whole["jobs"][0]["steadystate"] = {
+        "ss": "iops:5%",
+        "attained": 1,
+        "data": {"iops": [510.0, 505, 512], "bw": []},
+    }
+    (one, *_) = found_in(json.dumps(whole))
+    assert isinstance(one, ImportedResult)
+    assert (one.interval_s, one.intervals_per_s) == (1.0, [510.0, 505.0, 512.0])

@@ -54,15 +54,6 @@ def test_what_holds_no_output_is_refused(path: Path) -> None:
 
 
 def test_what_is_known_by_sight_and_not_read_is_told_what_to_do(tmp_path: Path) -> None:
-    fio = tmp_path / "fio.txt"
-    fio.write_text(
-        "t: (g=0): rw=randread, bs=(R) 4096B-4096B, ioengine=psync\nfio-3.33\nStarting 1 process\n\n"
-        "t: (groupid=0, jobs=1): err= 0: pid=8168: Sun Nov 22 11:26:33 2026\n"
-        "  read: IOPS=256k, BW=1000MiB/s (1049MB/s)(1024KiB/1msec)\n"
-    )
-    said = refusal_of(fio)
-    assert "fio's output for people" in said
-    assert "--output-format=json" in said
     study = tmp_path / "study.toml"
     study.write_text('question = "?"\n[design]\nblocks = 5\n')
     assert "TOML without a table [article], by which an article is known" in refusal_of(study)

@@ -6,6 +6,7 @@ Formats with a mark of their own come first; an option file is a mere list of wo
 from diskproof.importers import article, benchbase, dd, hammerdb, options, pgbench, variables
 from diskproof.importers.base import Format
 from diskproof.importers.fio.answer import JSON
+from diskproof.importers.fio.people import PEOPLE
 from diskproof.importers.fio.terse import TERSE_LINES
 from diskproof.importers.mysqlslap import MYSQLSLAP
 from diskproof.importers.sqlbench import SQLBENCH
@@ -15,9 +16,11 @@ FORMATS: tuple[Format, ...] = (
     article.FORMAT,
     JSON,
     TERSE_LINES,
+    PEOPLE,
     benchbase.BENCHBASE,
     pgbench.PGBENCH,
     hammerdb.HAMMERDB,
+    hammerdb.HAMMERDB_REPORT,
     SYSBENCH,
     MYSQLSLAP,
     SQLBENCH,

@@ -16,12 +16,7 @@ class Unread:
     recognises: Callable[[Text], bool]
 
 
-_FIO_JOB = re.compile(r"^\s*[^\n]{1,200}: \(groupid=\d+, jobs=\s*\d+\): err=", re.MULTILINE)
 _TABLE = re.compile(r"^\s*\[\[?[\w.\"-]+\]\]?\s*(?:#.*)?$", re.MULTILINE)
-
-
-def _is_fio_for_people(text: Text) -> bool:
-    return _FIO_JOB.search(text.content) is not None
 
 
 def _is_toml(text: Text) -> bool:
@@ -29,11 +24,6 @@ def _is_toml(text: Text) -> bool:
 
 
 FORMS: tuple[Unread, ...] = (
-    Unread(
-        "fio's output for people",
-        "which is rounded and has no fixed form; run fio with --output-format=json, and give that",
-        _is_fio_for_people,
-    ),
     Unread(
         "TOML without a table [article]",
         "by which an article is known (docs/audit.md shows one); a study is run, and its run folder named",

@@ -12,6 +12,7 @@ from diskproof.importers.fio.figures import (
     latency_of,
     of_one_clock,
     together,
+    whole,
 )
 from diskproof.importers.fio.options import (
     ASKED,
@@ -26,7 +27,7 @@ from diskproof.importers.fio.options import (
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import broken, number
 from diskproof.results.imported import ImportedResult, Source
-from diskproof.results.load import Derived, FileRequests, LoadResult, StatementType
+from diskproof.results.load import ClientAccount, Derived, FileRequests, LoadResult, StatementType
 
 HALF_DIGIT = 0.5e-6
 """Half of the last digit of a rate: JSON prints six decimals."""
@@ -35,7 +36,12 @@ HALF_DIGIT = 0.5e-6
 MOST_JOBS = 10_000
 
 MOST_NAMED = 5
+
 """Other jobs that a remark names."""
+
+PACED = 0.03
+"""Share of their time that a job's requests may leave. With more it may have been held to a rate. A
+judgement: the band of Little's law."""
 
 
 def _is_json(text: Text) -> bool:
@@ -43,29 +49,29 @@ def _is_json(text: Text) -> bool:
 
 
 def _read_json(text: Text) -> Iterator[Found]:
-    for whole in objects(text):
-        version = whole.word("fio version")
+    for answer in objects(text):
+        version = answer.word("fio version")
         if version is None:
             continue
-        jobs = whole.nodes("jobs") or whole.nodes("client_stats")
+        jobs = answer.nodes("jobs") or answer.nodes("client_stats")
         if not jobs:
-            raise broken(text, whole.line, "fio's answer has no jobs")
+            raise broken(text, answer.line, "fio's answer has no jobs")
         if len(jobs) > MOST_JOBS:
-            raise broken(text, whole.line, f"fio's answer has {len(jobs):,} jobs, and fio runs some 4,000")
-        common = whole.node("global options")
+            raise broken(text, answer.line, f"fio's answer has {len(jobs):,} jobs, and fio runs some 4,000")
+        common = answer.node("global options")
         groups: dict[tuple[str, str], list[Node]] = defaultdict(list)
         for job in jobs:
             groups[job.word("groupid") or "", job.word("jobname") or "fio"].append(job)
         source = Source(
             file=text.file,
-            line=whole.line,
+            line=answer.line,
             format="fio JSON",
             tool=version.replace("fio-", "fio ", 1),
             sha256=text.sha256,
         )
         for (group, name), clones in groups.items():
             beside = [other for at, other in groups if at == group and other != name]
-            yield _job(source, name, clones, common, beside)
+            yield job_of(source, name, clones, common, beside)
 
 
 def _some(names: list[str]) -> str:
@@ -73,10 +79,19 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more
 
 
-def _job(
-    source: Source, name: str, clones: list[Node], common: Node | None, beside: list[str]
+def job_of(
+    source: Source,
+    name: str,
+    clones: list[Node],
+    common: Node | None,
+    beside: list[str],
+    *,
+    all_options: bool = True,
 ) -> ImportedResult:
-    """Return a job as one, though fio may list each of its clones."""
+    """Return a job as one, though fio may list each of its clones.
+
+    Its output for people prints few of its options: without `all_options` the others are not known.
+    """
     own = clones[0].node("job options")
     told = {**(common.words() if common else {}), **(own.words() if own else {})}
     waited_for = told.get("ioengine", "psync") in ONE_AT_A_TIME if told else False
@@ -93,6 +108,19 @@ def _job(
         remarks.append(f"it was held back ({', '.join(f'{cap}={told[cap]}' for cap in capped)})")
     latency = latency_of(of_one_clock(figures), figures, remarks)
     requests = reads.requests + writes.requests
+    clients = None if capped else in_flight(told, len(clones))
+    if told and sync_every(told) != 0 and not syncs.requests and writes.requests:
+        clients = None
+        remarks.append("its syncs are not counted, so the number under way at a time is not known")
+    if told and not all_options:
+        remarks.append(f"of its options only {', '.join(sorted(told))} are printed")
+        waited_s = sum(one.sum_ns for one in (reads, writes, syncs)) / 1e9
+        if clients and waited_s < clients * seconds * (1 - PACED):
+            remarks.append(
+                f"its requests took {waited_s:.4g} s of {clients} x {seconds:.4g} s: it may have been held "
+                "back, so the number under way at a time is not known"
+            )
+            clients = None
     rate_per_s = _printed_rate(clones)
     derived: list[Derived] = [] if rate_per_s else ["transactions_per_s"]
     if any(_is_counted_by_its_rate(job) for job in clones):
@@ -105,7 +133,7 @@ def _job(
         load=LoadResult(
             workload=name,
             mix=MODES.get(told.get("rw", "read").partition(":")[0]) if told else None,
-            clients=None if capped else in_flight(told, len(clones)),
+            clients=clients,
             seconds=seconds or None,
             transactions=requests,
             transactions_per_s=rate_per_s or (requests / seconds if seconds else 0.0),
@@ -116,23 +144,57 @@ def _job(
             writes=writes.requests,
             others=syncs.requests,
             latency_us=latency,
+            client=_account(clones, told, seconds),
             statement_types=_statements(reads, writes, syncs),
             errors=errors_of([job.word("error") or "" for job in clones]),
             file_requests=FileRequests(
                 files=None,
                 block_bytes=size_of(told.get("bs")),
-                direct=None if not told else told.get("direct", "0") not in {"0", "false"},
-                sync_every=sync_every(told),
-                one_pass=bool(told) and not ({"runtime", "time_based", "io_size", "loops"} & told.keys()),
+                direct=told.get("direct", "0") not in {"0", "false"} if all_options and told else None,
+                sync_every=sync_every(told) if all_options else None,
+                one_pass=all_options
+                and bool(told)
+                and not ({"runtime", "time_based", "io_size", "loops"} & told.keys()),
                 read_bytes=read_bytes,
                 written_bytes=written_bytes,
                 syncs=syncs.requests,
             ),
         ),
         asked={option: told[option] for option in ASKED if option in told},
+        **_steady(clones),
         warm_up_s=seconds_asked(told.get("ramp_time")),
         remarks=remarks,
     )
+
+
+def _account(clones: list[Node], told: dict[str, str], seconds: float) -> ClientAccount | None:
+    """Return fio's own CPU time: it prints each job's share, and of a group their mean."""
+    shares = [(job.number("usr_cpu"), job.number("sys_cpu")) for job in clones]
+    jobs = whole(told.get("numjobs", "1")) if told else len(clones)
+    if jobs is None or not seconds or any(user is None or system is None for user, system in shares):
+        return None
+    workers = max(jobs, len(clones))
+    each_s = workers * seconds / len(clones) / 100
+    return ClientAccount(
+        workers=workers,
+        cpu_user_s=sum(user or 0.0 for user, _ in shares) * each_s,
+        cpu_system_s=sum(system or 0.0 for _, system in shares) * each_s,
+        max_rss_bytes=None,
+        delay_mean_us=None,
+        delay_max_us=None,
+    )
+
+
+def _steady(clones: list[Node]) -> dict[str, Any]:
+    """Return the samples by which fio judged that a job was steady: one a second, of its last part."""
+    steady = clones[0].node("steadystate") if len(clones) == 1 else None
+    samples = steady.node("data") if steady else None
+    if samples is None:
+        return {}
+    rates = [
+        Node(samples.text, samples.line, {"iops": one}).number("iops") for one in samples.fields["iops"] or []
+    ]
+    return {"interval_s": 1.0, "intervals_per_s": [rate for rate in rates if rate is not None]}
 
 
 def _as_of_today(job: Node, waited_for: bool) -> dict[str, Any]:
@@ -201,17 +263,17 @@ def _waits(nodes: list[tuple[Node, int]], requests: int) -> dict[str, Any]:
 def _with_percentiles(nodes: list[tuple[Node, int]], requests: int, waited_for: bool) -> dict[str, Any]:
     """Return mean, extremes and percentiles of one clock.
 
-    fio keeps percentiles of completion unless ``lat_percentiles`` is set. If the system call is the whole
+    fio keeps percentiles of completion unless ``lat_percentiles`` is set. If the system call is the waited
     request, or submitting takes almost no time, mean and extremes of completion stand beside them. Else they
     would describe another time than the percentiles, and the percentiles are left out.
     """
-    whole = _waits(nodes[:1], requests)
+    waited = _waits(nodes[:1], requests)
     kept = [(node, ns) for node, ns in nodes if node.node("percentile") or node.node("bins")]
     if not kept:
-        return {"one_clock_ns": whole, "percentiles_ns": {}}
+        return {"one_clock_ns": waited, "percentiles_ns": {}}
     own = _waits(kept[:1], requests)
-    if kept[0] is not nodes[0] and not waited_for and own["mean"] < whole["mean"] * (1 - SUBMITTED):
-        return {"one_clock_ns": whole, "percentiles_ns": {}, "submitted_ns": whole["mean"] - own["mean"]}
+    if kept[0] is not nodes[0] and not waited_for and own["mean"] < waited["mean"] * (1 - SUBMITTED):
+        return {"one_clock_ns": waited, "percentiles_ns": {}, "submitted_ns": waited["mean"] - own["mean"]}
     node, ns = kept[0]
     bins = node.node("bins")
     return {
@@ -242,8 +304,8 @@ def _short(table: Node, key: str) -> str:
 
 
 def _statements(reads: Requests, writes: Requests, syncs: Requests) -> list[StatementType]:
-    whole = [_statement("read", "read", reads), _statement("write", "write", writes)]
-    return [one for one in (*whole, _statement("sync", "other", syncs)) if one.count]
+    both = [_statement("read", "read", reads), _statement("write", "write", writes)]
+    return [one for one in (*both, _statement("sync", "other", syncs)) if one.count]
 
 
 def _statement(name: str, kind: Literal["read", "write", "other"], told: Requests) -> StatementType:
