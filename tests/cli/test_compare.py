@@ -36,6 +36,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--fail-if", "slower=nan%"], 2, "not `slower=nan%`"),
         (["--at-most", "p42_ms=3"], 2, "--at-most takes FIGURE=NUMBER, such as `ratio=0.95` or `p99_ms=20`"),
         (["--at-most", "p99_ms=0"], 2, "not `p99_ms=0`"),
+        (["--fail-if", "losing-more"], 10, "--fail-if losing-more: no such cell"),
+        (["--label", "x", "--label", " "], 2, "--label is given twice, with two different names"),
         (["--label", "x"], 2, "--label is given twice, with two different names"),
     ],
 )

@@ -10,7 +10,7 @@ from diskproof.report import markdown, text
 from diskproof.report.compose import difference_words
 from diskproof.report.compose.verdict_words import by_how_much
 from diskproof.stats.intervals import Interval
-from support.cuts import make_crash_plan
+from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.limits import make_limits
 from support.runs import MakeRun
 from support.safety import analysed
@@ -132,6 +132,9 @@ def test_the_summary_says_what_to_do_next() -> None:
 
 
 def test_the_summary_of_cuts_says_what_they_took() -> None:
-    said = summary_of(analysed(make_crash_plan(cuts=20)))
+    crash = make_crash_plan(cuts=20)
+    said = summary_of(analysed(crash))
     assert "fast on ssd" in said["Answer"].lower()
     assert said["How sure"] == "40 of 40 cuts are evidence."
+    none_lost = [change(cut, ledger=make_ledger(900)) for cut in make_cuts(crash)]
+    assert summary_of(analysed(crash, none_lost))["What to do"].startswith("Name `controls` in `[crash]`")

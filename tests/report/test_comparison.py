@@ -15,8 +15,10 @@ from diskproof.report import comparison
 from diskproof.report.compose import comparison as compose
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Setting, Trial
+from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.limits import make_limits
 from support.runs import write_run
+from support.safety import analysed
 from support.snapshots import assert_matches_snapshot
 from support.trials import change, make_machine, make_plan, make_trials, typical_rate
 
@@ -150,3 +152,14 @@ def test_the_answer_says_which_conditions_are_kept() -> None:
     assert answer.endswith("Conditions: `--fail-if slower` failed in 1 cell, `--at-most p99_ms=999` kept.")
     [missed] = made.failed
     assert compose.failed(missed).startswith("--fail-if slower: mariadb/disk/safest/complex/128MiB/8c: 0.8")
+    nowhere = compare(run(), run(), conditions=[Condition("--fail-if losing-more", "losing-more")])
+    assert summary(nowhere)["Answer"].endswith("Conditions: `--fail-if losing-more` failed: no such cell.")
+
+
+def test_a_loss_beyond_its_bound_is_a_whole_number() -> None:
+    crash = make_crash_plan(tunings=("fast",), cuts=5)
+    losing = [change(cut, ledger=make_ledger(900, lost=5, window_s=0.5)) for cut in make_cuts(crash)]
+    cut = analysed(crash, losing)
+    made = compare(cut, cut, conditions=[Condition("--at-most lost=0", "lost", None, 0)])
+    [missed] = made.failed
+    assert compose.failed(missed) == "--at-most lost=0: mariadb/ssd/fast: 5"

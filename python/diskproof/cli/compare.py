@@ -49,7 +49,7 @@ def compare(
     """
     labels = None
     if label:
-        if len(label) != 2 or label[0] == label[1]:
+        if len({name for name in label if name.strip()}) != 2 or len(label) != 2:
             raise RefusalError("--label is given twice, with two different names: one for each run")
         labels = (label[0], label[1])
     conditions = [

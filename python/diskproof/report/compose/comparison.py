@@ -14,6 +14,7 @@ from diskproof.report.compose.tables import figures, levels, table
 from diskproof.report.compose.verdicts import by_importance, item
 from diskproof.report.document import Column, Document, Item, Items, Paragraph, Section, Table
 from diskproof.report.intervals import bounds, estimate, extrapolated, with_bounds
+from diskproof.stats.groups import grouped
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed
 
 MOST_CELLS_NAMED = 4
@@ -97,17 +98,25 @@ def _answers(comparison: Comparison) -> Iterator[str]:
 
 def _conditions(comparison: Comparison) -> str:
     """Return which of the user's conditions are kept; empty if there are none."""
-    failing = Counter(one.condition for one in comparison.failed)
-    said = [
-        f"`{one}` failed in {count(failing[one], 'cell')}" if failing[one] else f"`{one}` kept"
-        for one in comparison.conditions
-    ]
+    by_condition = grouped(comparison.failed, lambda one: one.condition)
+    said = [f"`{one}` {_outcome(by_condition.get(one, []))}" for one in comparison.conditions]
     return f"Conditions: {', '.join(said)}." if said else ""
+
+
+def _outcome(failures: Sequence[FailedCondition]) -> str:
+    if not failures:
+        return "kept"
+    if failures[0].cell is None:
+        return f"failed: {failures[0].why}"
+    return f"failed in {count(len(failures), 'cell')}"
 
 
 def failed(one: FailedCondition) -> str:
     """Return a condition that is not kept: ``--fail-if slower=5%: mariadb/…/8c: 0.80 (0.79 to 0.81)``."""
-    what = with_bounds(one.found) if one.why == "beyond" else one.why
+    found = one.found
+    exact = found and found.low == found.high  # the worst loss: it was observed, not estimated
+    figure = f"{found.estimate:,.0f}" if found and exact else with_bounds(found)
+    what = figure if one.why == "beyond" else one.why
     return ": ".join(filter(None, [one.condition, one.cell, what]))
 
 

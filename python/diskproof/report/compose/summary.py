@@ -57,7 +57,7 @@ def _answers(analysis: Analysis) -> Iterator[str]:
     yield from answer.sentences(analysis)
     if safety := analysis.safety:
         said = [cut_words.verdict(analysis, safety, one) for one in safety.verdicts]
-        yield from (f"{numbers.sentence_case(one)}." for one in said[:MOST_CUT_SETTINGS])
+        yield from (f"{one}." for one in said[:MOST_CUT_SETTINGS])
         if len(said) > MOST_CUT_SETTINGS:
             yield f"{len(said) - MOST_CUT_SETTINGS} more settings were cut: see below."
     elif not verdicts.has_verdict(analysis):
@@ -107,6 +107,9 @@ def _what_to_do(analysis: Analysis) -> str:
         return "Measure again when the machine is idle."
     if open_ones:
         return f"For the inconclusive verdicts: {verdicts.what_decides(open_ones, analysis.plan)}."
+    safety = analysis.safety
+    if safety and not safety.controls and not any(one.harmed for one in safety.answers):
+        return "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     limits = analysis.limits
     if limits and not limits.proofs and any(one.what_if for one in limits.cells):
         return "Nothing for this answer; `diskproof run --prove` tests what is said to hold it back."
