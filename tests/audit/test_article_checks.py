@@ -605,6 +605,25 @@ def test_a_rough_difference_is_as_exact_as_its_last_digit(seconds: float, state:
     assert outcome("stated-amount", change(article, claims=[said])).state == state
 
 
+def test_an_output_shows_its_version_without_counts() -> None:
+    commands = [change(make_article().commands[0], form="sysbench 0.5")]
+    (problem,) = outcome("tools", make_article(commands=commands)).problems
+    assert "the report has the form of sysbench 0.5" in problem.message.text
+
+
+def test_an_article_of_jobs_needs_no_counts_of_rates() -> None:
+    jobs = [one for one in make_article().stated if "seconds" in one.figures]
+    assert outcome("printed-figures-agree", make_article(stated=jobs)).state == "does not apply"
+
+
+def test_the_facts_under_test_are_what_levels_of_settings_may_differ_in() -> None:
+    said = Conditions(factor="tuning", level="fast", facts={}, under_test=["sync_binlog"])
+    article = make_article()
+    assert {one.differs_in for one in configurations(article)} == {None}
+    told = change(article, conditions=[*article.conditions, said])
+    assert {one.differs_in for one in configurations(told)} == {("sync_binlog",)}
+
+
 def test_the_memory_of_the_machine_reaches_the_checks_of_its_settings() -> None:
     assert {one.memory_bytes for one in configurations(make_article())} == {4 * 2**30}
     unequal = with_conditions("disk", {"memory": "2 GB"})

@@ -98,6 +98,7 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
             "`logdir` .* 6 of 9 tests .* 38.3 / 23.7 = 1.62",
         ],
         "unknown-option": ["MySQL 5.1.62 has no option `logdir`"],
+        "tools": ["note: .* form of sql-bench 2.15; the article only names sql-bench, mysqlslap"],
         "first-run": ["slower than the mean of the other 2 in 7 of 7 tests .* once in 128"],
         "disk-free-load": ["`slap` waits for nothing .* 1,241.62 / 1,223.51 = 1.015"],
         "coarse-times": ["`sql-bench` are in steps of 1 s, .* up to 8% of a time; 9 of 48 pairs"],

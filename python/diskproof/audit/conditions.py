@@ -22,12 +22,15 @@ def configurations(article: Article) -> list[Configuration]:
     """Return an article's settings for the checks: each level beside the others."""
     memory = {as_bytes(one.told.get("memory")) for one in article.conditions}
     memory_bytes = memory.pop() if len(memory) == 1 else None
+    levels = {one.source.format for one in article.settings}
+    differs_in = [name for one in article.conditions if one.level in levels for name in one.under_test]
     alone = [
         Configuration(
             one,
             level=one.source.format,
             server=one.version,
             memory_bytes=None if memory_bytes is None else int(memory_bytes),
+            differs_in=tuple(differs_in) or None,
         )
         for one in article.settings
     ]

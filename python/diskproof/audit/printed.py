@@ -192,6 +192,8 @@ def agree(article: Article) -> Iterator[Said]:
                         other=printed(one.figures[high]),
                     )
     if not looked:
+        if not any(map(_rate, article.cells)):
+            raise NothingToCheckError("an article without rates")
         yield Untold("the counts behind an article's rates")
 
 

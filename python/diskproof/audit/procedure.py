@@ -149,6 +149,7 @@ def tools(article: Article) -> Iterator[Said]:
     """Note reports in the form of another version than the article names."""
     told = article.tools
     shown = {one.counts.tool: one.place for one in article.stated if one.counts and one.counts.tool}
+    shown |= {one.form: one.place for one in article.commands if one.form}
     if not shown:
         yield Untold("a report of the tool itself, which shows its version")
     for tool, place in shown.items():

@@ -186,6 +186,7 @@ class Command(Written):
     tool: Words = Field(description="The tool")
     asked: dict[str, Words] = Field(description="By option, what the command asks for")
     shown: dict[str, Words] = Field(description="By the same options, what the output shows")
+    form: str = Field("", description="Whose output it is, as its form shows: `sysbench 0.4`")
     place: Words = Field(description="Where both stand")
 
 
