@@ -215,10 +215,7 @@ def audit_article(article: Article) -> SubjectAnswer:
         *ask(FIGURE_CHECKS, printed, imported=True),
         *ask(CONFIGURATION_CHECKS, settings, imported=True),
     ]
-    errors, threats = (
-        say("{what} ({names})", what=what, names=names) if names else say("no {what}", what=what)
-        for what, names in (("errors", _with(answers, "invalid")), ("threats", _with(answers, "warning")))
-    )
+    errors, threats = (_with(answers, "invalid") or ["none"], _with(answers, "warning") or ["none"])
     untold = sum(one.state == "cannot be told" for one in answers)
     return SubjectAnswer(
         kind="article",
@@ -226,12 +223,12 @@ def audit_article(article: Article) -> SubjectAnswer:
         place=article.source.file,
         known_as=article.by,
         verdict=say(
-            "It has {errors} and {threats}; {unreported}.",
+            "Errors: {errors}. Threats: {threats}. {unreported}",
             errors=errors,
             threats=threats,
-            unreported=say("{n} cannot be answered from what it reports", n=counted(untold, "check"))
+            unreported=say("{n} cannot be answered from what it reports.", n=counted(untold, "check"))
             if untold
-            else say("it reports everything that the checks need"),
+            else say("It reports everything that the checks need."),
         ),
         checks=answers,
     )
