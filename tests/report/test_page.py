@@ -19,6 +19,8 @@ from support.runs import MakeRun, Run
 from support.trials import MIB, change, make_plan, make_trials
 
 PHONE_PX = 360
+PAPER_PX = 703
+"""A4 within margins of 12 mm."""
 HOSTILE = "<img src=x onerror=alert(1)></script><!--{{7*7}}\"'`<b>x</b>`"
 
 CONTRASTS = """() => {
@@ -196,10 +198,33 @@ def test_many_cells_are_chosen_from_a_menu(make_run: MakeRun, open_page: OpenPag
 # ---------------------------------------------------------------- readable everywhere
 
 
-def test_the_table_of_limits_needs_no_scrolling_sideways(quickstart: Run, open_page: OpenPage) -> None:
-    opened = open_page(quickstart, limits=make_limits(quickstart[1].plan))
-    box = opened.page.locator('[aria-label="What holds each cell back"]')
-    assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+@pytest.mark.parametrize("width_px", [400, 1000, 1600])
+def test_no_table_is_cut_and_nothing_scrolls_sideways(
+    quickstart: Run, open_page: OpenPage, width_px: int
+) -> None:
+    opened = open_page(quickstart, width_px, limits=make_limits(quickstart[1].plan))
+    opened.page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    opened.page.wait_for_function("document.querySelectorAll('details:not([open])').length === 0")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width_px
+    boxes = opened.page.locator(".scroll, pre")
+    wide = "all => all.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.ariaLabel)"
+    assert boxes.evaluate_all(wide) == []
+    limits = opened.page.locator('[aria-label="What holds each cell back"]')
+    assert limits.evaluate("box => box.scrollHeight - box.clientHeight") <= 1
+    assert_quiet(opened)
+
+
+def test_a_table_that_does_not_fit_has_its_titles_beside_each_entry(
+    quickstart: Run, open_page: OpenPage
+) -> None:
+    page = open_page(quickstart, 400, limits=make_limits(quickstart[1].plan)).page
+    title = (
+        "[...document.querySelectorAll('[aria-label=\"What holds each cell back\"] tbody tr')].map((row) => "
+    )
+    titles = page.evaluate(f"{title} getComputedStyle(row.cells[3], '::before').content)")
+    assert set(titles) == {'"Held back by"'}
+    page.set_viewport_size({"width": 1600, "height": 800})
+    page.wait_for_function("!document.querySelector('.cards[aria-label=\"What holds each cell back\"]')")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -228,6 +253,9 @@ def test_paper_shows_what_is_folded_away(quickstart: Run, open_page: OpenPage) -
     opened.page.emulate_media(media="print")
     assert opened.page.is_visible("text=diskproof-load run oltp >> nth=0")
     assert not opened.page.is_visible("nav")
+    wide = "all => all.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.ariaLabel)"
+    opened.page.set_viewport_size({"width": PAPER_PX, "height": 1000})
+    assert opened.page.locator(".scroll, pre").evaluate_all(wide) == []
 
 
 def test_tables_have_heads_and_names(quickstart: Run, open_page: OpenPage) -> None:

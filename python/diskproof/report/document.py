@@ -142,8 +142,6 @@ class Table:
     """What it holds, for those who cannot see it."""
     heads: int = 1
     """Columns that say what a row is about."""
-    tall: bool = False
-    """Whether a page shows it in a box that scrolls."""
     most: int | None = None
     """Rows that a terminal shows; the others are counted."""
     noun: str = "row"

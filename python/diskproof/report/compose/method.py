@@ -45,7 +45,6 @@ def order(analysis: Analysis) -> Table:
         (figures("Block"), str),
         ("Cells in their order", ordered),
         label="Order of the cells in each block",
-        tall=True,
     )
 
 

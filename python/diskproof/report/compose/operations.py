@@ -109,7 +109,6 @@ def _table(
         *([(figures("Ratio"), _ratio)] if ratios else []),
         label=f"Seconds of each operation in every cell{of}",
         heads=2,
-        tall=True,
         noun="operation",
     )
 

@@ -120,7 +120,6 @@ def ratios_table(group: Group) -> Table:
         *([(Column("Held back by", drop=1), group.held_back)] if group.has_limits else []),
         ("Mark", lambda row: row.mark),
         label=f"Ratios of {group.title}",
-        tall=True,
     )
 
 
@@ -149,7 +148,6 @@ def figures_table(group: Group) -> Table:
         ),
         label=f"Figures of {group.title}",
         heads=len(group.figure_factors),
-        tall=True,
     )
 
 

@@ -215,7 +215,6 @@ def _table(safety: Safety, way: Way, columns: Sequence[Filled], label: str) -> T
         *known,
         label=label,
         heads=len(heads),
-        tall=True,
         most=MOST_CELLS,
         noun="cell",
     )
@@ -352,7 +351,6 @@ def _beside(safety: Safety, speeds: Sequence[SpeedBeside], interval: str | None)
         (figures("Window s"), of_cuts(lambda one: _window(one, "worst"))),
         label="Speed of every setting beside what it lost",
         heads=len(heads),
-        tall=True,
         most=MOST_CELLS,
         noun="cell",
     )
@@ -418,7 +416,6 @@ def documented(safety: Safety) -> Table:
         ),
         label="What documentation says, beside what was observed",
         heads=len(heads) + 1,
-        tall=True,
         only="full",
     )
 

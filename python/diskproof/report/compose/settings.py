@@ -76,7 +76,6 @@ def settings(plan: Plan, trials: Sequence[Trial]) -> Table:
         ("In cells", lambda item: _where(list(item[1].values()), list(recorded[item[0][:2]].values()))),
         label="Settings as read back",
         heads=2,
-        tall=True,
     )
 
 

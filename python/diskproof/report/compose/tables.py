@@ -37,7 +37,6 @@ def table(
     *columns: tuple[Column | str, Callable[[Row], str]],
     label: str = "",
     heads: int = 1,
-    tall: bool = False,
     most: int | None = None,
     noun: str = "row",
     only: Only | None = None,
@@ -48,7 +47,6 @@ def table(
         tuple(tuple(entry(row) for _, entry in columns) for row in rows),
         label,
         heads,
-        tall,
         most,
         noun,
         only,
@@ -65,9 +63,7 @@ def cells_table(
 ) -> Table:
     """Return a table of what is said of cells, with the levels that tell the cells apart before it."""
     heads = levels(shown_factors(analysis))
-    return table(
-        rows, *heads, *columns, label=label, heads=len(heads), tall=True, most=most, noun="cell", only=only
-    )
+    return table(rows, *heads, *columns, label=label, heads=len(heads), most=most, noun="cell", only=only)
 
 
 def figures(title: str, only: Only | None = None, short: str = "", drop: int = 0) -> Column:

@@ -31,6 +31,23 @@
     menu.addEventListener("change", () => choose(menu));
   }
 
+  // A table that is wider than its place is shown as cards.
+  const boxes = [...document.querySelectorAll(".scroll")];
+  const fit = () => {
+    for (const box of boxes) box.classList.remove("cards");
+    const wide = boxes.filter((box) => box.scrollWidth > box.clientWidth + 1);
+    for (const box of wide) {
+      const titles = [...box.querySelectorAll("thead th")].map((head) => head.textContent);
+      for (const row of box.querySelectorAll("tbody tr")) {
+        [...row.cells].forEach((entry, at) => { entry.dataset.title = titles[at]; });
+      }
+      box.classList.add("cards");
+    }
+  };
+  window.addEventListener("resize", fit);
+  document.addEventListener("toggle", fit, true);
+  fit();
+
   // A folded part would be missing on paper.
   const folded = document.getElementsByTagName("details");
   window.addEventListener("beforeprint", () => {

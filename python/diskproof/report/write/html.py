@@ -24,6 +24,9 @@ from diskproof.wording.visible import visible
 MOST_PANELS_SHOWN = 12
 """A figure with more panels shows one at a time, chosen by name."""
 
+MOST_ROWS_SHOWN = 60
+"""A longer table scrolls in its box."""
+
 _CODE_SPAN = re.compile(r"`([^`]+)`")
 
 
@@ -62,7 +65,8 @@ def _template() -> Template:
     )
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False}  # for `_shown` to see
     made.filters |= {"kind": _kind, "prose": _prose, "sentence_case": sentence_case, "count": count}
-    made.globals |= {"ticks": ticks, "specs": _specifications, "most_panels": MOST_PANELS_SHOWN}
+    made.globals |= {"ticks": ticks, "specs": _specifications}
+    made.globals |= {"most_panels": MOST_PANELS_SHOWN, "most_rows": MOST_ROWS_SHOWN}
     return made.get_template("page.html.j2")
 
 
