@@ -169,6 +169,7 @@ def test_a_sweep_is_fitted_and_its_peak_found() -> None:
     assert sweep.scaling.peak_clients == pytest.approx((0.95 / 0.002) ** 0.5, rel=0.1)
     assert "64 clients lose" in sweep.sentence.text
     assert sweep.knee_clients == pytest.approx(sweep.bound_per_s * sweep.smallest_latency_us / 1e6)
+    assert sweep.smallest_latency_us == pytest.approx(1e6 / sweep.throughput_per_s[0])
 
 
 def test_a_decline_that_chance_may_have_made_is_not_shown() -> None:

@@ -427,6 +427,16 @@ def test_devices_are_drawn_from_the_first_valid_trial_by_the_name_of_their_disk(
         assert panel.description.endswith("hdd 102%, vda 80%.")
 
 
+def test_the_devices_of_a_short_trial_are_drawn_from_0(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",), blocks=1, clients=(1,))
+    folder, analysis = limited(make_run(plan))
+    for trial in make_trials(plan):
+        folder.write_series(trial.id, [(1.0, "device:vda", "utilisation", 0.5)])
+    drawing = devices_over_time(folder, analysis, folder.trials())
+    assert drawing
+    assert [(row["t"], row["v"]) for row in drawing.panels[0].rows] == [(0.0, 0.5), (1.0, 0.5)]
+
+
 def test_without_a_series_of_devices_nothing_is_drawn_of_them(run: Run) -> None:
     folder, analysis = run
     assert devices_over_time(folder, analysis, folder.trials()) is None

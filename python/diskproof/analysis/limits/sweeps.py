@@ -24,14 +24,16 @@ def answer_sweeps(gathered: Gathered, limits: Sequence[CellLimit]) -> list[Sweep
 
 def _sweep(gathered: Gathered, cells: Sequence[Cell], known: dict[str, CellLimit]) -> Sweep:
     speeds = [list(gathered.speeds(cell).values()) for cell in cells]
-    fewest, most = known.get(cells[0].id), known.get(cells[-1].id)
-    smallest_us = fewest.split.latency_us if fewest and fewest.split else None
+    most = known.get(cells[-1].id)
+    throughputs = [geometric_mean_interval(one).estimate if one else None for one in speeds]
+    # Little's law for clients that never pause, so that latency and throughput are two views of one figure.
+    smallest_us = cells[0].clients / throughputs[0] * 1e6 if throughputs[0] else None
     bound = lowest_bound(most.demands) if most else None
     bound_per_s = bound.bound_per_s if bound else None
     return Sweep(
         cells=[cell.id for cell in cells],
         clients=[cell.clients for cell in cells],
-        throughput_per_s=[geometric_mean_interval(one).estimate if one else None for one in speeds],
+        throughput_per_s=throughputs,
         smallest_latency_us=smallest_us,
         bound_per_s=bound_per_s,
         bound_by=bound.centre if bound else None,

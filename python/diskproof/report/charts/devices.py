@@ -77,7 +77,11 @@ def _curves(folder: RunFolder, trial: Trial) -> dict[str, Curve]:
 
 
 def _rows(device: str, curve: Curve) -> list[Row]:
-    return [{"device": device, "t": round(t_s, 3), "v": float(f"{share:.4g}")} for t_s, share in curve]
+    """Return a device's rows. A share is of the time before its moment: the first one's began at 0."""
+    first = [(0.0, share) for t_s, share in curve[:1] if t_s > 0]
+    return [
+        {"device": device, "t": round(t_s, 3), "v": float(f"{share:.4g}")} for t_s, share in first + curve
+    ]
 
 
 def _means(curves: dict[str, Curve]) -> str:
@@ -98,6 +102,6 @@ def _spec(by_device: dict[str, str]) -> Spec:
         scale=alt.Scale(domain=[0, 1], clamp=True, nice=False),
         axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%"),
     )
-    lines = alt.Chart().mark_line(strokeWidth=1.8, opacity=0.85)
+    lines = alt.Chart().mark_line(strokeWidth=1.8, opacity=0.85, interpolate="step-before")
     device = colours("device", by_device)
     return over_seconds(lines, y, PANEL_HEIGHT_PX, color=device, tooltip=[alt.Tooltip("device:N")])
