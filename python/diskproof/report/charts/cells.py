@@ -97,7 +97,7 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
         panels = (_by_cell(rows, encoding, figures, measure),)
     wide = "; the axis is logarithmic" if is_wide(figures) else ""
     caption = f"{measure.described} {by}. Bars: {confidence(analysis)} intervals{wide}."
-    return Figure(measure.name, title, caption, panels, keys(encoding, with_shapes=True))
+    return Figure(measure.name, title, caption, panels, keys(encoding, panels, with_shapes=True))
 
 
 def _by_clients(
@@ -177,7 +177,7 @@ def latency(analysis: Analysis) -> Figure | None:
         "percentile with fewer than ten of them beyond it is left out."
     )
     panel = stacked_panel("", described("Latency percentiles", rows, "interval"), rows, spans, marks)
-    return Figure("latency", "Latency", caption, (panel,), keys(encoding))
+    return Figure("latency", "Latency", caption, (panel,), keys(encoding, [panel]))
 
 
 # ---------------------------------------------------------------- cost
@@ -212,7 +212,7 @@ def cost(analysis: Analysis) -> Figure | None:
         caption += f" Not observed: {', '.join(missing)}."
     if len({panel.marks for panel in panels}) > 1:
         caption += " If a panel leaves a cell out, it was not observed there."
-    return Figure("cost", f"Cost of a {noun}", caption, tuple(panels), keys(encoding))
+    return Figure("cost", f"Cost of a {noun}", caption, tuple(panels), keys(encoding, panels))
 
 
 def _cost_panel(rows: Sequence[Row], encoding: Encoding, title: str, noun: str) -> Panel:

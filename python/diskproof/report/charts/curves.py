@@ -46,10 +46,15 @@ def over_time(folder: RunFolder, analysis: Analysis, trials: Sequence[Trial]) ->
         if not curves:
             continue
         thinned = thinned or any(len(curve) > most for _, curve in curves)
-        rows = [row for trial, curve in curves for row in _rows(trial, thin(curve, most), trial.id in valid)]
+        level = cell.level(encoding.colour)
+        rows = [
+            row
+            for trial, curve in curves
+            for row in _rows(trial, level, thin(curve, most), trial.id in valid)
+        ]
         name = cell_words(cell, analysis.varying)
         described = f"Throughput over time of {name}: {count(len(curves), 'trial')}."
-        spec = _spec(encoding.colours[cell.level(encoding.colour)])
+        spec = _spec(encoding.colours[level])
         panels.append(Panel(name, described, spec, rows, len(curves)))
     if not panels:
         return None
@@ -58,7 +63,7 @@ def over_time(folder: RunFolder, analysis: Analysis, trials: Sequence[Trial]) ->
         f"{_counted(analysis)} per second, a line a trial. The measured phase begins at 0; what lies before "
         f"it is warm-up. A dashed line is a trial that does not count.{averaged}"
     )
-    return Figure("time", "Throughput over time", caption, tuple(panels), keys(encoding))
+    return Figure("time", "Throughput over time", caption, tuple(panels), keys(encoding, panels))
 
 
 def _counted(analysis: Analysis) -> str:
@@ -90,9 +95,9 @@ def _mean(points: Curve) -> tuple[float, float]:
     return sum(t_s for t_s, _ in points) / len(points), sum(rate for _, rate in points) / len(points)
 
 
-def _rows(trial: Trial, curve: Curve, valid: bool) -> list[Row]:
+def _rows(trial: Trial, level: str, curve: Curve, valid: bool) -> list[Row]:
     validity = _VALIDITY[0] if valid else _VALIDITY[1]
-    facts = {"trial": trial.id, "block": trial.block, "validity": validity}
+    facts = {"colour": level, "trial": trial.id, "block": trial.block, "validity": validity}
     return [{**facts, "t": round(t_s, 3), "v": float(f"{rate:.5g}")} for t_s, rate in curve]
 
 

@@ -28,7 +28,7 @@ from diskproof.report.charts.parts import (
     stacked_panel,
     tooltip,
 )
-from diskproof.report.charts.style import Encoding, encode
+from diskproof.report.charts.style import COLOURS, INVALID_COLOUR, Encoding, encode
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose import safety_words
 from diskproof.report.compose.safety import cells_of, levels_shown, ways
@@ -107,7 +107,7 @@ def speed_against_loss(analysis: Analysis) -> Figure | None:
         f"still lose some (one-sided 95% bound). Upright bars: {confidence(analysis)} intervals."
     )
     title = "Speed against loss"
-    return Figure("speed-loss", title, caption, tuple(panels), keys(encoding, with_shapes=True))
+    return Figure("speed-loss", title, caption, tuple(panels), keys(encoding, panels, with_shapes=True))
 
 
 def _speed_panel(
@@ -206,7 +206,7 @@ def losses(analysis: Analysis) -> Figure | None:
         "The bar marks the median."
     )
     title = "What each cut took"
-    return Figure("losses", title, caption, tuple(panels), keys(encoding))
+    return Figure("losses", title, caption, tuple(panels), keys(encoding, panels))
 
 
 def _losses_panel(
@@ -254,10 +254,10 @@ def _loss_rows(safety: Safety, answer: CutAnswer, encoding: Encoding) -> Iterato
 # ---------------------------------------------------------------- the worst cuts in time
 
 MOMENTS: dict[str, tuple[str, str, str]] = {
-    "flush": ("last flush of a disk", "diamond", "#596068"),
-    "kept": ("last acknowledgement kept", "circle", "#009E73"),
-    "lost": ("first one lost", "triangle-up", "#D55E00"),
-    "told": ("last one before the cut", "square", "#B07A00"),
+    "flush": ("last flush of a disk", "diamond", INVALID_COLOUR),
+    "kept": ("last acknowledgement kept", "circle", COLOURS[0]),
+    "lost": ("first one lost", "triangle-up", COLOURS[1]),
+    "told": ("last one before the cut", "square", COLOURS[3]),
 }
 """Of each moment: what it is, its shape and its colour."""
 

@@ -27,14 +27,21 @@ Row = dict[str, Any]
 Spec = dict[str, Any]
 
 
-def keys(encoding: Encoding, *, with_shapes: bool = False) -> tuple[Key, ...]:
-    """Return the legend of an encoding."""
-    colours = [Key(subject(encoding.colour, level), colour) for level, colour in encoding.colours.items()]
+def keys(encoding: Encoding, panels: Sequence[Panel], *, with_shapes: bool = False) -> tuple[Key, ...]:
+    """Return the legend of an encoding: the levels that a row of the panels has."""
+    channels = ("colour", "shape", encoding.colour, encoding.shape or "shape")
+    drawn = {row.get(channel) for panel in panels for row in panel.rows for channel in channels}
+    colours = [
+        Key(subject(encoding.colour, level), colour)
+        for level, colour in encoding.colours.items()
+        if level in drawn
+    ]
     if not with_shapes or not encoding.shape:
         return tuple(colours)
     shapes = [
         Key(subject(encoding.shape, level), dash=dash, shape=shape)
         for level, (shape, dash) in encoding.shapes.items()
+        if level in drawn
     ]
     return (*colours, *shapes)
 

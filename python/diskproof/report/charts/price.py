@@ -96,7 +96,11 @@ def speed_against_price(analysis: Analysis) -> Figure | None:
     )
     caption = _caption(analysis, analysis.prices)
     return Figure(
-        "price", "Speed against price", caption, panels, keys(price_legend(analysis), with_shapes=True)
+        "price",
+        "Speed against price",
+        caption,
+        panels,
+        keys(price_legend(analysis), panels, with_shapes=True),
     )
 
 

@@ -25,11 +25,11 @@ from diskproof.wording.numbers import whole_percent as share_of
 COLOUR_OF_PART: dict[str, str] = {
     "log flush": COLOURS[0],
     "data reads": COLOURS[2],
-    "page writes": COLOURS[3],
-    "locks": COLOURS[6],
+    "page writes": COLOURS[4],
+    "locks": COLOURS[5],
     "CPU": COLOURS[1],
-    "waiting for a CPU": COLOURS[4],
-    "load generator": COLOURS[5],
+    "waiting for a CPU": COLOURS[3],
+    "load generator": COLOURS[6],
     said.UNEXPLAINED: INVALID_COLOUR,
 }
 """In the order of the bars; neighbours are told apart best."""

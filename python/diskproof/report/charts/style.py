@@ -7,9 +7,9 @@ from itertools import cycle
 from diskproof.results.factor import FACTORS, Factor, Levelled
 from diskproof.results.plan import NO_LEVEL, Cell
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C06A9B", "#B07A00", "#3E8FC4", "#7A6BD1", "#8A8A8A")
-"""Okabe and Ito's colour-blind-safe palette ("Color Universal Design", 2008), its light colours darkened
-and two added, so that each has a contrast of 3:1 and more against the light and the dark page alike."""
+COLOURS = ("#0072B2", "#D07746", "#317434", "#B06DF7", "#D8080D", "#6E42F2", "#725F7A", "#8A8A8A")
+"""Found by a search: each two are far apart for a deuteranope and a protanope too, and each has a contrast of
+3:1 and more against the light and the dark page. The first four are farthest apart."""
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
 DASHES = ((1, 0), (5, 3), (1.5, 2.5), (8, 3, 1.5, 3), (3, 1.5))
