@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -20,6 +20,9 @@ _came: list[int] = []
 
 _continued_s: list[float] = []
 """When this process went on after a stop, by the monotonic clock."""
+
+_at_interruption: list[Callable[[], object]] = []
+"""What is called at an interruption."""
 
 
 @contextmanager
@@ -57,6 +60,11 @@ def ignore_endings() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
+def at_interruption(do: Callable[[], object]) -> None:
+    """Call this at an interruption, before any clean-up; it replaces what an earlier call named."""
+    _at_interruption[:] = [do]
+
+
 def was_stopped_since(at_s: float) -> bool:
     """Return whether this process was stopped (Ctrl-Z) and continued since a monotonic time."""
     return any(continued_s >= at_s for continued_s in _continued_s)
@@ -69,6 +77,8 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
             os.dup2(nowhere, stream)
+    for do in _at_interruption:
+        do()
     raise KeyboardInterrupt
 
 

@@ -16,6 +16,7 @@ import re
 import secrets
 import signal
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,7 +28,7 @@ import psutil
 from diskproof.refusal import NotWrittenError, RefusalError, why_not_written
 from diskproof.results.durable import append_line
 from diskproof.system import programs, shared_memory
-from diskproof.system.endings import ignore_endings
+from diskproof.system.endings import at_interruption, ignore_endings
 from diskproof.system.loops import backing_file_of
 from diskproof.system.own_folder import OTHERS_WRITE, OwnFolder
 from diskproof.system.programs import MARK
@@ -64,6 +65,9 @@ GRACE_S = 5.0
 
 POLL_S = 0.02
 
+IN_ORDER_S = 8.0
+"""How long the orderly clean-up after an interruption may take: then all processes of the run are killed."""
+
 
 class AnotherRunError(RefusalError):
     """A run is under way on this machine: two at once would measure each other."""
@@ -84,6 +88,8 @@ class Journal:
         self.path = path
         self.mark = mark
         self._lock = lock
+        self._kill_later = threading.Timer(IN_ORDER_S, self._end_processes)
+        self._kill_later.daemon = True
 
     @classmethod
     def begin(cls, purpose: str) -> "Journal":
@@ -127,12 +133,12 @@ class Journal:
         journal = cls(folder / f"{mark}.jsonl", mark, lock)
         journal._write({"run": purpose, "boot": _boot()})
         programs.carry(mark)
+        at_interruption(journal._hurry)
         return journal
 
     def leave(self) -> None:
         """Stop writing; all entries stay as they are."""
-        programs.carry(None)
-        self._lock.close()
+        self._close()
 
     def directory(self, path: Path) -> Path:
         """Record and make a directory that this run may remove, with all in it."""
@@ -210,10 +216,31 @@ class Journal:
 
     def finish(self) -> list[Undone]:
         """Undo all entries and give the machine back."""
+        self._kill_later.cancel()
         undone = undo(self.path)
+        self._close()
+        return undone
+
+    def _close(self) -> None:
+        at_interruption(lambda: None)
         programs.carry(None)
         self._lock.close()
-        return undone
+
+    def _hurry(self) -> None:
+        """Let the processes of the run continue if they are stopped, and give the clean-up a limit.
+
+        A disk that does not answer would hold up every step of it.
+        """
+        for process in processes_of(self.mark):
+            with suppress(psutil.Error):
+                process.resume()
+        self._kill_later.start()
+
+    def _end_processes(self) -> None:
+        """Kill all processes of the run; what waits for their disks fails."""
+        with suppress(OSError, RefusalError):
+            for _ in _end_processes(self.mark, _entries(self.path)):
+                pass
 
     def _write(self, entry: Entry) -> None:
         if any("\0" in value for value in entry.values()):  # a journal with that could not be undone
