@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -16,6 +17,7 @@ import pytest
 from diskproof.analysis.folder import invalidating
 from diskproof.results.folder import RunFolder
 from diskproof.results.trial import Trial
+from diskproof.run.attempt import PAUSED_S
 from diskproof.system.clock import has_quick_clock
 from diskproof.system.mounts import mounts
 from diskproof.system.programs import MARK
@@ -28,6 +30,9 @@ needs_mariadb = pytest.mark.skipif(
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts file systems: root")
 
 pytestmark = pytest.mark.timeout(240)
+
+FREEZERS = (Path("/sys/fs/cgroup/freezer"), Path("/sys/fs/cgroup"))
+"""Of control groups' first version and their second."""
 
 STUDY = """
 question = "Does it run?"
@@ -276,6 +281,50 @@ def test_a_lab_that_was_stopped_amid_a_measurement_makes_its_trial_invalid(tmp_p
     stopped, undisturbed = trials_in(tmp_path)
     assert stopped.finished
     assert "stopped" in [finding.check for finding in invalidating(run_folder(tmp_path), stopped)]
+    assert "stopped" not in [finding.check for finding in undisturbed.findings]
+
+
+def freeze(group: Path, *, on: bool) -> None:
+    """Freeze or thaw a control group, of either version; no process of it gets a signal."""
+    if (group / "freezer.state").exists():
+        (group / "freezer.state").write_text("FROZEN" if on else "THAWED")
+    else:
+        (group / "cgroup.freeze").write_text("1" if on else "0")
+
+
+@pytest.fixture
+def freezer() -> Iterator[Path]:
+    """Make a control group whose processes can be frozen."""
+    hierarchy = next((one for one in FREEZERS if one.is_dir()), None)
+    if os.geteuid() != 0 or hierarchy is None:
+        pytest.skip("freezing processes needs root and control groups")
+    group = hierarchy / f"test-{os.getpid()}"
+    group.mkdir()
+    yield group
+    freeze(group, on=False)
+    wait_for(lambda: not (group / "cgroup.procs").read_text())
+    group.rmdir()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_paused_lab_makes_its_trial_invalid(tmp_path: Path, freezer: Path, whole: bool) -> None:
+    """Nobody sends a signal: the lab alone is frozen, or all its programs with it."""
+    write_study(tmp_path, blocks=1, measure_s=1)
+    process = begin(tmp_path, "run", "study.toml")
+    if whole:
+        (freezer / "cgroup.procs").write_text(str(process.pid))
+    wait_for(lambda: list((tmp_path / "runs" / "study").glob("*/servers/*/load.log")))
+    time.sleep(0.6)
+    if not whole:
+        (freezer / "cgroup.procs").write_text(str(process.pid))
+    freeze(freezer, on=True)
+    time.sleep(PAUSED_S + 1)
+    freeze(freezer, on=False)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 12, err
+    paused, undisturbed = trials_in(tmp_path)
+    assert paused.finished
+    assert "stopped" in [finding.check for finding in invalidating(run_folder(tmp_path), paused)]
     assert "stopped" not in [finding.check for finding in undisturbed.findings]
 
 

@@ -65,6 +65,8 @@ class ActivityWatch:
         self._began_s = self._ended_s = 0.0
         self.cpu_s = 0.0
         """What looking has cost so far."""
+        self.late_s = 0.0
+        """By how much a look came too late, at most: the lab or the whole machine was paused meanwhile."""
 
     def meet(self) -> None:
         """Look once without counting.
@@ -134,9 +136,12 @@ class ActivityWatch:
         renewed_s = reported_s = self._began_s
         self._threads.renew()
         wait_s = before_s = 0.0
-        while not self._stop.wait(wait_s * self._random.uniform(1 - JITTER, 1 + JITTER)):
+        looked_s = time.monotonic()
+        while not self._stop.wait(wait_s):
             cpu_began_s = time.thread_time()
             now_s = time.monotonic()
+            self.late_s = max(self.late_s, now_s - looked_s - wait_s)
+            looked_s = now_s
             if now_s >= renewed_s + RENEWED_EACH_S:
                 self._threads.renew()
                 renewed_s = now_s
@@ -152,7 +157,9 @@ class ActivityWatch:
             self.cpu_s += took_s
             # One slow look, such as the first, makes none after it rarer.
             wait_s = max(PERIOD_S, min(took_s, before_s) / MOST_CPU)
+            wait_s *= self._random.uniform(1 - JITTER, 1 + JITTER)
             before_s = took_s
+        self.late_s = max(self.late_s, time.monotonic() - looked_s - wait_s)
 
     def _look(self) -> None:
         runnable = _runnable()

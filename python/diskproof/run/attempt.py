@@ -19,9 +19,13 @@ from diskproof.storage.poolwatch import PoolWatch
 from diskproof.system.cpus import allowed_cpus
 from diskproof.system.endings import was_stopped_since
 from diskproof.system.threads import Threads
-from diskproof.wording import Message, as_message, say
+from diskproof.wording import Message, as_message, say, seconds
 
 REMEDY = as_message("Fix the cause, then `diskproof run --resume` repeats this trial.")
+
+PAUSED_S = 3.0
+"""A look at the database's threads that comes later than this shows a pause. With six runnable threads for
+each CPU, looks came up to 0.3 s late."""
 
 
 class Steps:
@@ -215,6 +219,15 @@ class Counted:
                 say(
                     "The lab was stopped (Ctrl-Z or SIGSTOP) during the trial while the load went on, so the "
                     "counters do not cover the same time as the load."
+                ),
+            )
+        elif self._activity.late_s > PAUSED_S:
+            attempt.invalid(
+                STOPPED,
+                say(
+                    "The lab did not run for {paused} of the measurement: it or the whole machine was paused "
+                    "(a frozen container, a virtual machine), so counters and load do not fit together.",
+                    paused=seconds(self._activity.late_s),
                 ),
             )
         attempt.usage = usage = self._sampler.usage(self._embedded).model_copy(
