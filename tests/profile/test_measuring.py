@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from diskproof.fio import program as fio
@@ -17,7 +18,8 @@ from diskproof.refusal import RefusalError
 from diskproof.results.profile import Probe, Profile, ProfileCell, write_profile
 from diskproof.system.journal import Journal
 from diskproof.system.loops import loops_on
-from support.command import environment
+from diskproof.system.processes import Starter, children
+from support.command import environment, wait_for
 from support.profiles import SIZE_BYTES, Ear, make_profile
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="loop devices and mounts need root")
@@ -289,3 +291,23 @@ def test_an_interrupted_profile_leaves_nothing(tmp_path: Path) -> None:
         assert "Traceback" not in said
         assert list((tmp_path / number.name / "place").iterdir()) == []
         assert not list((tmp_path / number.name / "state").glob("*.jsonl"))
+
+
+def test_a_fio_that_waits_for_a_killed_worker_is_ended_within_seconds(tmp_path: Path) -> None:
+    """It is stopped, as if it waited: a killed worker makes fio wait for ever, or not, by chance."""
+    job_file = tmp_path / "job.fio"
+    lines = ("[job]", "size=1M", "rw=randread", "ioengine=psync", "time_based", "runtime=60")
+    job_file.write_text("\n".join(lines))
+    journal = Journal.begin("test")
+    job = fio.Job(Starter(journal), job_file)
+    try:
+        wait_for(lambda: children(job.pid))
+        psutil.Process(job.pid).suspend()
+        os.kill(children(job.pid)[0], signal.SIGKILL)
+        began = time.monotonic()
+        with pytest.raises(RefusalError, match="a worker of fio died"):
+            job.result(60)
+        assert time.monotonic() - began < 10
+    finally:
+        job.end()
+        journal.finish()

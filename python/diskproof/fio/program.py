@@ -4,13 +4,14 @@ import json
 import re
 import resource
 import shutil
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from diskproof.reading import MIB, read_bytes
 from diskproof.refusal import RefusalError
-from diskproof.system.processes import Starter
+from diskproof.system.processes import Starter, has_dead_children
 from diskproof.system.programs import TimedOut, kill
 from diskproof.system.programs import run as run_program
 
@@ -22,6 +23,11 @@ ENGINES = ("libaio", "io_uring")
 
 SILENCE_S = 60.0
 """A job that exceeds its time by this much hangs."""
+
+LOOK_S = 1.0
+
+BEREFT_S = 5.0
+"""How long fio may take to end after one of its workers died: it may wait for that worker without end."""
 
 MOST_THREADS = 2_000
 """fio's own table holds about 4,000, and half of that if it gets too little memory (init.c)."""
@@ -102,11 +108,25 @@ class Job:
 
     def result(self, longest_s: float) -> Result:
         """Wait for its end and return its JSON; FioError carries fio's message."""
-        if not self.ended(longest_s + SILENCE_S):
-            raise FioError(f"fio did not end within {longest_s + SILENCE_S:.0f} s")
+        began_s = well_s = time.monotonic()
+        while not self.ended(LOOK_S):
+            now_s = time.monotonic()
+            if not self._has_lost_worker():
+                well_s = now_s
+            if now_s > well_s + BEREFT_S:
+                raise FioError(
+                    f"a worker of fio died, and fio did not end within {BEREFT_S:.0f} s; find what killed "
+                    "it (`dmesg` names victims of too little memory), then start again"
+                )
+            if now_s > began_s + longest_s + SILENCE_S:
+                raise FioError(f"fio did not end within {longest_s + SILENCE_S:.0f} s")
         if self._process.returncode != 0:
             raise FioError(_complaint(self._log, self._out) or f"fio ended with {self._process.returncode}")
         return _parsed(self._out)
+
+    def _has_lost_worker(self) -> bool:
+        """Return whether a worker was killed: fio reports it, or has not even noticed yet."""
+        return has_dead_children(self.pid) or "got signal=" in _said(self._log)
 
     def end(self) -> None:
         """Kill it if it still runs."""

@@ -79,3 +79,11 @@ def children(pid: int) -> list[int]:
     except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
         return []
     return [int(child) for text in lists for child in text.split()]
+
+
+def has_dead_children(pid: int) -> bool:
+    """Return whether a process has children that have ended and that it has not waited for."""
+    try:
+        return any(psutil.Process(child).status() == psutil.STATUS_ZOMBIE for child in children(pid))
+    except psutil.NoSuchProcess:
+        return False
