@@ -28,6 +28,23 @@ def test_a_signal_at_the_start_has_a_word(tmp_path: Path, number: signal.Signals
     assert (process.returncode, out, err) == (INTERRUPTED, "", "interrupted\n")
 
 
+DONE = """
+    import atexit, os, signal, sys
+    from diskproof.cli import main
+    class Last:
+        def __del__(self, kill=os.kill, pid=os.getpid(), number=signal.SIGTERM.value):
+            kill(pid, number)
+    last = Last()
+    main(["completion", "bash"])
+"""
+
+
+def test_a_signal_after_the_result_leaves_the_exit_code() -> None:
+    program = [sys.executable, "-c", textwrap.dedent(DONE)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=15, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 AMID = """
     import os, signal, sys, time
     from diskproof.cli import app, main

@@ -78,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             with suppress(OSError, ValueError):
                 stream.flush()
         os._exit(code)
+    ignore_endings()  # all is done and said; Python gives its handlers back before it ends
     sys.exit(code)
 
 
