@@ -117,3 +117,14 @@ def test_resume_without_a_run_is_refused(tmp_path: Path) -> None:
     result = diskproof_here(tmp_path, "run", "study.toml", "--resume")
     assert result.returncode == 2
     assert "there is no run under runs/study to resume" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", "study.toml", "--basedir", "db=~no-such-user/db"), ("disk", "profile", "~no-such-user/x")],
+)
+def test_a_home_that_nobody_has_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    result = diskproof_here(tmp_path, *arguments)
+    assert result.returncode == 2
+    assert "~no-such-user is nobody's home: give the whole path" in result.stderr

@@ -14,6 +14,7 @@ from diskproof.storage.disks import check_disk, held
 from diskproof.storage.kinds.base import resolved
 from diskproof.system.journal import Journal
 from diskproof.system.mounts import block_device, describe, mount_of, number_text
+from diskproof.system.own_folder import expanded
 from diskproof.wording import numbers
 
 FEWEST_BYTES = 16 * 2**20
@@ -62,7 +63,7 @@ class Ready:
 
 def look_at(wanted: Wanted) -> Ready:
     """Check a place and refuse what cannot be measured, before anything is made."""
-    path = wanted.at or Path(wanted.name).expanduser()
+    path = wanted.at or expanded(Path(wanted.name))
     if wanted.size_bytes < FEWEST_BYTES:
         raise PlaceError(f"a profile needs at least {numbers.size(FEWEST_BYTES)}; raise --size")
     try:
@@ -120,7 +121,7 @@ def _in_a_folder_of_ours(
 
 def _block_device(path: Path, wanted: Wanted) -> Ready:
     real = path.resolve()
-    if wanted.write not in (None, wanted.name) and Path(str(wanted.write)).expanduser().resolve() != real:
+    if wanted.write not in (None, wanted.name) and expanded(Path(str(wanted.write))).resolve() != real:
         raise PlaceError(
             f"--write names {wanted.write}, not {path}: a device is written only if it is named twice"
         )

@@ -12,6 +12,7 @@ from diskproof.study.loads.base import Load
 from diskproof.study.model import Study, Tuning
 from diskproof.study.read import StudyError, StudyFile
 from diskproof.study.servers import ServerChoice
+from diskproof.system.own_folder import expanded
 
 Key = TypeVar("Key", str, int)
 Served = TypeVar("Served", Load, Tuning, CrashChoice, ControlChoice, DocumentedChoice)
@@ -64,7 +65,7 @@ def _folders(file: StudyFile, given: Sequence[str]) -> dict[str, Path]:
             raise StudyError(f"--basedir {text}: {file.name} has no server `{name}`; it has {known}")
         if name in folders:
             raise StudyError(f"--basedir {text}: server `{name}` has a folder already, {folders[name]}")
-        folders[name] = Path(folder).expanduser().absolute()
+        folders[name] = expanded(Path(folder)).absolute()
     return folders
 
 

@@ -125,17 +125,25 @@ def through(descriptor: int) -> Path:
     return Path(f"/proc/{os.getpid()}/fd/{descriptor}")
 
 
+def expanded(given: Path) -> Path:
+    """Return a path with the home folder that `~` or `~user` means; RefusalError if nobody has it."""
+    try:
+        return given.expanduser()
+    except RuntimeError:
+        raise RefusalError(f"{given.parts[0]} is nobody's home: give the whole path") from None
+
+
 def real_path(given: Path) -> Path:
     """Return the path of a directory without links and `..`; it need not exist. RefusalError if none can."""
     try:
-        path = given.expanduser().absolute()
+        path = expanded(given).absolute()
         for link in (path, *path.parents):
             if link.is_symlink() and not link.exists():
                 raise RefusalError(f"{link} is a link to nothing; make what it leads to, or name a directory")
         real = path.resolve()
     except OSError as error:
         raise RefusalError(f"{given!s:.60}… cannot be used: {why_refused(error)}") from None
-    except RuntimeError as error:  # there is no such home
+    except RuntimeError as error:  # its links lead to each other
         raise RefusalError(f"{given} cannot be used: {error}") from None
     if len(os.fsencode(real)) > LONGEST_PATH_BYTES:
         raise RefusalError(

@@ -10,6 +10,7 @@ from diskproof.storage.kinds import virtual
 from diskproof.storage.kinds.base import NO_LIMITS, MemoryLimits, Prepared
 from diskproof.study.places import Composed, PlaceChoice
 from diskproof.system.journal import Journal, state_folder
+from diskproof.system.own_folder import expanded
 
 FOLDER = "composed"
 """Folder of the device files in the state directory: a name stays the same from run to run."""
@@ -94,7 +95,7 @@ def _write(composed: Composed, journal: Journal) -> Path:
 
 def _named(device: str) -> str:
     """Return a device's name, or the absolute path of its file: it is looked up from another folder."""
-    return str(Path(device).expanduser().absolute()) if device.endswith(".toml") else device
+    return str(expanded(Path(device)).absolute()) if device.endswith(".toml") else device
 
 
 def _figure(key: str, value: int | float | str, source: str) -> str:
