@@ -189,3 +189,15 @@ def test_hammerdb_that_failed_does_not_pass() -> None:
     assert outcome.state == "failed"
     assert "0 TPM beside 27,975 NOPM" in said
     assert "(2 times): FINISHED FAILED" in said
+
+
+def test_progress_lines_of_pgbench_alone() -> None:
+    lines = [
+        f"progress: {at}.0 s, {rate}.5 tps, lat 3.300 ms stddev 0.800" for at, rate in ((5, 100), (10, 300))
+    ]
+    (one,) = found_in("pgbench (16.2)\nstarting vacuum...end.\n" + "\n".join([*lines, ""]))
+    assert isinstance(one, ImportedResult)
+    assert (one.source.tool, one.source.line) == ("pgbench 16.2", 3)
+    assert (one.load.transactions_per_s, one.load.seconds, one.load.clients) == (200.5, 10.0, None)
+    assert (one.intervals_per_s, one.interval_s) == ([100.5, 300.5], 5.0)
+    assert littles_law.outcome(evidence_of(one)).state == "cannot be told"

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import mul
 from statistics import median
 
 from diskproof.importers.base import Format, Found, Text
@@ -89,17 +90,50 @@ class _Told:
 
 
 def _is_pgbench(text: Text) -> bool:
-    return FIRST in text.content and PROCESSED in text.content
+    if FIRST in text.content and PROCESSED in text.content:
+        return True
+    return "progress: " in text.content and any(map(_PROGRESS.match, text.lines))
 
 
 def _read(text: Text) -> Iterator[Found]:
     version = _VERSION.search(text.content)
-    for place, told in enumerate(_runs(text), start=1):
-        yield _result(text, told, place, f"pgbench {version['version']}" if version else None)
+    tool = f"pgbench {version['version']}" if version else None
+    runs, progress = _runs(text)
+    for place, told in enumerate(runs, start=1):
+        yield _result(text, told, place, tool)
+    if progress and not runs:
+        yield _of_progress(text, progress, tool)
 
 
-def _runs(text: Text) -> list[_Told]:
-    """Return the runs; the progress lines above a summary are its own."""
+def _of_progress(text: Text, progress: list[_Moment], tool: str | None) -> ImportedResult:
+    """Return what progress lines alone say: rates over time, without clients and counts."""
+    rates = [number(text, one.line, one.tps, "a rate") for one in progress]
+    ends_s = [0.0, *(one.at_s for one in progress)]
+    weights = [max(after - before, 0.0) for before, after in pairwise(ends_s)]
+    seconds = sum(weights)
+    rate = sum(map(mul, rates, weights)) / seconds if seconds else 0.0
+    return ImportedResult(
+        source=Source(file=text.file, line=progress[0].line, format="pgbench", tool=tool, sha256=text.sha256),
+        name="pgbench 1: its progress",
+        levels={"workload": "pgbench"},
+        load=LoadResult(
+            workload="pgbench",
+            clients=None,
+            seconds=seconds or None,
+            transactions=None,
+            transactions_per_s=rate,
+            derived=["transactions_per_s"],
+        ),
+        interval_s=_interval_s(progress),
+        intervals_per_s=rates,
+        intervals_latency_us=_interval_latencies(text, progress),
+        interval_percentile="mean",
+        remarks=["its summary is missing: the rate is the mean of its progress lines"],
+    )
+
+
+def _runs(text: Text) -> tuple[list[_Told], list[_Moment]]:
+    """Return the runs, and progress lines without one; those above a summary are its own."""
     found: list[_Told] = []
     progress: list[_Moment] = []
     errors: list[str] = []
@@ -122,7 +156,7 @@ def _runs(text: Text) -> list[_Told]:
         elif statement := _STATEMENT.fullmatch(said):
             words = " ".join(statement["statement"].rstrip(";").split()[:2])
             found[-1].statements.append(f"{words} {statement['ms']}")
-    return found
+    return found, progress
 
 
 def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedResult:
@@ -169,17 +203,17 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
         },
         interval_s=_interval_s(told.progress),
         intervals_per_s=[number(text, one.line, one.tps, "a rate") for one in told.progress],
-        intervals_latency_us=_interval_latencies(text, told),
+        intervals_latency_us=_interval_latencies(text, told.progress),
         interval_percentile="mean" if told.progress else None,
         remarks=remarks,
     )
 
 
-def _interval_latencies(text: Text, told: _Told) -> list[float]:
+def _interval_latencies(text: Text, progress: list[_Moment]) -> list[float]:
     """Return the mean latency of each progress line; none at all if one is NaN (nothing was done)."""
-    if any(one.latency_ms == "NaN" for one in told.progress):
+    if any(one.latency_ms == "NaN" for one in progress):
         return []
-    return [number(text, one.line, one.latency_ms, "a latency") * 1000 for one in told.progress]
+    return [number(text, one.line, one.latency_ms, "a latency") * 1000 for one in progress]
 
 
 def _interval_s(progress: list[_Moment]) -> float | None:
