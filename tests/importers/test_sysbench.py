@@ -12,6 +12,7 @@ from diskproof.importers.base import ImportRefusedError
 from diskproof.importers.read import read_file
 from diskproof.results.imported import ImportedResult
 from diskproof.results.load import FileRequests
+from support.trials import change
 
 OUTPUTS = Path(__file__).parent / "samples"
 
@@ -290,3 +291,14 @@ def test_a_latency_of_0_is_below_the_last_digit(tmp_path: Path) -> None:
 def test_clients_at_a_set_rate_need_no_equal_shares() -> None:
     found = only("sysbench-1.0-oltp-rate.txt")
     assert client_shares.outcome(evidence_of(found)).state == "does not apply"
+
+
+def test_requests_that_leave_time_to_the_syncs_say_so() -> None:
+    """sysbench 0.4 times no syncs: its event execution is less than the wall time of its threads."""
+    found = only("sysbench-0.4-fileio.txt")
+    assert found.load.latency_us
+    slow = change(found, load__seconds=4 * found.load.known_seconds)
+    outcome = littles_law.outcome(evidence_of(slow))
+    assert [problem.severity for problem in outcome.problems] == ["warning"]
+    assert "the request latencies explain" in outcome.problems[0].message.text
+    assert "syncs are probably the rest" in outcome.problems[0].message.text
