@@ -34,7 +34,7 @@ def compare(
     first
         Run folder to compare with.
     second
-        Run folder whose figures are divided by the first one's.
+        Run folder to judge: its figures are divided by those of the first.
     label
         Name of a run in the report: give it twice, first run first. Default: study, machine or time.
     fail_if
