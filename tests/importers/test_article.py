@@ -209,6 +209,18 @@ WRONG = [
         r"`claims number 1.most`: a claim of the kind “percent slower” is of all",
     ),
     ("article = 3", r"`article`: give a table"),
+    (
+        SOUND.replace("repeats = 3", "repeats = 3\nsteps_s = { otlp = 1 }"),
+        r":7: `procedure.steps_s`: no result has workload `otlp`; did you mean `oltp`\?",
+    ),
+    (
+        SOUND + '[[jobs]]\nworkload = "slap"\nclients = 1\nstatements = 80\nplace = "page 3"\n',
+        r"`jobs number 1.workload`: no result has workload `slap`; there is oltp",
+    ),
+    (
+        SOUND.replace("repeats = 3", "repeats = 3\nsteps_s = { oltp = 0 }"),
+        r"give more than 0, not 0",
+    ),
 ]
 
 

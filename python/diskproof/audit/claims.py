@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from diskproof.audit.check import NothingToCheckError, Problem, Said, Untold, check, warning
-from diskproof.results.article import Article, Claim
+from diskproof.results.article import Article, Claim, Stated
 from diskproof.results.published import RATES, PublishedMeasure
 from diskproof.results.trial import Severity
 from diskproof.wording import NOTHING, Message, printed, say
@@ -57,6 +57,12 @@ def examples(found: Sequence[Message]) -> Message:
     """Return messages one after the other, those beyond the first eight counted."""
     more = [say("and {number} more", number=len(found) - MOST_SHOWN)] if len(found) > MOST_SHOWN else []
     return say("{found:/; }", found=[*found[:MOST_SHOWN], *more])
+
+
+def measure_of_speed(one: Stated) -> PublishedMeasure | None:
+    """Return the measure that tells a result's speed best; None if it has none."""
+    of_speed: tuple[PublishedMeasure, ...] = (*RATES, "seconds", "latency_mean_ms")
+    return next((measure for measure in of_speed if measure in one.figures), None)
 
 
 @dataclass(frozen=True)

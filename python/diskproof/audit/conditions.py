@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from diskproof.audit.check import Configuration, NothingToCheckError, Said, Untold, check, warning
-from diskproof.audit.claims import TIE, at, examples
+from diskproof.audit.claims import TIE, at, examples, measure_of_speed
 from diskproof.families.values import as_bytes
-from diskproof.results.article import Article, Conditions, Stated
+from diskproof.results.article import Article, Conditions
 from diskproof.results.factor import Factor
-from diskproof.results.published import RATES, PublishedMeasure
 from diskproof.wording import Message, printed, say
 
 LIMITS = ("memory", "memory limit", "cpu", "cpus", "server version", "server", "engine", "operating system")
@@ -192,7 +191,7 @@ def _spread(article: Article, names: list[str]) -> tuple[float, Message] | None:
     told = [one for name in names if (one := article.find(name))]
     if not told:
         return None
-    measure = _measure(told[0])
+    measure = measure_of_speed(told[0])
     figures = {one.name: one.figures[measure] for one in told if measure and measure in one.figures}
     if len(figures) < 2:
         return None
@@ -206,8 +205,3 @@ def _spread(article: Article, names: list[str]) -> tuple[float, Message] | None:
         b=printed(figures[low]),
         ratio=ratio,
     )
-
-
-def _measure(one: Stated) -> PublishedMeasure | None:
-    of_speed: tuple[PublishedMeasure, ...] = (*RATES, "seconds", "latency_mean_ms")
-    return next((measure for measure in of_speed if measure in one.figures), None)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from diskproof.audit.check import NothingToCheckError, Problem, Said, Untold, check, invalid, warning
-from diskproof.audit.claims import at, half_a_digit
+from diskproof.audit.claims import at, half_a_digit, measure_of_speed
 from diskproof.audit.load import LITTLE_TOLERANCE, SHORTEST_JOB_S
 from diskproof.audit.shares import REASON, REMEDY, SOURCE, uneven
 from diskproof.results.article import Article, Stated
@@ -327,7 +327,7 @@ def first_run(article: Article) -> Iterator[Said]:
         (measure, figure, others)
         for one in first
         for measure, figure, _, others in _others(article, one, n)
-        if abs(figure - others) > half_a_digit(figure)
+        if measure == measure_of_speed(one) and abs(figure - others) > half_a_digit(figure)
     ]
     slower = sum((figure < others) == (measure in RATES) for measure, figure, others in told)
     chance = sum(math.comb(len(told), k) for k in range(slower, len(told) + 1)) / 2 ** len(told)

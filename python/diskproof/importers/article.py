@@ -76,6 +76,7 @@ def read(text: Text) -> Iterator[Found]:
     study = _study_of(form, text, refusals)
     source = Source(file=text.file, format="article", sha256=text.sha256)
     stated = _stated(form, study, refusals)
+    _refuse_unknown_loads(form, stated, refusals)
     title = form.article.title or (study.title if study else None)
     by = form.article.by or (study.by if study else None)
     for key, told in (("title", title), ("by", by)):
@@ -228,6 +229,18 @@ def _stated(form: ArticleForm, study: PublishedChoice | None, refusals: _Refusal
     for number, report in enumerate(form.reports):
         stated = _with_counts(stated, report, number, refusals)
     return stated
+
+
+def _refuse_unknown_loads(form: ArticleForm, stated: Sequence[Stated], refusals: _Refusals) -> None:
+    """Refuse a job, or a step of times, of a load that no table has: nothing would look at it."""
+    known = sorted({one.levels.get("workload", one.table) for one in stated})
+    named: list[tuple[list[str | int], str]] = [
+        (["procedure", "steps_s"], load) for load in form.procedure.steps_s
+    ]
+    named += [(["jobs", number, "workload"], job.workload) for number, job in enumerate(form.jobs)]
+    for keys, load in named:
+        if load not in known:
+            raise refusals.of(keys, f"no result has workload `{load}`{_known(load, known)}")
 
 
 def _chosen_tables(
