@@ -10,6 +10,7 @@ from diskproof.report.compose.probes import (
     PATTERNS,
     RANDOM,
     SEQUENTIAL,
+    SYNCED,
     effort,
     lies_on,
     probe,
@@ -54,6 +55,7 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
             Paragraph(f"{lies}. Measured {moment(profile.started_at)}: {effort(profile)}.", only="full"),
         ),
         sections=(
+            Section("Answer", (Paragraph(" ".join(answer(profile)), style="lead"),), anchor="answer"),
             Section("Read this first", (notes,), anchor="notes", only="full"),
             Section(
                 "Charts", tuple(drawn) if drawn else nothing, anchor="charts", contents="Charts", only="full"
@@ -74,6 +76,38 @@ def compose(profile: Profile, drawn: Sequence[Figure] | None = None) -> Document
         ),
         foot=f"Made by diskproof {profile.diskproof_version} from the profile's record alone.",
     )
+
+
+def answer(profile: Profile) -> Iterator[str]:
+    """Yield what the disk does for a database: durable commits, random reads, and bytes in sequence."""
+    if durable := next((cell for pattern in SYNCED for cell in profile.measured(pattern)), None):
+        per_s = _per_s(durable)
+        yield (
+            f"One client makes {_marked(durable, number(per_s))} durable writes a second "
+            f"({probe(durable.probe)}): {milliseconds(1e6 / per_s if per_s else None)} ms each."
+        )
+    if reads := profile.measured("random-read"):
+        most = max(reads, key=_per_s)
+        up_to = f", and up to {_marked(most, number(_per_s(most)))} at depth {most.probe.depth}"
+        yield (
+            f"It answers {_marked(reads[0], number(_per_s(reads[0])))} random reads of "
+            f"{size(reads[0].probe.block_bytes)} a second at depth {reads[0].probe.depth}"
+            f"{up_to if most is not reads[0] else ''}."
+        )
+    rates = {
+        verb: max(one.requests.megabytes_per_s for one in found if one.requests)
+        for verb, pattern in zip(("reads", "writes"), SEQUENTIAL, strict=True)
+        if (found := profile.measured(pattern))
+    }
+    if rates:
+        said = [f"{verb} up to {number(rate)} MB/s" for verb, rate in rates.items()]
+        yield f"In sequence it {' and '.join(said)}."
+    if not (durable or reads or rates):
+        yield "No figure that a database depends on was measured."
+
+
+def _per_s(cell: ProfileCell) -> float:
+    return cell.requests.per_s if cell.requests else 0.0
 
 
 def sections(profile: Profile) -> Iterator[Section]:

@@ -1,6 +1,7 @@
 """The report of a run: composed once, for every form."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.compose import (
@@ -17,6 +18,7 @@ from diskproof.report.compose import (
     published,
     safety,
     settings,
+    summary,
     verdicts,
 )
 from diskproof.report.document import Document, Figure, Paragraph, Section
@@ -40,7 +42,8 @@ def compose(
     version = f" {analysis.machine.diskproof_version}" if analysis.machine else ""
     sections = [
         *([Section("", (safety.alarms(analysis.safety),))] if analysis.safety else []),
-        *([answer.section(analysis), verdicts.section(analysis)] if has_speed else []),
+        *([_first(analysis)] if figures is not None else [answer.section(analysis)] if has_speed else []),
+        *([verdicts.section(analysis)] if has_speed else []),
         safety.section(analysis, drawn.get("safety", ())),
         published.section(analysis, drawn.get("published", ())),
         head.prose(plan),
@@ -63,6 +66,12 @@ def compose(
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )
+
+
+def _first(analysis: Analysis) -> Section:
+    """Return what a page shows first: the summary, without its last line, which the head has."""
+    lines = summary.run(analysis)
+    return Section("Answer", (replace(lines, items=lines.items[:-1]),), anchor=answer.ANCHOR)
 
 
 def _charts(drawn: Sequence[Figure] | None) -> Section:
