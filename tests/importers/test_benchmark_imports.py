@@ -201,3 +201,12 @@ def test_progress_lines_of_pgbench_alone() -> None:
     assert (one.load.transactions_per_s, one.load.seconds, one.load.clients) == (200.5, 10.0, None)
     assert (one.intervals_per_s, one.interval_s) == ([100.5, 300.5], 5.0)
     assert littles_law.outcome(evidence_of(one)).state == "cannot be told"
+
+
+def test_benchbase_without_a_count_keeps_its_latencies() -> None:
+    lines = (SAMPLES / "benchbase.json").read_text().splitlines()
+    (one,) = found_in("\n".join(line for line in lines if "Measured Requests" not in line))
+    assert isinstance(one, ImportedResult)
+    assert (one.load.transactions, one.load.derived) == (105072, ["transactions"])
+    assert one.load.latency_us
+    assert one.load.latency_us.mean == 567

@@ -7,7 +7,7 @@ from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import broken
 from diskproof.results.imported import ImportedResult, Source
-from diskproof.results.load import Latency, LoadError, LoadResult
+from diskproof.results.load import Derived, Latency, LoadError, LoadResult
 
 RATE = "Throughput (requests/second)"
 
@@ -39,6 +39,9 @@ def _result(text: Text, summary: Node, place: int) -> ImportedResult:
     kind = summary.word("Benchmark Type") or "BenchBase"
     elapsed_ns = summary.number("Elapsed Time (nanoseconds)")
     measured = summary.count("Measured Requests")
+    derived: list[Derived] = []
+    if measured is None and elapsed_ns:
+        measured, derived = round(rate * elapsed_ns / 1e9), ["transactions"]
     server = " ".join(filter(None, (summary.word(f"DBMS {what}") for what in ("Type", "Version"))))
     return ImportedResult(
         source=Source(
@@ -52,6 +55,7 @@ def _result(text: Text, summary: Node, place: int) -> ImportedResult:
             seconds=elapsed_ns / 1e9 if elapsed_ns else None,
             transactions=measured,
             transactions_per_s=rate,
+            derived=derived,
             latency_us=_latency(summary, measured),
             errors=_errors(summary, measured, rate),
         ),
@@ -99,8 +103,8 @@ def _remarks(summary: Node, rate: float) -> Iterator[str]:
         yield f"{good:g} of {rate:g} requests a second succeeded; the others were aborted or failed"
     if summary.word("Final State") not in {None, "EXIT"}:
         yield f"it ended in the state {summary.word('Final State')}"
-    if summary.number("Measured Requests") is None and summary.node("Latency Distribution"):
-        yield "its latencies are left out: the number of their requests is not known"
+    if summary.number("Measured Requests") is None:
+        yield "the number of its requests is not printed, and derived from rate and time"
 
 
 BENCHBASE = Format("BenchBase", _is_benchbase, _read)
