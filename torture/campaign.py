@@ -34,7 +34,7 @@ NAMESPACES = ("unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-
 INIT = '"$@"; exit $?'
 """The shell is the first process, which collects those whose parents are gone."""
 
-FINDINGS = ("left", "harmed", "hung", "traceback", "exit code", "broken")
+FINDINGS = ("left", "harmed", "counted", "hung", "traceback", "exit code", "broken")
 
 
 @dataclass

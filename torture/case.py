@@ -31,6 +31,9 @@ SIGNAL_LIMIT_S = 30.0
 SLOW = 4.0
 """How many times as long as undisturbed work may take."""
 
+FIO_ITSELF_S = 1.5
+"""How long fio may take to start and to end on a busy machine: the counters include it."""
+
 SETTLE_S = 3.0
 """How long the kernel may take to release what was detached."""
 
@@ -115,6 +118,7 @@ class Case:
             self.length.write_text(f"{time.monotonic() - began:.2f}")
         if self.disturbance == "full disk" and self.random.random() < 0.5:
             self._clean(full=True)
+        self._check_trials()
         for path in scene.debris:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -225,6 +229,18 @@ class Case:
             self._find(f"traceback: `{words}`: {said.strip().splitlines()[-1][:200]}")
         elif code is not None and code not in codes:
             self._find(f"exit code {code}: `{words}`: {' '.join(said.split())[-200:]}")
+
+    def _check_trials(self) -> None:
+        """Find trials that count although their counters cover more time than their load: it was stopped."""
+        if self.disturbance != "stop":
+            return
+        for file in (self.folder / "runs").glob("study/*/trials.jsonl"):
+            for trial in map(json.loads, file.read_text().splitlines()):
+                if not trial["finished"] or any(one["check"] == "stopped" for one in trial["findings"]):
+                    continue
+                counted_s = trial["usage"]["counted_s"] or trial["usage"]["seconds"]
+                if counted_s > trial["load"]["seconds"] + FIO_ITSELF_S:
+                    self._find(f"counted: {counted_s:.1f} s beside {trial['load']['seconds']:.1f} s of load")
 
     def _find(self, what: str) -> None:
         self.outcome.found.append(what)
