@@ -29,6 +29,9 @@ SERIES_SCHEMA = pa.schema(_FIELDS)
 MOST_BYTES = 4096 * MIB
 """A day of a hundred metrics, one a second, takes some 30 MB."""
 
+MOST_ROWS = 50_000_000
+"""More than a day has; a small file may claim thousands of times as many."""
+
 BATCH_ROWS = 16_384
 """Rows that wait in memory for the next row group: a minute or two of a server's counters, 4 MB."""
 
@@ -90,7 +93,7 @@ def read_series(path: Path, source: str | None, metric: str | None) -> pa.Table 
     try:
         with opened(path, MOST_BYTES) as content, pq.ParquetFile(content) as file:
             # In this thread: a pool of readers may still be ending when a short command does, and abort it.
-            if not file.schema_arrow.equals(SERIES_SCHEMA):
+            if not file.schema_arrow.equals(SERIES_SCHEMA) or file.metadata.num_rows > MOST_ROWS:
                 return None
             batches = [_part(batch, wanted) for batch in file.iter_batches(use_threads=False)]
         table = pa.Table.from_batches(batches, schema=SERIES_SCHEMA)
