@@ -28,6 +28,14 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
     assert "'a\\x00b' is no name of a file" in refused(Path("a\0b"))
 
 
+def test_a_line_break_in_a_name_is_shown_and_refused(tmp_path: Path) -> None:
+    forged = tmp_path / "x\nAll is well."
+    forged.write_text("")
+    said = refused(forged)
+    assert "x\\nAll is well.' has a line break in its name; rename it" in said
+    assert "\n" not in said
+
+
 def test_a_file_that_is_not_there_is_told_from_a_link_that_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("nowhere")
     assert refused(tmp_path / "link") == (

@@ -33,6 +33,8 @@ def opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
 
     A pipe or a device is not even waited for: a program could be stopped for ever by its own input.
     """
+    if "\n" in str(path) or "\r" in str(path):  # the rest of it could be taken for a line of output
+        raise UnreadableError(f"{str(path)!r} has a line break in its name; rename it")
     try:
         # Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
