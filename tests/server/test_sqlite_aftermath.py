@@ -172,3 +172,16 @@ def test_a_silent_log_is_read_once_for_each_size_that_it_has(
     with subprocess.Popen(["sleep", "60"]) as process, pytest.raises(ServerTooSlowError, match="connection"):
         wait_until(lambda: False, process, deadline_s=0.5, failure=sound, log=log)
     assert [what for what in read if not what] == ["", ""]
+
+
+@pytest.mark.parametrize("damaged", [True, False])
+def test_a_file_that_was_changed_while_it_served_is_told_in_words(
+    root: Path, starter: Starter, images: Images, damaged: bool
+) -> None:
+    dirs = images.restore(KIND, root)
+    running = start(KIND, dirs, starter)
+    file = dirs.data / "sbtest.db"
+    file.write_bytes(b"no database") if damaged else file.unlink()
+    with pytest.raises(ServerFailedError, match="SQLite did not answer"):
+        running.read_settings()
+    assert damaged or not file.exists()

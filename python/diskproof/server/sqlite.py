@@ -123,10 +123,7 @@ class SqliteRunning(Running):
         """
         observed = self._settings.merged()
         asked = observed.get("journal_mode", "").casefold()
-        with closing(
-            sqlite3.connect(f"file:{quote(str(_file(self._dirs)))}?mode=ro", uri=True)
-        ) as connection:
-            found = str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+        found = str(self.rows("PRAGMA journal_mode")[0][0])
         if asked and "wal" in {found, asked}:
             observed["journal_mode"] = found
         return {name: (value, "") for name, value in observed.items()}
@@ -162,24 +159,24 @@ class SqliteRunning(Running):
 
         ServerTooSlowError after `limit_s`.
         """
-        connection = sqlite3.connect(_file(self._dirs), isolation_level=None)
-        watch = threading.Timer(limit_s, connection.interrupt)
-        watch.start()
+        file = f"file:{quote(str(_file(self._dirs)))}?mode=rw"  # one that is gone is not made again
         rows: list[tuple[Any, ...]] = []
         try:
-            for sql in statements:
-                rows = connection.execute(sql).fetchall()
+            with closing(sqlite3.connect(file, uri=True, isolation_level=None)) as connection:
+                watch = threading.Timer(limit_s, connection.interrupt)
+                watch.start()
+                try:
+                    for sql in statements:
+                        rows = connection.execute(sql).fetchall()
+                finally:
+                    watch.cancel()
+                    watch.join()
         except sqlite3.Error as error:
             interrupted = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
             raise (ServerTooSlowError if interrupted else ServerFailedError)(
                 f"SQLite did not answer {'; '.join(statements)!r} on {_file(self._dirs)}: {error}"
             ) from error
-        else:
-            return rows
-        finally:
-            watch.cancel()
-            watch.join()
-            connection.close()
+        return rows
 
     def log_tail(self, lines: int = 20) -> str:
         """Return that there is no log."""
