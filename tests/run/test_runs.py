@@ -267,6 +267,19 @@ def test_ctrl_c_keeps_the_finished_trials_and_resume_goes_on(tmp_path: Path) -> 
     assert "another version of this study" in refused.stderr
 
 
+def test_a_data_set_whose_facts_are_damaged_is_loaded_again(tmp_path: Path) -> None:
+    write_study(tmp_path, blocks=1)
+    assert diskproof(tmp_path, "run", "study.toml").returncode in (0, 12)
+    [facts] = (tmp_path / "runs" / ".golden").glob("*/image.json")
+    before = facts.read_text()
+    for damage in ("", "{", '{"data_bytes": "x"}'):
+        facts.write_text(damage)
+        again = diskproof(tmp_path, "run", "study.toml", "--resume")
+        assert again.returncode in (0, 12), again.stderr
+        assert "loading 1,000 rows into db" in again.stderr
+    assert facts.read_text().partition("load_s")[0] == before.partition("load_s")[0]
+
+
 def test_a_lab_that_was_stopped_amid_a_measurement_makes_its_trial_invalid(tmp_path: Path) -> None:
     """The load is in a session of its own and goes on, so the counters cover another time."""
     write_study(tmp_path, blocks=1, measure_s=1)

@@ -8,9 +8,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from diskproof import load
+from diskproof.reading import MIB, UnreadableError, read_text
 from diskproof.refusal import RefusalError
-from diskproof.results.record import ROLES, Role
+from diskproof.results.record import ROLES, Record, Role
 from diskproof.server.base import Dirs, ServerFailedError, ServerKind
 from diskproof.storage.copy import apparent_bytes, sync
 from diskproof.study.loads.base import Load
@@ -43,20 +46,30 @@ class DataSetError(RefusalError):
     """A data set that could not be loaded."""
 
 
-@dataclass(frozen=True)
-class GoldenImage:
-    """A loaded, cleanly stopped database, ready to be copied."""
+class ImageFacts(Record):
+    """What is on record of a complete image."""
 
-    folder: Path
     data_bytes: int
     rows: int | None
     """None if the tables are the user's own, or made by the load itself."""
     load_s: float
 
 
+@dataclass(frozen=True)
+class GoldenImage:
+    """A loaded, cleanly stopped database, ready to be copied."""
+
+    folder: Path
+    facts: ImageFacts
+
+
 def is_loaded(folder: Path, server: ServerKind, workload: Load, seed: int) -> bool:
-    """Return whether a folder has the image of a data set."""
-    return (folder / _key(server, workload, seed) / FACTS).is_file()
+    """Return whether a folder has the image of a data set. One whose facts are damaged is loaded again."""
+    try:
+        _facts(folder / _key(server, workload, seed))
+    except (UnreadableError, ValidationError):
+        return False
+    return True
 
 
 class GoldenImages:
@@ -69,7 +82,7 @@ class GoldenImages:
     def get(self, server: ServerKind, workload: Load, seed: int) -> GoldenImage:
         """Return the image of a data set that has been loaded."""
         folder = self.folder / _key(server, workload, seed)
-        return GoldenImage(folder=folder, **json.loads((folder / FACTS).read_text()))
+        return GoldenImage(folder, _facts(folder))
 
     def load(
         self,
@@ -99,8 +112,8 @@ class GoldenImages:
         load_s = round(time.monotonic() - began, 3)
         size_bytes = apparent_bytes(building)
         sync(building, size_bytes)
-        facts = {"data_bytes": apparent_bytes(dirs.data), "rows": workload.total_rows, "load_s": load_s}
-        (building / FACTS).write_text(json.dumps(facts))
+        facts = ImageFacts(data_bytes=apparent_bytes(dirs.data), rows=workload.total_rows, load_s=load_s)
+        (building / FACTS).write_text(facts.model_dump_json())
         sync(building, size_bytes)
         if os.path.lexists(folder):
             OwnFolder(folder).remove()
@@ -151,6 +164,10 @@ def _fill(server: ServerKind, workload: Load, arguments: list[str], dirs: Dirs, 
         raise
     if not running.stop():
         raise ServerFailedError("the server did not stop after loading, so its data set cannot be trusted")
+
+
+def _facts(image: Path) -> ImageFacts:
+    return ImageFacts.model_validate_json(read_text(image / FACTS, MIB))
 
 
 def described(workload: Load) -> str:

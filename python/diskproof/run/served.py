@@ -134,8 +134,8 @@ class ServerAttempt(Attempt):
     def data(self) -> DataFacts:
         """Return the loaded database as it was restored."""
         return DataFacts(
-            data_bytes=self.image.data_bytes,
-            rows=self.image.rows,
+            data_bytes=self.image.facts.data_bytes,
+            rows=self.image.facts.rows,
             engine=self.engine,
             declared_engine=self.workload.declared_engine,
             job_engine=self.workload.job_engine,

@@ -207,8 +207,9 @@ def _load_data_sets(request: Request, bench: Bench, progress: Progress) -> None:
             what = described(workload) if workload.prepares else "an empty database"
             progress.note(f"loading {what} into {server}, once")
             copies = bench.folder.scripts(workload_name)
-            image = bench.images.load(kind, workload, bench.seed, bench.starter, bench.sockets, copies)
-            progress.note(f"loaded {numbers.size(image.data_bytes)} in {image.load_s:.1f} s")
+            loaded = bench.images.load(kind, workload, bench.seed, bench.starter, bench.sockets, copies)
+            facts = loaded.facts
+            progress.note(f"loaded {numbers.size(facts.data_bytes)} in {facts.load_s:.1f} s")
 
 
 def check_disks(layout: Layout) -> None:
