@@ -71,7 +71,7 @@ def compose(
 def _first(analysis: Analysis) -> Section:
     """Return what a page shows first: the summary, without its last line, which the head has."""
     lines = summary.run(analysis)
-    return Section("Answer", (replace(lines, items=lines.items[:-1]),), anchor=answer.ANCHOR)
+    return Section("", (replace(lines, items=lines.items[:-1]),), anchor=answer.ANCHOR)
 
 
 def _charts(drawn: Sequence[Figure] | None) -> Section:
