@@ -90,6 +90,15 @@ def test_a_time_that_is_the_figure_is_no_unequal_time() -> None:
     assert unequal_runs.outcome(replace(run, results=told)).state == "passed"
 
 
+def test_workloads_differ_in_options_and_time() -> None:
+    run = imported({"hdd": 10.0, "ssd": 20.0}, seconds=300.0)
+    cells = [change(cell, storage="disk", workload=cell.storage) for cell in run.plan.cells]
+    told = {trial.id: change(RESULT, asked={"rw": trial.cell}) for trial in run.valid}
+    jobs = replace(run, plan=change(run.plan, cells=cells), results=told)
+    assert unequal_runs.outcome(jobs).state == "passed"
+    assert unequal_runs.outcome(replace(run, results=told)).state == "failed"
+
+
 def test_an_empty_run_is_audited() -> None:
     plan = make_plan()
     assert [check for check, _, _ in audit(plan, [])] == []

@@ -195,13 +195,13 @@ def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[Messag
     tool, tools = _tool(one), _tool(other)
     if tool and tools and tool != tools:
         yield differ("the tool", tool, tools)
+    if factor == "workload":
+        return  # its options and its time are what is compared
     a, b = (trial.load.seconds if trial.load else None for trial in (one, other))
     asked = [run.results[trial.id].asked if trial.id in run.results else {} for trial in (one, other)]
     timed = all(_is_timed(trial, told) for trial, told in zip((one, other), asked, strict=True))
     if timed and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
         yield differ("the time measured", seconds(a), seconds(b))
-    if factor == "workload":
-        return  # its options are what is compared
     for name in sorted(asked[0].keys() & asked[1].keys()):
         if asked[0][name] == asked[1][name] or name in {factor, *OF_CLIENTS}:
             continue
