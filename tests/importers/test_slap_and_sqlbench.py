@@ -127,3 +127,12 @@ def test_nothing_is_counted_twice(tmp_path: Path) -> None:
     test = (OUTPUTS / "sqlbench-test-insert.txt").read_text()
     path.write_text((test[test.index("Time for insert") :]) * 2)
     assert [one.load.figure("seconds") for one in results_of(path)] == [4198.0, 4198.0]
+
+
+def test_the_cpu_time_of_sql_benchs_client() -> None:
+    (run,) = results_of(OUTPUTS / "sqlbench-run.txt")
+    (test,) = results_of(OUTPUTS / "sqlbench-test-insert.txt")
+    assert run.load.client
+    assert (run.load.client.cpu_user_s, run.load.client.cpu_system_s) == (17.27, 7.85)
+    assert test.load.client
+    assert (test.load.client.cpu_user_s, test.load.client.cpu_system_s) == (263.76, 175.71)

@@ -11,7 +11,7 @@ from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.numbers import count, number
 from diskproof.results.factor import Factor
 from diskproof.results.imported import ImportedResult, Source
-from diskproof.results.load import LoadResult, Operation
+from diskproof.results.load import ClientAccount, LoadResult, Operation
 
 _RUN = re.compile(r"Benchmark DBD suite: +(?P<suite>[\w.]{1,20})")
 _TEST = re.compile(
@@ -43,7 +43,10 @@ _ROW = re.compile(
 )
 """A row of "Totals per operation": name, seconds, usr, sys, cpu, tests, and marks: + estimated, ? wrong."""
 
-_TOTALS = re.compile(r"(?<!\S)TOTALS\s{1,80}(?P<seconds>\d{1,12}\.\d\d)\s")
+_TOTALS = re.compile(
+    r"(?<!\S)TOTALS\s{1,80}(?P<seconds>\d{1,12}\.\d\d)\s"
+    r"(?:\s{0,20}(?P<user>\d{1,12}\.\d\d)\s{1,20}(?P<system>\d{1,12}\.\d\d)\s)?"
+)
 
 _TIME = re.compile(
     r"(?P<estimated>Estimated )?time (?:to|for) (?P<name>[A-Za-z][\w+ -]{0,60}?) ?"
@@ -55,7 +58,11 @@ _BASIS = re.compile(
 )
 """What an estimated time rests on; printed before it."""
 
-_WHOLE = re.compile(rf"^(?:Estimated total|Total) time: +{_SECS}", re.MULTILINE)
+_WHOLE = re.compile(
+    rf"^(?:Estimated total|Total) time: +{_SECS}"
+    r"(?: \( ?(?P<user>\d{1,12}\.\d\d) usr +(?P<system>\d{1,12}\.\d\d) sys)?",
+    re.MULTILINE,
+)
 _SKIPPED_TEST = re.compile(r"^Test skipped because (?P<why>.{1,120})", re.MULTILINE)
 
 TEST_WITH = {
@@ -207,6 +214,20 @@ class _Section:
             return None
         return f"its rows add up to {sum_s:g} s, its TOTALS are {total_s:g} s"
 
+    def _cpu(self) -> ClientAccount | None:
+        """Return the CPU time of the client, a Perl program: of a whole table, or of a test's own total."""
+        told = _TOTALS.search(self.content) or _WHOLE.search(self.content)
+        if told is None or told["user"] is None:
+            return None
+        return ClientAccount(
+            workers=1,
+            cpu_user_s=float(told["user"]),
+            cpu_system_s=float(told["system"]),
+            max_rss_bytes=None,
+            delay_mean_us=None,
+            delay_max_us=None,
+        )
+
     def _timed(self, found: re.Match[str], test: str) -> Operation:
         """Return one timed operation; of an estimated one what was really done, if printed."""
         planned = count(self.text, self._line(found.start()), found["planned"], "what was planned")
@@ -269,7 +290,7 @@ class _Section:
             remarks.append(f"estimated, not measured to the end: {', '.join(estimated)}")
         if any(not one.seconds for one in ran):
             remarks.append("times are whole seconds: an operation of 0 took less than one")
-        suite = _RUN.search(self.content)
+        suite, cpu = _RUN.search(self.content), self._cpu()
         return ImportedResult(
             source=Source(
                 file=self.text.file,
@@ -290,6 +311,7 @@ class _Section:
                 derived=["transactions_per_s"],
                 half_digit=HALF_DIGIT_S,
                 operations=list(operations),
+                client=cpu,
             ),
             asked=asked,
             remarks=remarks,
