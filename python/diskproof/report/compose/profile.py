@@ -90,17 +90,20 @@ def answer(profile: Profile) -> Iterator[str]:
         most = max(reads, key=_per_s)
         up_to = f", and up to {_marked(most, number(_per_s(most)))} at depth {most.probe.depth}"
         yield (
-            f"It answers {_marked(reads[0], number(_per_s(reads[0])))} random reads of "
+            f"The disk answers {_marked(reads[0], number(_per_s(reads[0])))} random reads of "
             f"{size(reads[0].probe.block_bytes)} a second at depth {reads[0].probe.depth}"
             f"{up_to if most is not reads[0] else ''}."
         )
     rates = {
-        verb: max(one.requests.megabytes_per_s for one in found if one.requests)
+        verb: max(found, key=_megabytes_per_s)
         for verb, pattern in zip(("reads", "writes"), SEQUENTIAL, strict=True)
         if (found := profile.measured(pattern))
     }
     if rates:
-        said = [f"{verb} up to {number(rate)} MB/s" for verb, rate in rates.items()]
+        said = [
+            f"{verb} up to {_marked(cell, number(_megabytes_per_s(cell)))} MB/s"
+            for verb, cell in rates.items()
+        ]
         yield f"In sequence it {' and '.join(said)}."
     if not (durable or reads or rates):
         yield "No figure that a database depends on was measured."
@@ -108,6 +111,10 @@ def answer(profile: Profile) -> Iterator[str]:
 
 def _per_s(cell: ProfileCell) -> float:
     return cell.requests.per_s if cell.requests else 0.0
+
+
+def _megabytes_per_s(cell: ProfileCell) -> float:
+    return cell.requests.megabytes_per_s if cell.requests else 0.0
 
 
 def sections(profile: Profile) -> Iterator[Section]:
