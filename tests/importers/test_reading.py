@@ -100,10 +100,10 @@ def test_what_steers_a_terminal_is_gone(path: Path) -> None:
 
 
 def test_a_files_name_is_kept_as_text(tmp_path: Path) -> None:
-    path = tmp_path / "a\x1b[31m\n<b>`|.txt"
+    path = tmp_path / "a\x1b[31m<b>`|.txt"
     path.write_text(WHOLE)
     (found,) = results_of(path)
-    assert found.source.file.endswith("a\x1b[31m\n<b>`|.txt")
+    assert found.source.file.endswith("a\x1b[31m<b>`|.txt")
     assert found.source.sha256 == read_text(path)[0].sha256
     broken = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")
     Path(broken).write_text(WHOLE)

@@ -70,11 +70,15 @@ def test_a_disk_that_holds_a_server_back_is_proved_to(
     limits = analyse_folder(folder).limits
     assert limits is not None
     [proof] = limits.proofs
+    assert 0.4 < proof.predicted_low <= proof.predicted_high < 0.85
+    assert marks_in(tmp_path) == {}
+    if proof.left_out:  # beside other tests a pair may lack its CPUs, and then it must not count
+        assert all("other work on the machine took" in why.text for why in proof.left_out)
+        assert proof.outcome == "open"
+        return
     assert proof.measured is not None
     assert 0.4 < proof.measured.estimate < 0.75
-    assert 0.4 < proof.predicted_low <= proof.predicted_high < 0.85
     assert proof.outcome != "not as predicted", proof.sentence
-    assert marks_in(tmp_path) == {}
     assert call(["run", "study.toml", "--prove", "--pairs", "3", "--resume"]) == 0
     assert "proving" not in capsys.readouterr().err, "all pairs count"
     assert [pair.changed.started_at for pair in folder.proofs()] == [

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from diskproof.refusal import RefusalError
+from diskproof.system import journal as journal_module
 from diskproof.system.journal import AnotherRunError, Journal, clean, is_gone, processes_of, state_folder
 from diskproof.system.processes import Starter
 from diskproof.system.undoing import Undone
@@ -288,6 +289,20 @@ def test_processes_without_a_mark_are_known_by_their_folder(tmp_path: Path) -> N
         for process in (stranger, shell):
             process.kill()
             process.wait()
+
+
+def test_a_process_between_fork_and_program_is_not_taken_for_one_without_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "_is_executing", lambda _: False)
+    starting = begin_without_environment(tmp_path)
+    try:
+        assert starting.pid not in {one.pid for one in journal_module.processes_in([tmp_path])}
+        monkeypatch.undo()
+        assert starting.pid in {one.pid for one in journal_module.processes_in([tmp_path])}
+    finally:
+        starting.kill()
+        starting.wait()
 
 
 def test_processes_in_a_directory_that_is_not_ours_are_left_alone(tmp_path: Path) -> None:

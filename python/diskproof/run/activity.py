@@ -141,7 +141,6 @@ class ActivityWatch:
             cpu_began_s = time.thread_time()
             now_s = time.monotonic()
             self.late_s = max(self.late_s, now_s - looked_s - wait_s)
-            looked_s = now_s
             if now_s >= renewed_s + RENEWED_EACH_S:
                 self._threads.renew()
                 renewed_s = now_s
@@ -159,6 +158,8 @@ class ActivityWatch:
             wait_s = max(PERIOD_S, min(took_s, before_s) / MOST_CPU)
             wait_s *= self._random.uniform(1 - JITTER, 1 + JITTER)
             before_s = took_s
+            # A look itself may take long if the kernel is busy: that is no pause.
+            looked_s = time.monotonic()
         self.late_s = max(self.late_s, time.monotonic() - looked_s - wait_s)
 
     def _look(self) -> None:

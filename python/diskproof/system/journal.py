@@ -469,10 +469,22 @@ def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
             at = Path(process.cwd())
             if process.pid != os.getpid() and any(at.is_relative_to(folder) for folder in resolved):
                 variables = process.environ()
-                if not variables or MARK in variables:
+                if MARK in variables or (not variables and _is_executing(process.pid)):
                     yield process
         except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
             continue
+
+
+def _is_executing(pid: int) -> bool:
+    """Return whether a process has got its environment: between fork and program it seems to have none.
+
+    The 50th field of its stat is where the environment begins (proc(5)).
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[50 - 3] != "0"
 
 
 def _own_folders(entries: list[Entry], mark: str) -> list[Path]:
