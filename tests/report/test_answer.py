@@ -34,6 +34,8 @@ def test_ratios_to_one_side_are_one_range() -> None:
     assert by_how_much(0.2, 0.85) == "1.2 to 5.0 times slower than"
     assert by_how_much(1.12, 1.45) == "12% to 45% faster than"
     assert by_how_much(4.6, 1.1) == "1.1 to 4.6 times as fast as"
+    assert by_how_much(0.3, 0.96) == "4.0% slower to 3.3 times slower than"
+    assert by_how_much(1.04, 3.3) == "4.0% faster to 3.3 times as fast as"
 
 
 def test_the_answer_counts_the_conditions_and_names_a_single_one(make_run: MakeRun) -> None:
@@ -138,3 +140,12 @@ def test_the_summary_of_cuts_says_what_they_took() -> None:
     assert said["How sure"] == "40 of 40 cuts are evidence."
     none_lost = [change(cut, ledger=make_ledger(900)) for cut in make_cuts(crash)]
     assert summary_of(analysed(crash, none_lost))["What to do"].startswith("Name `controls` in `[crash]`")
+
+
+def test_an_outcome_is_said_with_the_condition_that_it_alone_has(make_run: MakeRun) -> None:
+    plan = make_plan(blocks=5)
+    slow = {("disk", "safest"): 300.0}
+    rates = make_trials(plan, lambda cell: slow.get((cell.storage, cell.tuning), 900.0), spread=0.1, seed=4)
+    said = said_of(make_run(plan, rates)[1])
+    assert "slower than dram at safest (2 comparisons)" in said
+    assert "times as fast as safest on disk (2 comparisons)" in said

@@ -47,7 +47,7 @@ def _sentence(verdicts: Sequence[Verdict]) -> str:
         return f"{verdict_words.verdict(first)}{_mostly(verdicts)}."
     verb = "are" if first.factor == "clients" and first.level != "1" else "is"
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
-    said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, of))
+    said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, verdicts))
     if not said:
         return f"{verdict_words.against(first)}: {rest}."
     return f"{level} {verb} {said}{_mostly(verdicts)}{f'; {rest}' if rest else ''}."
@@ -81,11 +81,21 @@ def _outcome(found: Sequence[Compared], baseline: str, same_within: float) -> st
     return f"{verdict_words.by_how_much(*(one.ratio.estimate for one in found if one.ratio))} {baseline}"
 
 
-def _where(verdicts: Sequence[Verdict], of: int) -> str:
-    """Return under which conditions an outcome was found, or under how many."""
-    if len(verdicts) == 1:
-        return verdict_words.conditions(verdicts[0].held)
-    return f" in {'all' if len(verdicts) == of else f'{len(verdicts)} of'} {of} comparisons"
+def _where(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
+    """Return under which conditions an outcome was found, if it was found under them alone, and how often."""
+    shared = dict(set.intersection(*(set(one.held.items()) for one in some)))
+    apart = {
+        factor: level
+        for factor, level in shared.items()
+        if any(one.held.get(factor) != level for one in verdicts)
+    }
+    meet = [one for one in verdicts if apart.items() <= one.held.items()]
+    if len(some) == 1:
+        return verdict_words.conditions(some[0].held)
+    if apart and len(meet) == len(some):
+        return f"{verdict_words.conditions(apart)} ({len(some)} comparisons)"
+    of = len(verdicts)
+    return f" in {'all' if len(some) == of else f'{len(some)} of'} {of} comparisons"
 
 
 def _mostly(verdicts: Sequence[Verdict]) -> str:

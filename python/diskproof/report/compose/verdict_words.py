@@ -1,6 +1,7 @@
 """The sentences of verdicts and of comparisons of two runs, made of their figures."""
 
 import math
+from collections.abc import Sequence
 
 from diskproof.analysis.answers import CellComparison, Comparison, Outcome, Verdict
 from diskproof.results.factor import Factor
@@ -163,15 +164,20 @@ def clients(level: str) -> str:
 
 def by_how_much(*ratios: float) -> str:
     """Return ratios to one side of 1 in words: ``4.7 times slower than``, ``12% to 45% faster than``."""
-    faster, times = min(ratios) >= 1, max(max(one, 1 / one) for one in ratios) >= TIMES_FROM
-    if times:
-        found = [_two_digits(one if faster else 1 / one) for one in sorted(ratios, reverse=not faster)]
-    else:
-        found = [_points(abs(one - 1)) for one in sorted(ratios, reverse=not faster)]
-    size = found[0] if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
-    if times:
-        return f"{size} times as fast as" if faster else f"{size} times slower than"
-    return f"{size} {'faster' if faster else 'slower'} than"
+    faster = min(ratios) >= 1
+    ordered = sorted(ratios, reverse=not faster)
+    times = [_two_digits(one if faster else 1 / one) for one in ordered]
+    points = [_points(abs(one - 1)) for one in ordered]
+    word, of_times = ("faster", "times as fast as") if faster else ("slower", "times slower than")
+    if max(*ratios, *(1 / one for one in ratios)) < TIMES_FROM:
+        return f"{_range(points)} {word} than"
+    if times[0] == "1.0":
+        return f"{points[0]} {word} to {times[-1]} {of_times}"
+    return f"{_range(times)} {of_times}"
+
+
+def _range(ends: Sequence[str]) -> str:
+    return ends[0] if ends[0] == ends[-1] else f"{ends[0]} to {ends[-1]}"
 
 
 def _points(share: float) -> str:
