@@ -57,6 +57,26 @@ def test_outputs_that_are_far_apart_are_no_repeats(tmp_path: Path) -> None:
     assert cells_of(tmp_path, output(500) + output(14_000) + output(510)) == [2, 1]
 
 
+FIO = """sync_latency: (g=0): rw=randwrite, bs=(R) {size}, (W) {size}, (T) {size}, ioengine=psync, iodepth=1
+fio-3.36
+sync_latency: (groupid=0, jobs=1): err= 0: pid=4490: Wed Dec 31 04:02:42 2025
+  write: IOPS={rate}, BW=5MiB/s (5MB/s)(1500MiB/300000msec); 0 zone resets
+    clat (usec): min=200, max=9000, avg=2000.00, stdev=10.00
+     issued rwts: total=0,{total},0,0 short=0,0,0,0 dropped=0,0,0,0
+"""
+
+
+def test_a_jobs_block_sizes_are_workloads_and_no_storages(tmp_path: Path) -> None:
+    path = tmp_path / "fio.txt"
+    sizes = ("16.0KiB-16.0KiB", "16.0KiB-16.0KiB", "2048KiB-2048KiB")
+    path.write_text("".join(FIO.format(size=size, rate=500, total=150_000) for size in sizes))
+    plan, _, _ = assemble(read_file(path), "test")
+    assert [(cell.workload, cell.storage) for cell in plan.cells] == [
+        ("sync_latency bs=16KiB", "not told"),
+        ("sync_latency bs=2048KiB", "not told"),
+    ]
+
+
 def test_what_a_tool_prints_above_its_summary_is_no_heading(tmp_path: Path) -> None:
     path = tmp_path / "post.txt"
     path.write_text("Disk:\n\n" + (SAMPLES / "pgbench-steady.txt").read_text())

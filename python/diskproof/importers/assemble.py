@@ -104,6 +104,7 @@ def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]
         if _metric(one) is None
     ]
     levels = [_levels(result, {**by_path[result.source.file], **result.levels}) for result, _ in measured]
+    _name_block_sizes(measured, levels)
     variants = _variants(measured, levels)
     several = {
         result.source.file for (result, _), variant in zip(measured, variants, strict=True) if variant > 1
@@ -130,6 +131,21 @@ def _clients_by_file(results: Sequence[ImportedResult]) -> dict[str, int]:
         for file, counts in told.items()
         if len(counts) == 1 and (count := next(iter(counts))) is not None
     }
+
+
+def _name_block_sizes(
+    measured: Sequence[tuple[ImportedResult, Metric]], levels: Sequence[dict[Factor, str]]
+) -> None:
+    """Name the block size in each workload of files that a file has with several: that is other work."""
+    sizes: dict[tuple[str, str], set[str]] = {}
+    told = [
+        (result.source.file, level["workload"]) for (result, _), level in zip(measured, levels, strict=True)
+    ]
+    for (result, _), workload in zip(measured, told, strict=True):
+        sizes.setdefault(workload, set()).add(result.asked.get("bs", ""))
+    for (result, _), workload, level in zip(measured, told, levels, strict=True):
+        if "bs" in result.asked and len(sizes[workload]) > 1:
+            level["workload"] = f"{level['workload']} bs={result.asked['bs']}"
 
 
 def _variants(
