@@ -26,6 +26,25 @@ def test_cached_reads_are_found_where_the_minimum_was_rounded_away() -> None:
     )
 
 
+def test_quick_reads_of_an_unknown_disk_may_be_its_own() -> None:
+    latency = {"load__latency_us__min": 11.0, "load__latency_us__percentiles": {"95": 57.0}}
+    for direct, mean_us, state in (
+        (None, 53.0, "cannot be told"),
+        (None, 330.0, "failed"),
+        (False, 53.0, "failed"),
+    ):
+        quick = make_file_result(
+            load__file_requests__direct=direct, load__latency_us__mean=mean_us, **latency
+        )
+        assert said(quick, "cached-reads").state == state
+
+
+def test_half_a_minute_is_no_beginning_alone() -> None:
+    for seconds, state in ((29.0, "failed"), (30.0, "cannot be told")):
+        one = make_file_result(warm_up_s=None, intervals_per_s=[], load__seconds=seconds)
+        assert said(one, "warm-up").state == state
+
+
 def test_few_interval_lines_are_not_called_none() -> None:
     few = make_result(intervals_per_s=[230.0] * 4)
     for check in ("stalls", "interval-sum"):
