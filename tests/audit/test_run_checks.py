@@ -7,7 +7,8 @@ import pytest
 
 from diskproof.audit.check import Run
 from diskproof.audit.registry import BARS_FROM, RUN_CHECKS, audit_run
-from diskproof.audit.sweep import unequal_runs
+from diskproof.audit.run import repeats
+from diskproof.audit.sweep import client_levels, unequal_runs
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.machine import Machine
 from diskproof.results.plan import Plan
@@ -97,6 +98,27 @@ def test_workloads_differ_in_options_and_time() -> None:
     jobs = replace(run, plan=change(run.plan, cells=cells), results=told)
     assert unequal_runs.outcome(jobs).state == "passed"
     assert unequal_runs.outcome(replace(run, results=told)).state == "failed"
+
+
+def test_one_level_of_clients_is_reported_once_and_of_compared_sides() -> None:
+    run = imported({"hdd": 10.0, "ssd": 20.0})
+    storages = [change(cell, storage="disk", workload=cell.storage) for cell in run.plan.cells]
+    jobs = replace(run, plan=change(run.plan, cells=storages))
+    assert client_levels.outcome(jobs).state == "does not apply"
+    sides = run.plan.cells
+    both = [*sides, *(change(one, id=f"{one.id}-2", workload="other", clients=4) for one in sides)]
+    trials = [*run.valid, *(change(one, id=f"{one.id}-2", cell=f"{one.cell}-2") for one in run.valid)]
+    several = Run(change(run.plan, cells=both), None, trials)
+    (found,) = [finding for finding, _ in client_levels.findings(several)]
+    assert "only one level of clients (4 and 10)" in found.message.text
+
+
+def test_imported_cells_with_unequal_numbers_of_runs_are_not_said_to_have_the_most() -> None:
+    plan = change(make_plan(blocks=6), imported=True)
+    trials = make_trials(plan)
+    (found,) = [one for one, _ in repeats.findings(Run(plan, None, trials[: len(plan.cells) + 1]))]
+    assert "1 to 6 runs of a cell" in found.message.text
+    assert not repeats.findings(Run(plan, None, trials))
 
 
 def test_an_empty_run_is_audited() -> None:

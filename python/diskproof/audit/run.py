@@ -58,7 +58,8 @@ def repeats(run: Run) -> Iterator[Said]:
     if len(run.plan.cells) > 1 and nothing_compared(run):
         raise NothingToCheckError(NO_PAIR)
     blocks = len(run.plan.blocks())
-    if blocks >= ENOUGH_BLOCKS:
+    fewest = min(len(run.trials_of(cell)) for cell in run.plan.cells) if run.plan.imported else blocks
+    if fewest >= ENOUGH_BLOCKS:
         return
     widths = [
         interval.uncertainty
@@ -74,8 +75,13 @@ def repeats(run: Run) -> Iterator[Said]:
             best=_within(min(widths)),
             worst=_within(max(widths)),
         )
-    many = "{blocks:run|runs} of each cell" if run.plan.imported else "{blocks:block|blocks}"
-    yield warning(f"{{blocks}} {many}: {{reached}}", blocks=blocks, reached=reached)
+    if not run.plan.imported:
+        many = say("{n} {n:block|blocks}", n=blocks)
+    elif fewest == blocks:
+        many = say("{n} {n:run|runs} of each cell", n=blocks)
+    else:
+        many = say("{fewest} to {most} runs of a cell", fewest=fewest, most=blocks)
+    yield warning("{many}: {reached}", many=many, reached=reached)
 
 
 @check(

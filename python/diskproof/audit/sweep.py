@@ -51,6 +51,13 @@ def client_levels(run: Run) -> Iterator[Said]:
         if any(not cell.clients for cell in run.plan.cells):
             raise NotRecordedError("the number of clients")
         raise NothingToCheckError("no steady load of clients")
+    single: dict[str, int] = {}
+    # Jobs of unlike work, each with its own clients, are no sides of a comparison.
+    pairs = [
+        pair for factor, *pair in compared_cells(run.plan.cells) if factor not in {"workload", "clients"}
+    ]
+    if run.plan.imported and not pairs and all(len(cells) == 1 for cells in sweeps):
+        raise NothingToCheckError("its cells do unlike work")
     for cells in sweeps:
         rates = [(cell.clients, _mean(run, cell)) for cell in cells]
         told = [(clients, rate) for clients, rate in rates if rate]
@@ -59,8 +66,8 @@ def client_levels(run: Run) -> Iterator[Said]:
             continue
         ids = tuple(cell.id for cell in cells)
         if len(told) == 1:
-            only = say("only one level of clients ({clients}): the peak is not known", clients=told[0][0])
-            yield Problem(severity, only, cells=ids)
+            if not run.plan.imported or any(cells[0] in pair for pair in pairs):
+                single.update(dict.fromkeys(ids, told[0][0]))
             continue
         (before, lower), (last, highest) = told[-2:]
         if highest > lower * (1 + RISES):
@@ -75,6 +82,10 @@ def client_levels(run: Run) -> Iterator[Said]:
                 rise=share(highest / lower - 1),
             )
             yield Problem(severity, rises, cells=ids)
+    if single:
+        levels = [str(clients) for clients in sorted(set(single.values()))]
+        only = say("only one level of clients ({clients}): the peak is not known", clients=levels)
+        yield Problem(severity, only, cells=tuple(single))
 
 
 @check(
