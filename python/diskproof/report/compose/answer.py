@@ -23,8 +23,8 @@ ANCHOR = "answer"
 def section(analysis: Analysis) -> Section:
     """Return the answer; empty if there is no verdict."""
     said = sentences(analysis)
-    if not said:
-        return Section("Answer", ())
+    if not said or (analysis.safety and all(one.outcome in UNDECIDED for one in analysis.verdicts)):
+        return Section("Answer", ())  # what the cuts say is the answer then, and follows below
     answer = Paragraph(" ".join(said), style="lead")
     return Section("Answer", (answer, *map(_caution, analysis.disturbances)), anchor=ANCHOR)
 
