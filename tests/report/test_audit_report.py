@@ -197,6 +197,9 @@ def test_what_one_subject_has_twice_is_told_twice() -> None:
     audit = audit_of(make_result(load__latency_us__percentiles=latency, load__latency_us__min=500_000.0))
     said = [one.raised.message for one in words.failures(audit) if one.check.check == "mean-bounds"]
     assert len(said) == len(set(said)) == 2
+    printed = shown(audit)
+    assert printed.count("threat mean-bounds") + printed.count("error mean-bounds") == 2
+    assert " ".join(printed.split()).count(words.failures(audit)[-1].check.reason) == 1
 
 
 def test_each_of_several_results_keeps_its_own_figures() -> None:

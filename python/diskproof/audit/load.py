@@ -295,7 +295,7 @@ def rows(evidence: Evidence) -> Iterator[Said]:
     '"uniform"` in `[workloads.NAME]`; for too many connections fewer `clients`, or a larger '
     "`max_connections` in the tuning's `variables`",
     source="TPC-C, clause 5 (what counts as completed); threshold: 1% of transactions",
-    elsewhere="read the server's log; for deadlocks fewer clients or more rows",
+    elsewhere="correct what the errors name; read the server's log; for deadlocks fewer clients or more rows",
     bars_from="invalid",
 )
 def errors(evidence: Evidence) -> Iterator[Said]:

@@ -65,17 +65,21 @@ def _verdict(verdict: audited.Verdict) -> Item:
 
 
 def findings(found: Sequence[audited.Found], audit: AuditAnswer, most: int | None = None) -> Items:
-    """Return what was found as a list, each with its remedy and why it matters."""
-    return Items(tuple(_finding(one, len(audit.subjects)) for one in found), most=most, noun="finding")
+    """Return what was found as a list, each with its remedy and why it matters; what is the same once."""
+    told: set[Line] = set()
+    items = tuple(_finding(one, len(audit.subjects), told) for one in found)
+    return Items(items, most=most, noun="finding")
 
 
-def _finding(found: audited.Found, subjects: int) -> Item:
+def _finding(found: audited.Found, subjects: int, told: set[Line]) -> Item:
     first, *others = audited.lines(found, subjects)
     mark, tone = TONES[found.raised.severity]
     lines = [Line(other, style="plain") for other in others]
     if found.raised.severity != "note":
-        lines += [Line(found.raised.remedy.text, lead="Remedy")] if found.raised.remedy else []
-        lines.append(Line(f"{found.check.reason} ({found.check.source})", lead="Why"))
+        advice = [Line(found.raised.remedy.text, lead="Remedy")] if found.raised.remedy else []
+        advice.append(Line(f"{found.check.reason} ({found.check.source})", lead="Why"))
+        lines += [line for line in advice if line not in told]
+        told.update(advice)
     return Item(first, mark, lead=found.word, name=found.check.check, tone=tone, lines=tuple(lines))
 
 
