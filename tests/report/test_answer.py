@@ -70,7 +70,7 @@ def test_other_work_on_the_machine_stands_above_the_verdicts(make_run: MakeRun) 
     plan = make_plan(tunings=("safest",), clients=(1,), blocks=3)
     busy = [change(one, usage__host_cpu_steal_s=20.0) for one in make_trials(plan)]
     said = said_of(make_run(plan, busy)[1])
-    assert "Caution: The hypervisor withheld" in said
+    assert "Caution: the hypervisor withheld" in said
     assert said.index("Caution: ") < said.index("▼ ")
 
 
@@ -83,7 +83,7 @@ def test_a_difference_is_said_with_its_largest_parts_and_the_rest() -> None:
     )
     full, short = difference_words.lines(made)
     assert short.text == (
-        "Each transaction takes 1.3 ms longer than 4.2 ms: log flush +0.90, CPU +0.28, unexplained +0.10"
+        "Each transaction takes 5.5 ms instead of 4.2 ms, +1.3: log flush +0.90, CPU +0.28, unexplained +0.10"
     )
     assert "log flush +0.90 (0.80 to 1.0)" in full.text
     assert difference_words.largest(made) == "the log flush"
@@ -137,7 +137,7 @@ def test_the_summary_of_cuts_says_what_they_took() -> None:
     crash = make_crash_plan(cuts=20)
     said = summary_of(analysed(crash))
     assert "fast on ssd" in said["Answer"].lower()
-    assert said["How sure"] == "40 of 40 cuts are evidence."
+    assert said["How sure"] == "40 of 40 cuts count."
     none_lost = [change(cut, ledger=make_ledger(900)) for cut in make_cuts(crash)]
     assert summary_of(analysed(crash, none_lost))["What to do"].startswith("Name `controls` in `[crash]`")
 

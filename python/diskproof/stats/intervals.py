@@ -53,12 +53,6 @@ class Interval(BaseModel):
         return self.model_copy(update=scaled)
 
     @property
-    def negated(self) -> "Interval":
-        """The interval of the quantity with the other sign."""
-        low, high = (None if end is None else -end for end in (self.high, self.low))
-        return self.model_copy(update={"estimate": -self.estimate, "low": low, "high": high})
-
-    @property
     def uncertainty(self) -> float | None:
         """How far the true value may be off, relatively: 0.04 is "4% more or less", 1 is "twice or half"."""
         if self.low is None or self.high is None or self.low <= 0:

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from diskproof.analysis.answers import Analysis, Outcome, RunFinding, Verdict
+from diskproof.analysis.answers import Analysis, Outcome, Verdict
 from diskproof.report.compose import difference_words, verdict_words
 from diskproof.report.compose.verdicts import Compared, has_verdict
-from diskproof.report.document import Paragraph, Section
 from diskproof.results.factor import Factor
 from diskproof.stats.groups import grouped
 from diskproof.wording import numbers
@@ -18,15 +17,6 @@ UNDECIDED: tuple[Outcome, ...] = ("inconclusive", "not comparable")
 MOST_SENTENCES = 4
 
 ANCHOR = "answer"
-
-
-def section(analysis: Analysis) -> Section:
-    """Return the answer; empty if there is no verdict."""
-    said = sentences(analysis)
-    if not said or (analysis.safety and all(one.outcome in UNDECIDED for one in analysis.verdicts)):
-        return Section("Answer", ())  # what the cuts say is the answer then, and follows below
-    answer = Paragraph(" ".join(said), style="lead")
-    return Section("Answer", (answer, *map(_caution, analysis.disturbances)), anchor=ANCHOR)
 
 
 def sentences(analysis: Analysis) -> list[str]:
@@ -103,9 +93,3 @@ def _mostly(verdicts: Sequence[Verdict]) -> str:
     mostly = {difference_words.largest(one.difference) for one in verdicts if one.difference}
     name = mostly.pop() if len(mostly) == 1 else None
     return f", mostly because of {name}" if name else ""
-
-
-def _caution(found: RunFinding) -> Paragraph:
-    of = numbers.count(len(found.trials), "trial")
-    text = numbers.sentence_case(found.finding.message.text)
-    return Paragraph(f"{text} ({of}). Measure again when the machine is idle.", lead="Caution")

@@ -47,14 +47,14 @@ def lines(one: Difference) -> tuple[Line, ...]:
 def _sentence(one: Difference, *, intervals: bool) -> str:
     """Return ``each transaction takes 1.3 ms longer than 4.2 ms: log flush +0.9, CPU +0.3``."""
     whole = one.whole_us
-    more = "longer" if whole.estimate > 0 else "shorter"
-    size = whole if whole.estimate > 0 else whole.negated
-    unit, factor = next(unit for unit in UNITS if size.estimate >= unit[1] or unit is UNITS[-1])
+    largest_us = max(one.baseline_us.estimate, one.baseline_us.estimate + whole.estimate)
+    unit, factor = next(unit for unit in UNITS if largest_us >= unit[1] or unit is UNITS[-1])
     parts = [f"{name} {_figures(part, factor, intervals, signed=True)}" for name, part in _main(one)]
     before = numbers.significant(one.baseline_us.estimate / factor, 2)
-    longer = f"{_figures(size, factor, intervals)} {unit} {more} than {before} {unit}"
+    takes = _number((one.baseline_us.estimate + whole.estimate) / factor)
+    change = f"{_figures(whole, factor, intervals, signed=True)}"
     each = "each" if intervals else "Each"
-    return f"{each} transaction takes {longer}: {', '.join(parts)}"
+    return f"{each} transaction takes {takes} {unit} instead of {before} {unit}, {change}: {', '.join(parts)}"
 
 
 def largest(one: Difference) -> str | None:

@@ -30,6 +30,11 @@ Figures = Mapping[str, Sequence[Figure]]
 """Figures by the anchor of their section."""
 
 
+ON_A_PAGE = ("Answer", "How sure", "What holds it back", "What to do")
+ON_A_TERMINAL = ("Answer", "How sure", "What to do")
+"""A terminal says under each verdict what holds its sides back."""
+
+
 def compose(
     analysis: Analysis,
     trials: Sequence[Trial] = (),
@@ -42,7 +47,7 @@ def compose(
     version = f" {analysis.machine.diskproof_version}" if analysis.machine else ""
     sections = [
         *([Section("", (safety.alarms(analysis.safety),))] if analysis.safety else []),
-        *([_first(analysis)] if figures is not None else [answer.section(analysis)] if has_speed else []),
+        _first(analysis, ON_A_PAGE if figures is not None else ON_A_TERMINAL),
         *([verdicts.section(analysis)] if has_speed else []),
         safety.section(analysis, drawn.get("safety", ())),
         published.section(analysis, drawn.get("published", ())),
@@ -68,10 +73,11 @@ def compose(
     )
 
 
-def _first(analysis: Analysis) -> Section:
-    """Return what a page shows first: the summary, without its last line, which the head has."""
+def _first(analysis: Analysis, shown: Sequence[str]) -> Section:
+    """Return what is shown first: the lines of the summary that are not said again right below."""
     lines = summary.run(analysis)
-    return Section("", (replace(lines, items=lines.items[:-1]),), anchor=answer.ANCHOR)
+    items = tuple(one for one in lines.items if one.lead in shown)
+    return Section("", (replace(lines, items=items),), anchor=answer.ANCHOR)
 
 
 def _charts(drawn: Sequence[Figure] | None) -> Section:

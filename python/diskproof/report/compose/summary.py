@@ -11,6 +11,9 @@ from diskproof.wording import numbers
 
 MOST_CUT_SETTINGS = 3
 
+FACTOR_FROM = 0.2
+"""Beyond this share the ends of an interval say more than their distance."""
+
 
 def items(lines: dict[str, str]) -> Items:
     """Return lines by their lead as a list; a line without a text is left out."""
@@ -41,6 +44,9 @@ def precision(ratios: Sequence[Interval]) -> str:
         return ""
     which = "The ratio is" if len(ratios) == 1 else f"The {len(ratios)} ratios are"
     interval = f"{numbers.percent(ratios[0].confidence)} interval"
+    if len(ratios) == 1 and max(wide) > FACTOR_FROM and ratios[0].low and ratios[0].high:
+        ends = [numbers.significant(one, 2) for one in (ratios[0].low, ratios[0].high)]
+        return f"The ratio lies between {ends[0]} and {ends[1]} ({interval})."
     return f"{which} known to within {numbers.significant(max(100 * max(wide), 0.1), 2)}% ({interval})."
 
 
@@ -77,7 +83,11 @@ def _how_sure(analysis: Analysis) -> Iterator[str]:
         yield f"Scale `{analysis.plan.scale.name}` is smaller than the whole study."
     yield disturbed(analysis.disturbances)
     if (safety := analysis.safety) and safety.made:
-        yield f"{safety.telling:,} of {numbers.count(safety.made, 'cut')} {_is(safety.telling)} evidence."
+        yield f"{safety.telling:,} of {numbers.count(safety.made, 'cut')} {_count(safety.telling)}."
+
+
+def _count(number: int) -> str:
+    return "counts" if number == 1 else "count"
 
 
 def _is(number: int) -> str:
@@ -97,6 +107,8 @@ def _held_back(analysis: Analysis) -> str:
 
 def _what_to_do(analysis: Analysis) -> str:
     open_ones = [one for one in analysis.verdicts if one.outcome == "inconclusive"]
+    if analysis.plan.scale and analysis.complete:
+        return "Run the study without `--scale`, or at a larger scale: this run is a small one."
     if not analysis.complete:
         return "Continue with `diskproof run --resume`: the run is incomplete."
     if failed_controls(analysis):
