@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis, RunFinding
 from diskproof.analysis.thresholds import failed_controls
-from diskproof.report.compose import answer, cut_words, head, limits_words, verdicts
+from diskproof.report.compose import answer, cut_words, head, limits_words, verdict_words, verdicts
 from diskproof.report.document import Item, Items
 from diskproof.stats.intervals import Interval
 from diskproof.wording import numbers
@@ -95,12 +95,14 @@ def _is(number: int) -> str:
 
 
 def _held_back(analysis: Analysis) -> str:
-    """Return what holds the cells of the first verdict back, or in how many cells what does."""
+    """Return what holds the cells of the first verdict back, and in how many cells what does."""
     if analysis.limits is None:
         return ""
     for one in verdicts.by_importance(analysis.verdicts)[:1]:
         if held := limits_words.held_by(limits_words.of_verdict(analysis, one)):
-            return f"{held}."
+            under = verdict_words.conditions(one.held).strip()
+            scope = f"{numbers.sentence_case(under)}: " if under else ""
+            return f"{scope}{held}. In all: {limits_words.summary(analysis.limits)}."
     said = limits_words.summary(analysis.limits)
     return f"{said}." if said else ""
 
