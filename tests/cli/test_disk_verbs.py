@@ -18,9 +18,9 @@ from diskproof.cli.disk import VERBS
 from diskproof.results.verification import Verification
 from diskproof.storage import attached, filesystem, virtual
 from diskproof.system import loops
-from diskproof.system.journal import processes_of
 from diskproof.system.loops import loops_on
 from diskproof.system.mounts import is_mounted
+from diskproof.system.run_processes import processes_of
 from support.command import begin, diskproof, wait_until_it_begins
 from support.slow_disk import COMMAND_US, write_slow_disk
 

@@ -10,8 +10,9 @@ from diskproof.server.base import ServerKind, ServerNotFoundError
 from diskproof.server.mysql import MysqlServer, find_mysql
 from diskproof.server.postgresql import PostgresqlServer, find_postgresql
 from diskproof.server.sqlite import SqliteServer
-from diskproof.system.journal import Journal, processes_of
+from diskproof.system.journal import Journal
 from diskproof.system.processes import Starter
+from diskproof.system.run_processes import processes_of
 from support.servers import Images
 
 FETCHED = {

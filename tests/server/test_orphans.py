@@ -16,8 +16,9 @@ import pytest
 from diskproof.server.base import Running, ServerKind, ServerNotFoundError
 from diskproof.server.postgresql import PostgresqlRunning, PostgresqlServer, find_postgresql
 from diskproof.system import shared_memory
-from diskproof.system.journal import Journal, clean, processes_of
+from diskproof.system.journal import Journal, clean
 from diskproof.system.processes import Starter
+from diskproof.system.run_processes import processes_of
 from support.servers import Images, connect, is_gone, start
 
 

@@ -26,8 +26,9 @@ from diskproof.storage.layout import Layout, check_layout
 from diskproof.storage.places import Places
 from diskproof.study.places import FileSystem
 from diskproof.study.storages import StorageChoice
-from diskproof.system.journal import Journal, clean, is_gone, processes_of
+from diskproof.system.journal import Journal, clean
 from diskproof.system.mounts import describe
+from diskproof.system.run_processes import is_gone, processes_of
 from support.virtual import VOLUME, left_of, needs_virtual_disks
 
 MIB = 2**20

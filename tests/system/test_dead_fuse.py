@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from diskproof.system.journal import Journal, clean, processes_of
+from diskproof.system.journal import Journal, clean
 from diskproof.system.mounts import is_mounted
+from diskproof.system.run_processes import processes_of
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not Path("/dev/fuse").exists(), reason="mounts a FUSE file system: root, /dev/fuse"

@@ -14,9 +14,10 @@ import psutil
 import pytest
 
 from diskproof.refusal import RefusalError
-from diskproof.system import journal as journal_module
-from diskproof.system.journal import AnotherRunError, Journal, clean, is_gone, processes_of, state_folder
+from diskproof.system import run_processes
+from diskproof.system.journal import AnotherRunError, Journal, clean, state_folder
 from diskproof.system.processes import Starter
+from diskproof.system.run_processes import is_gone, processes_in, processes_of
 from diskproof.system.undoing import Undone
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a tmpfs needs root")
@@ -294,12 +295,12 @@ def test_processes_without_a_mark_are_known_by_their_folder(tmp_path: Path) -> N
 def test_a_process_between_fork_and_program_is_not_taken_for_one_without_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_module, "_is_executing", lambda _: False)
+    monkeypatch.setattr(run_processes, "_is_executing", lambda _: False)
     starting = begin_without_environment(tmp_path)
     try:
-        assert starting.pid not in {one.pid for one in journal_module.processes_in([tmp_path])}
+        assert starting.pid not in {one.pid for one in processes_in([tmp_path])}
         monkeypatch.undo()
-        assert starting.pid in {one.pid for one in journal_module.processes_in([tmp_path])}
+        assert starting.pid in {one.pid for one in processes_in([tmp_path])}
     finally:
         starting.kill()
         starting.wait()

@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from diskproof.system import programs
-from diskproof.system.journal import Journal, processes_of
+from diskproof.system.journal import Journal
+from diskproof.system.run_processes import processes_of
 
 ANSWERS = 20.0
 

@@ -16,9 +16,9 @@ from diskproof.server.base import (
 )
 from diskproof.server.log import ServerLog
 from diskproof.system import programs
-from diskproof.system.journal import described, is_gone, processes_in
 from diskproof.system.mounts import mount_of
 from diskproof.system.programs import Ended, Process, TimedOut
+from diskproof.system.run_processes import described, is_gone, processes_in
 
 LOOK_S = 1.0
 """Between two looks at the log of a silent server: its recovery may be what is being timed."""

@@ -29,9 +29,10 @@ from diskproof.storage.filesystem import (
 from diskproof.storage.kinds.base import StorageError, resolved
 from diskproof.study.places import FileSystem
 from diskproof.system.endings import ignore_endings
-from diskproof.system.journal import Journal, processes_of, state_folder, undo
+from diskproof.system.journal import Journal, state_folder, undo
 from diskproof.system.loops import lies_on
 from diskproof.system.mounts import is_mounted
+from diskproof.system.run_processes import processes_of
 from diskproof.system.undoing import Undone
 from diskproof.wording import numbers
 

@@ -3,10 +3,7 @@
 There is one file per run, in the user's state directory. A run that ends normally undoes its own journal and
 removes the file. A file that remains belongs to a run that was killed.
 
-Processes are not listed by number: the number is known only after the start, and is reused after the end.
-Every process of a run carries the run's mark in its environment, and its children inherit it. PostgreSQL's
-children write their state over their environment; they are known by their working directory, which is one of
-the run.
+Processes are not listed: `run_processes` finds them.
 """
 
 import fcntl
@@ -14,10 +11,8 @@ import json
 import os
 import re
 import secrets
-import signal
 import stat
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,13 +26,12 @@ from diskproof.system import programs, shared_memory
 from diskproof.system.endings import at_interruption, ignore_endings
 from diskproof.system.loops import backing_file_of
 from diskproof.system.own_folder import OTHERS_WRITE, OwnFolder
-from diskproof.system.programs import MARK
+from diskproof.system.run_processes import end, processes_in, processes_of
 from diskproof.system.undoing import (
     GONE_WITH_THE_KERNEL,
     UNDOING,
     Entry,
     Undone,
-    abort,
     identity,
     is_seen_mounted,
     remove_directory,
@@ -59,11 +53,6 @@ JOURNAL = re.compile(r"[0-9a-f]{8}\.jsonl")
 """A journal is named by its run's mark."""
 
 LARGEST_BYTES = 64 * 2**20
-
-GRACE_S = 5.0
-"""How long a process may take to die before the undo goes on without it."""
-
-POLL_S = 0.02
 
 IN_ORDER_S = 8.0
 """How long the orderly clean-up after an interruption may take: then all processes of the run are killed."""
@@ -447,46 +436,6 @@ def _boot() -> str:
         return ""
 
 
-def processes_of(mark: str) -> Iterator[psutil.Process]:
-    """Yield the live processes that carry a run's mark, without this one."""
-    for process in psutil.process_iter():
-        try:
-            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
-                yield process
-        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
-            continue
-
-
-def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
-    """Yield our live processes that work in one of these folders, without this one.
-
-    A process whose environment can be read and has no mark is a user's shell in that folder, and stays.
-    PostgreSQL's children have no readable environment.
-    """
-    resolved = [folder.resolve() for folder in folders]
-    for process in psutil.process_iter():
-        try:
-            at = Path(process.cwd())
-            if process.pid != os.getpid() and any(at.is_relative_to(folder) for folder in resolved):
-                variables = process.environ()
-                if MARK in variables or (not variables and _is_executing(process.pid)):
-                    yield process
-        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
-            continue
-
-
-def _is_executing(pid: int) -> bool:
-    """Return whether a process has got its environment: between fork and program it seems to have none.
-
-    The 50th field of its stat is where the environment begins (proc(5)).
-    """
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return False
-    return fields[50 - 3] != "0"
-
-
 def _own_folders(entries: list[Entry], mark: str) -> list[Path]:
     """Return the directories of a journal that hold our mark, or a mount of ours that hides it."""
     mounts = {entry["mount"] for entry in entries if "mount" in entry and is_seen_mounted(entry)}
@@ -494,58 +443,7 @@ def _own_folders(entries: list[Entry], mark: str) -> list[Path]:
     return [Path(path) for path in directories if path in mounts or OwnFolder(Path(path), mark).is_ours]
 
 
-def described(process: psutil.Process) -> str:
-    """Return a process with its state and, if the kernel says, the function in it that it waits in."""
-    try:
-        state, name = process.status(), process.name()
-        waits_in = Path(f"/proc/{process.pid}/wchan").read_text()
-    except (psutil.Error, OSError):
-        return f"process {process.pid}"
-    return f"process {process.pid} ({name}, {state}{f' in {waits_in}' if waits_in.strip('0') else ''})"
-
-
-def is_gone(process: psutil.Process) -> bool:
-    """Return whether a process has released all that it held.
-
-    A zombie has, though init may take a second to collect it, unless one of its threads still works.
-    """
-    try:
-        if not process.is_running():
-            return True
-        threads = len(list(Path(f"/proc/{process.pid}/task").iterdir()))
-        return threads == 1 and process.status() == psutil.STATUS_ZOMBIE
-    except (psutil.NoSuchProcess, OSError):
-        return True
-
-
-def _wait_for(killed: set[psutil.Process], until: float) -> set[psutil.Process]:
-    """Wait until processes are gone; return those that are not by then."""
-    while True:
-        _, left = psutil.wait_procs(killed, timeout=POLL_S)
-        killed = {process for process in left if not is_gone(process)}
-        if not killed or time.monotonic() > until:
-            return killed
-
-
 def _end_processes(mark: str, entries: list[Entry]) -> Iterator[Undone]:
     """End the processes of a run: first those with its mark, since their files may wait for a dead disk."""
-    yield from _end(lambda: processes_of(mark), entries)
-    yield from _end(lambda: processes_in(_own_folders(entries, mark)), entries)
-
-
-def _end(find: Callable[[], Iterator[psutil.Process]], entries: list[Entry]) -> Iterator[Undone]:
-    """Kill processes until none is found: one may have started another meanwhile."""
-    seen: set[psutil.Process] = set()
-    alive: set[psutil.Process] = set()
-    until = time.monotonic() + GRACE_S
-    while (found := set(find())) and (time.monotonic() < until or not found <= seen):
-        for process in found:
-            with suppress(psutil.Error):
-                process.send_signal(signal.SIGKILL)
-        for entry in entries:
-            abort(entry)
-        seen |= found
-        alive = _wait_for(found, until)
-    for process in seen:
-        still = process in alive
-        yield Undone(described(process) if still else f"process {process.pid}", done=not still)
+    yield from end(lambda: processes_of(mark), entries)
+    yield from end(lambda: processes_in(_own_folders(entries, mark)), entries)

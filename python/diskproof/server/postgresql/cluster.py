@@ -7,7 +7,7 @@ from pathlib import Path
 from diskproof.server.base import Dirs, ServerError
 from diskproof.server.postgresql.installation import Installation
 from diskproof.server.unprivileged import give_to
-from diskproof.system.journal import processes_in
+from diskproof.system.run_processes import processes_in
 
 SUPERUSER = "postgres"
 

@@ -19,8 +19,8 @@ from diskproof.server.base import ANSWER_LIMIT_S, CHECK_LIMIT_S, DATABASE
 from diskproof.server.lifecycle import describe_death, kill_orphans, kill_tree, wait_for_end
 from diskproof.server.postgresql import aftermath, cluster, options
 from diskproof.server.process import ServerProcess
-from diskproof.system.journal import processes_in
 from diskproof.system.processes import children
+from diskproof.system.run_processes import processes_in
 from diskproof.system.shared_memory import Owner, remove
 
 WAITING_SESSIONS = """

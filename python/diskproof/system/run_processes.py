@@ -1,0 +1,114 @@
+"""Finds and ends the processes of a run.
+
+They are not listed by number: the number is known only after the start, and is reused after the end. Every
+process of a run carries the run's mark in its environment, and its children inherit it. PostgreSQL's children
+write their state over their environment; they are known by their working directory, which is one of the run.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from diskproof.system.programs import MARK
+from diskproof.system.undoing import Entry, Undone, abort
+
+GRACE_S = 5.0
+"""How long a process may take to die before the undo goes on without it."""
+
+POLL_S = 0.02
+
+
+def processes_of(mark: str) -> Iterator[psutil.Process]:
+    """Yield the live processes that carry a run's mark, without this one."""
+    for process in psutil.process_iter():
+        try:
+            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
+                yield process
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            continue
+
+
+def processes_in(folders: list[Path]) -> Iterator[psutil.Process]:
+    """Yield our live processes that work in one of these folders, without this one.
+
+    A process whose environment can be read and has no mark is a user's shell in that folder, and stays.
+    PostgreSQL's children have no readable environment.
+    """
+    resolved = [folder.resolve() for folder in folders]
+    for process in psutil.process_iter():
+        try:
+            at = Path(process.cwd())
+            if process.pid != os.getpid() and any(at.is_relative_to(folder) for folder in resolved):
+                variables = process.environ()
+                if MARK in variables or (not variables and _is_executing(process.pid)):
+                    yield process
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            continue
+
+
+def _is_executing(pid: int) -> bool:
+    """Return whether a process has got its environment: between fork and program it seems to have none.
+
+    The 50th field of its stat is where the environment begins (proc(5)).
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[50 - 3] != "0"
+
+
+def described(process: psutil.Process) -> str:
+    """Return a process with its state and, if the kernel says, the function in it that it waits in."""
+    try:
+        state, name = process.status(), process.name()
+        waits_in = Path(f"/proc/{process.pid}/wchan").read_text()
+    except (psutil.Error, OSError):
+        return f"process {process.pid}"
+    return f"process {process.pid} ({name}, {state}{f' in {waits_in}' if waits_in.strip('0') else ''})"
+
+
+def is_gone(process: psutil.Process) -> bool:
+    """Return whether a process has released all that it held.
+
+    A zombie has, though init may take a second to collect it, unless one of its threads still works.
+    """
+    try:
+        if not process.is_running():
+            return True
+        threads = len(list(Path(f"/proc/{process.pid}/task").iterdir()))
+        return threads == 1 and process.status() == psutil.STATUS_ZOMBIE
+    except (psutil.NoSuchProcess, OSError):
+        return True
+
+
+def _wait_for(killed: set[psutil.Process], until: float) -> set[psutil.Process]:
+    """Wait until processes are gone; return those that are not by then."""
+    while True:
+        _, left = psutil.wait_procs(killed, timeout=POLL_S)
+        killed = {process for process in left if not is_gone(process)}
+        if not killed or time.monotonic() > until:
+            return killed
+
+
+def end(find: Callable[[], Iterator[psutil.Process]], entries: list[Entry]) -> Iterator[Undone]:
+    """Kill processes until none is found: one may have started another meanwhile."""
+    seen: set[psutil.Process] = set()
+    alive: set[psutil.Process] = set()
+    until = time.monotonic() + GRACE_S
+    while (found := set(find())) and (time.monotonic() < until or not found <= seen):
+        for process in found:
+            with suppress(psutil.Error):
+                process.send_signal(signal.SIGKILL)
+        for entry in entries:
+            abort(entry)
+        seen |= found
+        alive = _wait_for(found, until)
+    for process in seen:
+        still = process in alive
+        yield Undone(described(process) if still else f"process {process.pid}", done=not still)
