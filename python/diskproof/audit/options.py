@@ -191,7 +191,7 @@ def undeclared_difference(configuration: Configuration) -> Iterator[Said]:
 
 
 def differences(ours: Values, theirs: Values) -> list[tuple[str, str, str]]:
-    """Return each option that has not the same value in both, with both values.
+    """Return each option whose values differ, with both values.
 
     Places are among them (they hold a ``/``): levels on different storages may always differ in them.
     """

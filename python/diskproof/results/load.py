@@ -232,7 +232,7 @@ class LoadResult(Record):
 
     @property
     def known_transactions(self) -> int:
-        """The completed transactions; NotRecordedError if only their rate is told."""
+        """The completed transactions; NotRecordedError if only their rate was reported."""
         return recorded(self.transactions, "the number of transactions")
 
     @property

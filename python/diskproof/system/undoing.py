@@ -24,8 +24,8 @@ COMMAND_LIMIT_S = 600.0
 """Limit for a command: one of the user's that stops an array, a device's last write."""
 
 STEP_LIMIT_S = 5.0
-"""Limit for a command of the system that undoes something. A file system that takes longer over its last
-writes is detached, and goes on with them in the background."""
+"""Limit for a command of the system that undoes something. A file system that is still
+writing then is detached; the kernel finishes the writes in the background."""
 
 MNT_FORCE, UMOUNT_NOFOLLOW = 1, 8
 """From sys/mount.h and linux/fs.h."""

@@ -69,7 +69,8 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// Devices of which one may be built: files that name each other twice would be too many at once.
+/// The most devices that one device may be built of. Files that each name the next one twice would
+/// double their number with every file.
 const PARTS_AT_MOST: usize = 1024;
 
 /// Replaces every named device by the device itself. `trail` lists the files that led here by their

@@ -149,7 +149,7 @@ impl Volatile {
         assert!(whole, "{stretch:?} in sectors of {}", self.sector_bytes);
     }
 
-    /// Its writer was told that it is done. That makes it no safer.
+    /// Notes that a write was acknowledged. A power cut can still take it.
     pub fn answered(&mut self, id: WriteId) {
         if let Some(write) = self.writes.get_mut(&id)
             && !write.answered

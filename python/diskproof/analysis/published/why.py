@@ -301,7 +301,7 @@ def open_size(case: Case) -> Iterator[Message]:
 
 
 def levels_left_open(case: Case) -> Iterator[Message]:
-    """Name the levels that the publication leaves open and of which the study has several."""
+    """Name each factor that the publication does not state, if the study has several levels of it."""
     cell = case.level.cell
     factors = left_open(case.gathered.plan, case.published)
     if factors:

@@ -1,4 +1,4 @@
-"""Controls: cells of which the study knows beforehand that they keep, lose, or break.
+"""Controls: cells whose result the study knows beforehand: they keep, lose, or break.
 
 A campaign that misses a loss that is certain would also miss a loss that is possible.
 """

@@ -87,7 +87,7 @@ def _both(analysis: Analysis, workload: str | None, cells: Sequence[Cell]) -> Op
 def _table(
     analysis: Analysis, workload: str | None, cells: Sequence[Cell], rows: Sequence[OperationAnswer]
 ) -> Table:
-    """Return the table of some cells, which are told apart by what differs between them."""
+    """Return a table of these cells. Its columns show only the factors that differ between them."""
     varying = varying_factors(cells) if workload else analysis.varying
     ratios = any(row.ratio for row in rows)
     of = f" of {workload}" if workload else ""

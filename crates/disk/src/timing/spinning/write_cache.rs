@@ -241,8 +241,8 @@ impl WriteCache {
         }
     }
 
-    /// A piece of each of these writes is on the platter: returns the writes of which it was the
-    /// last piece.
+    /// Counts off one piece of each write, which has reached the platter. Calls `stable` for each
+    /// write that has no piece left to write.
     pub(super) fn settle(&mut self, tags: &Tags, mut stable: impl FnMut(Tag)) {
         if self.pieces.is_empty() {
             tags.iter().for_each(stable);

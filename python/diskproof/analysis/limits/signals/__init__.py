@@ -35,7 +35,7 @@ OF_DATABASES: tuple[Callable[[Observed], Iterator[Signal]], ...] = (
 OF_FILES = (files.requests_at_disks, files.requests_at_models, files.load_waits, computing.cpus_are_busy)
 
 OF_JOBS_IN_PART = (log.commits_take, log.write_takes_a_flush)
-"""Those that need no share of the counted time, of which the job itself timed too little."""
+"""Signals that can be read even if the job timed only a small part of the counted time."""
 
 
 def signals_of(seen: Observed) -> list[Signal]:

@@ -29,7 +29,7 @@ pub(super) fn operations(plan: &Plan, size: &Size) -> [Operation; 4] {
     ]
 }
 
-/// By keys, half of which the updates have removed: half of the statements find nothing.
+/// Deletes by key. The updates have removed half of the keys, so half of the statements find nothing.
 fn delete_key(size: &Size) -> Operation {
     let found = deleted_by_key(size).count() as u64;
     let (turned, rows) = (size.turned(), size.rows);
