@@ -21,6 +21,7 @@ from support.limited import (
     device,
     limit_of,
     limited,
+    lock_bound,
     one_cell,
     timed,
     trial_of,
@@ -352,6 +353,28 @@ def test_writers_of_sqlite_whose_turn_never_comes_wait_too() -> None:
     assert part(cell, "load generator") < 0.01, "none of it is the load generator's"
     assert cell.limit == "log flush"
     assert all("background" not in one.source.text for one in cell.split.parts), "SQLite has none"
+
+
+def test_no_statements_take_longer_than_their_transactions() -> None:
+    """Half of the writes belong to transactions that the end of the measurement interrupts."""
+    trials = [lock_bound(one_cell(8), number) for number in range(3)]
+    doubled = [
+        change(one, count=one.count * 2) if one.kind == "write" else one
+        for one in load_of(trials[0]).statement_types
+    ]
+    cell = limit_of(one_cell(8), [change(one, load__statement_types=doubled) for one in trials])
+    (_, writes) = says(cell, "locks", "clients")[0]
+    assert writes == "writes before COMMIT take 13 ms of 13 ms"
+    assert cell.split is not None
+    assert all(one.mean_us <= cell.split.latency_us for one in cell.split.parts)
+
+
+@pytest.mark.parametrize(("share", "named"), [(0.1, False), (0.7, True)])
+def test_locks_that_are_held_during_a_flush_say_so(share: float, named: bool) -> None:
+    doing = activity(("waiting", None, 1.0, 6.4), ("flushing", "redo", share, share))
+    cell = limited("locks", 8, usage__activity=doing)
+    assert cell.limit == "locks"
+    assert ("hold while the log is flushed" in cell.bound_by.text) == named
 
 
 def test_a_wait_for_cpus_that_does_not_fit_says_so() -> None:

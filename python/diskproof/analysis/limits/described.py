@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from diskproof.analysis.limits.disks import DATA, first_known
+from diskproof.analysis.limits.disks import DATA, first_known, holding
 from diskproof.analysis.limits.observed import Observed
 from diskproof.analysis.limits.records import PartName, Signal, Split
 from diskproof.analysis.limits.signals.computing import cpus_busy, each_client
@@ -48,12 +48,22 @@ def bound_by(seen: Observed, limit: Limit) -> Message:
             return say("the {log}'s flush", log=logs[0] if logs else "log")
         case "CPU" if (seen.cpu.busy or 0.0) < FULL_SHARE:
             return say("computing")
+        case "locks" if (flushing := _flushing(seen)) >= MOST:
+            form = "locks that others hold while the log is flushed, which is {flushing} of the time"
+            return say(form, flushing=share(flushing))
         case "load generator":
             return say("the load generator, not by the database")
         case "arrivals":
             return say("nothing but the rate that the study sets")
         case _:
             return say(IN_WORDS[limit])
+
+
+def _flushing(seen: Observed) -> float:
+    """Return for how much of the time the log is flushed, by the instrument that saw most of it."""
+    accounts = (holding(disks, seen.log_roles) for disks in (seen.disks, seen.virtual))
+    shares = [one.flush.serial_share for disks in accounts for one in disks if one.flush]
+    return max(seen.threads.at_log.share if seen.threads else 0.0, *(one or 0.0 for one in shares), 0.0)
 
 
 def evidence_of(

@@ -310,9 +310,11 @@ def _statements(trials: Sequence[Audited]) -> Statements:
     def time_us(chosen: Callable[[StatementType], bool], *, of_one: bool = False) -> float | None:
         def of_load(load: LoadResult) -> float | None:
             types = [one for one in load.statement_types if one.latency_us and one.count and chosen(one)]
-            total_us = sum(one.count * one.latency_us.mean for one in types if one.latency_us)
-            count = sum(one.count for one in types) if of_one else load.transactions
-            return total_us / count if types and count else None
+            total_us = _total_us(types)
+            if of_one:
+                return _ratio(total_us, sum(one.count for one in types))
+            each_us = _ratio(total_us, load.transactions) if types else None
+            return None if each_us is None else each_us * _of_completed(load)
 
         return _of_load(trials, of_load)
 
@@ -326,6 +328,22 @@ def _statements(trials: Sequence[Audited]) -> Statements:
         one_read_us=time_us(lambda one: one.kind == "read", of_one=True),
         one_write_us=time_us(lambda one: one.kind == "write", of_one=True),
     )
+
+
+def _total_us(types: Sequence[StatementType]) -> float:
+    return sum(one.count * one.latency_us.mean for one in types if one.latency_us)
+
+
+def _of_completed(load: LoadResult) -> float:
+    """Return by what the statements' time is multiplied to be that of completed transactions, at most 1.
+
+    The statements of transactions that fail, or that the end of the measurement interrupts, are counted too.
+    Without them no statements take longer than the transactions that they belong to.
+    """
+    counted_us = _total_us(load.statement_types)
+    if load.latency_us is None or not load.transactions or not counted_us:
+        return 1.0
+    return min(load.latency_us.mean * load.transactions / counted_us, 1.0)
 
 
 def _is_commit(statement: StatementType) -> bool:

@@ -17,10 +17,9 @@ def locks_by_server(seen: Observed) -> Iterator[Signal]:
         return
     timed_s, own = seen.account_each.lock_wait_s, seen.latency_us
     if timed_s is not None and own and not seen.embedded:
-        says = say(
-            "the server counted {time} of lock waits in {whole}", time=us(timed_s * MICRO), whole=us(own)
-        )
-        yield from by_time("locks", "server", min(timed_s * MICRO / own, 1.0), says)
+        waited_us = min(timed_s * MICRO, own)  # transactions that do not complete wait too
+        says = say("the server counted {time} of lock waits in {whole}", time=us(waited_us), whole=us(own))
+        yield from by_time("locks", "server", waited_us / own, says)
 
 
 def locks_by_clients(seen: Observed) -> Iterator[Signal]:
