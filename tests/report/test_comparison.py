@@ -162,4 +162,4 @@ def test_a_loss_beyond_its_bound_is_a_whole_number() -> None:
     cut = analysed(crash, losing)
     made = compare(cut, cut, conditions=[Condition("--at-most lost=0", "lost", None, 0)])
     [missed] = made.failed
-    assert compose.failed(missed) == "--at-most lost=0: mariadb/ssd/fast: 5"
+    assert compose.failed(missed) == "--at-most lost=0: mariadb/ssd/fast: 5 in the worst cut"

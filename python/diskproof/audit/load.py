@@ -374,12 +374,9 @@ def _most_often(load: LoadResult, imported: bool) -> Message:
         return NOTHING
     if imported and most.statement is None:
         return say("; most often {error}", error=most.message)
-    return say(
-        "; most often {code} in {statement}: {error}",
-        code=str(most.code),
-        statement=most.statement or "connecting",
-        error=most.message,
-    )
+    # Not in which statement: the findings of trials that differ in it would not be one.
+    where = NOTHING if most.statement else say(" when connecting")
+    return say("; most often {code}{where}: {error}", code=str(most.code), where=where, error=most.message)
 
 
 @check(

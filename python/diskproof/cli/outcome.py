@@ -157,7 +157,7 @@ def _why(failed: FailedClaim) -> str:
     if failed.found is None:
         return f"{failed.cell}: not observed"
     if failed.claim.figure == "lost":
-        return f"{failed.cell}: up to {failed.found.estimate:,.0f}"
+        return f"{failed.cell}: {failed.found.estimate:,.0f} in the worst cut that was made"
     return f"{failed.cell}: {with_bounds(failed.found)}"
 
 

@@ -148,7 +148,7 @@ class Threshold(Part):
     figure: ThresholdFigure = Field(
         "ratio",
         description="`ratio` of a level's speed to the baseline's, or a figure of each cell: transactions a "
-        "second, a latency in ms, a job's seconds, the most transactions `lost` in a cut",
+        "second, a latency in ms, a job's seconds, the transactions `lost` in the worst cut that was made",
     )
     factor: Factor | None = Field(
         None, description="Factor whose levels are compared; for a figure it chooses the cells. Default: all"
