@@ -92,19 +92,6 @@ def test_a_run_file_out_of_a_pdf_has_lost_its_line_ends(tmp_path: Path) -> None:
     ] == [(one.name, one.seconds, one.estimated) for one in plain.load.operations if one.seconds is not None]
 
 
-def test_the_output_of_one_test() -> None:
-    (found,) = results_of(OUTPUTS / "sqlbench-test-insert.txt")
-    operations = {one.name: one for one in found.load.operations}
-    assert found.load.mix == "insert"
-    assert operations["select_in"].seconds == 3  # equal names are added up
-    assert operations["select_in"].planned == 1000
-    estimated = operations["select_big"]
-    assert (estimated.seconds, estimated.extrapolated_s, estimated.count) == (605, 3529, 12)
-    assert found.load.rests_on_estimates()
-    assert "drop table" in operations
-    assert found.levels["server"] == "MySQL 5.5.36 34.1 rel34.1 log"
-
-
 def test_a_cut_table_is_not_added_up(tmp_path: Path) -> None:
     path = tmp_path / "RUN-mysql"
     whole = (OUTPUTS / "sqlbench-run.txt").read_text()
@@ -124,15 +111,9 @@ def test_nothing_is_counted_twice(tmp_path: Path) -> None:
     (found,) = results_of(path)
     assert found.load.figure("seconds") == 214
     assert table
-    test = (OUTPUTS / "sqlbench-test-insert.txt").read_text()
-    path.write_text((test[test.index("Time for insert") :]) * 2)
-    assert [one.load.figure("seconds") for one in results_of(path)] == [4198.0, 4198.0]
 
 
 def test_the_cpu_time_of_sql_benchs_client() -> None:
     (run,) = results_of(OUTPUTS / "sqlbench-run.txt")
-    (test,) = results_of(OUTPUTS / "sqlbench-test-insert.txt")
     assert run.load.client
     assert (run.load.client.cpu_user_s, run.load.client.cpu_system_s) == (17.27, 7.85)
-    assert test.load.client
-    assert (test.load.client.cpu_user_s, test.load.client.cpu_system_s) == (263.76, 175.71)

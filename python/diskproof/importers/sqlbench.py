@@ -1,4 +1,4 @@
-"""sql-bench 2.15: RUN files, and what each of its tests prints.
+"""sql-bench 2.15: its RUN files, in which each test and each operation has a line.
 
 Operations are found in the whole text, not line by line: text out of a PDF has lost its line ends.
 """
@@ -6,6 +6,7 @@ Operations are found in the whole text, not line by line: text out of a PDF has 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.numbers import count, number
@@ -14,10 +15,6 @@ from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.load import ClientAccount, LoadResult, Operation
 
 _RUN = re.compile(r"Benchmark DBD suite: +(?P<suite>[\w.]{1,20})")
-_TEST = re.compile(
-    r"Testing server '(?P<server>[^'\n]{1,100})' at (?P<at>\d{4}-\d\d-\d\d +\d{1,2}:\d\d:\d\d)"
-)
-
 _HEADER = (
     "Date of test",
     "Running tests on",
@@ -48,38 +45,6 @@ _TOTALS = re.compile(
     r"(?:\s{0,20}(?P<user>\d{1,12}\.\d\d)\s{1,20}(?P<system>\d{1,12}\.\d\d)\s)?"
 )
 
-_TIME = re.compile(
-    r"(?P<estimated>Estimated )?time (?:to|for) (?P<name>[A-Za-z][\w+ -]{0,60}?) ?"
-    rf"\((?P<planned>\d{{1,12}})(?::\d{{1,15}})*\):? +{_SECS}",
-    re.IGNORECASE,
-)
-_BASIS = re.compile(
-    r"(?P<done>\d{1,12}) queries in \d{1,12} loops of \d{1,12} loops took (?P<took>[\d.]{1,20}) seconds"
-)
-"""What an estimated time rests on; printed before it."""
-
-_WHOLE = re.compile(
-    rf"^(?:Estimated total|Total) time: +{_SECS}"
-    r"(?: \( ?(?P<user>\d{1,12}\.\d\d) usr +(?P<system>\d{1,12}\.\d\d) sys)?",
-    re.MULTILINE,
-)
-_SKIPPED_TEST = re.compile(r"^Test skipped because (?P<why>.{1,120})", re.MULTILINE)
-
-TEST_WITH = {
-    "alter_table_add": "alter-table",
-    "select_simple_join": "ATIS",
-    "select_many_fields": "big-tables",
-    "connect": "connect",
-    "create_MANY_tables": "create",
-    "order_by_big": "insert",
-    "prepared_select": "insert",
-    "select_range": "select",
-    "count_distinct_2": "select",
-    "insert_rollback": "transactions",
-    "wisc_benchmark": "wisconsin",
-}
-"""The test that has an operation of that name, and no other has: a test does not print its own name."""
-
 HALF_DIGIT_S = 0.5
 """Times are whole seconds."""
 
@@ -87,43 +52,29 @@ ALL_TESTS = "all tests"
 
 
 def _recognises(text: Text) -> bool:
-    return bool(_RUN.search(text.content) or _TEST.search(text.content) or _TIME.search(text.content))
+    return _RUN.search(text.content) is not None
 
 
 def _read(text: Text) -> Iterator[Found]:
-    place = 0
-    for start, end in _sections(text.content):
-        section = _Section(text, start, end)
-        result = section.run() if _RUN.match(section.content) else section.test()
-        if result is not None:
-            place += 1
-            yield result.model_copy(update={"name": f"sql-bench {place}: {result.load.mix}"})
-    if not place:
-        raise ImportRefusedError(
-            f"{text.file}: sql-bench's output has no time of any operation; give the output of a whole test"
-        )
+    begins = [found.start() for found in _RUN.finditer(text.content)]
+    runs = (_Run(text, start, end) for start, end in pairwise([*begins, len(text.content)]))
+    results = [result for run in runs if (result := run.result()) is not None]
+    if not results:
+        raise ImportRefusedError(f"{text.file}: this RUN file of sql-bench has no time; give the whole file")
+    for place, result in enumerate(results, start=1):
+        yield result.model_copy(update={"name": f"sql-bench {place}: {ALL_TESTS}"})
 
 
-def _sections(content: str) -> Iterator[tuple[int, int]]:
-    """Yield the first and last line of each RUN file and each test's output; an excerpt has no beginning."""
-    begins = {found.start() for pattern in (_RUN, _TEST) for found in pattern.finditer(content)}
-    if not _RUN.search(content):  # a test's total ends its output: what follows is another one's
-        ends = [found.end() for found in _WHOLE.finditer(content)]
-        begins |= {0, *(end for end in ends if _TIME.search(content, end))}
-    places = sorted(begins)
-    yield from zip(places, [*places[1:], len(content)], strict=True)
-
-
-class _Section:
-    """One RUN file, or the output of one test."""
+class _Run:
+    """One RUN file."""
 
     def __init__(self, text: Text, start: int, end: int) -> None:
         self.text, self.content = text, text.content[start:end]
         self.first_line = text.content.count("\n", 0, start) + 1
         self._ends = [found.start() for found in re.finditer("\n", self.content)]
 
-    def run(self) -> ImportedResult | None:
-        """Return the result of a RUN file: its table, or its tests' times if the table is missing or cut."""
+    def result(self) -> ImportedResult | None:
+        """Return the result: its table, or its tests' times if the table is missing or cut."""
         by_test = {found["test"]: found for found in reversed(list(_TOTAL_OF_TEST.finditer(self.content)))}
         totals = [self._operation(by_test[test], test, "total", 1) for test in reversed(by_test)]
         rows, marks = self._rows()
@@ -144,38 +95,7 @@ class _Section:
             remarks.append(f"sql-bench marks wrong answers: {wrong}")
         server = _SERVER.search(self.content)
         levels: dict[Factor, str] = {"server": server["version"].rstrip("/")} if server else {}
-        return self._result(
-            ALL_TESTS, [*(rows or totals), *skipped], remarks, levels, self._asked(), "sql-bench RUN file"
-        )
-
-    def test(self) -> ImportedResult | None:
-        """Return the result of one test's own output; equal names are added up, as sql-bench does."""
-        head = _TEST.match(self.content)
-        found = list(_TIME.finditer(self.content))
-        named = {one["name"] for one in found}
-        test = next((test for name, test in TEST_WITH.items() if name in named), "one test")
-        summed: dict[str, Operation] = {}
-        for one in found:
-            operation = self._timed(one, test)
-            known = summed.get(operation.name)
-            summed[operation.name] = _added(known, operation) if known else operation
-        remarks = []
-        skipped = [
-            Operation(
-                test=test, name="all", clients=1, planned=0, count=0, seconds=None, skipped=one["why"].strip()
-            )
-            for one in _SKIPPED_TEST.finditer(self.content)
-        ]
-        remarks += [f"the test was skipped: {one.skipped}" for one in skipped]
-        if not summed:
-            return None
-        if whole := _WHOLE.search(self.content):
-            remarks.append(f"sql-bench itself says {whole['seconds']} s in all")
-        else:
-            remarks.append("its total is missing: the test was ended before its time, or its output is cut")
-        levels: dict[Factor, str] = {"server": head["server"]} if head else {}
-        asked = {"date of test": head["at"]} if head else {}
-        return self._result(test, [*summed.values(), *skipped], remarks, levels, asked, "sql-bench test")
+        return self._made([*(rows or totals), *skipped], remarks, levels)
 
     # ------------------------------------------------------------ parts
 
@@ -215,8 +135,8 @@ class _Section:
         return f"its rows add up to {sum_s:g} s, its TOTALS are {total_s:g} s"
 
     def _cpu(self) -> ClientAccount | None:
-        """Return the CPU time of the client, a Perl program: of a whole table, or of a test's own total."""
-        told = _TOTALS.search(self.content) or _WHOLE.search(self.content)
+        """Return the CPU time of the client, a Perl program; None without a whole table."""
+        told = _TOTALS.search(self.content)
         if told is None or told["user"] is None:
             return None
         return ClientAccount(
@@ -226,25 +146,6 @@ class _Section:
             max_rss_bytes=None,
             delay_mean_us=None,
             delay_max_us=None,
-        )
-
-    def _timed(self, found: re.Match[str], test: str) -> Operation:
-        """Return one timed operation; of an estimated one what was really done, if printed."""
-        planned = count(self.text, self._line(found.start()), found["planned"], "what was planned")
-        operation = self._operation(found, test, found["name"], planned)
-        if not found["estimated"]:
-            return operation
-        basis = next(
-            reversed(list(_BASIS.finditer(self.content, max(0, found.start() - 400), found.start()))), None
-        )
-        line = self._line(found.start())
-        return operation.model_copy(
-            update={
-                "cut": True,
-                "extrapolated_s": operation.seconds,
-                "seconds": number(self.text, line, basis["took"], "seconds") if basis else operation.seconds,
-                "count": min(int(basis["done"]), planned) if basis else planned,
-            }
         )
 
     def _skipped(self) -> list[Operation]:
@@ -274,14 +175,8 @@ class _Section:
                     asked[name.lower()] = value
         return asked
 
-    def _result(
-        self,
-        mix: str,
-        operations: Sequence[Operation],
-        remarks: list[str],
-        levels: dict[Factor, str],
-        asked: dict[str, str],
-        form: str,
+    def _made(
+        self, operations: Sequence[Operation], remarks: list[str], levels: dict[Factor, str]
     ) -> ImportedResult:
         ran = [one for one in operations if one.whole_s is not None]
         seconds = sum(one.whole_s or 0.0 for one in ran)
@@ -295,15 +190,15 @@ class _Section:
             source=Source(
                 file=self.text.file,
                 line=self.first_line,
-                format=form,
+                format="sql-bench RUN file",
                 tool=f"sql-bench {suite['suite']}" if suite else None,
                 sha256=self.text.sha256,
             ),
-            name=mix,
-            levels={"workload": f"sql-bench, {mix}", **levels},
+            name=ALL_TESTS,
+            levels={"workload": f"sql-bench, {ALL_TESTS}", **levels},
             load=LoadResult(
                 workload="sqlbench",
-                mix=mix,
+                mix=ALL_TESTS,
                 clients=1,
                 seconds=seconds or None,
                 transactions=None,
@@ -313,23 +208,9 @@ class _Section:
                 operations=list(operations),
                 client=cpu,
             ),
-            asked=asked,
+            asked=self._asked(),
             remarks=remarks,
         )
 
 
-def _added(one: Operation, other: Operation) -> Operation:
-    """Return two operations of one name as one."""
-    extrapolated_s = (one.whole_s or 0.0) + (other.whole_s or 0.0) if one.cut or other.cut else None
-    return one.model_copy(
-        update={
-            "planned": one.planned + other.planned,
-            "count": one.count + other.count,
-            "seconds": (one.seconds or 0.0) + (other.seconds or 0.0),
-            "cut": one.cut or other.cut,
-            "extrapolated_s": extrapolated_s,
-        }
-    )
-
-
-SQLBENCH = Format("sql-bench 2.15 (RUN files and tests)", _recognises, _read)
+SQLBENCH = Format("sql-bench 2.15 (RUN files)", _recognises, _read)
