@@ -24,7 +24,7 @@ from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.refusal import RefusalError
 from diskproof.results.article import About, Alike, Article, Claim, Counts, Parts, Stated
 from diskproof.results.factor import FACTORS, Factor
-from diskproof.results.imported import Settings, Source
+from diskproof.results.imported import Settings
 from diskproof.results.published import PublishedMeasure
 from diskproof.study.lines import line_of
 from diskproof.study.mistakes import MOST_MISTAKES, in_words, one_a_place, toml, too_long
@@ -74,7 +74,7 @@ def read(text: Text) -> Iterator[Found]:
     refusals = _Refusals(text)
     form = _checked(text, refusals)
     study = _study_of(form, text, refusals)
-    source = Source(file=text.file, format="article", sha256=text.sha256)
+    source = text.source(1, "article")
     stated = _stated(form, study, refusals)
     _refuse_unknown_loads(form, stated, refusals)
     title = form.article.title or (study.title if study else None)
@@ -411,12 +411,7 @@ def _alike(form: AlikeForm, number: int, stated: Sequence[Stated], refusals: _Re
 
 
 def _settings(form: SettingsForm, number: int, text: Text, refusals: _Refusals) -> Settings:
-    source = Source(
-        file=text.file,
-        line=line_of(["settings", str(number)], text.content),
-        format=form.level,
-        sha256=text.sha256,
-    )
+    source = text.source(line_of(["settings", str(number)], text.content), form.level)
     values: dict[str, str | None] = {}
     repeated: list[str] = []
     if form.text is not None:

@@ -31,7 +31,7 @@ def _rates(stated: Sequence[Stated], source: Source) -> Iterator[ImportedResult]
             writes=counts.writes,
             others=counts.others,
             latency_us=_latency(one, counts),
-            file_requests=_files(counts) if of_files else None,
+            file_requests=FileRequests(sync_every=None, syncs=counts.others) if of_files else None,
         )
         yield _result(one.name, one.levels, load, source)
 
@@ -53,19 +53,6 @@ def _latency(one: Stated, counts: Counts) -> Latency | None:
 
 def _us(latency_ms: float | None) -> float | None:
     return None if latency_ms is None else latency_ms * 1000
-
-
-def _files(counts: Counts) -> FileRequests:
-    return FileRequests(
-        files=None,
-        block_bytes=None,
-        direct=None,
-        sync_every=None,
-        one_pass=False,
-        read_bytes=None,
-        written_bytes=None,
-        syncs=counts.others,
-    )
 
 
 def _jobs(stated: Sequence[Stated], source: Source) -> Iterator[ImportedResult]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from diskproof.refusal import RefusalError
 from diskproof.results.article import Article
-from diskproof.results.imported import Counters, ImportedResult, Settings
+from diskproof.results.imported import Counters, ImportedResult, Settings, Source
 
 Found = ImportedResult | Settings | Counters | Article
 
@@ -27,6 +27,10 @@ class Text:
     def lines(self) -> list[str]:
         """Return its lines without their ends, whatever these are."""
         return self.content.splitlines()
+
+    def source(self, line: int, form: str, tool: str | None = None) -> Source:
+        """Return the source of what begins at a line: `form` says as what it was read."""
+        return Source(file=self.file, line=line, format=form, tool=tool, sha256=self.sha256)
 
 
 MOST_OPTIONS = 10_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import broken
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import ImportedResult
 from diskproof.results.load import Derived, Latency, LoadError, LoadResult
 
 RATE = "Throughput (requests/second)"
@@ -44,9 +44,7 @@ def _result(text: Text, summary: Node, place: int) -> ImportedResult:
         measured, derived = round(rate * elapsed_ns / 1e9), ["transactions"]
     server = " ".join(filter(None, (summary.word(f"DBMS {what}") for what in ("Type", "Version"))))
     return ImportedResult(
-        source=Source(
-            file=text.file, line=summary.line, format="BenchBase", tool="BenchBase", sha256=text.sha256
-        ),
+        source=text.source(summary.line, "BenchBase", "BenchBase"),
         name=f"BenchBase {place}: {kind}",
         levels={"workload": f"BenchBase {kind}", **({"server": server} if server else {})},
         load=LoadResult(

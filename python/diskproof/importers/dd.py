@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.numbers import count, number
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import ImportedResult
 from diskproof.results.load import FileRequests, LoadResult
 from diskproof.wording.numbers import size
 
@@ -98,7 +98,7 @@ def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
         remarks.append("which end of the copy was the disk is not known")
     flags = f"{copy.arguments.get('iflag', '')},{copy.arguments.get('oflag', '')}".split(",")
     return ImportedResult(
-        source=Source(file=text.file, line=copy.line, format="dd", sha256=text.sha256),
+        source=text.source(copy.line, "dd"),
         name=f"dd {place}",
         levels={"workload": _what(copied, block)},
         load=LoadResult(
@@ -120,7 +120,6 @@ def _result(text: Text, copy: _Copy, place: int) -> ImportedResult:
                 one_pass=True,
                 read_bytes=copied if read else None,
                 written_bytes=copied if written else None,
-                syncs=None,
                 copied_bytes=None if read or written else copied,
             ),
         ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import count
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import ImportedResult
 from diskproof.results.load import LoadError, LoadResult
 
 RESULT = "TEST RESULT : System achieved "
@@ -19,9 +19,13 @@ _NEW = re.compile(r"(?P<nopm>\d{1,18}) NOPM (?:from|at) (?P<tpm>\d{1,18}) (?P<se
 _OLD = re.compile(r"(?P<tpm>\d{1,18}) (?P<server>[\w .-]{1,40}?) TPM at (?P<nopm>\d{1,18}) NOPM\b")
 """Before version 4 the server's own count came first (HammerDB issue 99)."""
 
-_USERS = re.compile(r"(\d{1,9}) Active Virtual Users configured")
-_RAMP_UP = re.compile(r"Beginning rampup time of (\d{1,9}) minutes?")
-_PERIOD = re.compile(r"Timing test period of (\d{1,9}) in minutes")
+_TOLD = {
+    "users": re.compile(r"(\d{1,9}) Active Virtual Users configured"),
+    "ramp_up_min": re.compile(r"Beginning rampup time of (\d{1,9}) minutes?"),
+    "period_min": re.compile(r"Timing test period of (\d{1,9}) in minutes"),
+}
+"""What is told of a run above its result, by its name in `_Run`."""
+
 _VERSION = re.compile(r"HammerDB(?: CLI)?[ -]v(\d[\w.]*)")
 
 REPORT = "hammerdb-job-report-v1"
@@ -32,6 +36,21 @@ ASKED = ("warehouses", "rampup_minutes", "duration_minutes")
 MINUTE_S = 60
 
 
+@dataclass
+class _Run:
+    """What HammerDB says of a run, in whichever form."""
+
+    line: int
+    nopm: int
+    tpm: int
+    server: str
+    users: int | None = None
+    period_min: float | None = None
+    ramp_up_min: float | None = None
+    failed: int = 0
+    """Virtual users that failed."""
+
+
 def _is_hammerdb(text: Text) -> bool:
     return RESULT in text.content
 
@@ -39,62 +58,34 @@ def _is_hammerdb(text: Text) -> bool:
 def _read(text: Text) -> Iterator[Found]:
     version = _VERSION.search(text.content)
     told: dict[str, int] = {}
-    place = 0
-    last: ImportedResult | None = None
+    runs: list[_Run] = []
     for line, said in enumerate(text.lines, start=1):
-        for name, pattern in (("users", _USERS), ("ramp-up", _RAMP_UP), ("period", _PERIOD)):
+        for name, pattern in _TOLD.items():
             if found := pattern.search(said):
                 told[name] = int(found[1])
-        if FAILED in said:  # other users end after the one that prints the result
-            if last is not None and not told:
-                last = _failed(last, 1)
+        if FAILED in said:
+            if runs and not told:  # other users end after the one that prints the result
+                runs[-1].failed += 1
             else:
                 told["failed"] = told.get("failed", 0) + 1
         _, mark, rest = said.partition(RESULT)
         figures = (_NEW.match(rest) or _OLD.match(rest)) if mark else None
         if figures:
-            place += 1
-            if last is not None:
-                yield last
-            last = _result(text, line, figures, told, place, f"HammerDB {version[1]}" if version else None)
+            nopm, tpm = (count(text, line, figures[name], name.upper()) for name in ("nopm", "tpm"))
+            runs.append(_Run(line, nopm, tpm, figures["server"], **told))
             told = {}
-    if last is not None:
-        yield last
+    for place, run in enumerate(runs, start=1):
+        yield _result(text, run, place, f"HammerDB {version[1]}" if version else None)
 
 
-def _result(
-    text: Text, line: int, figures: re.Match[str], told: dict[str, int], place: int, tool: str | None
-) -> ImportedResult:
-    run = _Run(
-        nopm=count(text, line, figures["nopm"], "NOPM"),
-        tpm=count(text, line, figures["tpm"], "TPM"),
-        server=figures["server"],
-        users=told.get("users"),
-        period_min=told.get("period"),
-        ramp_up_min=told.get("ramp-up"),
-    )
-    made = _made(text, line, run, place, tool)
-    return _failed(made, told["failed"]) if "failed" in told else made
-
-
-@dataclass(frozen=True)
-class _Run:
-    """What HammerDB says of a run, in whichever form."""
-
-    nopm: int
-    tpm: int
-    server: str
-    users: int | None
-    period_min: float | None
-    ramp_up_min: float | None
-
-
-def _made(text: Text, line: int, run: _Run, place: int, tool: str | None) -> ImportedResult:
+def _result(text: Text, run: _Run, place: int, tool: str | None) -> ImportedResult:
     errors = []
     if run.nopm and not run.tpm:
         errors.append(_error(f"0 TPM beside {run.nopm:,} NOPM: its server counted no transaction"))
+    if run.failed:
+        errors.append(_error(FAILED, run.failed))
     return ImportedResult(
-        source=Source(file=text.file, line=line, format="HammerDB", tool=tool, sha256=text.sha256),
+        source=text.source(run.line, "HammerDB", tool),
         name=f"HammerDB {place}",
         levels={"workload": "HammerDB TPROC-C", "server": run.server},
         load=LoadResult(
@@ -133,6 +124,7 @@ def _read_reports(text: Text) -> Iterator[Found]:
         job, config = (whole.node(name) or Node(text, whole.line, {}) for name in ("job", "benchmark_config"))
         server = job.word("database_display") or job.word("database") or "server"
         run = _Run(
+            line=whole.line,
             nopm=nopm,
             tpm=result.count("tpm") or 0,
             server=" ".join(filter(None, (server, job.word("release")))),
@@ -141,7 +133,7 @@ def _read_reports(text: Text) -> Iterator[Found]:
             ramp_up_min=config.number("rampup_minutes"),
         )
         tool = f"HammerDB {version.removeprefix('v')}" if (version := job.word("hdb_version")) else None
-        made = _made(text, whole.line, run, place, tool)
+        made = _result(text, run, place, tool)
         asked = {name: told for name in ASKED if (told := config.word(name))}
         yield made.model_copy(update={"asked": asked, "remarks": [*made.remarks, *_times(whole)]})
 
@@ -157,14 +149,6 @@ def _times(whole: Node) -> Iterator[str]:
 
 def _error(message: str, count: int = 1) -> LoadError:
     return LoadError(code="HammerDB", statement=None, message=message, transient=False, count=count)
-
-
-def _failed(result: ImportedResult, users: int) -> ImportedResult:
-    """Return a result with virtual users that failed, beside those that it had."""
-    kept = [one for one in result.load.errors if one.message != FAILED]
-    users += sum(one.count for one in result.load.errors if one.message == FAILED)
-    load = result.load.model_copy(update={"errors": [*kept, _error(FAILED, users)]})
-    return result.model_copy(update={"load": load})
 
 
 HAMMERDB = Format("HammerDB", _is_hammerdb, _read)

@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.numbers import count, number
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import ImportedResult
 from diskproof.results.load import Iterations, LoadResult
 
-_SECONDS = re.compile(
-    r"\s*(?P<which>Average|Minimum|Maximum) number of seconds to run all queries: +"
-    r"(?P<value>\S{1,40}) seconds"
-)
-_CLIENTS = re.compile(r"\s*Number of clients running queries: +(?P<value>\S{1,40})")
-_QUERIES = re.compile(r"\s*Average number of queries per client: +(?P<value>\S{1,40})")
+_FIGURES = {
+    "average": re.compile(r"\s*Average number of seconds to run all queries: +(\S{1,40}) seconds"),
+    "minimum": re.compile(r"\s*Minimum number of seconds to run all queries: +(\S{1,40}) seconds"),
+    "maximum": re.compile(r"\s*Maximum number of seconds to run all queries: +(\S{1,40}) seconds"),
+    "clients": re.compile(r"\s*Number of clients running queries: +(\S{1,40})"),
+    "queries": re.compile(r"\s*Average number of queries per client: +(\S{1,40})"),
+}
+"""The lines of a block, by the names of the same figures in a line of ``--csv``."""
+
 _ENGINE = re.compile(r"\s*Running for engine (?P<value>\S{1,64})")
 _BEGIN = re.compile(r"\s*Benchmark\s*$")
 _OPTION = re.compile(r"--([a-z][\w-]{0,60})(?:=([^\s'\"]{0,200}))?")
@@ -34,8 +37,6 @@ user's own queries."""
 
 HALF_DIGIT_S = 0.0005
 """Seconds are printed with three decimals."""
-
-_FIGURES = ("average", "minimum", "maximum", "clients", "queries")
 
 
 @dataclass
@@ -58,8 +59,8 @@ def _recognises(text: Text) -> bool:
 
 
 def _read(text: Text) -> Iterator[Found]:
-    blocks = list(_blocks(text))
-    whole = [block for block in blocks if set(_FIGURES) <= set(block.figures)]
+    blocks = _blocks(text)
+    whole = [block for block in blocks if block.figures.keys() == _FIGURES.keys()]
     cut = [
         f"the result at line {block.line} is cut and was left out" for block in blocks if block not in whole
     ]
@@ -72,45 +73,31 @@ def _read(text: Text) -> Iterator[Found]:
         yield result.model_copy(update={"remarks": [*result.remarks, *cut]})
 
 
-def _blocks(text: Text) -> Iterator[_Block]:
-    """Yield the blocks in order; a figure that the block has already begins another one."""
-    current: _Block | None = None
+def _blocks(text: Text) -> list[_Block]:
+    """Return the blocks in order; a figure that the block has already begins another one."""
+    blocks: list[_Block] = []
     options: dict[str, str] = {}
     for at, line in enumerate(text.lines, start=1):
         if ("mysqlslap " in line or "mariadb-slap " in line) and "--" in line:
             options = _options(line)
-            continue
-        if row := _CSV.fullmatch(line):
+        elif row := _CSV.fullmatch(line):
             told = {name: (at, row[name]) for name in _FIGURES}
-            yield _Block(at, told, row["engine"] or None, row["type"], options)
-            continue
-        if _BEGIN.match(line):
-            if current is not None and current.figures:
-                yield current
-            current = _Block(at, options=options)
-            continue
-        told_figure = _figure(line)
-        if told_figure is not None:
-            name, value = told_figure
-            if current is None or name in current.figures:
-                if current is not None:
-                    yield current
-                current = _Block(at, options=options)
-            current.figures[name] = (at, value)
-        elif current is not None and (engine := _ENGINE.match(line)):
-            current.engine = engine["value"]
-    if current is not None and current.figures:
-        yield current
+            blocks.append(_Block(at, told, row["engine"] or None, row["type"], options))
+        elif _BEGIN.match(line):
+            blocks.append(_Block(at, options=options))
+        elif figure := _figure(line):
+            name, value = figure
+            if not blocks or name in blocks[-1].figures:
+                blocks.append(_Block(at, options=options))
+            blocks[-1].figures[name] = (at, value)
+        elif blocks and (engine := _ENGINE.match(line)):
+            blocks[-1].engine = engine["value"]
+    return [block for block in blocks if block.figures]
 
 
 def _figure(line: str) -> tuple[str, str] | None:
-    if seconds := _SECONDS.match(line):
-        return seconds["which"].lower(), seconds["value"]
-    if clients := _CLIENTS.match(line):
-        return "clients", clients["value"]
-    if queries := _QUERIES.match(line):
-        return "queries", queries["value"]
-    return None
+    matches = ((name, pattern.match(line)) for name, pattern in _FIGURES.items())
+    return next(((name, match[1]) for name, match in matches if match), None)
 
 
 def _options(command: str) -> dict[str, str]:
@@ -118,8 +105,13 @@ def _options(command: str) -> dict[str, str]:
 
 
 def _result(text: Text, block: _Block, place: int) -> ImportedResult:
-    average_s, least_s, most_s = (_seconds(text, block, name) for name in _FIGURES[:3])
-    clients, queries = (_count(text, block, name) for name in _FIGURES[3:])
+    average_s, least_s, most_s = (
+        number(text, *block.figures[name], f"the {name} of seconds")
+        for name in ("average", "minimum", "maximum")
+    )
+    clients, queries = (
+        count(text, *block.figures[name], f"the number of {name}") for name in ("clients", "queries")
+    )
     remarks = ["the number of iterations is not printed"] if "iterations" not in block.options else []
     statements = clients * queries
     rate_per_s = statements / average_s if average_s else 0.0
@@ -131,7 +123,7 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
     told = {"auto-generate-sql-load-type": kind, "engine": block.engine}
     workload = " ".join(filter(None, ("slap", kind, block.engine, f"{statements} queries")))
     return ImportedResult(
-        source=Source(file=text.file, line=block.line, format="mysqlslap", sha256=text.sha256),
+        source=text.source(block.line, "mysqlslap"),
         name=f"mysqlslap {place}: {workload}",
         levels={"workload": workload},
         load=LoadResult(
@@ -155,16 +147,6 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
         asked={**block.options, **{name: value for name, value in told.items() if value}},
         remarks=remarks,
     )
-
-
-def _seconds(text: Text, block: _Block, name: str) -> float:
-    line, told = block.figures[name]
-    return number(text, line, told, f"the {name} of seconds")
-
-
-def _count(text: Text, block: _Block, name: str) -> int:
-    line, told = block.figures[name]
-    return count(text, line, told, f"the number of {name}")
 
 
 def _iterations(options: dict[str, str]) -> int | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from diskproof.importers.base import Format, Found, Text, check_number
 from diskproof.importers.numbers import broken
-from diskproof.results.imported import SeriesOption, Settings, Source
+from diskproof.results.imported import SeriesOption, Settings
 
 SECTION = re.compile(r"\s*\[([\w.-]{1,60})\]\s*(?:[#;].*)?")
 
@@ -169,7 +169,7 @@ def _settings(text: Text, kind: str, found: list[_Option]) -> Settings:
     of_all = [option for option in found if option.series is None]
     times = Counter(option.name for option in of_all)
     return Settings(
-        source=Source(file=text.file, line=found[0].line if found else 1, format=kind, sha256=text.sha256),
+        source=text.source(found[0].line if found else 1, kind),
         observed=False,
         values={option.name: option.value for option in of_all},
         lines={option.name: option.line for option in of_all},

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from diskproof.importers.base import Format, Found, Text
@@ -9,7 +10,7 @@ from diskproof.importers.jsontext import Node, objects
 from diskproof.importers.numbers import MOST, broken, count, number
 from diskproof.load import PROGRAM, interval_rows, to_result
 from diskproof.results.factor import Factor
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import ImportedResult
 from diskproof.results.load import ClientAccount, Latency, LoadError, LoadResult
 
 RATE = "transactions_per_s"
@@ -73,7 +74,7 @@ def _of_json(
     if server := ready.word("server_version"):
         levels["server"] = server
     return ImportedResult(
-        source=_source(event.text, ready.line, f"{PROGRAM} {ready.word('version') or ''}".strip()),
+        source=event.text.source(ready.line, PROGRAM, f"{PROGRAM} {ready.word('version') or ''}".strip()),
         name=f"{PROGRAM} {place}: {load.workload}",
         levels=levels,
         load=load,
@@ -92,10 +93,6 @@ def _is_bounded(told: object) -> bool:
     if isinstance(told, list):
         return all(map(_is_bounded, told))
     return not isinstance(told, int | float) or 0 <= told <= MOST
-
-
-def _source(text: Text, line: int, tool: str) -> Source:
-    return Source(file=text.file, line=line, format=PROGRAM, tool=tool, sha256=text.sha256)
 
 
 # ---------------------------------------------------------------- text
@@ -128,22 +125,19 @@ def _read_text(text: Text) -> Iterator[Found]:
             begun = _Told(line + 1)
 
 
-_ERRORS = LoadError(
-    code="counted", statement=None, message="errors that clients met", transient=True, count=0
-)
-
-
+@dataclass
 class _Told:
     """One run, as its lines are read."""
 
-    def __init__(self, line: int, server: str = "", workers: int | None = None) -> None:
-        self.line, self.server, self.workers = line, server, workers
-        self.end: re.Match[str] | None = None
-        self.counts: dict[str, tuple[int, re.Match[str]]] = {}
-        self.heads: list[str] = []
-        self.latency: tuple[int, re.Match[str]] | None = None
-        self.intervals: list[float] = []
-        self.ends_s: list[float] = []
+    line: int
+    server: str = ""
+    workers: int | None = None
+    end: re.Match[str] | None = None
+    counts: dict[str, tuple[int, re.Match[str]]] = field(default_factory=dict)
+    heads: list[str] = field(default_factory=list)
+    latency: tuple[int, re.Match[str]] | None = None
+    intervals: list[float] = field(default_factory=list)
+    ends_s: list[float] = field(default_factory=list)
 
 
 def _of_text(text: Text, told: _Told, line: int, cpu: re.Match[str], place: int) -> ImportedResult:
@@ -161,14 +155,11 @@ def _of_text(text: Text, told: _Told, line: int, cpu: re.Match[str], place: int)
             workers=told.workers,
             cpu_user_s=user_s,
             cpu_system_s=system_s,
-            max_rss_bytes=None,
-            delay_mean_us=None,
-            delay_max_us=None,
         )
     met = counts.get("errors", 0)
     workload, mix = told.end["workload"], told.end["mix"]
     return ImportedResult(
-        source=_source(text, told.line, PROGRAM),
+        source=text.source(told.line, PROGRAM, PROGRAM),
         name=f"{PROGRAM} {place}: {workload}",
         levels={"workload": f"{workload} {mix}", **({"server": told.server} if told.server else {})},
         load=LoadResult(

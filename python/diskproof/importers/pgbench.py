@@ -10,7 +10,7 @@ from statistics import median
 
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.numbers import broken, count, number
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import ImportedResult
 from diskproof.results.load import Derived, Latency, LoadError, LoadResult
 
 FIRST = "transaction type: "
@@ -113,7 +113,7 @@ def _of_progress(text: Text, progress: list[_Moment], tool: str | None) -> Impor
     seconds = sum(weights)
     rate = sum(map(mul, rates, weights)) / seconds if seconds else 0.0
     return ImportedResult(
-        source=Source(file=text.file, line=progress[0].line, format="pgbench", tool=tool, sha256=text.sha256),
+        source=text.source(progress[0].line, "pgbench", tool),
         name="pgbench 1: its progress",
         levels={"workload": "pgbench"},
         load=LoadResult(
@@ -178,7 +178,7 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
         derived = ["seconds"]
         remarks.append(f"measured for {seconds:.4g} s, computed: {done} transactions / {rate:g} a second")
     return ImportedResult(
-        source=Source(file=text.file, line=told.line, format="pgbench", tool=tool, sha256=text.sha256),
+        source=text.source(told.line, "pgbench", tool),
         name=f"pgbench {place}: {script}",
         levels={"workload": f"pgbench {script}"},
         load=LoadResult(

@@ -10,7 +10,6 @@ from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.duplicates import without_copies
 from diskproof.importers.heading import heading_above
 from diskproof.importers.registry import FORMATS
-from diskproof.importers.unread import known_by_sight
 from diskproof.reading import MIB, read_bytes
 from diskproof.results.imported import ImportedResult
 from diskproof.wording.visible import visible
@@ -26,6 +25,9 @@ MOST_RESULTS = 1_000
 
 LONGEST_LINE = 20_000
 """Characters: what a line has beyond them is left out. JSON may stand in one line and is kept whole."""
+
+_TABLE = re.compile(r"^\s*\[\[?[\w.\"-]+\]\]?\s*(?:#.*)?$", re.MULTILINE)
+"""The heading of a table in TOML."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 """ECMA-48: control sequences, operating system commands, and escapes of two characters."""
@@ -73,8 +75,11 @@ def read_file(path: Path) -> list[Found]:
         return [_remarked(one, text, remarks) for one in sorted(found, key=lambda one: one.source.line)]
     if refusals:
         raise refusals[0]
-    if told := known_by_sight(text):
-        raise ImportRefusedError(told)
+    if text.file.endswith(".toml") and _TABLE.search(text.content):
+        raise ImportRefusedError(
+            f"{text.file} is TOML without a table [article], by which an article is known (docs/audit.md "
+            "shows one); a study is run, and its run folder named"
+        )
     raise ImportRefusedError(
         f"{text.file} is recognised as nothing that diskproof reads; it reads {_known_formats()}: give the "
         "tool's output as it was printed"

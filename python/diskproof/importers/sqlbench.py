@@ -11,7 +11,7 @@ from itertools import pairwise
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.numbers import count, number
 from diskproof.results.factor import Factor
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import ImportedResult
 from diskproof.results.load import ClientAccount, LoadResult, Operation
 
 _RUN = re.compile(r"Benchmark DBD suite: +(?P<suite>[\w.]{1,20})")
@@ -143,9 +143,6 @@ class _Run:
             workers=1,
             cpu_user_s=float(told["user"]),
             cpu_system_s=float(told["system"]),
-            max_rss_bytes=None,
-            delay_mean_us=None,
-            delay_max_us=None,
         )
 
     def _skipped(self) -> list[Operation]:
@@ -187,12 +184,8 @@ class _Run:
             remarks.append("times are whole seconds: an operation of 0 took less than one")
         suite, cpu = _RUN.search(self.content), self._cpu()
         return ImportedResult(
-            source=Source(
-                file=self.text.file,
-                line=self.first_line,
-                format="sql-bench RUN file",
-                tool=f"sql-bench {suite['suite']}" if suite else None,
-                sha256=self.text.sha256,
+            source=self.text.source(
+                self.first_line, "sql-bench RUN file", f"sql-bench {suite['suite']}" if suite else None
             ),
             name=ALL_TESTS,
             levels={"workload": f"sql-bench, {ALL_TESTS}", **levels},

@@ -12,7 +12,7 @@ from typing import Literal
 
 from diskproof.importers.base import Format, Found, Text, check_number
 from diskproof.importers.numbers import broken
-from diskproof.results.imported import Counters, Settings, Source
+from diskproof.results.imported import Counters, Settings
 
 NAMES = {"variable_name", "name"}
 VALUES = {"value", "variable_value", "setting"}
@@ -113,9 +113,7 @@ def _read(text: Text) -> Iterator[Found]:
         heads = (_header(line) for line in text.lines)
         yield _settings(text, settings, of_postgresql=any(head and head.of_postgresql for head in heads))
     if counters:
-        source = Source(
-            file=text.file, line=counters[0].line, format="SHOW GLOBAL STATUS", sha256=text.sha256
-        )
+        source = text.source(counters[0].line, "SHOW GLOBAL STATUS")
         yield Counters(source=source, values={row.name: row.value for row in counters})
 
 
@@ -256,12 +254,7 @@ def _settings(text: Text, rows: list[_Row], *, of_postgresql: bool) -> Settings:
     values: dict[str, str | None] = {row.name.lower(): row.value for row in rows}
     postgresql = of_postgresql or "server_version" in values
     return Settings(
-        source=Source(
-            file=text.file,
-            line=rows[0].line,
-            format="pg_settings" if postgresql else "SHOW VARIABLES",
-            sha256=text.sha256,
-        ),
+        source=text.source(rows[0].line, "pg_settings" if postgresql else "SHOW VARIABLES"),
         observed=True,
         values=values,
         lines={row.name.lower(): row.line for row in rows},

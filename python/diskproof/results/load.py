@@ -30,9 +30,9 @@ class StatementType(Record):
     name: str
     kind: Literal["read", "write", "other"]
     count: int
-    rows: int
-    affected: int
-    errors: int
+    rows: int = 0
+    affected: int = 0
+    errors: int = 0
     latency_us: Latency | None
 
 
@@ -53,14 +53,14 @@ class ClientAccount(Record):
     workers: int
     cpu_user_s: float
     cpu_system_s: float
-    max_rss_bytes: int | None
+    max_rss_bytes: int | None = None
     """None if it was not observed."""
-    delay_mean_us: float | None
+    delay_mean_us: float | None = None
     """Mean time from a worker's waking up until a reply that was announced had been read and understood.
 
     None if the kernel announces none: a client that blocks, or a database inside the load generator.
     """
-    delay_max_us: float | None
+    delay_max_us: float | None = None
     waited_for_cpu_s: float | None = None
     """How long the workers, all together, were ready to run and had no core.
 
@@ -156,17 +156,17 @@ class Rate(Record):
 class FileRequests(Record):
     """A load on bare files: what was read and written, and how."""
 
-    files: int | None
-    block_bytes: int | None
-    direct: bool | None
+    files: int | None = None
+    block_bytes: int | None = None
+    direct: bool | None = None
     """Whether it passed the page cache by."""
     sync_every: int | None = 0
     """Requests of all clients after which every file was synced; 0: never."""
-    one_pass: bool
+    one_pass: bool = False
     """Whether it should end after one pass over the files, which are synced if it wrote them."""
-    read_bytes: int | None
-    written_bytes: int | None
-    syncs: int | None
+    read_bytes: int | None = None
+    written_bytes: int | None = None
+    syncs: int | None = None
     """Of single files; after its requests each of them waits for as many as there are files."""
     copied_bytes: int | None = None
     """Of a copy by dd if it is not known which end of it was the disk."""

@@ -62,13 +62,7 @@ def _read_json(text: Text) -> Iterator[Found]:
         groups: dict[tuple[str, str], list[Node]] = defaultdict(list)
         for job in jobs:
             groups[job.word("groupid") or "", job.word("jobname") or "fio"].append(job)
-        source = Source(
-            file=text.file,
-            line=answer.line,
-            format="fio JSON",
-            tool=version.replace("fio-", "fio ", 1),
-            sha256=text.sha256,
-        )
+        source = text.source(answer.line, "fio JSON", version.replace("fio-", "fio ", 1))
         for (group, name), clones in groups.items():
             beside = [other for at, other in groups if at == group and other != name]
             yield job_of(source, name, clones, common, beside)
@@ -148,7 +142,6 @@ def job_of(
             statement_types=_statements(reads, writes, syncs),
             errors=errors_of([job.word("error") or "" for job in clones]),
             file_requests=FileRequests(
-                files=None,
                 block_bytes=size_of(told.get("bs")),
                 direct=told.get("direct", "0") not in {"0", "false"} if all_options and told else None,
                 sync_every=sync_every(told) if all_options else None,
@@ -179,9 +172,6 @@ def _account(clones: list[Node], told: dict[str, str], seconds: float) -> Client
         workers=workers,
         cpu_user_s=sum(user or 0.0 for user, _ in shares) * each_s,
         cpu_system_s=sum(system or 0.0 for _, system in shares) * each_s,
-        max_rss_bytes=None,
-        delay_mean_us=None,
-        delay_max_us=None,
     )
 
 
@@ -313,9 +303,6 @@ def _statement(name: str, kind: Literal["read", "write", "other"], told: Request
         name=name,
         kind=kind,
         count=told.requests,
-        rows=0,
-        affected=0,
-        errors=0,
         latency_us=as_latency(told, {}),
     )
 

@@ -11,7 +11,6 @@ from diskproof.importers.fio.answer import job_of
 from diskproof.importers.fio.options import size_of
 from diskproof.importers.jsontext import Node
 from diskproof.importers.numbers import count, number
-from diskproof.results.imported import Source
 
 _HEAD = re.compile(r"(?P<name>\S[^\n]{0,200}?): \(g=(?P<group>\d{1,6})\): (?P<options>rw=\S.{0,300})")
 _JOB = re.compile(
@@ -78,13 +77,7 @@ def _read(text: Text) -> Iterator[Found]:
         groups: dict[tuple[str, str], list[_Job]] = defaultdict(list)
         for job in run.jobs:
             groups[job.told["groupid"], job.told["jobname"]].append(job)
-        source = Source(
-            file=text.file,
-            line=run.line,
-            format="fio for people",
-            tool=run.version.replace("fio-", "fio ", 1) or None,
-            sha256=text.sha256,
-        )
+        source = text.source(run.line, "fio for people", run.version.replace("fio-", "fio ", 1) or None)
         for (group, name), clones in groups.items():
             nodes = [Node(text, run.line, _finished(job)) for job in clones]
             beside = [other for at, other in groups if at == group and other != name]

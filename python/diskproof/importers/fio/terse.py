@@ -7,7 +7,7 @@ from diskproof.fio.figures import seconds_of
 from diskproof.importers.base import Format, Found, Text
 from diskproof.importers.fio.figures import SUBMITTED, errors_of, latency_of, of_one_clock
 from diskproof.importers.numbers import broken, number
-from diskproof.results.imported import ImportedResult, Source
+from diskproof.results.imported import ImportedResult
 from diskproof.results.load import FileRequests, LoadResult
 
 TERSE = ("3;fio-", "4;fio-", "5;fio-")
@@ -51,13 +51,7 @@ def _terse(text: Text, line: int, fields: list[str]) -> ImportedResult:
     ]
     remarks.append("terse output has neither block size nor kind of access")
     return ImportedResult(
-        source=Source(
-            file=text.file,
-            line=line,
-            format=f"fio terse {version}",
-            tool=fields[1].replace("fio-", "fio ", 1),
-            sha256=text.sha256,
-        ),
+        source=text.source(line, f"fio terse {version}", fields[1].replace("fio-", "fio ", 1)),
         name=name,
         levels={"workload": name},
         load=LoadResult(
@@ -70,14 +64,7 @@ def _terse(text: Text, line: int, fields: list[str]) -> ImportedResult:
             latency_us=latency_of(of_one_clock([figures]), [figures], remarks),
             errors=errors_of([fields[4]]),
             file_requests=FileRequests(
-                files=None,
-                block_bytes=None,
-                direct=None,
-                sync_every=None,
-                one_pass=False,
-                read_bytes=reads["bytes"],
-                written_bytes=writes["bytes"],
-                syncs=None,
+                sync_every=None, read_bytes=reads["bytes"], written_bytes=writes["bytes"]
             ),
         ),
         remarks=remarks,

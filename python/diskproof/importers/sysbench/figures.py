@@ -25,12 +25,8 @@ FEW_DIGITS_MS = 1.0
 
 def source_of(text: Text, run: Output, test: str) -> Source:
     """Return a run's source; its version is printed, or follows from the form of the output."""
-    return Source(
-        file=text.file,
-        line=run.line,
-        format=f"sysbench {version_of(run)} {test}",
-        tool=f"sysbench {run.version}" if run.version else None,
-        sha256=text.sha256,
+    return text.source(
+        run.line, f"sysbench {version_of(run)} {test}", f"sysbench {run.version}" if run.version else None
     )
 
 
