@@ -72,7 +72,7 @@ def test_trouble_of_our_own_is_no_outcome(error: Exception) -> None:
 def test_a_server_that_reports_damage_and_hangs_is_an_outcome() -> None:
     slow = ServerTooSlowError("took no connection within 600 s and was killed")
     slow.complaints = ["[ERROR] [InnoDB] Database page corruption on disk"]
-    record, _ = look(recover(nothing, raising(slow), [ROLE]))
+    record = look(recover(nothing, raising(slow), [ROLE])).recovery
     assert record.refused
     assert "took no connection within 600 s" in record.refused.text
     assert record.complaints == slow.complaints
@@ -81,7 +81,7 @@ def test_a_server_that_reports_damage_and_hangs_is_an_outcome() -> None:
 def test_the_record_has_what_a_server_reported_before_it_gave_up() -> None:
     error = ServerFailedError("it ended while it started")
     error.complaints = ["[ERROR] InnoDB: Unable to apply log to corrupted page 7"]
-    record, _ = look(recover(nothing, raising(error), [ROLE]))
+    record = look(recover(nothing, raising(error), [ROLE])).recovery
     assert record.refused == say(NOT_STARTED, error="it ended while it started")
     assert record.complaints == error.complaints
 
@@ -124,10 +124,10 @@ class Server:
 
 @pytest.mark.parametrize("error", [ServerFailedError("mysqlbinlog: Illegal instruction"), OSError(5, "EIO")])
 def test_a_binary_log_that_cannot_be_read_hides_no_loss(error: Exception) -> None:
-    record, found = look(Recovered(running=cast("Running", Server(raising(error)))))
+    found = look(Recovered(running=cast("Running", Server(raising(error)))))
     assert found.ledger is not None
     assert found.ledger.keys == set()
-    assert (record.binlog_only, record.engine_only) == (None, None)
+    assert (found.recovery.binlog_only, found.recovery.engine_only) == (None, None)
     [finding] = found.findings
     assert finding.severity == "warning"
     assert str(error) in finding.message.text

@@ -28,7 +28,7 @@ class Attempt:
         self.folder = bench.folder.new_cut_folder(cut.id).absolute()
         self.findings: list[Finding] = []
         self.told: list[Any] = []
-        self.verified = SimpleNamespace(ledger=None)
+        self.ledger = None
         self.cut_us = 1
         self.cuts_disks = False
 

@@ -4,7 +4,7 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from diskproof.crash.ledger import ACCOUNTS, ENTRIES, ENTRIES_TABLE, ENTRY_KEY_COLUMNS, Ledger
@@ -26,20 +26,6 @@ NOT_STARTED = "the server did not start: {error}"
 
 
 @dataclass
-class Verified:
-    """What the database holds after recovery."""
-
-    ledger: Ledger | None = None
-    """None if it cannot be read any more."""
-    complaints: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
-    binlog_only: int | None = None
-    engine_only: int | None = None
-    findings: list[Finding] = field(default_factory=list)
-    """What could not be checked."""
-
-
-@dataclass
 class Recovered:
     """What came up again."""
 
@@ -50,6 +36,17 @@ class Recovered:
     refused: Message | None = None
     complaints: Sequence[str] = ()
     """Damage that a server reported before it gave up."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What the database holds after recovery."""
+
+    recovery: Recovery
+    ledger: Ledger | None = None
+    """None if it cannot be read any more."""
+    findings: Sequence[Finding] = ()
+    """What could not be checked."""
 
 
 def recover(
@@ -92,52 +89,45 @@ def _is_of_damage(error: OSError, folders: Iterable[Path]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
 
 
-def look(recovered: Recovered) -> tuple[Recovery, Verified]:
-    """Read all that the database holds after recovery, and return the record of it."""
-    found = Verified() if recovered.running is None else _verify(recovered.running)
-    record = Recovery(
+def look(recovered: Recovered) -> Verified:
+    """Read all that the database holds after recovery."""
+    recovery = Recovery(
         mount_s=recovered.mount_s,
         server_s=recovered.server_s,
         refused=recovered.refused,
-        complaints=[*recovered.complaints, *found.complaints],
-        damaged_tables=found.damaged,
-        binlog_only=found.binlog_only,
-        engine_only=found.engine_only,
+        complaints=list(recovered.complaints),
     )
-    return record, found
-
-
-def _verify(running: Running) -> Verified:
-    found = Verified()
+    running = recovered.running
+    if running is None:
+        return Verified(recovery)
+    ledger, unreadable = None, []
     try:
-        found.ledger = Ledger(running.rows(ENTRIES), running.rows(ACCOUNTS))
+        ledger = Ledger(running.rows(ENTRIES), running.rows(ACCOUNTS))
     except ServerError as error:
-        found.damaged.append(f"the ledger cannot be read: {error}")
-    found.damaged += running.damage()
-    found.complaints = running.complaints()
-    _compare_with_binary_log(running, found)
-    return found
+        unreadable.append(f"the ledger cannot be read: {error}")
+    found: dict[str, object] = {
+        "damaged_tables": [*unreadable, *running.damage()],
+        "complaints": [*recovered.complaints, *running.complaints()],
+    }
+    logged, findings = _logged(running)
+    if logged is not None and ledger is not None:
+        # What a replica would get, and what the tables hold.
+        found |= {"binlog_only": len(logged - ledger.keys), "engine_only": len(ledger.keys - logged)}
+    return Verified(recovery.model_copy(update=found), ledger, findings)
 
 
-def _compare_with_binary_log(running: Running, found: Verified) -> None:
-    """Compare what a replica would get with what the tables hold; nothing if there is no binary log.
+def _logged(running: Running) -> tuple[set[tuple[int, ...]] | None, list[Finding]]:
+    """Return the transactions in the binary log; None if there is no such log, or it cannot be read.
 
-    A binary log that cannot be read leaves that open, and changes nothing about the tables.
+    That it cannot be read changes nothing about the tables.
     """
     try:
-        logged = running.logged_rows(ENTRIES_TABLE, ENTRY_KEY_COLUMNS)
+        return running.logged_rows(ENTRIES_TABLE, ENTRY_KEY_COLUMNS), []
     except (ServerError, OSError) as error:
-        found.findings.append(
-            Finding(
-                check=BINARY_LOG,
-                severity="warning",
-                message=say("the binary log was not compared with the tables: {error}", error=str(error)),
-                remedy=as_message("Check that the server's program that prints its binary log works here."),
-            )
+        finding = Finding(
+            check=BINARY_LOG,
+            severity="warning",
+            message=say("the binary log was not compared with the tables: {error}", error=str(error)),
+            remedy=as_message("Check that the server's program that prints its binary log works here."),
         )
-        return
-    if logged is None or found.ledger is None:
-        return
-    there = found.ledger.keys
-    found.binlog_only = len(logged - there)
-    found.engine_only = len(there - logged)
+        return None, [finding]

@@ -120,7 +120,7 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
                 [*layout.folders().values(), *folders.values()],
             )
             try:
-                recovery, verified = look(recovered)
+                verified = look(recovered)
             finally:
                 if recovered.running is not None:
                     recovered.running.kill()
@@ -130,7 +130,7 @@ def _replay(found: Evidence, bench: Bench) -> list[Message]:
     if verified.ledger is not None:
         told = read_acknowledgements(read_text(found.folder / ACKNOWLEDGEMENTS, MOST_BYTES))
         ledger = compare(told, verified.ledger, found.plan.accounts, found.to_replay.cut_us)
-    return differences(found.cut, recovery, ledger)
+    return differences(found.cut, verified.recovery, ledger)
 
 
 @contextmanager

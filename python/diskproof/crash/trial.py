@@ -4,12 +4,12 @@ import random
 
 from diskproof.crash.clients import Clients
 from diskproof.crash.evidence import request_log
-from diskproof.crash.ledger import Acknowledgement, compare, read_acknowledgements, told_since
+from diskproof.crash.ledger import Acknowledgement, Ledger, compare, read_acknowledgements, told_since
 from diskproof.crash.moment import apart, disk_at_cut, now_us
 from diskproof.crash.recovery import Recovered, Verified, look, recover
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import CrashPlan, PlannedCut
-from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome, Recovery
+from diskproof.results.cut import CutTimings, CutTrial, DiskAtCut, LedgerOutcome
 from diskproof.results.findings import CLEARED, FINISHED, START
 from diskproof.results.trial import Finding, Setting
 from diskproof.run.attempt import Steps
@@ -68,8 +68,7 @@ class CutAttempt(Steps):
         self.disks: list[DiskAtCut] = []
         self.last_flush_us: int | None = None
         self.told: list[Acknowledgement] | None = None
-        self.recovery: Recovery | None = None
-        self.verified = Verified()
+        self.verified: Verified | None = None
         self._recovered = Recovered()
         self._running: Running | None = None
         self._clients: Clients | None = None
@@ -79,6 +78,11 @@ class CutAttempt(Steps):
     def cuts_disks(self) -> bool:
         """Whether disks are cut; otherwise only the server dies."""
         return self.planned.way != "kill"
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The ledger after recovery; None if there is none that can be read."""
+        return self.verified.ledger if self.verified else None
 
     def restore(self) -> None:
         """Put the loaded database into place; from now on the disks account for bytes at risk."""
@@ -183,7 +187,7 @@ class CutAttempt(Steps):
     def verify(self) -> None:
         """Compare the database with its acknowledgements, at memory speed; the cut is finished."""
         self.let_disks_take_time(on=False)
-        self.recovery, self.verified = look(self._recovered)
+        self.verified = look(self._recovered)
         self.findings += self.verified.findings
         self.finished = True
         self.lap("verify_s")
@@ -236,7 +240,7 @@ class CutAttempt(Steps):
             unflushed_acknowledgements=self._unflushed(),
             acknowledged=acknowledged,
             ledger=self._outcome() if self.finished else None,
-            recovery=self.recovery,
+            recovery=self.verified.recovery if self.verified else None,
             settings=self.settings,
             timings=CutTimings(**self.laps, total_s=self.total_s),
             evidence=evidence,
@@ -244,9 +248,9 @@ class CutAttempt(Steps):
         )
 
     def _outcome(self) -> LedgerOutcome | None:
-        if self.verified.ledger is None or self.told is None:
+        if self.ledger is None or self.told is None:
             return None
-        return compare(self.told, self.verified.ledger, self.plan.accounts, self.cut_us)
+        return compare(self.told, self.ledger, self.plan.accounts, self.cut_us)
 
     def _unflushed(self) -> int | None:
         if not self.disks or self.told is None:
