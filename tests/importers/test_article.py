@@ -215,7 +215,7 @@ WRONG = [
     ),
     (
         SOUND + '[[jobs]]\nworkload = "slap"\nclients = 1\nstatements = 80\nplace = "page 3"\n',
-        r"`jobs number 1.workload`: no result has workload `slap`; there is oltp",
+        r"`jobs number 1.workload`: no result has workload `slap`; known here: oltp",
     ),
     (
         SOUND.replace("repeats = 3", "repeats = 3\nsteps_s = { oltp = 0 }"),

@@ -84,10 +84,10 @@ def test_figures_and_their_ratios_are_planned() -> None:
         ),
     ],
 )
-def test_a_wrong_table_is_named_by_its_title_and_line(wrong: str, said: str) -> None:
+def test_a_wrong_table_is_named_by_its_number_and_line(wrong: str, said: str) -> None:
     text = QUICKSTART + PUBLISHED + GOOD + wrong
     line = line_of(text, "[[published.tables]]", 2)
-    assert complaint(text).startswith(f"s.toml:{line}: `published.tables` “Table 1”: {said}")
+    assert complaint(text).startswith(f"s.toml:{line}: `published.tables number 2`: {said}")
 
 
 @pytest.mark.parametrize(
@@ -107,26 +107,24 @@ def test_a_column_by_a_common_word_is_told_its_name(column: str, meant: str) -> 
     assert f"did you mean `{meant}`?" in complaint(text)
 
 
-def test_an_entry_that_is_none_is_named_by_its_row_from_1() -> None:
+def test_an_entry_that_is_none_is_named_by_its_row_and_column_from_1() -> None:
     wrong = table('["storage", "seconds"]', '[["dram", 1], ["disk", true]]')
-    assert "`published.tables.rows` of “Table 1”, row 2: give text in quotes or a number" in complaint(
+    assert "`published.tables number 1.rows number 2 number 2`: give text in quotes or a number" in complaint(
         QUICKSTART + PUBLISHED + wrong
     )
 
 
 def test_a_table_without_a_title_is_named_by_its_number_from_1() -> None:
     wrong = table('["storage", "seconds"]', '[["dram", 1]]').replace('title = "Table 1"\n', "")
-    assert "`published.tables.title` of number 2 is missing" in complaint(
-        QUICKSTART + PUBLISHED + GOOD + wrong
-    )
+    assert "`published.tables number 2.title` is missing" in complaint(QUICKSTART + PUBLISHED + GOOD + wrong)
 
 
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ("ratio = nan", "`published.ratios.ratio` of “Twice”: give a number that is finite"),
-        ("ratio = inf", "`published.ratios.ratio` of “Twice”: give a number that is finite"),
-        ("ratio = -2", "`published.ratios.ratio` of “Twice”: give more than 0"),
+        ("ratio = nan", "`published.ratios number 1.ratio`: give a number that is finite"),
+        ("ratio = inf", "`published.ratios number 1.ratio`: give a number that is finite"),
+        ("ratio = -2", "`published.ratios number 1.ratio`: give more than 0"),
         ('ratio = 2\nat = { storage = "dram" }', "`storage` is compared, so it cannot be in `at`"),
     ],
 )
@@ -140,10 +138,10 @@ def test_a_ratio_compares_two_levels_that_the_study_has() -> None:
         levels = f"level = '{level}'\nbaseline = '{baseline}'\n"
         return f"{QUICKSTART}{PUBLISHED}{RATIO}factor = 'storage'\nratio = 2\n{levels}"
 
-    assert "`published.ratios` “Twice”: `level` and `baseline` are both `dram`" in complaint(
+    assert "`published.ratios number 1`: `level` and `baseline` are both `dram`" in complaint(
         claim("dram", "dram")
     )
-    assert "`published.ratios` “Twice”: storage `tape` is not in this study" in complaint(
+    assert "`published.ratios number 1`: storage `tape` is not in this study" in complaint(
         claim("tape", "dram")
     )
 

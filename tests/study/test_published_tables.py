@@ -78,7 +78,7 @@ ratio = 1.5
 
 def test_levels_that_the_study_does_not_have_are_refused() -> None:
     said = complaint(TABLE.format(memory="2 GiB").replace('["ssd", 8', '["nvme", 8'))
-    assert "`published.tables` “Table 1”: storage `nvme` is not in this study, which has hdd, ssd" in said
+    assert "`published.tables number 1`: storage `nvme` is not in this study, which has hdd, ssd" in said
 
 
 def test_two_tables_of_one_title_are_refused() -> None:
@@ -128,7 +128,7 @@ rows = [["ssd", 4], ["hdd", 1]]
 )
 def test_a_measure_that_no_cell_can_have_is_refused(measure: str, at: str, said: str) -> None:
     found = complaint(FILES + of(measure, at))
-    assert "`published.tables` “Table 9”: " in found
+    assert "`published.tables number 1`: " in found
     assert said in found
 
 

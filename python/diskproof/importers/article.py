@@ -1,10 +1,9 @@
 """A published experiment in its TOML form: read, checked, and made one record."""
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -27,7 +26,16 @@ from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.imported import Settings
 from diskproof.results.published import PublishedMeasure
 from diskproof.study.lines import line_of
-from diskproof.study.mistakes import MOST_MISTAKES, in_words, one_a_place, toml, too_long
+from diskproof.study.mistakes import (
+    MOST_MISTAKES,
+    in_words,
+    one_a_place,
+    part_at,
+    similar,
+    similar_key,
+    toml,
+    too_long,
+)
 from diskproof.study.published import PublishedChoice, PublishedTable
 from diskproof.study.read import read_study
 
@@ -148,8 +156,10 @@ def _explain(mistake: ErrorDetails, refusals: _Refusals) -> str:
     keys = [key for key in mistake["loc"] if key != "[key]"]
     # pydantic names the member of a union that it tried, which is not in the text
     keys = [key for at, key in enumerate(keys) if at == 0 or not _is_type(key)]
+    told = [str(key) for key in keys]
     if mistake["type"] == "extra_forbidden":
-        return refusals.at(keys, f"unknown key{_similar(keys)}")
+        part = part_at(ArticleForm, told)
+        return refusals.at(keys, f"unknown key{similar_key(part, told[-1]) if part else ''}")
     if mistake["type"] == "missing":
         return refusals.at(keys, "is missing")
     return refusals.at(keys, in_words(mistake))
@@ -160,27 +170,6 @@ def _is_type(key: str | int) -> bool:
         key in {"str", "int", "float", "constrained-int", "constrained-str", "bool"}
         or key.startswith(("list[", "constrained-"))
     )
-
-
-def _similar(keys: Sequence[str | int]) -> str:
-    """Suggest a known key for an unknown one, looked up in the declaration itself."""
-    model: type[BaseModel] | None = ArticleForm
-    for key in keys[:-1]:
-        if isinstance(key, int) or model is None:
-            continue
-        field = model.model_fields.get(key)
-        model = _part_within(field.annotation) if field else None
-    if model is None:
-        return ""
-    known = list(model.model_fields)
-    close = difflib.get_close_matches(str(keys[-1]), known, n=1, cutoff=0.6)
-    return f"; did you mean `{close[0]}`?" if close else f"; known here: {', '.join(known)}"
-
-
-def _part_within(annotation: object) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((part for inner in get_args(annotation) if (part := _part_within(inner))), None)
 
 
 # ---------------------------------------------------------------- figures
@@ -240,7 +229,7 @@ def _refuse_unknown_loads(form: ArticleForm, stated: Sequence[Stated], refusals:
     named += [(["jobs", number, "workload"], job.workload) for number, job in enumerate(form.jobs)]
     for keys, load in named:
         if load not in known:
-            raise refusals.of(keys, f"no result has workload `{load}`{_known(load, known)}")
+            raise refusals.of(keys, f"no result has workload `{load}`{similar(load, known)}")
 
 
 def _chosen_tables(
@@ -251,7 +240,7 @@ def _chosen_tables(
     for title in wanted or []:
         if title not in there:
             raise refusals.of(
-                ["article", "tables"], f"the study has no table “{title}”{_known(title, list(there))}"
+                ["article", "tables"], f"the study has no table “{title}”{similar(title, list(there))}"
             )
     return [table for title, table in there.items() if wanted is None or title in wanted]
 
@@ -386,13 +375,8 @@ def _no_pair(form: ClaimForm, stated: Sequence[Stated]) -> str:
         known = sorted({one.levels[factor] for one in stated if factor in one.levels})
         for each in level if isinstance(level, list) else [level]:
             if str(each) not in known:
-                return f"no result has {factor} `{each}`{_known(str(each), known)}"
+                return f"no result has {factor} `{each}`{similar(str(each), known)}"
     return "no two results differ in what it compares alone; give more levels in `at`, or `printed = false`"
-
-
-def _known(word: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"; did you mean `{close[0]}`?" if close else f"; there is {', '.join(known[:20]) or 'none'}"
 
 
 def _alike(form: AlikeForm, number: int, stated: Sequence[Stated], refusals: _Refusals) -> Alike:
@@ -405,7 +389,7 @@ def _alike(form: AlikeForm, number: int, stated: Sequence[Stated], refusals: _Re
     if not results:
         known = sorted({one.levels[form.factor] for one in stated if form.factor in one.levels})
         stray = next((level for level in form.levels or [] if level not in known), None)
-        why = f": no result has `{stray}`{_known(stray, known)}" if stray else ""
+        why = f": no result has `{stray}`{similar(stray, known)}" if stray else ""
         raise refusals.of(["alike", number], f"no two results differ in {form.factor} alone{why}")
     return Alike(results=results, why=form.why, place=form.place)
 

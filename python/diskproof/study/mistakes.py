@@ -10,8 +10,9 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from diskproof.families import FAMILIES, of
@@ -179,6 +180,35 @@ def _nearest(given: str, known: Sequence[str]) -> str:
         return f"; did you mean '{meant}'?"
     close = difflib.get_close_matches(given.strip().lower(), by_small, n=1, cutoff=0.6)
     return f"; did you mean '{by_small[close[0]]}'?" if close else ""
+
+
+def similar(word: str, known: Sequence[str]) -> str:
+    """Suggest the known word that is nearest to a wrong one, or list the known ones."""
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"; did you mean `{close[0]}`?" if close else f"; known here: {', '.join(known) or 'nothing'}"
+
+
+def similar_key(model: type[BaseModel], key: str) -> str:
+    """Suggest a key of a declaration for an unknown one."""
+    return similar(key, [field.alias or name for name, field in model.model_fields.items()])
+
+
+def part_at(model: type[BaseModel] | None, keys: Sequence[str]) -> type[BaseModel] | None:
+    """Return the declaration of the part that has the last key, within the declaration of a whole file."""
+    is_name = False  # that the user chose, as in `servers.NAME`; it may be called like a key
+    for key in keys[:-1]:
+        field = model.model_fields.get(key) if model and not is_name else None
+        is_name = field is not None and get_origin(field.annotation) is dict
+        if field is not None:
+            model = _part_within(field.annotation)
+    return model
+
+
+def _part_within(annotation: object) -> type[BaseModel] | None:
+    """Return the part that an annotation holds: itself, or within a dict, list or union."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((part for inner in get_args(annotation) if (part := _part_within(inner))), None)
 
 
 def toml(text: str) -> dict[str, Any]:
