@@ -117,12 +117,6 @@ impl Plan {
         Some(format!("engine {} has no transactions", engine.name))
     }
 
-    fn is_myisam(&self) -> bool {
-        self.engine
-            .as_ref()
-            .is_some_and(|engine| engine.name.eq_ignore_ascii_case("myisam"))
-    }
-
     fn dialect(&self) -> Dialect {
         self.maker.dialect
     }

@@ -23,19 +23,19 @@ pub(super) fn operations(plan: &Plan, size: &Size) -> Vec<Operation> {
         join("outer_join_found", both, " WHERE b.id3 IS NOT NULL"),
         // As often as the others; the original prints another loop's number.
         join("outer_join_not_found", both, " WHERE b.id3 IS NULL").printed_as(size.of(SHORT_LOOPS)),
-        select_in(plan, size),
+        select_in(size),
         select_join_in(plan, size),
     ]
 }
 
-fn select_in(plan: &Plan, size: &Size) -> Operation {
+fn select_in(size: &Size) -> Operation {
     let questions = LIST_LENGTHS.map(|full| {
         let rows = full.min(size.part);
         let ids = list(rows, |id| id.to_string());
         let sql = format!("SELECT {TABLE}.* FROM {TABLE} WHERE id IN ({ids})");
         (rows, sql)
     });
-    one_after_another(plan, size, "select_in", questions)
+    one_after_another(size, "select_in", questions)
 }
 
 /// The same lists as tables. The original has one, to which it adds between the loops.
@@ -53,7 +53,7 @@ fn select_join_in(plan: &Plan, size: &Size) -> Operation {
         );
         (rows, sql)
     });
-    one_after_another(plan, size, "select_join_in", questions).before(before)
+    one_after_another(size, "select_join_in", questions).before(before)
 }
 
 fn list(count: u64, item: fn(u64) -> String) -> String {
@@ -62,7 +62,6 @@ fn list(count: u64, item: fn(u64) -> String) -> String {
 
 /// A loop over the first question, then one over the next.
 fn one_after_another(
-    plan: &Plan,
     size: &Size,
     name: &'static str,
     questions: [(u64, String); LIST_LENGTHS.len()],
@@ -78,7 +77,4 @@ fn one_after_another(
             steps.ask(*rows, format_args!("{sql}"));
         },
     )
-    .skipped_because(plan.is_myisam().then(|| {
-        "the original has no such figure with MyISAM tables, and totals are to be comparable".into()
-    }))
 }
