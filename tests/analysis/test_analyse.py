@@ -103,6 +103,16 @@ def test_scatter_is_inconclusive_and_says_how_many_blocks_would_help() -> None:
     assert "more blocks would probably decide it: `blocks = " in verdict.reasons[1].text
 
 
+def test_more_blocks_are_more_than_the_study_has_although_some_do_not_count() -> None:
+    plan = make_plan(**ONE_QUESTION)
+    trials = make_trials(plan, rates({"dram": 400.0, "disk": 420.0}), spread=0.06, seed=3)
+    verdict = the_verdict(plan, [one for one in trials if one.block != 1])
+    assert verdict.blocks_needed is not None
+    more = verdict.blocks_needed - len(plan.blocks())
+    assert more > 0
+    assert f"about {more} more block" in verdict.reasons[1].text
+
+
 def test_the_blocks_it_asks_for_do_decide_it() -> None:
     """Doing as told helps: of inconclusive runs, most are decided with the blocks that were named."""
     asked, decided = 0, 0

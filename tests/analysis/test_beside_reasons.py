@@ -17,7 +17,8 @@ from diskproof.results.limit import Limit
 from diskproof.results.load import Operation
 from diskproof.results.machine import VirtualFacts
 from diskproof.results.plan import Cell, Plan, Scale
-from diskproof.results.trial import Finding, Trial
+from diskproof.results.trial import Finding, Setting, Trial
+from diskproof.results.usage import ServerAccount
 from diskproof.stats.intervals import Interval
 from diskproof.wording import say
 from support.published import publish, ratio
@@ -94,6 +95,46 @@ def named(cell: Cell, limit: Limit) -> CellLimit:
         for number, (of, who, speaks) in enumerate(told)
     ]
     return CellLimit(cell=cell, limit=limit, signals=signals)
+
+
+# ---------------------------------------------------------------- the server's age
+
+
+def grouping(plan: Plan, commits: int | None, groups: int | None, **settings: str) -> list[Trial]:
+    account = ServerAccount(binlog_commits=commits, binlog_groups=groups)
+    values = {"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "1", "log_bin": "ON"} | settings
+    made = [
+        Setting(name=name, requested=value, observed=value, holds=True, level=True)
+        for name, value in values.items()
+    ]
+    return each(plan, usage__account=account, settings=made)
+
+
+def test_commits_that_share_a_flush_are_told_from_those_of_older_servers() -> None:
+    plan = two_cells()
+    told = sample(why.commits_share_flushes, case_of(plan, grouping(plan, 300, 100)))
+    assert told[0] == (
+        "on `disk` 3 commits share a flush of MariaDB 10.11.11's binary log; servers before MySQL 5.6.6, "
+        "Percona Server 5.5.18 and MariaDB 5.3.0 flush it for one commit at a time"
+    )
+    for commits, groups in ((300, 300), (None, None), (0, 0)):
+        assert sample(why.commits_share_flushes, case_of(plan, grouping(plan, commits, groups))) == []
+    unflushed = grouping(plan, 300, 100, sync_binlog="0")
+    assert sample(why.commits_share_flushes, case_of(plan, unflushed)) == []
+    assert sample(why.commits_share_flushes, case_of(plan, grouping(plan, 300, 100), LARGER)) == []
+
+
+def test_a_server_too_old_to_share_flushes_is_named_where_the_difference_is_larger() -> None:
+    plan = two_cells()
+    trials = grouping(plan, None, None)
+    server = change(make_machine(plan).servers[0], flavour="Percona Server", version="5.1.65")
+    old = {"servers": [server]}
+    [told] = sample(why.server_flushes_alone, case_of(plan, trials, LARGER, **old))
+    assert told.startswith("Percona Server 5.1.65 flushes its binary log for one commit at a time")
+    assert sample(why.server_flushes_alone, case_of(plan, trials, SMALLER, **old)) == []
+    assert sample(why.server_flushes_alone, case_of(plan, trials, LARGER)) == [], "MariaDB 10.11 groups them"
+    without = grouping(plan, None, None, log_bin="OFF")
+    assert sample(why.server_flushes_alone, case_of(plan, without, LARGER, **old)) == []
 
 
 # ---------------------------------------------------------------- what holds the sides back

@@ -8,7 +8,7 @@ from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.answer import answer_limits
 from diskproof.analysis.limits.records import CellLimit, Trouble
 from diskproof.results.plan import Cell, Plan
-from diskproof.results.trial import Trial
+from diskproof.results.trial import Setting, Trial
 from diskproof.results.usage import ServerAccount
 from support.limited import (
     MAKERS,
@@ -18,6 +18,7 @@ from support.limited import (
     limited,
     one_cell,
     page_write_bound,
+    virtual_machine,
 )
 from support.trials import change, load_of, make_machine, make_plan, make_series, make_trials, usage_of
 
@@ -98,7 +99,45 @@ def test_clients_that_do_not_share_a_flush_are_reported() -> None:
         alone.append(change(trial, usage__account__log_flushes=n))
     found = named(limit_of(plan, alone))["group commit not forming"]
     assert found.says.text == "8 clients, and yet 1 flushes a commit"
+    assert "`binlog_commit_wait_usec`" in found.remedy.text, "MariaDB's own variable"
+    assert "binlog_group_commit_sync_delay" not in found.remedy.text, "which only MySQL has"
+    assert "commit_delay`" not in found.remedy.text, "which only PostgreSQL has"
     assert "group commit not forming" not in named(limited("log flush", 8))
+
+
+@pytest.mark.parametrize(
+    ("flavour", "version", "log_bin", "old"),
+    [
+        ("MySQL", "5.1.73", "ON", True),
+        ("MySQL", "5.1.73", "OFF", False),
+        ("Percona Server", "5.1.65", "ON", True),
+        ("Percona Server", "5.5.62-38.14", "ON", False),
+        ("MySQL", "5.6.24", "ON", False),
+        ("MariaDB", "5.2.14", "ON", True),
+        ("MariaDB", "10.11.19", "ON", False),
+    ],
+)
+def test_a_server_too_old_for_a_group_commit_is_named(
+    flavour: str, version: str, log_bin: str, old: bool
+) -> None:
+    plan = one_cell(8)
+    machine = virtual_machine(plan)
+    machine = change(machine, servers=[change(machine.servers[0], flavour=flavour, version=version)])
+    alone = []
+    for number in range(3):
+        trial = flush_bound(plan, number)
+        values = {"log_bin": log_bin, "sync_binlog": "1"}
+        known = [one for one in trial.settings if one.name not in values]
+        made = [
+            Setting(name=name, requested=value, observed=value, holds=True, level=True)
+            for name, value in values.items()
+        ]
+        trial = change(trial, settings=[*known, *made])
+        alone.append(change(trial, usage__account__log_flushes=load_of(trial).known_transactions))
+    remedy = named(limit_of(plan, alone, machine))["group commit not forming"].remedy.text
+    assert (f"{flavour} {version.partition('-')[0]} is too old" in remedy) == old
+    assert ("from MySQL 5.6.6, Percona Server 5.5.18, MariaDB 5.3.0 on" in remedy) == old
+    assert ("look for what takes turns" in remedy) != old
 
 
 def test_doublewrite_is_named_on_a_disk_without_time_left() -> None:

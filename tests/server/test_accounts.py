@@ -172,6 +172,15 @@ def test_mysql_tells_of_flushes_and_their_time(recorded: Recorded) -> None:
     assert {"binlog_commits", "binlog_groups"}.isdisjoint(told(account))
 
 
+def test_more_flushes_of_the_log_than_of_all_files_say_nothing_of_pages() -> None:
+    """Up to MySQL 5.7 a flush of the log counts although another thread makes it."""
+    before, after = MYSQL_5_6["Innodb_data_fsyncs"]
+    recorded = MYSQL_5_6 | {"Innodb_os_log_fsyncs": (before, after + 1)}
+    account = mysql.account(mysql_samples(recorded))
+    assert account.log_flushes == after + 1 - before
+    assert account.page_flushes is None
+
+
 def test_the_age_of_a_checkpoint_in_mysql() -> None:
     """Two of the 32 files of the log are kept free; 5.6 tells of no age."""
     recorded = MYSQL_9_7 | {

@@ -81,8 +81,8 @@ def test_a_folder_that_was_named_is_taken_as_it_is(tmp_path: Path) -> None:
     ("given", "said"),
     [
         (["mysql=/opt"], "--basedir mysql=/opt: s has no server `mysql`; it has lite, other"),
-        (["/opt/mysql"], "--basedir /opt/mysql: write the study's name of a server and its folder"),
-        (["other="], "--basedir other=: write the study's name"),
+        (["/opt/mysql"], "--basedir /opt/mysql: write the name of a server and its folder"),
+        (["other="], "--basedir other=: write the name"),
         (["other=/a", "other=/b"], "--basedir other=/b: server `other` has a folder already, /a"),
     ],
 )

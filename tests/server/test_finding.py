@@ -27,6 +27,8 @@ from diskproof.server.registry import find, installed
             "MariaDB",
             "10.11.19",
         ),
+        ("/opt/percona/mysqld  Ver 5.1.65 for unknown-linux-gnu on x86_64 (Source)", "MySQL", "5.1.65"),
+        ("/opt/mariadb/mysqld  Ver 5.6.24 for Linux on x86_64 (MySQL Community)", "MySQL", "5.6.24"),
         ("mysqld  Ver 5.5.68-MariaDB for Linux on x86_64 (MariaDB Server)", "MariaDB", "5.5.68"),
     ],
 )

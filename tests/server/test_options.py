@@ -120,6 +120,54 @@ def test_a_buffer_pool_has_exactly_the_size_asked_for(dirs: Dirs) -> None:
         mysql_settings(SERVERS["9"], dirs, memory=MIB)
 
 
+PERCONA_5_1 = installation(
+    "Percona Server",
+    (5, 1, 65),
+    OLD
+    | {
+        "innodb_buffer_pool_size": str(32 * MIB),
+        "innodb_doublewrite": "TRUE",
+        "innodb_file_per_table": "FALSE",
+        "query_cache_type": "1",
+        "event_scheduler": "OFF",
+        "character_set_server": "latin1",
+    },
+)
+"""As it lists itself, given a pool of 5 MiB."""
+
+
+def test_a_server_with_a_larger_least_pool_says_what_it_has(dirs: Dirs) -> None:
+    settings = mysql_settings(PERCONA_5_1, dirs, memory=8 * MIB)
+    assert settings.common["innodb_buffer_pool_size"] == str(32 * MIB)
+    assert "Percona Server x has a buffer pool of 32 MiB, its least, instead of 8 MiB" in settings.notes
+    enough = mysql_settings(PERCONA_5_1, dirs, memory=200 * MIB)
+    assert enough.common["innodb_buffer_pool_size"] == str(200 * MIB)
+    assert not [note for note in enough.notes if "its least" in note]
+
+
+def test_an_old_server_gets_switches_as_it_reads_them(dirs: Dirs) -> None:
+    """MySQL before 5.5 takes ON for the number 0, which turns a switch off."""
+    settings = mysql_settings(PERCONA_5_1, dirs)
+    lines = mysql.configuration(PERCONA_5_1, dirs, settings.merged()).splitlines()
+    assert {
+        "innodb_doublewrite = 1",
+        "innodb_file_per_table = 1",
+        "query_cache_type = 0",
+        "event_scheduler = OFF",
+        "character_set_server = utf8",
+    } <= set(lines)
+
+
+@pytest.mark.parametrize(("server", "kept"), [("5.1", False), ("5.6", True), ("9", True), ("mariadb", True)])
+def test_an_image_has_no_redo_log_for_a_server_that_refuses_another_size(
+    server: str, kept: bool, dirs: Dirs
+) -> None:
+    for name in ("ib_logfile0", "ib_logfile1"):
+        (dirs.redo / name).touch()
+    MysqlServer(SERVERS[server], "x").place(dirs)
+    assert bool(list(dirs.redo.iterdir())) == kept
+
+
 def test_levels_differ_in_the_level_alone(dirs: Dirs) -> None:
     safest, fast = (mysql_settings(SERVERS["mariadb"], dirs, level=level) for level in ("safest", "fast"))
     assert safest.common == fast.common

@@ -115,6 +115,9 @@ def test_a_question_that_takes_too_long_is_told_from_one_that_fails(
     assert not isinstance(failed.value, ServerTooSlowError)
 
 
+REFUSED = "(1115, 'Unknown character set')"
+
+
 def told_of_damage(what: str) -> ServerFailedError:
     error = ServerFailedError(what)
     error.complaints = ["page 7 is torn"]
@@ -127,9 +130,10 @@ def test_a_start_that_takes_too_long_is_told_from_one_that_fails(program: list[s
         if not slow:
             process.wait()
         with pytest.raises(ServerFailedError) as failed:
-            wait_until(lambda: False, process, deadline_s=0.05, failure=told_of_damage)
+            wait_until(lambda: REFUSED, process, deadline_s=0.05, failure=told_of_damage)
     assert isinstance(failed.value, ServerTooSlowError) == slow
     assert failed.value.complaints == ["page 7 is torn"]
+    assert str(failed.value).endswith(REFUSED) == slow, "the last attempt to connect"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +153,7 @@ def test_a_server_that_told_of_damage_and_fell_silent_is_not_waited_for_to_the_e
     if silent:
         os.utime(log.path, (0, 0))
     with subprocess.Popen(["sleep", "60"]) as process, pytest.raises(ServerTooSlowError, match=said):
-        wait_until(lambda: False, process, deadline_s=0.5, failure=failure, log=log)
+        wait_until(lambda: REFUSED, process, deadline_s=0.5, failure=failure, log=log)
 
 
 def test_a_silent_log_is_read_once_for_each_size_that_it_has(
@@ -170,7 +174,7 @@ def test_a_silent_log_is_read_once_for_each_size_that_it_has(
         return ServerFailedError(what)
 
     with subprocess.Popen(["sleep", "60"]) as process, pytest.raises(ServerTooSlowError, match="connection"):
-        wait_until(lambda: False, process, deadline_s=0.5, failure=sound, log=log)
+        wait_until(lambda: REFUSED, process, deadline_s=0.5, failure=sound, log=log)
     assert [what for what in read if not what] == ["", ""]
 
 

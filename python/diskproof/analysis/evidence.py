@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from diskproof.analysis.gather import Audited, Gathered
+from diskproof.families.options import Server, server_named
 from diskproof.results.machine import BlockDevice, Machine, Place, VirtualFacts
 from diskproof.results.plan import Cell
 from diskproof.results.usage import DeviceUsage, Usage
@@ -18,6 +19,8 @@ class Side:
     trials: Sequence[Audited]
     """The valid ones."""
     extrapolated: bool
+    server: Server | None
+    """None if the machine's facts do not name it."""
     engine: str | None
     """Storage engine of the tables, if the server has several."""
     data_bytes: int | None
@@ -52,6 +55,7 @@ class Side:
     def of(gathered: Gathered, cell: Cell, parts: frozenset[str] | None) -> "Side":
         """Return a cell as a side of a comparison; `parts` are the operations that it is about."""
         machine, trials = gathered.machine, gathered.valid(cell)
+        facts = machine.server(cell.server) if machine else None
         places = [place for place in (machine.places if machine else []) if place.storage == cell.storage]
         # A resumed run has other loop devices than the machine's first facts.
         lately = [place for one in trials for place in one.trial.places if place.storage == cell.storage]
@@ -71,6 +75,7 @@ class Side:
             cell=cell,
             trials=trials,
             extrapolated=any(one.load.rests_on_estimates(parts) for one in trials),
+            server=server_named(f"{facts.flavour} {facts.version}") if facts else None,
             engine=next((one.engine or one.job_engine for one in data), None),
             data_bytes=None if makes_data else next((one.data_bytes for one in data), None),
             reads_anything=any(one.load.reads for one in trials),

@@ -190,11 +190,14 @@ def _verdict(
 
 
 def _blocks_needed(test: RatioTest, plan: Plan, comparisons: int) -> int | None:
-    """Return how many blocks would probably decide a ratio: at least one more than there are."""
+    """Return how many blocks would probably decide a ratio: at least one more than the plan has.
+
+    Blocks without a valid pair of trials are among the plan's.
+    """
     if test.log_deviation is None:
         return None
     needed = blocks_needed(test.interval.estimate, test.log_deviation, plan.same_within, comparisons)
-    return None if needed is None else max(needed, test.interval.n + 1)
+    return None if needed is None else len(plan.blocks()) + max(needed - test.interval.n, 1)
 
 
 def _why_inconclusive(
@@ -218,7 +221,7 @@ def _why_inconclusive(
         longer = "longer measurements" if plan.imported else "a longer `measure_s`"
         longer = "a larger job" if plan.metric(pair.cell) == "seconds" else longer
         return [why, _hardly_decided(say(longer), imported=plan.imported)]
-    more = needed - ratio.n
+    more = needed - len(plan.blocks())
     if plan.imported:
         return [why, say("about {more} of each would probably decide it", more=counted(more, "more run"))]
     return [

@@ -63,8 +63,7 @@ class Evidence:
     @property
     def server(self) -> ServerFacts | None:
         """The server under test; None if the machine's facts are missing."""
-        servers = self.machine.servers if self.machine else []
-        return next((one for one in servers if one.name == self.cell.server), None)
+        return self.machine.server(self.cell.server) if self.machine else None
 
     @property
     def embedded(self) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -12,7 +13,9 @@ from rich.table import Table
 from diskproof import disk, load
 from diskproof.cli.exits import DONE, REFUSED
 from diskproof.cli.screen import put, results
+from diskproof.families import FAMILIES, Family
 from diskproof.fio import program as fio
+from diskproof.server.choice import named_folders
 from diskproof.server.registry import installed
 from diskproof.storage import zfs
 from diskproof.storage.filesystem import maker_missing
@@ -37,11 +40,14 @@ class Check:
     """Without it nothing can be run at all."""
 
 
-def doctor(*, quickstart: bool = False) -> int:
+def doctor(*, basedir: list[str] | None = None, quickstart: bool = False) -> int:
     """Report what this machine can do, with a remedy for what is missing.
 
     Parameters
     ----------
+    basedir
+        Folder of a server to report in place of the installed one, `FAMILY=DIR`. Several are allowed, one a
+        family.
     quickstart
         Print only the name of the quickstart study that suits this machine.
 
@@ -51,7 +57,7 @@ def doctor(*, quickstart: bool = False) -> int:
         return DONE
     checks = [
         _load_program(),
-        *_servers(),
+        *_servers(named_folders(basedir or [], FAMILIES, whose="diskproof")),
         _privileges(),
         _setpriv(),
         *_virtual_disks(),
@@ -82,14 +88,14 @@ def _load_program() -> Check:
         return Check("load generator", "missing", remedy=str(error), needed=True)
 
 
-def _servers() -> list[Check]:
+def _servers(basedirs: Mapping[Family, Path]) -> list[Check]:
     return [
         Check(
             found.family, f"{found.facts.flavour} {found.facts.version}, {found.facts.binary or 'embedded'}"
         )
         if found.facts
         else Check(found.family, "missing", remedy=found.remedy)
-        for found in installed()
+        for found in installed(basedirs)
     ]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from diskproof.families import of
+from diskproof.families.options import Server
 from diskproof.families.values import Values, lower
 from diskproof.results.record import Family, Role
 
@@ -16,6 +17,13 @@ def flushed_logs(family: Family, observed: Values) -> list[Role]:
         for role in of(family).log_roles
         if all(lower(observed, name) in need.waits for name, need in needs.items() if need.log == role)
     ]
+
+
+def flushes_alone(server: Server, observed: Values) -> bool:
+    """Return whether the server is too old for commits to share the flush of the binary log they wait for."""
+    since = of(server.family).groups_binlog_since.get(server.flavour or "MySQL")
+    waits = "binlog" in flushed_logs(server.family, observed)
+    return waits and since is not None and server.since(*since) is False
 
 
 def log_names(family: Family, observed: Values, roles: Collection[Role]) -> list[str]:

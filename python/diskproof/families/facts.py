@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, TypeGuard, get_args
 
-from diskproof.families.options import Names, Options, Server, options_of
+from diskproof.families.options import Flavour, Names, Number, Options, Server, options_of
 from diskproof.families.samples import Status
 from diskproof.families.values import Values
 from diskproof.results.limit import Limit
@@ -118,6 +118,10 @@ class FamilyFacts(Record):
     """A pattern of the server's own figures that are levels, and not counted from its start."""
     settings_formats: Names = ()
     """Formats of imported settings that only this family has."""
+    groups_binlog_since: dict[Flavour, Number] = {}
+    """From which version on commits share a flush of the binary log, by flavour."""
+    group_delays: Names = ()
+    """Variables with which a commit waits a moment for others to share its flush."""
     tools: Names = ()
     """Other load generators for this family alone, by the format of their output."""
     drivers: Names = ()

@@ -91,6 +91,8 @@ class Options(Record):
     """The values that some options take, in any version."""
     values: Kinds = Kinds()
     lives: dict[Flavour, list[Life]] = {}
+    read_as: dict[str, str] = {}
+    """Variables that tell the value of an option, on servers that have none of the option's name."""
     idle: list[OffRule] = []
 
     @cached_property
@@ -165,6 +167,14 @@ class Server:
             return (self,)
         padding = RELEASE - len(self.version)
         return tuple(Server(self.flavour, self.version + (patch,) * padding) for patch in (0, LAST_PATCH))
+
+    def has(self, name: str) -> bool:
+        """Return whether it has an option, as far as that is known; if nothing is, it has."""
+        life = self.life(name)
+        if life is None:
+            return True
+        gone = life.removed is not None and self.since(*life.removed)
+        return not (life.never or gone or (life.since is not None and self.since(*life.since) is False))
 
     def life(self, name: str) -> Life | None:
         """Return what is known of an option on this flavour."""

@@ -202,3 +202,7 @@ class Machine(Record):
     privileged: bool
     places: list[Place]
     servers: list[ServerFacts]
+
+    def server(self, name: str) -> ServerFacts | None:
+        """Return the server that a study names; None if there is none."""
+        return next((one for one in self.servers if one.name == name), None)

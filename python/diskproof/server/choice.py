@@ -14,6 +14,7 @@ from diskproof.study.read import StudyError, StudyFile
 from diskproof.study.servers import ServerChoice
 from diskproof.system.own_folder import expanded
 
+Name = TypeVar("Name", bound=str)
 Key = TypeVar("Key", str, int)
 Served = TypeVar("Served", Load, Tuning, CrashChoice, ControlChoice, DocumentedChoice)
 
@@ -39,7 +40,8 @@ def with_present_servers(file: StudyFile, basedirs: Sequence[str] = ()) -> Prese
     a wrong folder is refused. StudyError where a text names no server of the study, ServerNotFoundError
     where no server is left.
     """
-    study = _in_folders(file.study, _folders(file, basedirs))
+    folders = named_folders(basedirs, tuple(file.study.servers), whose=file.name)
+    study = _in_folders(file.study, folders)
     missing: dict[str, ServerNotFoundError] = {}
     for name, choice in study.servers.items():
         if choice.optional:
@@ -54,15 +56,19 @@ def with_present_servers(file: StudyFile, basedirs: Sequence[str] = ()) -> Prese
     return Present(present, {name: str(error) for name, error in missing.items()})
 
 
-def _folders(file: StudyFile, given: Sequence[str]) -> dict[str, Path]:
-    folders: dict[str, Path] = {}
+def named_folders(given: Sequence[str], known: Sequence[Name], whose: str) -> dict[Name, Path]:
+    """Return the folders of servers from texts ``NAME=DIR``.
+
+    `whose` are the names that are `known`: those of a study, or diskproof's own. StudyError for any other.
+    """
+    folders: dict[Name, Path] = {}
     for text in given:
-        name, equals, folder = text.partition("=")
-        if not (name and equals and folder):
-            raise StudyError(f"--basedir {text}: write the study's name of a server and its folder, NAME=DIR")
-        if name not in file.study.servers:
-            known = ", ".join(file.study.servers)
-            raise StudyError(f"--basedir {text}: {file.name} has no server `{name}`; it has {known}")
+        named, equals, folder = text.partition("=")
+        if not (named and equals and folder):
+            raise StudyError(f"--basedir {text}: write the name of a server and its folder, NAME=DIR")
+        name = next((one for one in known if one == named), None)
+        if name is None:
+            raise StudyError(f"--basedir {text}: {whose} has no server `{named}`; it has {', '.join(known)}")
         if name in folders:
             raise StudyError(f"--basedir {text}: server `{name}` has a folder already, {folders[name]}")
         folders[name] = expanded(Path(folder)).absolute()

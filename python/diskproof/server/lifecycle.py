@@ -42,26 +42,26 @@ DYING_S = 10.0
 
 
 def wait_until(
-    ready: Callable[[], bool],
+    not_ready: Callable[[], str],
     process: Process,
     *,
     deadline_s: float,
     failure: Callable[[str], ServerFailedError],
     log: ServerLog | None = None,
 ) -> None:
-    """Wait until a started program is ready; `failure` makes the error, given how it failed.
+    """Wait until a started program has no reason left not to be ready; `failure` makes the error.
 
     ServerTooSlowError after the deadline, and if its `log`, if given, shows that it is stuck.
     """
     end = time.monotonic() + deadline_s
     look_at, read_bytes = 0.0, -1
-    while not ready():
+    while why := not_ready():
         now = time.monotonic()
         if process.poll() is not None:
             raise failure(f"ended while it started ({describe_end(process.returncode)})")
         if now > end:
             kill_tree(process)
-            raise _too_slow(failure(f"took no connection within {deadline_s:g} s and was killed"))
+            raise _too_slow(failure(f"took no connection within {deadline_s:g} s and was killed: {why}"))
         if log is not None and now >= look_at:
             look_at = now + LOOK_S
             # A silent log is read once for each size that it has: it may have gigabytes.

@@ -76,13 +76,13 @@ class ServerProcess(Running, Generic[Connection]):
         """False once the server's main process has ended; a busy child may outlive it by hours."""
         return self._process.poll() is None
 
-    def takes_connections(self) -> bool:
-        """Return whether the server can be asked by now."""
+    def refuses_connections(self) -> str:
+        """Return why the server cannot be asked yet; empty if it can."""
         try:
             self._connection = self._connect(None, ANSWER_LIMIT_S)
-        except self.driver_error:
-            return False
-        return True
+        except self.driver_error as error:
+            return str(error)
+        return ""
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the answer to one question to the workload's database."""
@@ -192,7 +192,7 @@ class ServerProgram(ServerKind):
             return error
 
         wait_until(
-            running.takes_connections,
+            running.refuses_connections,
             process,
             deadline_s=deadline_s,
             failure=failure,

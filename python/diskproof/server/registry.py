@@ -1,8 +1,10 @@
 """Which servers there are: one by family and basedir, or all that this machine has."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import assert_never
 
 from diskproof import load
@@ -66,12 +68,12 @@ def _sqlite_version() -> str:
     return found[1] if found else "unknown"
 
 
-def installed() -> list[Installed]:
-    """Look for the system's server of each family."""
+def installed(basedirs: Mapping[Family, Path] = MappingProxyType({})) -> list[Installed]:
+    """Look for a server of each family: in its folder if it has one, else the system's."""
     found = []
     for family in FAMILIES:
         try:
-            found.append(Installed(family, find(family).facts))
+            found.append(Installed(family, find(family, basedirs.get(family)).facts))
         except ServerNotFoundError as error:
             found.append(Installed(family, None, remedy=str(error)))
     return found

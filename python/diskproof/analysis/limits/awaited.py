@@ -78,7 +78,7 @@ def _page_flushes_per_s(seen: Observed, disk: Disk) -> float | None:
     if seen.embedded or alone_on(seen, disk):
         return 0.0
     if seen.account_per_s.page_flushes is not None:
-        return max(seen.account_per_s.page_flushes, 0.0)
+        return seen.account_per_s.page_flushes
     if seen.threads is None or disk.flush is None or not disk.flush.mean_us:
         return None
     return seen.threads.flushing_data.threads / disk.flush.mean_us * MICRO

@@ -18,6 +18,7 @@ from diskproof.audit.check import Evidence
 from diskproof.audit.host import taken_by_others
 from diskproof.families import Family, limit_of_wait, of
 from diskproof.families.durability import no_commit_waits
+from diskproof.families.options import Server
 from diskproof.results.limit import Limit
 from diskproof.results.load import LoadResult, Rate, StatementType
 from diskproof.results.plan import Cell
@@ -135,6 +136,7 @@ class Observed:
     cell: Cell
     family: Family | None
     """None for a load on bare files, and for an unknown server."""
+    server: Server | None
     bare: bool
     """Whether it is a load on files, without a database."""
     embedded: bool
@@ -218,8 +220,8 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
     trials = side.trials
     if not any(one.trial.usage for one in trials):
         return None
-    families = {server.name: server.family for server in (machine.servers if machine else [])}
-    family = families.get(cell.server)
+    server = machine.server(cell.server) if machine else None
+    family = server.family if server else None
     facts = of(family) if family else None
     embedded, log_roles = (facts.embedded, facts.log_roles) if facts else (False, ())
     bare, clients = not cell.has_server, max(cell.clients, 1)
@@ -254,6 +256,7 @@ def observe(gathered: Gathered, cell: Cell) -> Observed | None:
     return Observed(
         cell=cell,
         family=family,
+        server=side.server,
         bare=bare,
         embedded=embedded,
         log_roles=log_roles,

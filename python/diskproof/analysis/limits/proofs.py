@@ -216,9 +216,8 @@ def _same_settings(pair: ProofPair) -> Message | None:
 
 
 def _still_waits(pair: ProofPair, cell: Cell, machine: Machine | None) -> Message | None:
-    servers = machine.servers if machine else []
-    family = next((server.family for server in servers if server.name == cell.server), None)
+    server = machine.server(cell.server) if machine else None
     observed = {setting.name: setting.observed for setting in pair.changed.settings}
-    if family is None or not commits_wait_for_flush(family, observed):
+    if server is None or not commits_wait_for_flush(server.family, observed):
         return None
     return say("by the server's settings each commit still waits for a flush")

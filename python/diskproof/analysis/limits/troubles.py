@@ -18,8 +18,11 @@ from diskproof.analysis.limits.thresholds import (
     PURGE_BATCHES,
     SELDOM,
 )
+from diskproof.families import Family, of
+from diskproof.families.durability import flushes_alone
+from diskproof.families.options import Server
 from diskproof.results.limit import Limit
-from diskproof.wording import bytes_, counted, per_s, say, share, us
+from diskproof.wording import Message, bytes_, counted, per_s, say, share, us
 
 Seek = Callable[[Gathered, Observed, Limit | None], Iterator[Trouble]]
 
@@ -212,10 +215,7 @@ def group_commit_not_forming(_: Gathered, seen: Observed, limit: Limit | None) -
         remedy = say("SQLite has one writer at a time: put more into a transaction")
         each = (seen.disk_flushes or 0.0) * per_s_now / commits
     else:
-        remedy = say(
-            "look for what takes turns before the flush (a hot row, one table lock); a short wait for others "
-            "(`binlog_group_commit_sync_delay`, `binlog_commit_wait_usec`, `commit_delay`) enlarges groups"
-        )
+        remedy = _to_share_flushes(seen, seen.family)
         groups = seen.account_per_s.binlog_groups
         each = (seen.account_per_s.log_flushes or 0.0 if groups is None else groups) / commits
     if each >= ALONE:
@@ -225,6 +225,26 @@ def group_commit_not_forming(_: Gathered, seen: Observed, limit: Limit | None) -
             remedy=remedy,
             source="DeWitt et al., “Implementation techniques for main memory database systems”, SIGMOD 1984",
         )
+
+
+def _to_share_flushes(seen: Observed, family: Family) -> Message:
+    if seen.server and flushes_alone(seen.server, seen.settings):
+        since = of(family).groups_binlog_since.items()
+        return say(
+            "{server} is too old: it flushes the binary log for one commit at a time. Commits share a flush "
+            "from {since:/, } on",
+            server=seen.server.title,
+            since=[say("{server}", server=Server(flavour, version).title) for flavour, version in since],
+        )
+    delays = [one for one in of(family).group_delays if seen.server is None or seen.server.has(one)]
+    turns = say("look for what takes turns before the flush (a hot row, one table lock)")
+    if not delays:
+        return turns
+    return say(
+        "{turns}; a short wait for others ({delays:/, }) enlarges groups",
+        turns=turns,
+        delays=[f"`{one}`" for one in delays],
+    )
 
 
 TROUBLES: tuple[Seek, ...] = (

@@ -18,7 +18,7 @@ def find_not_durable(gathered: Gathered, machine: Machine | None, cell: Cell) ->
     What counts is what the running servers answered, where the files were and what the checks found, not the
     tuning's name. That the disk keeps what it has flushed is taken on trust: only a power cut proves it.
     """
-    server = next((one for one in machine.servers if one.name == cell.server), None) if machine else None
+    server = machine.server(cell.server) if machine else None
     for one in gathered.valid(cell):
         if one.load.writes == 0:
             return NotDurable(kind="reads only", why=say("nothing is committed: it only reads"))

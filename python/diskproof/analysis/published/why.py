@@ -8,6 +8,7 @@ been so in the original experiment (data in memory) is a condition of this run, 
 import math
 from collections.abc import Callable, Iterator
 
+from diskproof.analysis.evidence import Side, middle
 from diskproof.analysis.limits.established import OF_A_DISK
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.limits.thresholds import IDLE_SHARE
@@ -15,7 +16,11 @@ from diskproof.analysis.published.case import Case
 from diskproof.analysis.published.join import left_open, level_named
 from diskproof.analysis.published.marks import SIZE_BAND
 from diskproof.audit import host, kinds, places, run, server, storage
+from diskproof.families import of
+from diskproof.families.durability import flushed_logs, flushes_alone
 from diskproof.families.mysql import WITHOUT_TRANSACTIONS
+from diskproof.families.options import Server
+from diskproof.families.values import Values
 from diskproof.results.limit import IN_WORDS, Limit
 from diskproof.wording import Message, bytes_, counted, say, share
 
@@ -52,6 +57,9 @@ MOST_CAUSES = 2
 
 SIGNALS = 2
 """Of a limit: it takes two instruments to name it."""
+
+SHARED = 1.5
+"""From so many commits a flush on, sharing decides how much a flush costs a commit."""
 
 UNEXPLAINED = say("not explained by what was recorded")
 
@@ -234,6 +242,34 @@ def commits_reach_the_disks(case: Case) -> Iterator[Message]:
         )
 
 
+def commits_share_flushes(case: Case) -> Iterator[Message]:
+    """Find commits that share flushes of the binary log, which older servers flushed for one at a time."""
+    for side in case.sides if case.gap_is_smaller else ():
+        commits = _commits_a_group(side)
+        if side.server and commits and commits >= SHARED:
+            since = of(side.server.family).groups_binlog_since.items()
+            yield say(
+                "on `{side}` {commits:.2g} commits share a flush of {server}'s binary log; servers before "
+                "{since} flush it for one commit at a time",
+                side=case.name(side),
+                commits=commits,
+                server=side.server.title,
+                since=[Server(flavour, version).title for flavour, version in since],
+            )
+
+
+def server_flushes_alone(case: Case) -> Iterator[Message]:
+    """Find a server too old to share a flush of the binary log, if commits cost more than was published."""
+    side = case.slower
+    costs_more = (case.gap_is_larger or case.reversed) and side.cell.clients > 1
+    if costs_more and side.server and flushes_alone(side.server, _settings(side)):
+        yield say(
+            "{server} flushes its binary log for one commit at a time; the published server may have "
+            "shared flushes",
+            server=side.server.title,
+        )
+
+
 def telling_findings(case: Case) -> Iterator[Message]:
     """Find what the checks said: a setting that did not hold, a place that was never used, and the like.
 
@@ -327,6 +363,8 @@ REASONS: tuple[Reason, ...] = (
     faster_disk_is_the_limit,
     limit_is_open,
     commits_reach_the_disks,
+    commits_share_flushes,
+    server_flushes_alone,
     telling_findings,
     skipped_operations,
     extrapolated_seconds,
@@ -355,6 +393,20 @@ COUNTED: tuple[Reason, ...] = (
     commits_do_not_wait,
 )
 """Those that rest on counters of the whole measured phase."""
+
+
+def _settings(side: Side) -> Values:
+    return {one.name: one.observed for one in side.trials[0].trial.settings} if side.trials else {}
+
+
+def _commits_a_group(side: Side) -> float | None:
+    """Return how many commits share a flush of the binary log; None if it is not flushed or not reported."""
+    if side.server is None or "binlog" not in flushed_logs(side.server.family, _settings(side)):
+        return None
+    accounts = [one.trial.usage.account for one in side.trials if one.trial.usage and one.trial.usage.account]
+    return middle(
+        one.binlog_commits / one.binlog_groups for one in accounts if one.binlog_commits and one.binlog_groups
+    )
 
 
 def _limit(found: CellLimit) -> Message:

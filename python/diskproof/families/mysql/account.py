@@ -68,7 +68,7 @@ def account(samples: Samples) -> ServerAccount:
         page_reads=samples.count("Innodb_buffer_pool_reads"),
         page_read_s=samples.seconds("file_summary.innodb_data_file.read_s"),
         page_writes=samples.count("Innodb_pages_written"),
-        page_flushes=None if log_flushes is None or all_flushes is None else all_flushes - log_flushes,
+        page_flushes=_page_flushes(log_flushes, all_flushes),
         clean_page_waits=samples.count("Innodb_buffer_pool_wait_free"),
         doublewrite_writes=samples.count("Innodb_dblwr_writes"),
         lock_waits=samples.count("Innodb_row_lock_waits"),
@@ -85,6 +85,14 @@ def account(samples: Samples) -> ServerAccount:
         ),
         temporary_tables_on_disk=samples.count("Created_tmp_disk_tables"),
     )
+
+
+def _page_flushes(log: int | None, all_files: int | None) -> int | None:
+    """Return the flushes of data files. None if more of the log were counted than of all files.
+
+    Up to MySQL 5.7 a flush of the log counts although another thread makes it (fil0fil.c, fil_flush).
+    """
+    return None if log is None or all_files is None or log > all_files else all_files - log
 
 
 def _first(one: Number | None, other: Number | None) -> Number | None:

@@ -11,6 +11,10 @@ from diskproof.server.base import ServerNotFoundError
 from diskproof.server.lifecycle import answer_of
 
 PROGRAMS = ("mariadbd", "mysqld")
+POOL = "innodb_buffer_pool_size"
+LEAST_POOL_BYTES = 5 * 2**20
+"""InnoDB's own minimum of a buffer pool; some servers have a higher one."""
+
 BINLOG_READERS = ("mariadb-binlog", "mysqlbinlog")
 FOLDERS = ("bin", "sbin", "libexec")
 """Where the distributions of fifteen years put the server inside their basedir."""
@@ -30,7 +34,8 @@ class Installation:
     version: tuple[int, int, int]
     version_text: str
     known: dict[str, str]
-    """Every option that the binary lists, with its default; dashes as underscores."""
+    """Every option that the binary lists, with its default; dashes as underscores. Of the buffer pool its
+    least size."""
 
     @property
     def is_mariadb(self) -> bool:
@@ -40,6 +45,21 @@ class Installation:
     def mysql_since(self, *version: int) -> bool:
         """Return whether this is a MySQL or Percona Server of at least this version."""
         return not self.is_mariadb and self.version >= version
+
+    @property
+    def character_set(self) -> str:
+        """The widest UTF-8 that it has: utf8mb4 came with MySQL 5.5.3 and MariaDB 5.5."""
+        return "utf8mb4" if self.version >= (5, 5, 3) else "utf8"
+
+    @property
+    def least_pool_bytes(self) -> int:
+        """The least buffer pool: a server enlarges a smaller one. Percona Server 5.1 has one of 32 MiB."""
+        return int(self.known.get(POOL) or LEAST_POOL_BYTES)
+
+    @property
+    def resizes_redo_log(self) -> bool:
+        """Whether it makes a clean redo log of another size anew, as from MySQL 5.6.8 and MariaDB 10.0 on."""
+        return self.version >= (5, 6, 8)
 
     def share_folder(self) -> Path | None:
         """Return the folder with the error messages and the system tables' SQL."""
@@ -85,8 +105,10 @@ def find_mysql(basedir: Path | None = None, wanted: Flavour | None = None) -> In
 
 def _installation(binary: Path, basedir: Path | None, flavour: str, version_text: str) -> Installation:
     numbers = [int(number) for number in re.findall(r"\d+", version_text)[:3]]
+    smallest = f"--{POOL.replace('_', '-')}={LEAST_POOL_BYTES}"
     known = parse_options(
-        answer_of(binary, "--no-defaults", "--user=root", "--verbose", "--help", may_fail=True)
+        # Of the smallest pool it lists what it would make of it.
+        answer_of(binary, "--no-defaults", "--user=root", smallest, "--verbose", "--help", may_fail=True)
     )
     if "datadir" not in known:
         raise ServerNotFoundError(
@@ -107,10 +129,10 @@ def parse_version(line: str) -> tuple[str, str]:
     found = re.search(r"\bVer (\d+\.\d+\.\d+\S*)", line)
     if not found:
         raise ServerNotFoundError(f"not a server of the MySQL family: its --version printed {line.strip()!r}")
-    text = found[1]
-    if "mariadb" in line.lower():
+    text, words = found[1], line[found.start() :].lower()  # the program's path stands before
+    if "mariadb" in words:
         return "MariaDB", text.partition("-")[0]
-    return ("Percona Server" if "percona" in line.lower() else "MySQL"), text
+    return ("Percona Server" if "percona" in words else "MySQL"), text
 
 
 def parse_options(help_text: str) -> dict[str, str]:

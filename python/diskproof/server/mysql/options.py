@@ -12,7 +12,7 @@ from pathlib import Path
 from diskproof.families.values import same
 from diskproof.server.base import Dirs, ServerError, connections
 from diskproof.server.lifecycle import is_on_zfs, takes_direct_io
-from diskproof.server.mysql.installation import Installation
+from diskproof.server.mysql.installation import LEAST_POOL_BYTES, Installation
 from diskproof.wording import numbers
 
 MIB = 2**20
@@ -40,6 +40,12 @@ def common(
     notes = []
     if not direct:
         notes.append(f"{dirs.data} takes no O_DIRECT: InnoDB's files go through the page cache there")
+    least = server.least_pool_bytes
+    if LEAST_POOL_BYTES <= memory_bytes < least:
+        notes.append(
+            f"{server.flavour} {server.version_text} has a buffer pool of {numbers.size(least)}, its least, "
+            f"instead of {numbers.size(memory_bytes)}"
+        )
     wanted = {
         **_buffer_pool(server, memory_bytes),
         **redo_log(server, REDO_BYTES),
@@ -52,7 +58,7 @@ def common(
         "max_connections": connections(max_clients),
         "max_prepared_stmt_count": str(PREPARED_STATEMENTS),
         # A repeated query must be run again, not looked up.
-        "query_cache_type": "OFF",
+        "query_cache_type": "0",  # MySQL 5.1 does not take the word OFF
         "query_cache_size": "0",
         "event_scheduler": "OFF",
         "default_storage_engine": "InnoDB",
@@ -84,12 +90,12 @@ def _buffer_pool(server: Installation, memory_bytes: int) -> dict[str, str]:
     """
     pools = POOLS if memory_bytes >= SEVERAL_POOLS_BYTES else 1
     unit = pools * MIB
-    if memory_bytes < 5 * MIB:
+    if memory_bytes < LEAST_POOL_BYTES:
         raise ServerError(
             f"a buffer pool of {numbers.size(memory_bytes)} is too small: InnoDB needs 5 MiB; "
             "give more memory"
         )
-    size = memory_bytes // unit * unit
+    size = max(memory_bytes // unit * unit, server.least_pool_bytes)
     wanted = {"innodb_buffer_pool_size": str(size)}
     if "innodb_buffer_pool_instances" in server.known:
         wanted["innodb_buffer_pool_instances"] = str(pools)
@@ -110,9 +116,8 @@ def redo_log(server: Installation, size_bytes: int) -> dict[str, str]:
 
 def _character_set(server: Installation) -> dict[str, str]:
     """Return one character set and collation for all versions, because their defaults differ."""
-    if not server.is_mariadb and server.version < (5, 5, 3):
-        return {"character_set_server": "utf8", "collation_server": "utf8_general_ci"}
-    return {"character_set_server": "utf8mb4", "collation_server": "utf8mb4_general_ci"}
+    name = server.character_set
+    return {"character_set_server": name, "collation_server": f"{name}_general_ci"}
 
 
 # ---------------------------------------------------------------- the file
@@ -122,9 +127,19 @@ def configuration(server: Installation, dirs: Dirs, variables: Mapping[str, str]
     """Return the whole my.cnf: the only one that the server reads."""
     options = _places(server, dirs)
     for name, value in variables.items():
-        options.update(_binary_log(server, dirs, value) if name == "log_bin" else {name: value})
+        if name == "log_bin":
+            options.update(_binary_log(server, dirs, value))
+        else:
+            options[name] = _as_listed(value, server.known.get(name, ""))
     lines = [f"{name} = {_quoted(value)}" if value else name for name, value in options.items()]
     return "\n".join(["[mysqld]", *lines, ""])
+
+
+def _as_listed(value: str, default: str) -> str:
+    """Return a switch as the server's list of options writes one: MySQL before 5.5 reads ON as 0."""
+    if default in {"TRUE", "FALSE"}:
+        return "1" if same(value, "ON") else "0" if same(value, "OFF") else value
+    return value
 
 
 def _quoted(value: str) -> str:

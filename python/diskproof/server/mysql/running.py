@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pymysql
 
+from diskproof.families.mysql import MYSQL
 from diskproof.families.mysql.account import FILE_EVENTS, METRICS, account, file_metrics, metric
 from diskproof.families.samples import Samples, Status
 from diskproof.results.usage import ServerAccount
@@ -35,7 +36,10 @@ class MysqlRunning(ServerProcess["pymysql.Connection[Any]"]):
         return f"mysql://root@localhost/{DATABASE}?socket={quote(str(options.socket(self._dirs)))}"
 
     def _observed(self) -> Mapping[str, tuple[str, str]]:
-        return {name: (value, "") for name, value in self._query("SHOW GLOBAL VARIABLES")}
+        found = dict(self._query("SHOW GLOBAL VARIABLES"))
+        renamed = MYSQL.options.read_as.items()
+        found |= {option: found[name] for option, name in renamed if option not in found and name in found}
+        return {name: (value, "") for name, value in found.items()}
 
     def status(self) -> Status:
         """Return all numeric values of SHOW GLOBAL STATUS, and some figures of the tables beside it."""
@@ -120,6 +124,7 @@ class MysqlRunning(ServerProcess["pymysql.Connection[Any]"]):
             unix_socket=str(options.socket(self._dirs)),
             user="root",
             database=database,
+            charset=self.installation.character_set,
             autocommit=True,
             connect_timeout=10,
             read_timeout=limit_s,

@@ -61,7 +61,7 @@ class MysqlServer(ServerProgram):
     ) -> Settings:
         options.check_binary_log(tuned["log_bin"])
         common, notes = options.common(self.installation, dirs, memory_bytes, max_clients)
-        # A clean log of another size is made anew at the start.
+        # The start makes a clean log of another size anew; of an old server, `place` has removed it.
         common |= options.redo_log(self.installation, redo_bytes or options.REDO_BYTES)
         # The data are thrown away after a trial: a stop need not write back every dirty page.
         common["innodb_fast_shutdown"] = "2"
@@ -103,6 +103,16 @@ class MysqlServer(ServerProgram):
             script.write_text(_system_tables(self.installation) + create)
             self._make([*command, "--bootstrap"], dirs, starter, stdin=script)
         script.unlink()
+
+    def place(self, dirs: Dirs) -> None:
+        """Remove the image's redo log if the server would refuse it: a study may ask for another size.
+
+        The image was left by a clean stop. From that a server starts without a log, and makes one (MySQL 5.5
+        Reference Manual, Changing the Number or Size of InnoDB Redo Log Files).
+        """
+        if not self.installation.resizes_redo_log:
+            for file in dirs.redo.glob("ib_logfile*"):
+                file.unlink()
 
     def _configured(self, dirs: Dirs, settings: Settings) -> list[str]:
         path = dirs.log / "my.cnf"

@@ -53,9 +53,9 @@ class PostgresqlRunning(ServerProcess[Connection]):
         """Where diskproof-load finds the database."""
         return f"postgresql://{cluster.SUPERUSER}@localhost/{DATABASE}?socket={quote(str(self._dirs.run))}"
 
-    def takes_connections(self) -> bool:
-        """Return whether the server can be asked by now."""
-        return self._says_ready() and super().takes_connections()
+    def refuses_connections(self) -> str:
+        """Return why the server cannot be asked yet; empty if it can."""
+        return super().refuses_connections() if self._says_ready() else "it has not reported that it is ready"
 
     def make_database(self) -> None:
         """Make the workloads' database and the tablespace for temporary files."""
