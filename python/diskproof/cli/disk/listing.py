@@ -5,19 +5,14 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from diskproof import disk
 from diskproof.cli.exits import DONE
 from diskproof.cli.screen import put_json, results, say
-from diskproof.report.document import Column, Table
-from diskproof.report.write.terminal import layout, print_parts
+from diskproof.report.write.terminal import print_parts
 from diskproof.storage.attached import Attachment, attachments
 from diskproof.wording import numbers
-
-NARROW = 140
-"""Columns of a screen below which a table would break titles into slivers."""
 
 
 def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> int:
@@ -36,9 +31,9 @@ def listing(*, as_json: Annotated[bool, Parameter(name="--json")] = False) -> in
         told = {"floor_us": floor_us, "devices": devices, "attached": [_facts(one) for one in attached]}
         put_json(json.dumps(told, indent=1) + "\n")
         return DONE
-    parts = [_devices(devices)]
+    parts = [[line for device in devices for line in _two_lines(device)]]
     if attached:
-        parts.append(_attached(attached))
+        parts.append([Text("Attached", style="bold"), *(line for one in attached for line in _lines(one))])
     print_parts(parts, results)
     if floor_us is None:
         say(f"the fastest disk that this machine can serve is not known: {why}")
@@ -59,34 +54,6 @@ def _floor() -> tuple[float | None, str]:
         return None, str(error)
 
 
-def _devices(devices: list[disk.Facts]) -> list[Text | RichTable]:
-    """Lay the devices out: a row each, or on a narrow screen two lines."""
-    if results.width < NARROW:
-        return [line for device in devices for line in _two_lines(device)]
-    columns = (
-        Column("Name"),
-        Column("Stands for"),
-        Column("Kind"),
-        Column("Capacity", figures=True),
-        Column("4 KiB read", figures=True),
-        Column("write", figures=True),
-        Column("Here"),
-    )
-    rows = tuple(
-        (
-            device["name"],
-            device["title"],
-            device["kind"],
-            numbers.size(device["capacity_bytes"]),
-            _latency(device["read_us"]),
-            _latency(device["write_us"]),
-            _standing(device),
-        )
-        for device in devices
-    )
-    return [layout(Table(columns, rows), results)]
-
-
 def _two_lines(device: disk.Facts) -> tuple[Text, Text]:
     times = f"read {_latency(device['read_us'])}, write {_latency(device['write_us'])}"
     facts = [device["kind"], numbers.size(device["capacity_bytes"]), times, _standing(device)]
@@ -98,25 +65,6 @@ def _standing(device: disk.Facts) -> str:
     if device["refused"]:
         return "too fast"
     return str(device["label"]).partition(":")[0] if device["label"] else ""
-
-
-def _attached(attached: list[Attachment]) -> list[Text | RichTable]:
-    """Lay the attached out: a row each, or on a narrow screen lines, so that names and paths stay whole."""
-    if results.width < NARROW:
-        return [Text("Attached", style="bold"), *(line for one in attached for line in _lines(one))]
-    rows = tuple(
-        (
-            one.name,
-            one.facts.device,
-            numbers.size(one.facts.size_bytes),
-            str(one.block),
-            str(one.mount_point or "not mounted"),
-            _state(one),
-        )
-        for one in attached
-    )
-    columns = ("Attached", "Device", "Size", "Block device", "Mounted at", "State")
-    return [layout(Table(tuple(map(Column, columns)), rows), results)]
 
 
 def _lines(one: Attachment) -> Iterator[Text]:
