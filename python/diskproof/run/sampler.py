@@ -12,21 +12,18 @@ from diskproof.results.series import Row
 from diskproof.results.usage import CpuUse, DeviceUsage, Party, ServerAccount, Stalls, Usage
 from diskproof.run.waits import WaitsWatch
 from diskproof.server.base import ANSWER_LIMIT_S, ServerError, ServerFailedError
-from diskproof.system.counters import (
-    HostCounters,
-    ProcessCounters,
-    between,
-    device_counters,
-    host_counters,
-    process_counters,
-)
-from diskproof.system.cputime import CpuAccount, cpu_between
-from diskproof.system.pressure import stalls, stalls_between
+from diskproof.system import counters
+from diskproof.system.counters import between
+from diskproof.system.cputime import CpuAccount
+from diskproof.system.pressure import stalls
 
 PERIOD_S = 1.0
 
 END_LIMIT_S = ANSWER_LIMIT_S + 10
 """How long `end` waits for the current sample: each question to the server has a limit of its own."""
+
+
+UNUSED = CpuUse(used_s=0.0, waited_s=0.0)
 
 
 class Watched(Protocol):
@@ -54,8 +51,8 @@ class Sample:
     """All counters at one moment."""
 
     at_s: float
-    host: HostCounters
-    processes: ProcessCounters
+    host: counters.HostCounters
+    processes: counters.ProcessCounters
     cpu: dict[Party, CpuUse]
     """Use since the first sample, of the parties that had a process by then."""
     stalls: Stalls | None
@@ -140,27 +137,22 @@ class Sampler:
         first, last = self._first, self._last
         assert first is not None
         assert last is not None
+        host, processes = between(first.host, last.host), between(first.processes, last.processes)
         return Usage(
             seconds=last.at_s - first.at_s,
-            server_cpu_s=None if embedded else last.processes.cpu_s - first.processes.cpu_s,
-            server_read_bytes=_minus(last.processes.read_bytes, first.processes.read_bytes, embedded),
-            server_written_bytes=_minus(
-                last.processes.written_bytes, first.processes.written_bytes, embedded
-            ),
-            host_cpu_busy_s=last.host.busy_s - first.host.busy_s,
-            held_cpu_busy_s=_busy_between(first.host, last.host),
-            host_cpu_iowait_s=last.host.iowait_s - first.host.iowait_s,
-            host_cpu_steal_s=last.host.steal_s - first.host.steal_s,
-            context_switches=last.host.context_switches - first.host.context_switches,
-            devices={
-                name: between(first.devices[name], used)
-                for name, used in last.devices.items()
-                if name in first.devices
-            },
+            server_cpu_s=None if embedded else processes.cpu_s,
+            server_read_bytes=None if embedded else processes.read_bytes,
+            server_written_bytes=None if embedded else processes.written_bytes,
+            host_cpu_busy_s=host.busy_s,
+            held_cpu_busy_s=host.chosen_busy_s,
+            host_cpu_iowait_s=host.iowait_s,
+            host_cpu_steal_s=host.steal_s,
+            context_switches=host.context_switches,
+            devices=_devices_between(first, last),
             server_counters=_counters_minus(last.server, first.server),
             account=self._account(),
-            cpu={party: cpu_between(first.cpu.get(party), used) for party, used in last.cpu.items()},
-            stalls=stalls_between(first.stalls, last.stalls),
+            cpu=_cpu_between(first, last),
+            stalls=_stalls_between(first, last),
         )
 
     def _watch(self) -> None:
@@ -191,11 +183,11 @@ class Sampler:
         return account.model_copy(update={"waiting_sessions": waiting})
 
     def _sample(self, *, exact: bool = False) -> Sample:
-        devices = {name: device_counters(name) for name in self._devices}
+        devices = {name: counters.device_counters(name) for name in self._devices}
         return Sample(
             at_s=time.monotonic(),
-            host=host_counters(self._cpus),
-            processes=process_counters(self._server.pids),
+            host=counters.host_counters(self._cpus),
+            processes=counters.process_counters(self._server.pids),
             cpu={
                 party: used for party, account in self._parties.items() if (used := account.look(exact=exact))
             },
@@ -211,16 +203,6 @@ def seconds_to_next(elapsed_s: float) -> float:
     A burst of samples would load a server that has just been slow.
     """
     return (math.floor(elapsed_s / PERIOD_S) + 1) * PERIOD_S - elapsed_s
-
-
-def _minus(later: int | None, earlier: int | None, embedded: bool) -> int | None:
-    return None if embedded or later is None or earlier is None else later - earlier
-
-
-def _busy_between(earlier: HostCounters, later: HostCounters) -> float | None:
-    if earlier.chosen_busy_s is None or later.chosen_busy_s is None:
-        return None
-    return later.chosen_busy_s - earlier.chosen_busy_s
 
 
 def _counters_minus(later: Status, earlier: Status) -> dict[str, float]:
@@ -241,22 +223,22 @@ def _rows(earlier: Sample, later: Sample, start_s: float) -> list[Row]:
 
 def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
     """Return (source, metric of the rate, difference of the counter); a rate of seconds is a share."""
+    host = between(earlier.host, later.host)
     moves = [
-        ("host", "cpu_busy", later.host.busy_s - earlier.host.busy_s),
-        ("host", "cpu_iowait", later.host.iowait_s - earlier.host.iowait_s),
-        ("host", "context_switches_per_s", later.host.context_switches - earlier.host.context_switches),
+        ("host", "cpu_busy", host.busy_s),
+        ("host", "cpu_iowait", host.iowait_s),
+        ("host", "context_switches_per_s", host.context_switches),
     ]
-    if stalled := stalls_between(earlier.stalls, later.stalls):
+    if stalled := _stalls_between(earlier, later):
         moves += [
             ("host", f"stalled_{name.removesuffix('_s')}", seconds)
             for name, seconds in stalled.model_dump().items()
         ]
-    for party, used_by_now in later.cpu.items():
-        used = cpu_between(earlier.cpu.get(party), used_by_now)
+    for party, used in _cpu_between(earlier, later).items():
         moves.append((party, "cpu", used.used_s))
         if used.waited_s is not None:
             moves.append((party, "cpu_waited", used.waited_s))
-    for name, device in _devices_between(earlier, later):
+    for name, device in _devices_between(earlier, later).items():
         source = f"device:{name}"
         moves += [
             (source, "reads_per_s", device.reads),
@@ -280,7 +262,7 @@ def _moves(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
 def _levels(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
     """Return (source, metric, level): what the server reports, and a disk's mean times."""
     levels = [("server", name, level) for name, level in later.server.gauges.items()]
-    for name, device in _devices_between(earlier, later):
+    for name, device in _devices_between(earlier, later).items():
         kinds = {
             "read": (device.read_s, device.reads),
             "write": (device.write_s, device.writes),
@@ -294,6 +276,14 @@ def _levels(earlier: Sample, later: Sample) -> list[tuple[str, str, float]]:
     return levels
 
 
-def _devices_between(earlier: Sample, later: Sample) -> list[tuple[str, DeviceUsage]]:
+def _devices_between(earlier: Sample, later: Sample) -> dict[str, DeviceUsage]:
     common = later.devices.keys() & earlier.devices.keys()
-    return [(name, between(earlier.devices[name], later.devices[name])) for name in sorted(common)]
+    return {name: between(earlier.devices[name], later.devices[name]) for name in sorted(common)}
+
+
+def _cpu_between(earlier: Sample, later: Sample) -> dict[Party, CpuUse]:
+    return {party: between(earlier.cpu.get(party, UNUSED), used) for party, used in later.cpu.items()}
+
+
+def _stalls_between(earlier: Sample, later: Sample) -> Stalls | None:
+    return between(earlier.stalls, later.stalls) if earlier.stalls and later.stalls else None

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,8 +17,7 @@ SECTOR_BYTES = 512
 Counted = TypeVar("Counted", bound=Record)
 
 
-@dataclass(frozen=True)
-class HostCounters:
+class HostCounters(Record):
     """CPU seconds of the whole machine since it started (/proc/stat), summed over its CPUs."""
 
     busy_s: float
@@ -30,8 +28,7 @@ class HostCounters:
     """Of the requested CPUs only; None if none were requested."""
 
 
-@dataclass(frozen=True)
-class ProcessCounters:
+class ProcessCounters(Record):
     """What a set of processes has used since they started, with their ended children."""
 
     cpu_s: float
@@ -123,7 +120,7 @@ def process_counters(pids: list[int]) -> ProcessCounters:
         if read_bytes is not None and written_bytes is not None:
             read_bytes += int(io["read_bytes"])
             written_bytes += int(io["write_bytes"])
-    return ProcessCounters(cpu_s, read_bytes, written_bytes)
+    return ProcessCounters(cpu_s=cpu_s, read_bytes=read_bytes, written_bytes=written_bytes)
 
 
 def open_files(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from diskproof.results.usage import CpuUse
-from diskproof.system.counters import between, process_counters
+from diskproof.system.counters import process_counters
 
 MOST_CPU = 0.01
 """Share of one CPU that reading the waits may cost: a thousand threads are read about every two seconds."""
@@ -66,11 +66,6 @@ class CpuAccount:
                 # A reused number begins at 0.
                 self._waited_ns += waited_ns - before_ns if waited_ns >= before_ns else waited_ns
         self._seen_ns = now_ns
-
-
-def cpu_between(earlier: CpuUse | None, later: CpuUse) -> CpuUse:
-    """Return what was used and waited for between two looks."""
-    return later if earlier is None else between(earlier, later)
 
 
 def _waits_ns(pid: int) -> list[tuple[int, int]]:

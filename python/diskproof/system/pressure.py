@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from diskproof.results.usage import Stalls
-from diskproof.system.counters import between
 
 PRESSURE = Path("/proc/pressure")
 
@@ -25,13 +24,6 @@ def stalls(folder: Path = PRESSURE) -> Stalls | None:
         memory_some_s=memory["some"],
         memory_full_s=memory["full"],
     )
-
-
-def stalls_between(earlier: Stalls | None, later: Stalls | None) -> Stalls | None:
-    """Return the stalls between two looks; None if either is missing."""
-    if earlier is None or later is None:
-        return None
-    return between(earlier, later)
 
 
 def _totals_s(text: str) -> dict[str, float]:
