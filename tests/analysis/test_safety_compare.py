@@ -9,8 +9,9 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.compare import ComparisonError, compare
 from diskproof.cli.screen import Screen
-from diskproof.report import comparison
 from diskproof.report.compose import cut_words
+from diskproof.report.compose.comparison import compose
+from diskproof.report.write import markdown, terminal
 from diskproof.results.crash_plan import CrashPlan
 from diskproof.results.cut import CutTrial
 from support.cuts import make_crash_plan, make_cut, make_cuts, make_ledger, silent, with_cuts
@@ -134,15 +135,15 @@ def test_runs_of_other_cells_are_refused_by_name() -> None:
 def test_the_comparison_is_shown_in_words_and_as_a_table() -> None:
     made = compare(run_of(CRASH, losing(CRASH, 20)), run_of(CRASH, losing(CRASH, 1)))
     file = io.StringIO()
-    comparison.render(made, Screen(file=file, width=100))
+    terminal.write(compose(made), Screen(file=file, width=100))
     said = file.getvalue()
     assert "2 settings cut in both: suffers more often in 2" in said
     [row] = [line for line in said.splitlines() if line.startswith("ssd") and " fast " in line]
     assert row.split() == "ssd fast power 1 of 20 20 of 20 0 0 5 5 suffers more often".split()  # noqa: SIM905
     line = "| ssd | fast | power | 1 of 20 | 20 of 20 | 0 | 0 | 5 | 5 | suffers more often |"
-    assert line in comparison.markdown(made)
+    assert line in markdown.write(compose(made))
 
 
 def test_a_barred_comparison_says_why_below_its_table() -> None:
-    said = comparison.markdown(compare(run_of(CRASH), run_of(change(CRASH, keep="all"))))
+    said = markdown.write(compose(compare(run_of(CRASH), run_of(change(CRASH, keep="all")))))
     assert "\n- mariadb/ssd/fast, to the power cut: the writes that a power cut kept differ" in said

@@ -14,7 +14,9 @@ from diskproof.analysis.folder import analyse_folder
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
-from diskproof.report import csv, html, json, markdown, text
+from diskproof.report import csv, html, markdown
+from diskproof.report.compose.run import compose
+from diskproof.report.write import terminal
 from diskproof.results.folder import RunFolder
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -45,7 +47,7 @@ def five_runs_of_two(tmp_path: Path) -> RunFolder:
 def as_text(analysis: Analysis) -> str:
     console = Console(width=100, force_terminal=False, record=True, file=None, quiet=False)
     with console.capture() as captured:
-        text.render(analysis, console)
+        terminal.write(compose(analysis), console)
     return " ".join(captured.get().split())
 
 
@@ -82,7 +84,7 @@ def test_figures_that_nobody_told_are_empty_fields(run: RunFolder) -> None:
     told = next(DictReader(StringIO(csv.render(run, analyse_folder(run)))))
     assert told["memory_bytes"] == told["started_at"] == told["failed_transactions"] == ""
     assert told["clients"] == "4"
-    assert '"imported": true' in json.render(analyse_folder(run))
+    assert '"imported":true' in analyse_folder(run).model_dump_json()
 
 
 def test_two_imported_runs_are_compared(tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import Difference
 from diskproof.cli.screen import Screen
-from diskproof.report import markdown, text
+from diskproof.report import markdown
 from diskproof.report.compose import difference_words
+from diskproof.report.compose.run import compose
 from diskproof.report.compose.verdict_words import by_how_much
+from diskproof.report.write import terminal
 from diskproof.stats.intervals import Interval
 from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.limits import make_limits
@@ -19,7 +21,7 @@ from support.trials import change, make_machine, make_plan, make_trials
 
 def said_of(analysis: Analysis) -> str:
     screen = Screen(file=io.StringIO(), width=80)
-    text.render(analysis, screen)
+    terminal.write(compose(analysis), screen)
     assert isinstance(screen.file, io.StringIO)
     return " ".join(screen.file.getvalue().split())
 

@@ -1,7 +1,7 @@
 """An audit in every form: verdicts, arithmetic and remedy, what is missing said once, nothing obeyed."""
 
 import io
-import json as any_json
+import json
 from random import Random
 from typing import Any
 
@@ -20,8 +20,9 @@ from diskproof.analysis.audited.shapes import AuditAnswer, Raised
 from diskproof.cli.screen import Screen
 from diskproof.importers.assemble import assemble
 from diskproof.importers.beside import belonging
-from diskproof.report import audit as told
 from diskproof.report.compose import audited as words
+from diskproof.report.compose.audit import compose
+from diskproof.report.write import markdown, terminal
 from diskproof.results.imported import ImportedResult, Settings, Source
 from diskproof.results.load import ClientShares
 from support.articles import make_article
@@ -33,7 +34,7 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202e`code` | <script>alert(1)</script> **bol
 
 def shown(audit: AuditAnswer, width: int = 100) -> str:
     console = Screen(file=io.StringIO(), width=width)
-    told.render(audit, console)
+    terminal.write(compose(audit), console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -155,10 +156,10 @@ def test_what_a_file_holds_is_shown_and_never_obeyed(form: str) -> None:
     assert together is not None
     audit = AuditAnswer(subjects=[audit_result(hostile), together])
     if form == "json":
-        read = any_json.loads(told.json(audit))
+        read = json.loads(audit.model_dump_json())
         assert read["subjects"][0]["name"] == HOSTILE
         return
-    said = shown(audit) if form == "text" else told.markdown(audit)
+    said = shown(audit) if form == "text" else markdown.write(compose(audit))
     assert not {"\x1b", "\x07", "\u202e"} & set(said)
     if form == "markdown":
         assert "<script>" not in said.replace(r"\<script>", "")
@@ -187,8 +188,8 @@ def test_extreme_figures_break_no_check_and_no_form() -> None:
         changes["intervals_per_s"] = [float(random.choice(EXTREMES) or 0) for _ in range(length)]
         subject = audit_result(random.choice((make_result, make_file_result))(**changes))
         audit = AuditAnswer(subjects=[subject])
-        any_json.loads(told.json(audit))
-        assert told.markdown(audit)
+        json.loads(audit.model_dump_json())
+        assert markdown.write(compose(audit))
         assert shown(audit, 20)
 
 
@@ -216,7 +217,11 @@ def test_each_of_several_results_keeps_its_own_figures() -> None:
         "34,500 transactions in 300 s are 115/s, but the output says 300/s",
     ]
     assert "(20 clients)" in words.lines(found, 2)[1]
-    assert told.markdown(audit).count("output says 300/s: ") == shown(audit).count("output says 300/s: ") == 2
+    assert (
+        markdown.write(compose(audit)).count("output says 300/s: ")
+        == shown(audit).count("output says 300/s: ")
+        == 2
+    )
 
 
 def test_trials_of_a_run_of_ours_keep_their_own_figures() -> None:
@@ -267,7 +272,7 @@ def test_what_results_support_alike_is_said_once() -> None:
     for run in (1, 2, 3):
         assert f"run {run} (ssd-run{run}.txt; sysbench 1.0.20): 230 transactions/s with 10 clients" in said
     assert said.count("It supports 230 transactions/s") == 1
-    assert told.markdown(audit).count("Each supports its own figure") == 1
+    assert markdown.write(compose(audit)).count("Each supports its own figure") == 1
 
 
 def test_remedies_that_differ_stay_with_their_own_findings() -> None:

@@ -11,8 +11,8 @@ from diskproof.analysis.compare import compare
 from diskproof.analysis.folder import analyse_folder
 from diskproof.analysis.regression import Condition
 from diskproof.cli.screen import Screen
-from diskproof.report import comparison
-from diskproof.report.compose import comparison as compose
+from diskproof.report.compose.comparison import compose, failed
+from diskproof.report.write import markdown, terminal
 from diskproof.results.plan import Cell
 from diskproof.results.trial import Setting, Trial
 from support.cuts import make_crash_plan, make_cuts, make_ledger
@@ -40,7 +40,7 @@ def run(
 
 def summary(made: Comparison) -> dict[str, str]:
     """Return the lines of the summary by their lead."""
-    pairs = (line.split("**: ", 1) for line in comparison.markdown(made).split("\n\n")[1].splitlines())
+    pairs = (line.split("**: ", 1) for line in markdown.write(compose(made)).split("\n\n")[1].splitlines())
     return {lead.removeprefix("- **"): text for lead, text in pairs}
 
 
@@ -54,14 +54,14 @@ def test_two_runs_on_different_kernels(tmp_path: Path) -> None:
     made = compare(analyse_folder(first), analyse_folder(second), ("march", "april"))
 
     file = io.StringIO()
-    comparison.render(made, Screen(file=file, width=80))
+    terminal.write(compose(made), Screen(file=file, width=80))
     printed = file.getvalue()
     assert max(map(len, printed.splitlines())) <= 80
     assert "6.12.0-1-amd64" in printed
     assert "only in april" in printed
     assert "30% faster" in printed
     assert_matches_snapshot(printed, SNAPSHOTS / "comparison.txt")
-    assert_matches_snapshot(comparison.markdown(made), SNAPSHOTS / "comparison.md")
+    assert_matches_snapshot(markdown.write(compose(made)), SNAPSHOTS / "comparison.md")
 
 
 def test_the_summary_has_five_lines_and_the_answer_comes_first() -> None:
@@ -129,13 +129,13 @@ def test_a_difference_is_explained_by_its_parts() -> None:
     ]
     longer = change(limit, split__parts=parts, split__latency_us=limit.split.latency_us + 4_000)
     cells = [longer if at == disk else one for at, one in enumerate(second.limits.cells)]
-    said = comparison.markdown(compare(first, change(second, limits__cells=cells)))
+    said = markdown.write(compose(compare(first, change(second, limits__cells=cells))))
     assert "The difference: each transaction takes " in said
     assert ": log flush +4.0\n" in said
 
 
 def test_json_has_every_figure_with_its_interval() -> None:
-    made = json.loads(comparison.json(compare(run(), run(0.8), ("main", "branch"))))
+    made = json.loads(compare(run(), run(0.8), ("main", "branch")).model_dump_json())
     assert made["b"]["label"] == "branch"
     disk = next(one for one in made["cells"] if one["cell"]["storage"] == "disk")
     assert disk["outcome"] == "slower"
@@ -151,7 +151,7 @@ def test_the_answer_says_which_conditions_are_kept() -> None:
     answer = summary(made)["Answer"]
     assert answer.endswith("Conditions: `--fail-if slower` failed in 1 cell, `--at-most p99_ms=999` kept.")
     [missed] = made.failed
-    assert compose.failed(missed).startswith("--fail-if slower: mariadb/disk/safest/complex/128MiB/8c: 0.8")
+    assert failed(missed).startswith("--fail-if slower: mariadb/disk/safest/complex/128MiB/8c: 0.8")
     nowhere = compare(run(), run(), conditions=[Condition("--fail-if losing-more", "losing-more")])
     assert summary(nowhere)["Answer"].endswith("Conditions: `--fail-if losing-more` failed: no such cell.")
 
@@ -162,4 +162,4 @@ def test_a_loss_beyond_its_bound_is_a_whole_number() -> None:
     cut = analysed(crash, losing)
     made = compare(cut, cut, conditions=[Condition("--at-most lost=0", "lost", None, 0)])
     [missed] = made.failed
-    assert compose.failed(missed) == "--at-most lost=0: mariadb/ssd/fast: 5 in the worst cut"
+    assert failed(missed) == "--at-most lost=0: mariadb/ssd/fast: 5 in the worst cut"

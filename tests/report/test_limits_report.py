@@ -2,7 +2,7 @@
 
 import csv as standard_csv
 import io
-import json as standard_json
+import json
 import re
 from pathlib import Path
 
@@ -12,13 +12,15 @@ from playwright.sync_api import Browser
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, Limits, Part, Split
 from diskproof.cli.screen import Screen
-from diskproof.report import csv, html, json, markdown, text
+from diskproof.report import csv, html, markdown
 from diskproof.report.charts import still
 from diskproof.report.charts.devices import devices_over_time
 from diskproof.report.charts.split import time_split
 from diskproof.report.charts.sweep import throughput_with_bounds
 from diskproof.report.compose import limits as tables
 from diskproof.report.compose import limits_words as words
+from diskproof.report.compose.run import compose
+from diskproof.report.write import terminal
 from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
@@ -37,7 +39,7 @@ HOSTILE = "<img src=x onerror=alert(1)></script>\x1b[31m|{{7*7}}"
 
 def printed(analysis: Analysis, width: int = 80, encoding: str = "utf-8") -> str:
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    text.render(analysis, Screen(file=file, width=width))
+    terminal.write(compose(analysis), Screen(file=file, width=width))
     file.seek(0)
     return file.read()
 
@@ -217,9 +219,9 @@ def test_the_law_has_columns_only_where_it_was_fitted(
 
 def test_json_has_it_all(run: Run) -> None:
     _, analysis = run
-    told = standard_json.loads(json.render(analysis))["limits"]
+    told = json.loads(analysis.model_dump_json())["limits"]
     assert {"cells", "sweeps", "proofs"} == told.keys()
-    assert Analysis.model_validate_json(json.render(analysis)) == analysis
+    assert Analysis.model_validate_json(analysis.model_dump_json()) == analysis
 
 
 def test_csv_has_the_limit_of_each_trials_cell(run: Run) -> None:
@@ -352,7 +354,7 @@ def test_a_load_on_bare_files_has_requests(make_run: MakeRun) -> None:
     assert drawing
     [panel] = drawing.panels
     assert "requests/s" in panel.description
-    assert "transactions/s" not in standard_json.dumps(panel.complete_spec())
+    assert "transactions/s" not in json.dumps(panel.complete_spec())
     assert "Where the time of a request goes" in html.render(folder, analysis)
 
 
@@ -476,7 +478,7 @@ def hostile(plan: Plan) -> Limits:
         "(redo)",
     ):
         assert said in text, said
-        text = text.replace(said, standard_json.dumps(HOSTILE)[1:-1])
+        text = text.replace(said, json.dumps(HOSTILE)[1:-1])
     return Limits.model_validate_json(text)
 
 

@@ -2,7 +2,7 @@
 
 import csv as standard_csv
 import io
-import json as standard_json
+import json
 import re
 from pathlib import Path
 
@@ -10,8 +10,10 @@ import pytest
 
 from diskproof.analysis.answers import Analysis
 from diskproof.cli.screen import Screen
-from diskproof.report import csv, html, json, markdown, text
+from diskproof.report import csv, html, markdown
 from diskproof.report.compose import cells, verdicts
+from diskproof.report.compose.run import compose
+from diskproof.report.write import terminal
 from diskproof.report.write.markdown import escape
 from diskproof.results.load import Operation
 from diskproof.results.trial import Finding
@@ -24,7 +26,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 def printed(analysis: Analysis, width: int = 80, **options: object) -> str:
     file = io.StringIO()
-    text.render(analysis, Screen(file=file, width=width, **options))
+    terminal.write(compose(analysis), Screen(file=file, width=width, **options))
     return file.getvalue()
 
 
@@ -66,7 +68,7 @@ def test_a_pipe_gets_no_escape_and_a_terminal_gets_colour(
 
 def test_a_terminal_without_unicode_gets_ascii(quickstart: Run) -> None:
     raw = io.BytesIO()
-    text.render(quickstart[1], Screen(file=io.TextIOWrapper(raw, encoding="ascii"), width=80))
+    terminal.write(compose(quickstart[1]), Screen(file=io.TextIOWrapper(raw, encoding="ascii"), width=80))
 
 
 @pytest.mark.parametrize("width", [30, 60, 120, 200])
@@ -138,9 +140,9 @@ def test_csv_keeps_hostile_text_in_its_field(make_run: MakeRun) -> None:
 
 def test_json_is_the_whole_analysis(quickstart: Run) -> None:
     _, analysis = quickstart
-    text_of_json = json.render(analysis)
+    text_of_json = analysis.model_dump_json()
     assert Analysis.model_validate_json(text_of_json) == analysis
-    assert standard_json.loads(text_of_json)["trials_valid"] == 39
+    assert json.loads(text_of_json)["trials_valid"] == 39
 
 
 # ---------------------------------------------------------------- little or nothing to say

@@ -3,7 +3,7 @@
 import csv as standard_csv
 import html as standard_html
 import io
-import json as standard_json
+import json
 import re
 
 import pytest
@@ -11,11 +11,13 @@ import pytest
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import Prices
 from diskproof.cli.screen import Screen
-from diskproof.report import csv, html, json, markdown, text
+from diskproof.report import csv, html, markdown
 from diskproof.report.charts import labels, still
 from diskproof.report.charts.price import HEIGHT_PX, NARROW_PX, price_legend, speed_against_price
 from diskproof.report.compose import money
 from diskproof.report.compose import prices as tables
+from diskproof.report.compose.run import compose
+from diskproof.report.write import terminal
 from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
@@ -28,7 +30,7 @@ DISK, SSD = make_price("sas", 160.0), make_price("x25-e", 415.5, size_bytes=32 *
 
 def printed(analysis: Analysis, width: int = 80) -> str:
     file = io.StringIO()
-    text.render(analysis, Screen(file=file, width=width))
+    terminal.write(compose(analysis), Screen(file=file, width=width))
     return file.getvalue()
 
 
@@ -147,9 +149,9 @@ def test_csv_has_the_price_of_each_trials_storage(priced: Run) -> None:
 
 
 def test_json_has_them_all(priced: Run) -> None:
-    told = standard_json.loads(json.render(priced[1]))["prices"]
+    told = json.loads(priced[1].model_dump_json())["prices"]
     assert [one["storage"] for one in told["storages"]] == ["disk", "both"]
-    assert Analysis.model_validate_json(json.render(priced[1])) == priced[1]
+    assert Analysis.model_validate_json(priced[1].model_dump_json()) == priced[1]
 
 
 def test_a_page_has_a_section_and_escapes_what_the_study_says(make_run: MakeRun) -> None:

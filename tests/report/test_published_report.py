@@ -9,10 +9,12 @@ import pytest
 
 from diskproof.analysis.answers import Analysis
 from diskproof.cli.screen import Screen
-from diskproof.report import csv, html, json, markdown, text
+from diskproof.report import csv, html, markdown
 from diskproof.report.charts import published as pictures
 from diskproof.report.charts import still
 from diskproof.report.compose import beside, published
+from diskproof.report.compose.run import compose
+from diskproof.report.write import terminal
 from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.load import Operation
 from diskproof.results.plan import Plan, Scale
@@ -34,7 +36,7 @@ TESTS = ("ATIS", "insert", "select")
 
 def printed(analysis: Analysis, width: int = 80) -> str:
     file = io.StringIO()
-    text.render(analysis, Screen(file=file, width=width))
+    terminal.write(compose(analysis), Screen(file=file, width=width))
     return file.getvalue()
 
 
@@ -158,7 +160,7 @@ def test_csv_tells_the_tests_of_a_job_apart(make_run: MakeRun) -> None:
 
 def test_json_holds_it_whole(repeated: Run) -> None:
     _, analysis = repeated
-    again = Analysis.model_validate_json(json.render(analysis))
+    again = Analysis.model_validate_json(analysis.model_dump_json())
     assert again.beside == analysis.beside
     assert again.beside
     assert [row.mark for row in again.beside.ratios] == ["agrees", "order differs", "not measured"]

@@ -2,7 +2,7 @@
 
 import csv as standard_csv
 import io
-import json as standard_json
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import Screen
-from diskproof.report import csv, html, json, markdown, text
+from diskproof.report import csv, html, markdown
 from diskproof.report.charts import still
 from diskproof.report.charts.cuts import losses, speed_against_loss, worst_cuts
+from diskproof.report.compose.run import compose
 from diskproof.report.document import Figure
+from diskproof.report.write import terminal
 from diskproof.report.write.ink import DARK, LIGHT, Ink
 from diskproof.results.crash_plan import CrashPlan, Way
 from diskproof.results.cut import CutTrial
@@ -80,7 +82,7 @@ def written(path: Path, crash: CrashPlan, cuts: Sequence[CutTrial], *, speed: bo
 
 def printed(analysis: Analysis, width: int = 100) -> str:
     file = io.StringIO()
-    text.render(analysis, Screen(file=file, width=width))
+    terminal.write(compose(analysis), Screen(file=file, width=width))
     return file.getvalue()
 
 
@@ -219,9 +221,9 @@ def test_csv_has_a_row_a_cut_behind_those_of_the_trials(tmp_path: Path) -> None:
 
 def test_json_carries_everything_and_reads_back() -> None:
     analysis = analysed(campaign())
-    said = standard_json.loads(json.render(analysis))["safety"]
+    said = json.loads(analysis.model_dump_json())["safety"]
     assert {"answers", "controls", "documented", "verdicts", "speeds", "findings"} <= said.keys()
-    assert Analysis.model_validate_json(json.render(analysis)).safety == analysis.safety
+    assert Analysis.model_validate_json(analysis.model_dump_json()).safety == analysis.safety
 
 
 # ---------------------------------------------------------------- pictures

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 from diskproof.analysis.audited.audit import (
     audit_article,
@@ -14,13 +13,14 @@ from diskproof.analysis.audited.audit import (
 from diskproof.analysis.audited.shapes import AuditAnswer, SubjectAnswer
 from diskproof.analysis.folder import audit_folder
 from diskproof.cli.exits import AUDIT_FAILED, DONE
-from diskproof.cli.screen import put, put_json, results, say
+from diskproof.cli.forms import Form, put_in_form
+from diskproof.cli.screen import say
 from diskproof.importers.assemble import assemble, write_run
 from diskproof.importers.base import Found, ImportRefusedError
 from diskproof.importers.beside import belonging
 from diskproof.importers.read import read_files
 from diskproof.refusal import RefusalError
-from diskproof.report import audit as told
+from diskproof.report.compose.audit import compose
 from diskproof.results.article import Article
 from diskproof.results.folder import RunFolder, RunFolderError
 from diskproof.results.imported import Counters, ImportedResult, Settings
@@ -29,7 +29,7 @@ from diskproof.results.imported import Counters, ImportedResult, Settings
 def audit(
     *file: Path,
     out: Path | None = None,
-    format: Literal["text", "markdown", "json"] = "text",  # noqa: A002 - the option's own name
+    format: Form = "text",  # noqa: A002 - the option's own name
 ) -> int:
     """Check what results can support: runs, other tools' output, settings and articles.
 
@@ -60,13 +60,7 @@ def audit(
             "results as well"
         )
     made = AuditAnswer(subjects=subjects)
-    match format:
-        case "text":
-            told.render(made, results)
-        case "markdown":
-            put(told.markdown(made))
-        case "json":
-            put_json(told.json(made))
+    put_in_form(format, compose(made), made)
     return AUDIT_FAILED if made.failed else DONE
 
 

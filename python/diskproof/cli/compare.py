@@ -8,10 +8,10 @@ from diskproof.analysis.compare import compare as compare_analyses
 from diskproof.analysis.folder import analyse_folder
 from diskproof.analysis.regression import Condition
 from diskproof.cli.exits import DONE, THRESHOLD_FAILED
-from diskproof.cli.screen import complain, put, put_json, results
+from diskproof.cli.forms import Form, put_in_form
+from diskproof.cli.screen import complain
 from diskproof.refusal import RefusalError
-from diskproof.report import comparison
-from diskproof.report.compose.comparison import failed
+from diskproof.report.compose.comparison import compose, failed
 from diskproof.results.folder import RunFolder
 from diskproof.study.model import ThresholdFigure
 
@@ -25,7 +25,7 @@ def compare(
     fail_if: list[str] | None = None,
     at_least: list[str] | None = None,
     at_most: list[str] | None = None,
-    format: Literal["text", "markdown", "json"] = "text",  # noqa: A002
+    format: Form = "text",  # noqa: A002
 ) -> int:
     """Compare the same cells of two runs: ratio, interval, verdict.
 
@@ -59,13 +59,7 @@ def compare(
     ]
     runs = [RunFolder.open(path) for path in (first, second)]
     made = compare_analyses(analyse_folder(runs[0]), analyse_folder(runs[1]), labels, conditions)
-    match format:
-        case "text":
-            comparison.render(made, results)
-        case "markdown":
-            put(comparison.markdown(made))
-        case "json":
-            put_json(comparison.json(made))
+    put_in_form(format, compose(made), made)
     for one in made.failed:
         complain(failed(one))
     return THRESHOLD_FAILED if made.failed else DONE

@@ -4,16 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from diskproof.cli.exits import DONE, INTERRUPTED, THRESHOLD_FAILED
-from diskproof.cli.outcome import OUT, resuming, see_through
+from diskproof.cli.outcome import see_through
 from diskproof.cli.progress import cut_line, progress_display
-from diskproof.cli.runnable import CUTS_NEED_ROOT, no_power_cuts, read_study_here
+from diskproof.cli.runnable import CUTS_NEED_ROOT, WHOLE, Choice, no_power_cuts, read_study_here
 from diskproof.cli.screen import results, say
 from diskproof.crash.replay import check_study, open_evidence
 from diskproof.crash.replay import replay as make_again
 from diskproof.refusal import RefusalError
 from diskproof.run.session import Request
 from diskproof.study.crash import MAX_CUTS, CrashChoice
-from diskproof.study.plan import make_plan, only_cuts
+from diskproof.study.plan import only_cuts
 from diskproof.study.read import StudyFile
 from diskproof.wording.numbers import count
 
@@ -22,12 +22,9 @@ def crash(
     study: Path | None = None,
     /,
     *,
-    scale: str | None = None,
+    choice: Choice = WHOLE,
     resume: bool = False,
-    only: list[str] | None = None,
-    basedir: list[str] | None = None,
     cuts: int | None = None,
-    out: Path = OUT,
     replay: Path | None = None,
 ) -> int:
     """Cut the power again and again while clients commit, and count the losses.
@@ -36,31 +33,23 @@ def crash(
     ----------
     study
         The study file; without a `[crash]` section its defaults apply.
-    scale
-        One of the study's scales; default: the study's own choice.
     resume
         Continue the study's last campaign: finished cuts are kept. A larger `--cuts` extends it.
-    only
-        Only cells with this text in their id; can be repeated.
-    basedir
-        Folder of one of the study's servers, as NAME=DIR; can be repeated.
     cuts
         Cuts of each cell in each way, instead of the study's number.
-    out
-        Folder for runs and for loaded data sets.
     replay
         Replay the cut with its evidence in this folder, RUN/cuts/ID, byte for byte; needs no STUDY.
 
     """
     if replay is not None:
-        return _replay(replay, study, basedir)
+        return _replay(replay, study, choice.basedir)
     if study is None:
         raise RefusalError("no study file: name one, or give a kept cut with --replay RUN/cuts/ID")
-    file = _with_crash(read_study_here(study, scale, basedir), cuts)
-    plan = only_cuts(make_plan(file, only, no_power_cuts()))
-    request = Request(file=file, plan=plan, out=out, resume=resume)
+    file = _with_crash(choice.read(study), cuts)
+    plan = only_cuts(choice.plan(file))
+    request = Request(file=file, plan=plan, out=choice.out, resume=resume)
     further = [] if cuts is None else ["--cuts", str(cuts)]
-    return see_through(request, "cuts", resuming("crash", study, scale, only, basedir, out, further))
+    return see_through(request, "cuts", choice.resuming("crash", study, further))
 
 
 def _replay(folder: Path, study: Path | None, basedir: list[str] | None) -> int:

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from diskproof import disk
 from diskproof.cli.disk.sizes import size_of
-from diskproof.cli.outcome import OUT
 from diskproof.cli.plan import check_as_run
+from diskproof.cli.runnable import OUT
 from diskproof.cli.screen import put, say
 from diskproof.families import FAMILIES, Family, of
 from diskproof.families.facts import LEVELS, Level

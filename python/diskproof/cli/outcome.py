@@ -1,8 +1,6 @@
-"""What `run` and `crash` share: the command that resumes a run, its reports, its exit code."""
+"""What `run` and `crash` share: the reports of a run, and its exit code."""
 
 import shlex
-from collections.abc import Sequence
-from pathlib import Path
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.folder import analyse_folder
@@ -12,35 +10,17 @@ from diskproof.cli.progress import progress_display
 from diskproof.cli.screen import complain, results, say
 from diskproof.crash.campaign import StoppedError, execute
 from diskproof.refusal import NotWrittenError
-from diskproof.report import markdown, text
+from diskproof.report import markdown
 from diskproof.report.compose import verdict_words
+from diskproof.report.compose.run import compose
 from diskproof.report.intervals import with_bounds
+from diskproof.report.write import terminal
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 from diskproof.run.session import Request
 from diskproof.study.model import Threshold
 from diskproof.study.read import StudyFile
 from diskproof.wording.numbers import number
-
-OUT = Path("runs")
-
-
-def resuming(
-    verb: str,
-    study: Path,
-    scale: str | None,
-    only: list[str] | None,
-    basedir: list[str] | None,
-    out: Path,
-    further: Sequence[str] = (),
-) -> str:
-    """Return the command that resumes a run: with the same cells on the same servers."""
-    words = ["diskproof", verb, str(study), *further]
-    words += ["--scale", scale] if scale else []
-    words += [word for part in only or [] for word in ("--only", part)]
-    words += [word for part in basedir or [] for word in ("--basedir", part)]
-    words += ["--out", str(out)] if out != OUT else []
-    return shlex.join([*words, "--resume"])
 
 
 def see_through(request: Request, what: str, going_on: str) -> int:
@@ -62,7 +42,7 @@ def see_through(request: Request, what: str, going_on: str) -> int:
             refusal, folder = stopped, stopped.folder
     analysis = analyse_folder(folder)
     unwritten = _unwritten_reports(folder, analysis)
-    text.render(analysis, results)
+    terminal.write(compose(analysis), results)
     say(f"\nreport: {folder.path / 'report.html'}" if unwritten is None else f"\nrun: {folder.path}")
     if unwritten is not None:
         complain(f"{unwritten}; then write it with `{report_command(folder)}`")

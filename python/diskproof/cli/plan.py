@@ -6,8 +6,7 @@ from rich.table import Table
 
 from diskproof import load
 from diskproof.analysis.safety.controls import unasked_controls
-from diskproof.cli.outcome import OUT
-from diskproof.cli.runnable import no_power_cuts, read_study_here
+from diskproof.cli.runnable import WHOLE, Choice
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
 from diskproof.results.crash_plan import WAYS, CrashPlan
@@ -21,7 +20,6 @@ from diskproof.server.choice import find_chosen
 from diskproof.storage.claims import check_claims
 from diskproof.storage.kinds.base import nearest
 from diskproof.study.model import Study
-from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile
 from diskproof.system.cpus import divide
 from diskproof.system.mounts import mount_of
@@ -33,10 +31,7 @@ def plan(
     study: Path,
     /,
     *,
-    scale: str | None = None,
-    only: list[str] | None = None,
-    basedir: list[str] | None = None,
-    out: Path = OUT,
+    choice: Choice = WHOLE,
 ) -> None:
     """Show a study's cells, their order, the time it takes and the bytes it writes.
 
@@ -44,19 +39,11 @@ def plan(
     ----------
     study
         The study file.
-    scale
-        One of the study's scales; default: the study's own choice.
-    only
-        Only cells with this text in their id; can be repeated.
-    basedir
-        Folder of one of the study's servers, as NAME=DIR; can be repeated.
-    out
-        Folder for runs and for loaded data sets.
 
     """
-    file = read_study_here(study, scale, basedir)
-    made = make_plan(file, only, no_power_cuts())
-    whole, with_cuts = check_as_run(file, made, out)
+    file = choice.read(study)
+    made = choice.plan(file)
+    whole, with_cuts = check_as_run(file, made, choice.out)
     results.print(made.question)
     if made.scale:
         results.print(f"scale {made.scale.name}: {made.scale.shrinks}")

@@ -7,7 +7,9 @@ from cyclopts import Parameter
 
 from diskproof.analysis.folder import analyse_folder
 from diskproof.cli.screen import put, put_json, results, say
-from diskproof.report import csv, json, markdown, text
+from diskproof.report import csv, markdown
+from diskproof.report.compose.run import compose
+from diskproof.report.write import terminal
 from diskproof.results.durable import write_whole, writing
 from diskproof.results.folder import RunFolder
 
@@ -41,10 +43,10 @@ def report(
         say(f"page: {page}")
     match format:
         case "text":
-            text.render(analysis, results)
+            terminal.write(compose(analysis), results)
         case "markdown":
             put(markdown.render(analysis))
         case "csv":
             put(csv.render(folder, analysis))
         case "json":
-            put_json(json.render(analysis))
+            put_json(analysis.model_dump_json(indent=2) + "\n")

@@ -1,0 +1,22 @@
+"""The forms in which verbs print an audit or a comparison."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from diskproof.cli.screen import put, put_json, results
+from diskproof.report.document import Document
+from diskproof.report.write import markdown, terminal
+
+Form = Literal["text", "markdown", "json"]
+
+
+def put_in_form(form: Form, document: Document, values: BaseModel) -> None:
+    """Print a document for people, as text or Markdown, or its values as JSON."""
+    match form:
+        case "text":
+            terminal.write(document, results)
+        case "markdown":
+            put(markdown.write(document))
+        case "json":
+            put_json(values.model_dump_json(indent=2) + "\n")
