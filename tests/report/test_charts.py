@@ -7,7 +7,7 @@ import pytest
 
 from diskproof.report.charts import cells, still
 from diskproof.report.charts.curves import MOST_POINTS, over_time, read_curve, thin
-from diskproof.report.charts.parts import log_ticks, scale
+from diskproof.report.charts.parts import Span, log_ticks
 from diskproof.report.charts.split import COLOUR_OF_PART
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, encode
 from diskproof.report.document import Bar
@@ -122,10 +122,10 @@ def test_every_shape_has_a_dash() -> None:
 
 
 def test_an_axis_is_logarithmic_only_where_the_span_demands_it() -> None:
-    assert scale([100, 500]).to_dict()["type"] == "linear"
-    assert scale([100, 500]).to_dict()["domain"][0] == 0
-    assert scale([10, 500]).to_dict()["type"] == "log"
-    assert scale([0, 500]).to_dict()["type"] == "linear"  # zero has no logarithm
+    assert Span.of([100, 500]).scale.to_dict()["type"] == "linear"
+    assert Span.of([100, 500]).scale.to_dict()["domain"][0] == 0
+    assert Span.of([10, 500]).scale.to_dict()["type"] == "log"
+    assert Span.of([0, 500]).scale.to_dict()["type"] == "linear"  # zero has no logarithm
     assert log_ticks(80, 1200) == [100, 200, 500, 1000]
 
 

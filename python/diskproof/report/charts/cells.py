@@ -6,28 +6,8 @@ from dataclasses import dataclass
 import altair as alt
 
 from diskproof.analysis.answers import Analysis, CellAnswer
-from diskproof.report.charts.parts import (
-    Row,
-    axis,
-    axis_of_rows,
-    colour,
-    dash,
-    described,
-    doubling,
-    identity,
-    intervals,
-    is_wide,
-    keys,
-    layered,
-    panel_title,
-    points,
-    scale,
-    shape,
-    shapes,
-    stacked,
-    stacked_panel,
-    tooltip,
-)
+from diskproof.report.charts import parts
+from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import Encoding, encode
 from diskproof.report.compose.head import work
 from diskproof.report.document import Figure, Panel
@@ -95,9 +75,9 @@ def throughput(analysis: Analysis, measure: Measure = THROUGHPUT) -> Figure | No
     else:
         title, by = measure.title, "of each cell"
         panels = (_by_cell(rows, encoding, figures, measure),)
-    wide = "; the axis is logarithmic" if is_wide(figures) else ""
+    wide = "; the axis is logarithmic" if parts.is_wide(figures) else ""
     caption = f"{measure.described} {by}. Bars: {confidence(analysis)} intervals{wide}."
-    return Figure(measure.name, title, caption, panels, keys(encoding, panels, with_shapes=True))
+    return Figure(measure.name, title, caption, panels, parts.keys(encoding, panels, with_shapes=True))
 
 
 def _by_clients(
@@ -108,36 +88,39 @@ def _by_clients(
     figures: Sequence[float],
     measure: Measure,
 ) -> Panel:
-    x = doubling("clients", [cell.clients for cell in analysis.plan.cells], "clients")
-    y = alt.Y("figure:Q", title=measure.unit, scale=scale(figures), axis=axis(figures))
-    base = alt.Chart().encode(x=x, color=colour(encoding))
-    lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(y=y, **dash(encoding))
-    marks = points(base).encode(y=y, tooltip=tooltip("interval"), **shape(encoding))
+    x = parts.doubling("clients", [cell.clients for cell in analysis.plan.cells], "clients")
+    span = parts.Span.of(figures)
+    y = alt.Y("figure:Q", title=measure.unit, scale=span.scale, axis=span.axis())
+    base = alt.Chart().encode(x=x, color=parts.colour(encoding))
+    lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(y=y, **parts.dash(encoding))
+    marks = parts.points(base).encode(y=y, tooltip=parts.tooltip("interval"), **parts.shape(encoding))
     return Panel(
-        panel_title(encoding, levels),
-        described(f"{measure.title} by clients", rows, "interval"),
-        layered(lines, intervals(base), marks, height_px=PANEL_HEIGHT_PX),
+        parts.panel_title(encoding, levels),
+        parts.described(f"{measure.title} by clients", rows, "interval"),
+        parts.layered(lines, parts.intervals(base), marks, height_px=PANEL_HEIGHT_PX),
         rows,
         len(rows),
     )
 
 
 def _by_cell(rows: Sequence[Row], encoding: Encoding, figures: Sequence[float], measure: Measure) -> Panel:
-    x = alt.X("figure:Q", title=measure.unit, scale=scale(figures), axis=axis_of_rows(figures, rows))
-    base = stacked().encode(color=colour(encoding))
-    bounded = base.transform_filter("isValid(datum.low)")
-    bars = bounded.mark_rule(strokeWidth=3, opacity=0.6, yOffset=8).encode(
-        x=alt.X("low:Q", title="", scale=scale(figures)), x2="high:Q"
+    span = parts.Span.of(figures)
+    x = alt.X("figure:Q", title=measure.unit, scale=span.scale, axis=span.axis(orient=parts.orient(rows)))
+    base = parts.stacked().encode(color=parts.colour(encoding))
+    bars = parts.level_intervals(base, span.scale, strokeWidth=3, opacity=0.6)
+    marks = parts.points(base, yOffset=8).encode(
+        x=x, tooltip=parts.tooltip("interval"), **parts.shape(encoding)
     )
-    marks = points(base, yOffset=8).encode(x=x, tooltip=tooltip("interval"), **shape(encoding))
-    return stacked_panel("", described(f"{measure.title} by cell", rows, "interval"), rows, bars, marks)
+    return parts.stacked_panel(
+        "", parts.described(f"{measure.title} by cell", rows, "interval"), rows, bars, marks
+    )
 
 
 def _throughput_row(analysis: Analysis, answer: CellAnswer, encoding: Encoding, measure: Measure) -> Row:
     interval = answer.figure
     assert interval is not None
     return {
-        **identity(analysis, answer, encoding),
+        **parts.identity(analysis, answer, encoding),
         "clients": answer.cell.clients,
         "figure": interval.estimate,
         "low": interval.low,
@@ -154,7 +137,7 @@ def latency(analysis: Analysis) -> Figure | None:
     encoding = encode(analysis.plan.cells)
     rows = [
         {
-            **identity(analysis, answer, encoding),
+            **parts.identity(analysis, answer, encoding),
             "percentile": f"p{key}",
             "latency": answer.latency_us[key].estimate / 1000,
             "interval": f"p{key} {with_bounds(in_milliseconds(answer.latency_us[key]))} ms",
@@ -165,19 +148,21 @@ def latency(analysis: Analysis) -> Figure | None:
     ]
     if not rows:
         return None
-    figures = [row["latency"] for row in rows]
-    x = alt.X("latency:Q", title="milliseconds", scale=scale(figures), axis=axis_of_rows(figures, rows))
-    base = stacked().encode(x=x, color=colour(encoding))
+    span = parts.Span.of([row["latency"] for row in rows])
+    x = alt.X("latency:Q", title="milliseconds", scale=span.scale, axis=span.axis(orient=parts.orient(rows)))
+    base = parts.stacked().encode(x=x, color=parts.colour(encoding))
     spans = base.mark_line(strokeWidth=2, opacity=0.45, yOffset=8).encode(detail="cell:N")
-    marks = points(base, yOffset=8).encode(
-        shape=shapes("percentile", _PERCENTILE_SHAPES), tooltip=tooltip("interval")
+    marks = parts.points(base, yOffset=8).encode(
+        shape=parts.shapes("percentile", _PERCENTILE_SHAPES), tooltip=parts.tooltip("interval")
     )
     caption = (
         f"How long a {work(analysis.plan)} takes: p50 (circle), p95 (diamond) and p99 (triangle). A "
         "percentile with fewer than ten of them beyond it is left out."
     )
-    panel = stacked_panel("", described("Latency percentiles", rows, "interval"), rows, spans, marks)
-    return Figure("latency", "Latency", caption, (panel,), keys(encoding, [panel]))
+    panel = parts.stacked_panel(
+        "", parts.described("Latency percentiles", rows, "interval"), rows, spans, marks
+    )
+    return Figure("latency", "Latency", caption, (panel,), parts.keys(encoding, [panel]))
 
 
 # ---------------------------------------------------------------- cost
@@ -194,7 +179,7 @@ def cost(analysis: Analysis) -> Figure | None:
     for field, title, unit in _COSTS:
         rows = [
             {
-                **identity(analysis, answer, encoding),
+                **parts.identity(analysis, answer, encoding),
                 "figure": figure,
                 "shown": f"{number(figure)} {unit}",
             }
@@ -212,16 +197,16 @@ def cost(analysis: Analysis) -> Figure | None:
         caption += f" Not observed: {', '.join(missing)}."
     if len({panel.marks for panel in panels}) > 1:
         caption += " If a panel leaves a cell out, it was not observed there."
-    return Figure("cost", f"Cost of a {noun}", caption, tuple(panels), keys(encoding, panels))
+    return Figure("cost", f"Cost of a {noun}", caption, tuple(panels), parts.keys(encoding, panels))
 
 
 def _cost_panel(rows: Sequence[Row], encoding: Encoding, title: str, noun: str) -> Panel:
     # Room on the right for the figure at the bar's end.
     top = max(row["figure"] for row in rows) * 1.4 or 1
     x = alt.X("figure:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=None)
-    base = stacked().encode(x=x)
+    base = parts.stacked().encode(x=x)
     bars = base.mark_bar(size=9, yOffset=8, cornerRadiusEnd=2).encode(
-        color=colour(encoding), tooltip=tooltip("shown")
+        color=parts.colour(encoding), tooltip=parts.tooltip("shown")
     )
     ends = base.mark_text(align="left", baseline="middle", dx=5, yOffset=8).encode(text="shown:N")
-    return stacked_panel(title, described(f"{title} per {noun}", rows, "shown"), rows, bars, ends)
+    return parts.stacked_panel(title, parts.described(f"{title} per {noun}", rows, "shown"), rows, bars, ends)

@@ -10,24 +10,8 @@ import altair as alt
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.safety.shapes import CutAnswer, Moments, Safety, SpeedBeside
 from diskproof.analysis.safety.speed import typical
-from diskproof.report.charts import labels
-from diskproof.report.charts.parts import (
-    MOST_CELLS_SHOWN,
-    Row,
-    colour,
-    colours,
-    described,
-    intervals,
-    keys,
-    layered,
-    placed,
-    points,
-    shape,
-    shapes,
-    stacked,
-    stacked_panel,
-    tooltip,
-)
+from diskproof.report.charts import labels, parts
+from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR, Encoding, encode
 from diskproof.report.compose import cut_words as said
 from diskproof.report.compose import safety_words
@@ -107,7 +91,7 @@ def speed_against_loss(analysis: Analysis) -> Figure | None:
         f"still lose some (one-sided 95% bound). Upright bars: {confidence(analysis)} intervals."
     )
     title = "Speed against loss"
-    return Figure("speed-loss", title, caption, tuple(panels), keys(encoding, panels, with_shapes=True))
+    return Figure("speed-loss", title, caption, tuple(panels), parts.keys(encoding, panels, with_shapes=True))
 
 
 def _speed_panel(
@@ -127,17 +111,19 @@ def _speed_panel(
         scale=alt.Scale(domain=[0, max(tops) * 1.1], nice=False),
         axis=alt.Axis(format=",.3~r", tickCount=5),
     )
-    of_cells = alt.Chart().transform_filter("datum.kind == 'point'").encode(color=colour(encoding))
+    of_cells = alt.Chart().transform_filter("datum.kind == 'point'").encode(color=parts.colour(encoding))
     spans = of_cells.mark_rule(strokeWidth=2, opacity=0.45).encode(
         x=_lost_axis("median:Q", most, ""), x2="lost:Q", y=y
     )
-    marks = of_cells.encode(x=x, y=y, tooltip=tooltip("figure"), **shape(encoding))
-    lost = points(marks.transform_filter("datum.lost > 0"), size=70)
+    marks = of_cells.encode(x=x, y=y, tooltip=parts.tooltip("figure"), **parts.shape(encoding))
+    lost = parts.points(marks.transform_filter("datum.lost > 0"), size=70)
     none = marks.transform_filter("datum.lost == 0").mark_point(size=70, filled=False, strokeWidth=2)
-    notes = placed(alt.Chart().transform_filter("datum.kind == 'note'").encode(x=x, y=y), "note")
-    bars = intervals(of_cells.encode(x=x), "transactions/s")
-    spec = layered(spans, bars, lost, none, notes, height_px=HEIGHT_PX)
-    return Panel(title, described(f"{title}: speed against loss", cells, "figure"), spec, rows, len(cells))
+    notes = parts.placed(alt.Chart().transform_filter("datum.kind == 'note'").encode(x=x, y=y), "note")
+    bars = parts.intervals(of_cells.encode(x=x), "transactions/s")
+    spec = parts.layered(spans, bars, lost, none, notes, height_px=HEIGHT_PX)
+    return Panel(
+        title, parts.described(f"{title}: speed against loss", cells, "figure"), spec, rows, len(cells)
+    )
 
 
 def _speed_point(safety: Safety, answer: CutAnswer, speed: SpeedBeside, encoding: Encoding) -> Row:
@@ -206,7 +192,7 @@ def losses(analysis: Analysis) -> Figure | None:
         "The bar marks the median."
     )
     title = "What each cut took"
-    return Figure("losses", title, caption, tuple(panels), keys(encoding, panels))
+    return Figure("losses", title, caption, tuple(panels), parts.keys(encoding, panels))
 
 
 def _losses_panel(
@@ -214,8 +200,10 @@ def _losses_panel(
 ) -> Panel:
     rows = [row for answer in answers for row in _loss_rows(safety, answer, encoding)]
     most_cuts = max(row.get("cuts", 0) for row in rows)
-    x = _lost_axis("lost:Q", most, "acknowledged transactions lost", scrolled=len(answers) > MOST_CELLS_SHOWN)
-    base = stacked().encode(color=colour(encoding))
+    x = _lost_axis(
+        "lost:Q", most, "acknowledged transactions lost", scrolled=len(answers) > parts.MOST_CELLS_SHOWN
+    )
+    base = parts.stacked().encode(color=parts.colour(encoding))
     cuts = (
         base.transform_filter("isValid(datum.cuts)")
         .mark_circle(opacity=0.55, yOffset=8)
@@ -224,16 +212,16 @@ def _losses_panel(
             size=alt.Size(
                 "cuts:Q", scale=alt.Scale(type="sqrt", domain=[1, max(most_cuts, 2)], range=[40, 200])
             ),
-            tooltip=tooltip("figure"),
+            tooltip=parts.tooltip("figure"),
         )
     )
     medians = (
         base.transform_filter("isValid(datum.median)")
         .mark_tick(thickness=3, size=15, yOffset=8)
-        .encode(x=_lost_axis("median:Q", most, "", scrolled=len(answers) > MOST_CELLS_SHOWN))
+        .encode(x=_lost_axis("median:Q", most, "", scrolled=len(answers) > parts.MOST_CELLS_SHOWN))
     )
     told = [row for row in rows if "median" in row]
-    panel = stacked_panel(title, described(title, told, "figure"), rows, cuts, medians)
+    panel = parts.stacked_panel(title, parts.described(title, told, "figure"), rows, cuts, medians)
     return Panel(panel.title, panel.description, panel.spec, rows, len(rows), tall=panel.tall)
 
 
@@ -276,25 +264,27 @@ def worst_cuts(analysis: Analysis) -> Figure | None:
     earliest = min(row["at_s"] for row in rows)
     domain = alt.Scale(domain=[earliest * (1 + ROOM), -earliest * ROOM], nice=False)
     x = alt.X("at_s:Q", title="seconds, the cut at 0", scale=domain, axis=alt.Axis(tickCount=6, format="~g"))
-    base = stacked()
+    base = parts.stacked()
     window = (
         base.transform_filter("isValid(datum.until_s)")
         .mark_bar(size=9, opacity=0.3, yOffset=8, color=MOMENTS["lost"][2])
-        .encode(x=x, x2="until_s:Q", tooltip=tooltip("figure"))
+        .encode(x=x, x2="until_s:Q", tooltip=parts.tooltip("figure"))
     )
     cut = (
         base.transform_filter("isValid(datum.until_s)")
         .mark_tick(thickness=3, size=20, yOffset=8, color="#8A8A8A")
         .encode(x=alt.X("cut_s:Q", title="", scale=domain))
     )
-    moments = points(base.transform_filter("isValid(datum.kind)"), size=70, yOffset=8).encode(
+    moments = parts.points(base.transform_filter("isValid(datum.kind)"), size=70, yOffset=8).encode(
         x=x,
-        shape=shapes("kind", {what: sign for what, sign, _ in MOMENTS.values()}),
-        color=colours("kind", {what: ink for what, _, ink in MOMENTS.values()}),
-        tooltip=tooltip("figure"),
+        shape=parts.shapes("kind", {what: sign for what, sign, _ in MOMENTS.values()}),
+        color=parts.colours("kind", {what: ink for what, _, ink in MOMENTS.values()}),
+        tooltip=parts.tooltip("figure"),
     )
     told = [row for row in rows if "until_s" in row]
-    panel = stacked_panel("", described("The worst cuts in time", told, "figure"), rows, window, cut, moments)
+    panel = parts.stacked_panel(
+        "", parts.described("The worst cuts in time", told, "figure"), rows, window, cut, moments
+    )
     caption = (
         "The cut with most transactions lost of each cell and way to die, the worst first. The band is the "
         "window of loss: from the first lost acknowledgement to the last; the upright line is the cut."

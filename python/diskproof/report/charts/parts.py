@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
@@ -141,6 +142,13 @@ def intervals(base: alt.Chart, y: str = "") -> alt.Chart:
     return chart
 
 
+def level_intervals(base: alt.Chart, scale: alt.Scale, **options: Any) -> alt.Chart:  # noqa: ANN401
+    """Draw level intervals below the names of stacked rows, for the rows that have one."""
+    bounded = base.transform_filter("isValid(datum.low)").mark_rule(yOffset=8, **options)
+    chart: alt.Chart = bounded.encode(x=alt.X("low:Q", title="", scale=scale), x2="high:Q")
+    return chart
+
+
 def placed(base: alt.Chart, text: str) -> alt.Chart:
     """Write texts at the places that `labels.place` chose."""
     align, dx, dy = (alt.expr(f"datum.{name}") for name in ("align", "dx", "dy"))
@@ -182,25 +190,36 @@ def is_wide(figures: Sequence[float]) -> bool:
     return min(figures) > 0 and max(figures) / min(figures) >= LOG_SPAN
 
 
-def scale(figures: Sequence[float]) -> alt.Scale:
-    """Return a scale for figures that are not negative: logarithmic if they span much, else from zero."""
-    if is_wide(figures):
-        return alt.Scale(type="log", domain=list(_log_domain(figures)), nice=False)
-    return alt.Scale(type="linear", domain=[0, max(figures) * 1.06 or 1], nice=True)
+@dataclass(frozen=True)
+class Span:
+    """The scale of an axis, and where on it a figure lies."""
 
+    low: float
+    high: float
+    log: bool
 
-def axis(figures: Sequence[float]) -> alt.Axis:
-    """Return the axis that belongs to :func:`scale`, with few and round ticks."""
-    if is_wide(figures):
-        return alt.Axis(format=",.3~r", labelOverlap=True, values=log_ticks(*_log_domain(figures)))
-    return alt.Axis(format=",.3~r", labelOverlap=True, tickCount=5)
+    @classmethod
+    def of(cls, figures: Sequence[float]) -> "Span":
+        """Return a span of figures that are not negative: logarithmic if they span much, else from zero."""
+        if is_wide(figures):
+            return cls(min(figures) / 1.25, max(figures) * 1.25, log=True)
+        return cls(0.0, max(figures) * 1.1 or 1.0, log=False)
 
+    def share(self, figure: float) -> float:
+        """Return how far along a figure above 0 lies, from 0 to 1."""
+        if self.log:
+            return math.log(figure / self.low) / math.log(self.high / self.low)
+        return figure / self.high
 
-def axis_of_rows(figures: Sequence[float], rows: Sequence[Row]) -> alt.Axis:
-    """Return the axis of stacked rows: above them if there are so many that they scroll."""
-    drawn = axis(figures)
-    drawn["orient"] = orient(rows)
-    return drawn
+    @property
+    def scale(self) -> alt.Scale:
+        """The scale as Vega-Lite takes it."""
+        return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False)
+
+    def axis(self, **options: Any) -> alt.Axis:  # noqa: ANN401 - as Altair has them
+        """Return the axis that belongs to the scale, with few and round ticks."""
+        ticks = {"values": log_ticks(self.low, self.high)} if self.log else {"tickCount": 5}
+        return alt.Axis(format=",.3~r", labelOverlap=True, **ticks, **options)
 
 
 def orient(rows: Sequence[Row]) -> Literal["top", "bottom"]:
@@ -218,10 +237,6 @@ def log_ticks(low: float, high: float) -> list[float]:
 def within(figure: float | None, domain: tuple[float, float]) -> float | None:
     """Return a figure, cut off at the ends of a domain."""
     return None if figure is None else min(max(figure, domain[0]), domain[1])
-
-
-def _log_domain(figures: Sequence[float]) -> tuple[float, float]:
-    return min(figures) / 1.25, max(figures) * 1.25
 
 
 # ---------------------------------------------------------------- words

@@ -1,32 +1,15 @@
 """The picture of speed against price: what a buyer can have, and what nothing cheaper beats."""
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import cycle, pairwise
 
 import altair as alt
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.prices.shapes import CellPrice, Prices
-from diskproof.report.charts import labels
-from diskproof.report.charts.parts import (
-    Row,
-    Spec,
-    colour,
-    dash,
-    described,
-    intervals,
-    is_wide,
-    keys,
-    layered,
-    log_ticks,
-    panel_title,
-    placed,
-    points,
-    shape,
-    tooltip,
-)
+from diskproof.report.charts import labels, parts
+from diskproof.report.charts.parts import Row, Spec
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES, Encoding, encode
 from diskproof.report.compose import money
 from diskproof.report.compose.verdict_words import BARE_FILES, cell_words
@@ -100,7 +83,7 @@ def speed_against_price(analysis: Analysis) -> Figure | None:
         "Speed against price",
         caption,
         panels,
-        keys(price_legend(analysis), panels, with_shapes=True),
+        parts.keys(price_legend(analysis), panels, with_shapes=True),
     )
 
 
@@ -119,38 +102,6 @@ def _caption(analysis: Analysis, prices: Prices) -> str:
 # ---------------------------------------------------------------- a panel
 
 
-@dataclass(frozen=True)
-class _Span:
-    """A scale with ends of its own, so that where a figure lies is known before it is drawn."""
-
-    low: float
-    high: float
-    log: bool
-
-    @classmethod
-    def of(cls, figures: Sequence[float]) -> "_Span":
-        """Return the span of figures above 0: logarithmic by the rule of all charts, else from zero."""
-        if is_wide(figures):
-            return cls(min(figures) / 1.5, max(figures) * 1.5, log=True)
-        return cls(0.0, max(figures) * 1.15, log=False)
-
-    def share(self, figure: float) -> float:
-        """Return how far along a figure lies, from 0 to 1."""
-        if self.log:
-            return math.log(figure / self.low) / math.log(self.high / self.low)
-        return figure / self.high
-
-    @property
-    def scale(self) -> alt.Scale:
-        return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False)
-
-    @property
-    def axis(self) -> alt.Axis:
-        if self.log:
-            return alt.Axis(format=",.3~r", labelOverlap=True, values=log_ticks(self.low, self.high))
-        return alt.Axis(format=",.3~r", labelOverlap=True, tickCount=5)
-
-
 def _panel(
     analysis: Analysis,
     prices: Prices,
@@ -158,15 +109,15 @@ def _panel(
     levels: tuple[str, ...],
     cells: Sequence[CellPrice],
 ) -> Panel:
-    across = _Span.of([one.amount for one in cells])
-    up = _Span.of([end for one in cells for end in _ends(one)])
+    across = parts.Span.of([one.amount for one in cells])
+    up = parts.Span.of([end for one in cells for end in _ends(one)])
     points = [_point(analysis, prices, one, encoding) for one in cells]
     front = list(_front(cells, across.high))
     rows = [*points, *front, *_names(cells, front, encoding, across, up)]
     unit = UNITS[cells[0].metric]
     spec = _spec(encoding, across, up, (money.priced(prices), unit))
-    title = panel_title(encoding, levels)
-    return Panel(title, described(f"{unit} against price", points, "figure"), spec, rows, len(points))
+    title = parts.panel_title(encoding, levels)
+    return Panel(title, parts.described(f"{unit} against price", points, "figure"), spec, rows, len(points))
 
 
 def _point(analysis: Analysis, prices: Prices, one: CellPrice, encoding: Encoding) -> Row:
@@ -201,7 +152,7 @@ def _front(cells: Sequence[CellPrice], right: float) -> Iterator[Row]:
 
 
 def _names(
-    cells: Sequence[CellPrice], front: Sequence[Row], encoding: Encoding, across: _Span, up: _Span
+    cells: Sequence[CellPrice], front: Sequence[Row], encoding: Encoding, across: parts.Span, up: parts.Span
 ) -> Iterator[Row]:
     """Yield names that cover nothing: at a storage's fastest point, at each if colours repeat."""
 
@@ -234,19 +185,25 @@ def _ends(one: CellPrice) -> list[float]:
     return [end for end in (one.speed.estimate, one.speed.low, one.speed.high) if end is not None and end > 0]
 
 
-def _spec(encoding: Encoding, across: _Span, up: _Span, titles: tuple[str, str]) -> Spec:
-    x = alt.X("price:Q", title=f"price, {titles[0]}", scale=across.scale, axis=across.axis)
-    y = alt.Y("speed:Q", title=titles[1], scale=up.scale, axis=up.axis)
+def _spec(encoding: Encoding, across: parts.Span, up: parts.Span, titles: tuple[str, str]) -> Spec:
+    x = alt.X("price:Q", title=f"price, {titles[0]}", scale=across.scale, axis=across.axis())
+    y = alt.Y("speed:Q", title=titles[1], scale=up.scale, axis=up.axis())
     base = alt.Chart()
-    of_cells = base.transform_filter("datum.kind == 'point'").encode(x=x, color=colour(encoding, "storage"))
+    of_cells = base.transform_filter("datum.kind == 'point'").encode(
+        x=x, color=parts.colour(encoding, "storage")
+    )
     front = base.transform_filter("datum.kind == 'front'").mark_rule(strokeWidth=1.5, opacity=0.7)
-    front = front.encode(x=x, y=y, x2="price2:Q", y2="speed2:Q", **dash(encoding, "tuning"))
-    marks = points(of_cells, size=70).encode(y=y, tooltip=tooltip("figure"), **shape(encoding, "tuning"))
+    front = front.encode(x=x, y=y, x2="price2:Q", y2="speed2:Q", **parts.dash(encoding, "tuning"))
+    marks = parts.points(of_cells, size=70).encode(
+        y=y, tooltip=parts.tooltip("figure"), **parts.shape(encoding, "tuning")
+    )
     named = base.transform_filter("datum.kind == 'name'").encode(x=x, y=y)
     leaders = (
         named.transform_filter("isValid(datum.lead_dx)")
         .mark_rule(strokeWidth=0.8, x2Offset=alt.expr("datum.lead_dx"), y2Offset=alt.expr("datum.lead_dy"))
         .encode(x2="price:Q", y2="speed:Q")
     )
-    names = placed(named, "storage")
-    return layered(leaders, front, intervals(of_cells, titles[1]), marks, names, height_px=HEIGHT_PX)
+    names = parts.placed(named, "storage")
+    return parts.layered(
+        leaders, front, parts.intervals(of_cells, titles[1]), marks, names, height_px=HEIGHT_PX
+    )

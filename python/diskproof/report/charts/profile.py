@@ -5,21 +5,8 @@ from itertools import accumulate
 
 import altair as alt
 
-from diskproof.report.charts.parts import (
-    Row,
-    Spec,
-    axis,
-    colours,
-    dashes,
-    described,
-    doubling,
-    layered,
-    log_ticks,
-    points,
-    scale,
-    shapes,
-    tooltip,
-)
+from diskproof.report.charts import parts
+from diskproof.report.charts.parts import Row, Spec
 from diskproof.report.charts.style import COLOURS, DASHES, SHAPES
 from diskproof.report.compose.probes import PATTERNS, RANDOM, SEQUENTIAL, SYNCED
 from diskproof.report.document import Figure, Key, Panel
@@ -76,17 +63,20 @@ def _panel(
     if not rows:
         return None
     figures = [value for row in rows for value in (row["figure"], row["tail"] if tail else None) if value]
-    x = doubling("depth", [row["depth"] for row in rows], "queue depth")
-    y = alt.Y("figure:Q", title=unit, scale=scale(figures), axis=axis(figures))
-    base = alt.Chart().encode(x=x, y=y, color=colours("direction", DIRECTIONS))
-    dash = dashes("size", dict(zip(SIZES, DASHES, strict=False)))
+    x = parts.doubling("depth", [row["depth"] for row in rows], "queue depth")
+    span = parts.Span.of(figures)
+    y = alt.Y("figure:Q", title=unit, scale=span.scale, axis=span.axis())
+    base = alt.Chart().encode(x=x, y=y, color=parts.colours("direction", DIRECTIONS))
+    dash = parts.dashes("size", dict(zip(SIZES, DASHES, strict=False)))
     lines = base.mark_line(strokeWidth=2, opacity=0.8).encode(strokeDash=dash)
-    signs = shapes("size", dict(zip(SIZES, SHAPES, strict=False)))
-    marks = points(base).encode(shape=signs, tooltip=tooltip("shown"))
+    signs = parts.shapes("size", dict(zip(SIZES, SHAPES, strict=False)))
+    marks = parts.points(base).encode(shape=signs, tooltip=parts.tooltip("shown"))
     tails = base.transform_filter("isValid(datum.tail)").mark_rule(strokeWidth=2, opacity=0.35)
     layers = [tails.encode(y2="tail:Q")] if tail else []
-    spec = layered(*layers, lines, marks, height_px=PANEL_HEIGHT_PX)
-    return Panel(name, described(f"{name}, {unit} by queue depth", rows, "shown"), spec, rows, len(rows))
+    spec = parts.layered(*layers, lines, marks, height_px=PANEL_HEIGHT_PX)
+    return Panel(
+        name, parts.described(f"{name}, {unit} by queue depth", rows, "shown"), spec, rows, len(rows)
+    )
 
 
 def _row(profile: Profile, cell: ProfileCell, figure: Callable[[Stream], float], unit: str) -> Row:
@@ -147,13 +137,8 @@ def flushes(profile: Profile) -> Figure | None:
 
 def _steps(rows: Sequence[Row], inks: dict[str, str]) -> Spec:
     times = [row["ms"] for row in rows]
-    low, high = min(times) / 1.25, max(times) * 1.25
-    x = alt.X(
-        "ms:Q",
-        title="milliseconds",
-        scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(format=",.3~r", labelOverlap=True, values=log_ticks(low, high)),
-    )
+    span = parts.Span(min(times) / 1.25, max(times) * 1.25, log=True)
+    x = alt.X("ms:Q", title="milliseconds", scale=span.scale, axis=span.axis())
     y = alt.Y(
         "share:Q",
         title="share of flushes",
@@ -166,7 +151,7 @@ def _steps(rows: Sequence[Row], inks: dict[str, str]) -> Spec:
         .encode(
             x=x,
             y=y,
-            color=colours("name", inks),
+            color=parts.colours("name", inks),
             tooltip=[
                 alt.Tooltip("name:N", title="cell"),
                 alt.Tooltip("ms:Q", title="ms", format=",.3~r"),
@@ -174,7 +159,7 @@ def _steps(rows: Sequence[Row], inks: dict[str, str]) -> Spec:
             ],
         )
     )
-    return layered(lines, height_px=PANEL_HEIGHT_PX)
+    return parts.layered(lines, height_px=PANEL_HEIGHT_PX)
 
 
 def _curve(stream: Stream) -> list[tuple[float, float]]:

@@ -6,20 +6,8 @@ import altair as alt
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.published.shapes import BesideFigure, BesideRatio, Mark
-from diskproof.report.charts.parts import (
-    Row,
-    colour,
-    colours,
-    described,
-    keys,
-    orient,
-    points,
-    row_names,
-    stacked,
-    stacked_panel,
-    tooltip,
-    within,
-)
+from diskproof.report.charts import parts
+from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR, encode
 from diskproof.report.compose.beside import Group, groups
 from diskproof.report.compose.verdict_words import subject
@@ -107,8 +95,8 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
             "name": _name(group, row, rows),
             "published": row.published.ratio,
             "measured": _of(row).estimate,
-            "low": within(_of(row).low, scale),
-            "high": within(_of(row).high, scale),
+            "low": parts.within(_of(row).low, scale),
+            "high": parts.within(_of(row).high, scale),
             "fate": FATES[row.mark],
             "first": index == 0,
             "shown": f"published {number(row.published.ratio)}, measured "
@@ -116,10 +104,10 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
         }
         for index, row in enumerate(rows)
     ]
-    axis = alt.Axis(values=ticks(*scale), format="~g", labelOverlap=True, orient=orient(data))
+    axis = alt.Axis(values=ticks(*scale), format="~g", labelOverlap=True, orient=parts.orient(data))
     x_scale = alt.Scale(type="log", domain=list(scale), nice=False)
-    fate = colours("fate", COLOUR_OF_FATE)
-    base = stacked().encode(x=alt.X("published:Q", title="ratio of speeds", scale=x_scale, axis=axis))
+    fate = parts.colours("fate", COLOUR_OF_FATE)
+    base = parts.stacked().encode(x=alt.X("published:Q", title="ratio of speeds", scale=x_scale, axis=axis))
     one = (
         alt.Chart()
         .transform_filter("datum.first")
@@ -127,17 +115,16 @@ def _ratio_panel(group: Group, rows: Sequence[BesideRatio], scale: tuple[float, 
         .encode(x=alt.datum(1))
     )
     way = base.mark_rule(strokeWidth=1.5, strokeDash=[2, 2], opacity=0.6, yOffset=8).encode(x2="measured:Q")
-    bounded = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=4, opacity=0.45, yOffset=8)
-    intervals = bounded.encode(x=alt.X("low:Q", scale=x_scale), x2="high:Q", color=fate)
+    intervals = parts.level_intervals(base.encode(color=fate), x_scale, strokeWidth=4, opacity=0.45)
     hollow = base.mark_point(size=70, filled=False, strokeWidth=2, opacity=1, yOffset=8).encode(
-        color=fate, tooltip=tooltip("shown")
+        color=fate, tooltip=parts.tooltip("shown")
     )
-    solid = points(base, size=70, yOffset=8).encode(
-        x=alt.X("measured:Q", scale=x_scale), color=fate, tooltip=tooltip("shown")
+    solid = parts.points(base, size=70, yOffset=8).encode(
+        x=alt.X("measured:Q", scale=x_scale), color=fate, tooltip=parts.tooltip("shown")
     )
     title = f"Published and measured ratios of {group.title}"
-    return stacked_panel(
-        group.title, described(title, data, "shown"), data, one, way, intervals, hollow, solid
+    return parts.stacked_panel(
+        group.title, parts.described(title, data, "shown"), data, one, way, intervals, hollow, solid
     )
 
 
@@ -166,7 +153,7 @@ def seconds(analysis: Analysis) -> Figure | None:
         "scale, because other machines and other sizes take other times: compare the proportions."
     )
     encoding = encode(analysis.plan.cells)
-    colours = keys(encoding, panels) if encoding.colour == "storage" else ()
+    colours = parts.keys(encoding, panels) if encoding.colour == "storage" else ()
     return Figure("published-seconds", "Seconds as published and as measured", caption, panels, colours)
 
 
@@ -210,10 +197,10 @@ def _seconds_panel(analysis: Analysis, title: str, rows: Sequence[BesideFigure])
     domain = alt.Scale(domain=[0, 1.45], nice=False)
     layers = []
     for field, offset_px, opacity in (("published", -1, 0.4), ("measured", 14, 1.0)):
-        base = stacked().encode(x=alt.X(f"{field}:Q", scale=domain, axis=None))
+        base = parts.stacked().encode(x=alt.X(f"{field}:Q", scale=domain, axis=None))
         layers.append(
             base.mark_bar(size=11, yOffset=offset_px, opacity=opacity, cornerRadiusEnd=2).encode(
-                color=colour(encoding), tooltip=tooltip("shown")
+                color=parts.colour(encoding), tooltip=parts.tooltip("shown")
             )
         )
         layers.append(
@@ -221,5 +208,5 @@ def _seconds_panel(analysis: Analysis, title: str, rows: Sequence[BesideFigure])
                 text=f"of_{field}:N"
             )
         )
-    told = described(title, data, "shown")
-    return stacked_panel(title, told, data, *layers, row_px=BARS_HEIGHT_PX, names=row_names(-16))
+    told = parts.described(title, data, "shown")
+    return parts.stacked_panel(title, told, data, *layers, row_px=BARS_HEIGHT_PX, names=parts.row_names(-16))

@@ -6,16 +6,8 @@ import altair as alt
 
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import CellLimit, Split
-from diskproof.report.charts.parts import (
-    MOST_CELLS_SHOWN,
-    Row,
-    colours,
-    described,
-    is_wide,
-    stacked,
-    stacked_panel,
-    tooltip,
-)
+from diskproof.report.charts import parts
+from diskproof.report.charts.parts import Row
 from diskproof.report.charts.style import COLOURS, INVALID_COLOUR
 from diskproof.report.compose import limits_words as said
 from diskproof.report.document import Figure, Key
@@ -42,14 +34,14 @@ def time_split(analysis: Analysis) -> Figure | None:
     cells = [one for one in analysis.limits.cells if one.split] if analysis.limits else []
     if not cells:
         return None
-    shares = is_wide([one.split.latency_us for one in cells if one.split])
+    shares = parts.is_wide([one.split.latency_us for one in cells if one.split])
     rows = [row for one in cells for row in _rows(analysis, one, shares=shares)]
     present = [name for name in COLOUR_OF_PART if any(row["part"] == name for row in rows)]
     axis = alt.Axis(
         format=".0%" if shares else ",.3~r",
         labelOverlap=True,
         tickCount=5,
-        orient="top" if len(cells) > MOST_CELLS_SHOWN else "bottom",
+        orient="top" if len(cells) > parts.MOST_CELLS_SHOWN else "bottom",
     )
     end = max(row["until"] for row in rows) * ROOM
     x = alt.X(
@@ -60,16 +52,18 @@ def time_split(analysis: Analysis) -> Figure | None:
     )
     present_colours = {name: COLOUR_OF_PART[name] for name in present}
     bars = (
-        stacked()
+        parts.stacked()
         .mark_bar(size=13, yOffset=9, opacity=1)
         .encode(
             x=x,
             x2="until:Q",
-            color=colours("part", present_colours),
-            tooltip=tooltip("shown"),
+            color=parts.colours("part", present_colours),
+            tooltip=parts.tooltip("shown"),
         )
     )
-    panel = stacked_panel("", described(said.split_title(analysis), _told(rows), "split"), rows, bars)
+    panel = parts.stacked_panel(
+        "", parts.described(said.split_title(analysis), _told(rows), "split"), rows, bars
+    )
     keys = tuple(Key(name, colour=ink) for name, ink in present_colours.items())
     return Figure("split", said.split_title(analysis), _caption(cells, shares=shares), (panel,), keys)
 

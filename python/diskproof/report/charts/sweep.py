@@ -8,19 +8,8 @@ import numpy as np
 
 from diskproof.analysis.answers import Analysis, CellAnswer
 from diskproof.analysis.limits.records import Sweep
-from diskproof.report.charts.parts import (
-    Row,
-    Spec,
-    dashes,
-    described,
-    doubling,
-    intervals,
-    layered,
-    log_ticks,
-    points,
-    tooltip,
-    within,
-)
+from diskproof.report.charts import parts
+from diskproof.report.charts.parts import Row, Spec
 from diskproof.report.charts.style import INVALID_COLOUR, encode
 from diskproof.report.compose import limits_words as said
 from diskproof.report.compose.verdict_words import clients
@@ -114,14 +103,14 @@ def _domain(drawn: Sequence[tuple[Sweep, Sequence[Row]]]) -> tuple[float, float]
 
 def _panel(analysis: Analysis, sweep: Sweep, points: Sequence[Row], domain: tuple[float, float]) -> Panel:
     fewest, most = min(sweep.clients), max(sweep.clients)
-    cut = [{**row, **{end: within(row[end], domain) for end in ("low", "high")}} for row in points]
+    cut = [{**row, **{end: parts.within(row[end], domain) for end in ("low", "high")}} for row in points]
     rows = [*cut, *_lines(sweep, fewest / 1.2, most * 1.2, domain), *_notes(sweep, fewest, most, domain)]
     encoding = encode(analysis.plan.cells)
     colour = encoding.colours[analysis.plan.cell(sweep.cells[0]).level(encoding.colour)]
     name = said.sweep_name(analysis, sweep)
     return Panel(
         name,
-        described(f"Throughput by clients of {name}", points, "shown"),
+        parts.described(f"Throughput by clients of {name}", points, "shown"),
         _spec(sweep, _unit(analysis, sweep), colour, domain),
         rows,
         len(points),
@@ -174,15 +163,15 @@ def _notes(sweep: Sweep, fewest: float, most: float, domain: tuple[float, float]
 
 
 def _spec(sweep: Sweep, unit: str, colour: str, domain: tuple[float, float]) -> Spec:
-    ticks = log_ticks(*domain)
+    ticks = parts.log_ticks(*domain)
     axis = alt.Axis(format=",.3~r", labelOverlap=True, values=ticks if len(ticks) > 1 else alt.Undefined)
-    x = doubling("clients", sweep.clients, "clients")
+    x = parts.doubling("clients", sweep.clients, "clients")
     y = alt.Y("speed:Q", title=unit, scale=alt.Scale(type="log", domain=list(domain), nice=False), axis=axis)
     base = alt.Chart().encode(x=x)
     lines = (
         base.transform_filter(alt.FieldOneOfPredicate(field="kind", oneOf=list(DASHES)))
         .mark_line(strokeWidth=1.6, color=INVALID_COLOUR)
-        .encode(y=y, strokeDash=dashes("kind", DASHES))
+        .encode(y=y, strokeDash=parts.dashes("kind", DASHES))
     )
     knee = base.transform_filter("datum.kind == 'knee'")
     upright = knee.mark_rule(strokeWidth=1, color=INVALID_COLOUR, opacity=0.7)
@@ -194,7 +183,7 @@ def _spec(sweep: Sweep, unit: str, colour: str, domain: tuple[float, float]) -> 
         .encode(y=y, text="note:N")
     )
     measured = base.transform_filter("datum.kind == 'measured'").encode(color=alt.value(colour))
-    marks = points(measured).encode(y=y, tooltip=tooltip("shown", "clients"))
-    return layered(
-        lines, upright, intervals(measured, unit), marks, knee_note, bound_note, height_px=HEIGHT_PX
+    marks = parts.points(measured).encode(y=y, tooltip=parts.tooltip("shown", "clients"))
+    return parts.layered(
+        lines, upright, parts.intervals(measured, unit), marks, knee_note, bound_note, height_px=HEIGHT_PX
     )
