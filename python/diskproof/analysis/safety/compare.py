@@ -1,6 +1,6 @@
 """The cuts of two runs side by side: what suffers more often, what less, and what cannot be compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison, LossOutcome, Safety
@@ -35,46 +35,41 @@ def compare_cuts(
     ]
 
 
+MUST_EQUAL: tuple[tuple[str, Callable[[CrashPlan, CutAnswer], Item]], ...] = (
+    ("{a} in the first run, {b} in the second", lambda plan, _: counted(plan.accounts, "account")),
+    (
+        "{a:,.0f} bytes of filler in each row in the first run, {b:,.0f} in the second",
+        lambda plan, _: Quantity(value=plan.filler_bytes),
+    ),
+    (
+        "cuts fell {a} after the first answer in the first run, {b} in the second",
+        lambda plan, _: Range(low=plan.cut_after_s, high=plan.cut_before_s, unit="s"),
+    ),
+    ("{a} in the first run, {b} in the second", lambda _, answer: counted(answer.cell.clients, "client")),
+    (
+        "the server's memory is {a} in the first run, {b} in the second",
+        lambda _, answer: bytes_(answer.cell.memory_bytes),
+    ),
+)
+"""What two runs must have alike for their cuts to be compared, and what is said if they have not."""
+
+
 def _reasons(first: CrashPlan, second: CrashPlan, one: CutAnswer, two: CutAnswer) -> Iterator[Message]:
     if one.way == "power" and first.keep != second.keep:
-        yield _differing(
+        yield say(
             "the writes that a power cut kept differ: {a} in the first run, {b} in the second",
-            first.keep,
-            second.keep,
+            a=first.keep,
+            b=second.keep,
         )
     if one.way == "power" and first.unreadable != second.unreadable:
         yield say("cuts made sectors unreadable in one of the runs, not in the other")
-    if first.accounts != second.accounts:
-        accounts = (counted(plan.accounts, "account") for plan in (first, second))
-        yield _differing("{a} in the first run, {b} in the second", *accounts)
-    if first.filler_bytes != second.filler_bytes:
-        yield _differing(
-            "{a:,.0f} bytes of filler in each row in the first run, {b:,.0f} in the second",
-            Quantity(value=first.filler_bytes),
-            Quantity(value=second.filler_bytes),
-        )
-    moments = [(plan.cut_after_s, plan.cut_before_s) for plan in (first, second)]
-    if moments[0] != moments[1]:
-        yield _differing(
-            "cuts fell {a} after the first answer in the first run, {b} in the second",
-            *(Range(low=after, high=before, unit="s") for after, before in moments),
-        )
-    if one.cell.clients != two.cell.clients:
-        clients = (counted(answer.cell.clients, "client") for answer in (one, two))
-        yield _differing("{a} in the first run, {b} in the second", *clients)
-    if one.cell.memory_bytes != two.cell.memory_bytes:
-        yield _differing(
-            "the server's memory is {a} in the first run, {b} in the second",
-            bytes_(one.cell.memory_bytes),
-            bytes_(two.cell.memory_bytes),
-        )
+    for form, fact in MUST_EQUAL:
+        a, b = fact(first, one), fact(second, two)
+        if a != b:
+            yield say(form, a=a, b=b)
     for run, answer in (("first", one), ("second", two)):
         if not answer.telling:
             yield say("no cut of the {run} run proves anything", run=run)
-
-
-def _differing(form: str, a: Item, b: Item) -> Message:
-    return say(form, a=a, b=b)
 
 
 @dataclass(frozen=True)
