@@ -354,20 +354,17 @@ def _missing_mounter() -> str | None:
 
 
 def _options(wanted: Wanted) -> list[str]:
-    options = ["--seed", str(wanted.seed), "--timing", "on" if wanted.timing else "off", *wanted.options]
-    if wanted.size_bytes is not None:
-        options += ["--size", str(wanted.size_bytes)]
-    if wanted.path_us is not None:
-        options += ["--path-us", str(wanted.path_us)]
-    if wanted.memory_limit_bytes is not None:
-        options += ["--memory-limit", str(wanted.memory_limit_bytes)]
-    if wanted.flushes is not None:
-        options += ["--flushes", wanted.flushes]
-    if wanted.power_loss is not None:
-        options += ["--power-loss", wanted.power_loss]
-    if wanted.below_floor:
-        options.append("--below-floor")
-    return options
+    values = {
+        "seed": wanted.seed,
+        "timing": "on" if wanted.timing else "off",
+        "size": wanted.size_bytes,
+        "path-us": wanted.path_us,
+        "memory-limit": wanted.memory_limit_bytes,
+        "flushes": wanted.flushes,
+        "power-loss": wanted.power_loss,
+    }
+    given = [(f"--{name}", str(value)) for name, value in values.items() if value is not None]
+    return [*chain(*given), *(["--below-floor"] if wanted.below_floor else []), *wanted.options]
 
 
 @cache

@@ -12,6 +12,8 @@ from diskproof.study.pools import MIB, Pool, check_named_twice
 
 FileSystem = Literal["ext4", "xfs", "btrfs"]
 
+DEFAULT_FILESYSTEM: FileSystem = "ext4"
+
 PlaceKind = Literal["directory", "ram", "virtual", "composed", "block", "zpool", "command"]
 """The kinds of place; each is the key that names it."""
 
@@ -198,6 +200,11 @@ class PlaceChoice(PlaceKeys):
     def key(self) -> str:
         """Equal for two choices that are the same place."""
         return self.model_dump_json(exclude_defaults=True)
+
+    @property
+    def made_filesystem(self) -> FileSystem:
+        """The file system that is made on a disk."""
+        return self.filesystem or DEFAULT_FILESYSTEM
 
     @property
     def in_memory(self) -> bool:

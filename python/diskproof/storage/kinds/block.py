@@ -6,20 +6,17 @@ from pathlib import Path
 from diskproof.storage.disks import check_disk, device_bytes, take
 from diskproof.storage.filesystem import check_maker, check_size, make_filesystem, mount, unmount
 from diskproof.storage.kinds.base import PlainPlace, StorageError, unused
-from diskproof.study.places import FileSystem, PlaceChoice
+from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
 from diskproof.system.own_folder import OwnFolder
-
-DEFAULT_FILESYSTEM: FileSystem = "ext4"
 
 
 def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse a device that must not or cannot be formatted."""
     device = _device(choice)
     check_disk(f"storage `{name}`", device, overwrite=choice.overwrite)
-    filesystem = choice.filesystem or DEFAULT_FILESYSTEM
-    check_maker(name, filesystem)
-    check_size(name, filesystem, device_bytes(device), need_bytes)
+    check_maker(name, choice.made_filesystem)
+    check_size(name, choice.made_filesystem, device_bytes(device), need_bytes)
 
 
 def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
@@ -30,7 +27,7 @@ def prepare(choice: PlaceChoice, journal: Journal) -> "BlockPlace":
     """
     device = _device(choice)
     take("after a second look", {device: choice.overwrite})  # time has passed
-    make_filesystem(device, choice.filesystem or DEFAULT_FILESYSTEM, blank=False)
+    make_filesystem(device, choice.made_filesystem, blank=False)
     mount_point = journal.directory(unused(Path("/tmp") / f"diskproof-{journal.mark}-block"))  # noqa: S108
     mount(device, mount_point, choice.mount_options, journal)
     return BlockPlace(OwnFolder.make(mount_point / "roles", journal.mark), device)

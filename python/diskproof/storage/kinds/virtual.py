@@ -31,11 +31,9 @@ from diskproof.storage.virtual import (
     attach_directory,
     missing_means,
 )
-from diskproof.study.places import FileSystem, PlaceChoice
+from diskproof.study.places import PlaceChoice
 from diskproof.system.journal import Journal
 from diskproof.wording import numbers
-
-DEFAULT_FILESYSTEM: FileSystem = "ext4"
 
 EMPTY = "empty"
 """Snapshot of the disk with nothing but its new file system."""
@@ -45,11 +43,10 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
     """Refuse a disk that is not known, cannot be served here, or is too small."""
     if lacking := missing_means(block=not as_directory()):
         raise StorageError(f"storage `{name}`: no virtual disk can be attached here: {lacking}")
-    filesystem = choice.filesystem or DEFAULT_FILESYSTEM
     if as_directory():
         _check_directory_keys(name, choice)
     else:
-        check_maker(name, filesystem)
+        check_maker(name, choice.made_filesystem)
     capacity = _capacity_bytes(name, choice)
     size = int(choice.size or capacity)
     if size > capacity:
@@ -57,7 +54,7 @@ def check(name: str, choice: PlaceChoice, need_bytes: int) -> None:
             f"storage `{name}`: `{choice.virtual}` holds {numbers.size(capacity)}, "
             f"not {numbers.size(size)}; lower `size` or leave it out"
         )
-    check_size(name, filesystem, size, need_bytes)
+    check_size(name, choice.made_filesystem, size, need_bytes)
 
 
 def as_directory() -> bool:
@@ -93,7 +90,25 @@ def prepare(
     return VirtualPlace(attached, choice, journal)
 
 
-class VirtualPlace(Prepared):
+class _VirtualDiskPlace(Prepared):
+    """A virtual disk, which keeps data sets as snapshots of itself."""
+
+    def __init__(self, folder: Path, served: ServedDisk) -> None:
+        super().__init__("virtual", folder)
+        self.disks = (served,)
+        self._kept = {EMPTY}
+
+    @property
+    def virtual(self) -> VirtualFacts:
+        """The disk."""
+        return self.disks[0].facts
+
+    def keeps(self, name: str) -> bool:
+        """Tell whether something is kept under a name."""
+        return name in self._kept
+
+
+class VirtualPlace(_VirtualDiskPlace):
     """A mounted virtual disk.
 
     A loaded database is kept as a snapshot of the whole disk and put back in a moment, whatever its
@@ -102,25 +117,17 @@ class VirtualPlace(Prepared):
 
     def __init__(self, attached: VirtualDisk, choice: PlaceChoice, journal: Journal) -> None:
         """Make a file system on an attached disk."""
-        super().__init__("virtual", journal.directory(unused(Path(f"{attached.folder}-files"))))
-        self.disks = (attached,)
+        super().__init__(journal.directory(unused(Path(f"{attached.folder}-files"))), attached)
         self._disk = attached
         self._journal = journal
         self._mounted_from = attached.block
-        filesystem = choice.filesystem or DEFAULT_FILESYSTEM
-        self._mount_options = blank_options(filesystem, choice.mount_options)
-        self._kept = {EMPTY}
-        make_filesystem(attached.block, filesystem, blank=True)
+        self._mount_options = blank_options(choice.made_filesystem, choice.mount_options)
+        make_filesystem(attached.block, choice.made_filesystem, blank=True)
         # Once, so that what a file system does at its first mount is done.
         mount(attached.block, self.folder, self._mount_options, journal)
         self._leave()
         attached.snapshot(EMPTY)
         self._mount()
-
-    @property
-    def virtual(self) -> VirtualFacts:
-        """The disk."""
-        return self._disk.facts
 
     def fresh(self, roles: Iterable[Role]) -> None:
         """Go back to the empty file system, and make an empty directory for every role."""
@@ -140,10 +147,6 @@ class VirtualPlace(Prepared):
         self._disk.snapshot(name)
         self._kept.add(name)
         self._mount()
-
-    def keeps(self, name: str) -> bool:
-        """Tell whether something is kept under a name."""
-        return name in self._kept
 
     def put_back(self, name: str) -> bool:
         """Put back the disk as it was kept; False where nothing was under that name."""
@@ -204,21 +207,14 @@ class VirtualPlace(Prepared):
             self._mounted_from = self._disk.block
 
 
-class VirtualDirectory(Prepared):
+class VirtualDirectory(_VirtualDiskPlace):
     """A virtual disk as a directory: files on it, but no file system of the kernel's and no loop device."""
 
     def __init__(self, served: ServedDisk, mount: Path) -> None:
         """Keep the new disk as it is: empty."""
-        super().__init__("virtual", mount)
-        self.disks = (served,)
+        super().__init__(mount, served)
         self._disk = served
-        self._kept: set[str] = set()
         self.keep(EMPTY)
-
-    @property
-    def virtual(self) -> VirtualFacts:
-        """The disk."""
-        return self._disk.facts
 
     def clear(self, roles: Iterable[Role]) -> None:
         """Give up all that lies on the disk."""

@@ -116,7 +116,7 @@ class Load(OfLevels):
     @property
     def declared_engine(self) -> str | None:
         """Storage engine that the prepared tables must have; None if there are none or any will do."""
-        return None
+        return getattr(self, "engine", None) if self.prepares else None
 
     @property
     def job_engine(self) -> str | None:

@@ -69,8 +69,3 @@ class Conditions(Steady):
     def writes(self) -> bool:
         """Whether entries are appended."""
         return self.appends > 0
-
-    @property
-    def declared_engine(self) -> str | None:
-        """Storage engine that the tables must have."""
-        return self.engine

@@ -158,8 +158,3 @@ class Oltp(Steady):
     def writes(self) -> bool:
         """Whether the mix changes data."""
         return self.mix not in ("read-only", "point-select")
-
-    @property
-    def declared_engine(self) -> str | None:
-        """Storage engine that the tables must have."""
-        return self.engine
