@@ -226,12 +226,7 @@ class CutAttempt(Steps):
         if self.told is not None and self.finished:
             acknowledged = sum(one.at_us <= self.cut_us for one in self.told)
         return CutTrial(
-            id=self.planned.id,
-            cell=self.cell.id,
-            way=self.planned.way,
-            block=self.planned.block,
-            position=self.planned.position,
-            seed=self.planned.seed,
+            **self.planned.model_dump(),
             started_at=self.started_at,
             finished=self.finished,
             silent_because=self.silent_because,

@@ -41,7 +41,6 @@ class _Copy:
     line: int
     told: re.Match[str]
     arguments: dict[str, str]
-    records_in: tuple[int, int] | None
     records_out: tuple[int, int] | None
 
 
@@ -72,8 +71,7 @@ def _copies(text: Text) -> list[_Copy]:
         elif counted := _RECORDS.match(said):
             records.append((int(counted[1]), int(counted[2])))
         elif told := _summary(said):
-            both = records[-2:] if len(records) >= 2 else [None, None]
-            found.append(_Copy(line, told, arguments, both[0], both[1]))
+            found.append(_Copy(line, told, arguments, records[-1] if len(records) >= 2 else None))
             if records:
                 records, arguments = [], {}
     counted_ones = [copy for copy in found if copy.records_out]

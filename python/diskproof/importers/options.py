@@ -7,7 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from diskproof.importers.base import Format, Found, Text, check_number
 from diskproof.importers.numbers import broken
@@ -174,17 +174,7 @@ def _settings(text: Text, kind: str, found: list[_Option]) -> Settings:
         values={option.name: option.value for option in of_all},
         lines={option.name: option.line for option in of_all},
         loose=sorted({option.name for option in of_all if option.loose}),
-        of_series=[
-            SeriesOption(
-                series=option.series,
-                name=option.name,
-                value=option.value,
-                line=option.line,
-                loose=option.loose,
-            )
-            for option in found
-            if option.series is not None
-        ],
+        of_series=[SeriesOption(**asdict(option)) for option in found if option.series is not None],
         repeated=[name for name, count in times.items() if count > 1],
     )
 

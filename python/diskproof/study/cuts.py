@@ -14,6 +14,9 @@ from diskproof.study.crash import CrashChoice, OfCellsChoice
 from diskproof.study.model import Study
 from diskproof.study.storages import StorageChoice
 
+AS_DECLARED = {"cuts", "keep", "unreadable", "accounts", "filler_bytes", "cut_after_s", "cut_before_s"}
+"""What the plan has as the study declares it."""
+
 CUT_OVERHEAD_S = 4.0
 """Restore, start, recovery and verification of a small database, measured on a small machine."""
 
@@ -41,13 +44,7 @@ def plan_cuts(
     copied = _copied_bytes(study, crash, cells)
     return CrashPlan(
         cells=cells,
-        cuts=crash.cuts,
-        keep=crash.keep,
-        unreadable=crash.unreadable,
-        accounts=crash.accounts,
-        filler_bytes=crash.filler_bytes,
-        cut_after_s=crash.cut_after_s,
-        cut_before_s=crash.cut_before_s,
+        **crash.model_dump(include=AS_DECLARED),
         controls=[Control(**_of_cells(study, one)) for one in crash.controls],
         documented=[Documented(**_of_cells(study, one)) for one in crash.documented],
         trials=trials,

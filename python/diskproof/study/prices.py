@@ -39,12 +39,5 @@ class PriceChoice(Part):
 
     def record(self, device: str) -> Price:
         """Return the price of a device of this name."""
-        return Price(
-            device=device,
-            currency=self.currency,
-            amount=self.amount,
-            per=self.per,
-            size_bytes=int(self.size),
-            years=self.years,
-            source=self.source,
-        )
+        told = self.model_dump(exclude={"size"})
+        return Price(device=device, size_bytes=int(self.size), **told)
