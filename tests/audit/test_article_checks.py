@@ -286,11 +286,11 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
         with_stated(
             change(
                 make_article().stated[0],
-                counts=Counts(transactions=60_000, client_mean=6_000, client_stddev=300),
+                counts=Counts(transactions=60_000, client_mean=6_000, client_stddev=900),
             )
         ),
         "warning",
-        "300 / 6,000 = 5.0%; by chance they scatter by about 1 / sqrt(6,000) = 1.3%",
+        "900 / 6,000 = 15.0%; by chance they scatter by about 1 / sqrt(6,000) = 1.3%",
     ),
     (
         "printed-figures-agree",

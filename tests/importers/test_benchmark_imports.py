@@ -5,9 +5,11 @@ import pytest
 from diskproof.audit.commits import durable_commits
 from diskproof.audit.figures import rate_arithmetic
 from diskproof.audit.imported import evidence_of
+from diskproof.audit.intervals import stalls
 from diskproof.audit.load import errors, littles_law
 from diskproof.importers.base import ImportRefusedError
 from diskproof.results.imported import Beside, ImportedResult
+from diskproof.results.load import Latency
 from support.imported import make_option_file
 from support.samples import SAMPLES, found_in, results_in
 from support.trials import change
@@ -210,3 +212,16 @@ def test_benchbase_without_a_count_keeps_its_latencies() -> None:
     assert (one.load.transactions, one.load.derived) == (105072, ["transactions"])
     assert one.load.latency_us
     assert one.load.latency_us.mean == 567
+
+
+def test_benchbase_does_not_say_whether_a_rate_was_set() -> None:
+    (one,) = results_in("benchbase.json")
+    idle = change(one, load__clients=20)
+    assert littles_law.outcome(evidence_of(idle)).state == "cannot be told"
+    few = change(
+        one,
+        load__latency_us=Latency(count=22, mean=49e6, max=1046e6, percentiles={"95": 8e6}),
+    )
+    assert not stalls.outcome(evidence_of(few)).problems
+    many = change(one, load__latency_us=Latency(count=22_000, mean=49e6, max=1046e6, percentiles={"95": 8e6}))
+    assert stalls.outcome(evidence_of(many)).problems

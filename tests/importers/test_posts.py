@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from diskproof.analysis.analyse import analyse
+from diskproof.audit.check import Run
+from diskproof.audit.sweep import unequal_runs
 from diskproof.importers.assemble import assemble
 from diskproof.importers.read import read_file
 from diskproof.results.imported import ImportedResult
@@ -50,6 +52,34 @@ def test_outputs_below_one_another_are_repeats(tmp_path: Path) -> None:
 )
 def test_outputs_under_different_headings_are_no_repeats(tmp_path: Path, first: str, second: str) -> None:
     assert cells_of(tmp_path, first + output(500) + second + output(520)) == [1, 1]
+
+
+def test_a_heading_stands_outside_other_code_blocks(tmp_path: Path) -> None:
+    version = "```\nServer version: 5.5.31\n```\n\n```\n"
+    post = f"### MySQL\n\n{version}{output(500)}```\n### MariaDB\n\n{version}{output(520)}```\n"
+    assert cells_of(tmp_path, post) == [1, 1]
+
+
+def test_what_perf_prints_below_is_neither_heading_nor_statement(tmp_path: Path) -> None:
+    perf = "\n     600.138966613 seconds time elapsed\n\nstarting vacuum...end.\n"
+    assert cells_of(tmp_path, output(500) + perf + output(520)) == [2]
+    (one,) = (found for found in read_file(tmp_path / "post.txt") if "500" in str(found))
+    assert isinstance(one, ImportedResult)
+    assert not any("statement" in remark for remark in one.remarks)
+
+
+def test_a_warm_up_is_compared_with_nothing(tmp_path: Path) -> None:
+    post = f"=== WARMUP ===\n{output(500)}\n=== RUN 1 ===\n{output(520)}"
+    assert cells_of(tmp_path, post) == [1]
+
+
+def test_the_option_that_one_file_varies_confounds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "post.txt"
+    path.write_text(output(500) + output(520).replace("factor: 10", "factor: 70"))
+    plan, trials, _ = assemble(found := read_file(path), "test")
+    results = {trial.id: one for trial, one in zip(trials, found, strict=True)}
+    run = Run(plan, None, trials, results)  # type: ignore[arg-type]
+    assert unequal_runs.outcome(run).state != "failed"
 
 
 def test_outputs_that_are_far_apart_are_no_repeats(tmp_path: Path) -> None:

@@ -46,6 +46,31 @@ def test_the_command_above_tells_the_iterations(tmp_path: Path) -> None:
     assert "sesame" not in first.model_dump_json()
 
 
+def test_more_clients_than_queries_is_not_none(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    block = (
+        "#Benchmark\n"
+        "\t#Average number of seconds to run all queries: 0.522 seconds\n"
+        "\t#Minimum number of seconds to run all queries: 0.407 seconds\n"
+        "\t#Maximum number of seconds to run all queries: 1.165 seconds\n"
+        "\t#Number of clients running queries: 100\n"
+        "\t#Average number of queries per client: 0\n"
+    )
+    path.write_text(block)
+    assert results_of(path)[0].load.transactions is None
+    path.write_text(f"mysqlslap -a --concurrency=100 --number-of-queries=10\n{block}")
+    assert results_of(path)[0].load.transactions == 10
+
+
+def test_sql_bench_says_its_engine(tmp_path: Path) -> None:
+    path = tmp_path / "RUN"
+    sample = (OUTPUTS / "sqlbench-run.txt").read_text()
+    assert sample.count("Arguments:") == 1
+    head, _, rest = sample.partition("Arguments:")
+    path.write_text(f"{head}Arguments:  --create-options=ENGINE=innodb\n{rest.partition(chr(10))[2]}")
+    assert results_of(path)[0].asked["engine"] == "innodb"
+
+
 def test_a_cut_block_is_left_out_and_remarked(tmp_path: Path) -> None:
     path = tmp_path / "cut"
     whole = (OUTPUTS / "mysqlslap.txt").read_text()

@@ -228,8 +228,7 @@ def iterations(evidence: Evidence) -> Iterator[Said]:
         )
     elif evidence.imported and (told.count == 1 or (told.count is None and told.min_s == told.max_s)):
         yield warning(
-            "minimum, average and maximum are all {mean} s: there was one iteration, and its scatter is not "
-            "known",
+            "one iteration was measured ({mean} s): its scatter is not known",
             mean=mean,
         )
     elif told.mean_s > 0 and (told.max_s - told.min_s) / told.mean_s > ALIKE:

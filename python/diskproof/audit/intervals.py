@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, Untold, check, note, warning
 from diskproof.audit.load import untold_intervals
 from diskproof.results.record import recorded
+from diskproof.stats.quantiles import known_percentiles
 from diskproof.wording import ms, per_s, seconds, share
 
 FEWEST_INTERVALS = 5
@@ -88,7 +89,8 @@ def stalls(evidence: Evidence) -> Iterator[Said]:
 
 def _far_tail(evidence: Evidence) -> Iterator[Problem]:
     latency = evidence.load.latency_us
-    p95 = latency.percentiles.get("95") if latency else None
+    known = known_percentiles(latency.count, latency.percentiles) if latency else ()
+    p95 = latency.percentiles["95"] if latency and "95" in known else None
     if latency and p95 and latency.max is not None and latency.max > max(FAR_TAIL * p95, STALL_US):
         yield warning(
             "the slowest took {max}, {times} times the 95th percentile ({p95}): a client stood still that "

@@ -97,5 +97,9 @@ def operations(evidence: Evidence) -> Iterator[Said]:
         yield note("skipped, and in no total: {parts} ({why})", "", parts=_names(skipped), why=reason)
 
 
+WHOLE_TEST = "all"
+"""The name of a part that is a whole test of sql-bench."""
+
+
 def _names(parts: list[Operation]) -> list[str]:
-    return list(dict.fromkeys(part.name for part in parts))
+    return list(dict.fromkeys(part.test if part.name == WHOLE_TEST else part.name for part in parts))

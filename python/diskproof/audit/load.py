@@ -59,6 +59,10 @@ SERIES_BINS = 20
 RATES = ("rate", "tx-rate", "max-tx-rate", "rate limit", "rate_iops", "rate_limit")
 """Options that set a rate, in several tools."""
 
+RATE_UNTOLD = frozenset({"BenchBase"})
+"""Formats of results that do not say whether a rate or think times were set: BenchBase keeps both in its
+configuration."""
+
 UNPACED = frozenset({"", "0", "unlimited", "disabled"})
 
 
@@ -104,6 +108,10 @@ def littles_law(evidence: Evidence) -> Iterator[Said]:
     in_service = load.transactions_per_s * latency.mean / 1e6
     off = abs(in_service / clients - 1)
     if off <= LITTLE_TOLERANCE:
+        return
+    told = evidence.trial.imported
+    if in_service < clients and told is not None and told.format in RATE_UNTOLD:
+        yield Untold("whether a rate was set")
         return
     accounted = say(
         "throughput x mean latency accounts for {busy:.2f} of {clients}",

@@ -12,9 +12,8 @@ from diskproof.wording import Message, counted, printed, say, share
 UNFAIR = 3.0
 """Clients' shares may scatter this many times as much as by chance."""
 
-ALIKE = 0.03
-"""Share of the mean below which a scatter does not matter, however unlikely by chance. A judgement: the band
-that counts as "the same"."""
+ALIKE = 0.1
+"""Share of the mean below which a scatter does not matter, however unlikely by chance. A judgement."""
 
 REASON = (
     "Clients that ask the same but get unequal shares do not wait for the same: locks or the server's "

@@ -170,7 +170,10 @@ def unequal_runs(run: Run) -> Iterator[Said]:
 def _made_otherwise(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Iterator[Said]:
     """Find what differs between two cells besides their levels: duration, tool, options."""
     (cell, trials), (other, others) = sides
-    if unequal := list(_unequal(run, trials[0], others[0], factor)):
+    unequal = list(_unequal(run, trials[0], others[0], factor))
+    if len(unequal) == 1 and _file(trials[0]) == _file(others[0]):
+        return  # in one file, the one option that differs is what was varied
+    if unequal:
         yield warning(
             "`{one}` and `{other}` also differ in {facts:/; }",
             cells=(cell.id, other.id),
@@ -231,6 +234,10 @@ def _is_timed(trial: Trial, asked: Mapping[str, str]) -> bool:
 
 def _tool(trial: Trial) -> str | None:
     return trial.imported.tool if trial.imported else None
+
+
+def _file(trial: Trial) -> str | None:
+    return trial.imported.file if trial.imported else None
 
 
 def _sweeps(run: Run) -> list[list[Cell]]:

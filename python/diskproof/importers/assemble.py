@@ -3,6 +3,7 @@
 Nothing is made up: a level that no file says is "-" or "not told", and such a figure is None.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,10 @@ SAME_WITHIN = 0.03
 FARTHEST = 2.0
 """Ratio of two figures above which they are no repeats, however alike their options. A judgement: a post
 shows outputs because they differ."""
+
+
+_WARM_UP = re.compile(r"\W*warm\W?(?:up|ing up)(?: run| phase)?\W*")
+"""The heading of an output that nobody means as a result."""
 
 
 @dataclass
@@ -97,8 +102,12 @@ def _results(found: Sequence[Found]) -> Iterator[ImportedResult]:
 def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]]:
     """Return the results that have a figure, each in its cell, and why others are left out."""
     by_path = path_levels([one.source.file for one in results], _clients_by_file(results))
+    warming = [one for one in results if _WARM_UP.fullmatch(one.heading)]
+    if len(warming) < len(results):
+        results = [one for one in results if one not in warming]
     measured = [(result, metric) for result in results if (metric := _metric(result)) is not None]
-    left_out = [
+    left_out = [f"{one.name} ({one.source.file}, line {one.source.line}): a warm-up" for one in warming]
+    left_out += [
         f"{one.name} ({one.source.file}, line {one.source.line}): it has no figure above 0"
         for one in results
         if _metric(one) is None

@@ -15,7 +15,9 @@ _SHELL = re.compile(
 _OUTPUT = re.compile(r"pgbench \(|starting vacuum|progress: |pgbench: |\d+\+\d+ \w")
 """What pgbench and dd print above the line by which their outputs are found."""
 
-_FIGURE = re.compile(r"[:=|]\s*-?[\d.]|\d[\d.]*\s*(?:[kMG]i?B|ms|us|ns|s|%)\b|\d/s|\d{2}:\d{2}")
+_FIGURE = re.compile(
+    r"[:=|]\s*-?[\d.]|\d[\d.]*\s*(?:[kMG]i?B|ms|us|ns|s|%)\b|\d/s|\d{2}:\d{2}|^\d[\d,]*\.\d+\s"
+)
 """A line of figures belongs to an output."""
 
 _REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|pass)?\W{0,2}\d{1,4}\b|\W+")
@@ -27,12 +29,21 @@ _WORDS = re.compile(r"[^\W\d_]{2,}")
 def heading_above(text: Text, line: int) -> str:
     """Return the words of the heading above an output that begins at a line, from 1; empty if there is none.
 
-    Repeats have one heading: numbers of runs are left out.
+    Repeats have one heading: numbers of runs are left out. What another code block holds is no heading.
     """
+    fences = 0
     above = text.lines[max(0, line - 1 - FARTHEST_LINES) : line - 1]
     for said in reversed(above):
         plain = said.strip()
-        if not plain or plain.startswith("```") or _OUTPUT.match(plain) or _SHELL.match(plain):
+        fences += plain.startswith("```")
+        in_another_block = fences > 0 and fences % 2 == 0
+        if (
+            not plain
+            or plain.startswith("```")
+            or in_another_block
+            or _OUTPUT.match(plain)
+            or _SHELL.match(plain)
+        ):
             continue
         if _FIGURE.search(plain) or not _WORDS.search(plain):
             return ""

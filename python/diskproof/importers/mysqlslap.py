@@ -13,16 +13,16 @@ from diskproof.results.imported import ImportedResult
 from diskproof.results.load import Iterations, LoadResult
 
 _FIGURES = {
-    "average": re.compile(r"\s*Average number of seconds to run all queries: +(\S{1,40}) seconds"),
-    "minimum": re.compile(r"\s*Minimum number of seconds to run all queries: +(\S{1,40}) seconds"),
-    "maximum": re.compile(r"\s*Maximum number of seconds to run all queries: +(\S{1,40}) seconds"),
-    "clients": re.compile(r"\s*Number of clients running queries: +(\S{1,40})"),
-    "queries": re.compile(r"\s*Average number of queries per client: +(\S{1,40})"),
+    "average": re.compile(r"[\s#]*Average number of seconds to run all queries: +(\S{1,40}) seconds"),
+    "minimum": re.compile(r"[\s#]*Minimum number of seconds to run all queries: +(\S{1,40}) seconds"),
+    "maximum": re.compile(r"[\s#]*Maximum number of seconds to run all queries: +(\S{1,40}) seconds"),
+    "clients": re.compile(r"[\s#]*Number of clients running queries: +(\S{1,40})"),
+    "queries": re.compile(r"[\s#]*Average number of queries per client: +(\S{1,40})"),
 }
 """The lines of a block, by the names of the same figures in a line of ``--csv``."""
 
-_ENGINE = re.compile(r"\s*Running for engine (?P<value>\S{1,64})")
-_BEGIN = re.compile(r"\s*Benchmark\s*$")
+_ENGINE = re.compile(r"[\s#]*Running for engine (?P<value>\S{1,64})")
+_BEGIN = re.compile(r"[\s#]*Benchmark\s*$")
 _OPTION = re.compile(r"--([a-z][\w-]{0,60})(?:=([^\s'\"]{0,200}))?")
 _SECRET = re.compile(r"password|user|host|socket|ssl|-?port$|create|query$")
 
@@ -113,15 +113,16 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
         count(text, *block.figures[name], f"the number of {name}") for name in ("clients", "queries")
     )
     remarks = ["the number of iterations is not printed"] if "iterations" not in block.options else []
-    statements = clients * queries
-    rate_per_s = statements / average_s if average_s else 0.0
+    statements = _statements(block.options, clients * queries)
+    rate_per_s = statements / average_s if average_s and statements else 0.0
     if rate_per_s:
         remarks.append(f"{rate_per_s:.4g} queries a second, derived: {statements} queries / {average_s:g} s")
     if not average_s:
         remarks.append("the average is printed as 0.000 s: below its last digit")
     kind = block.kind or block.options.get("auto-generate-sql-load-type")
     told = {"auto-generate-sql-load-type": kind, "engine": block.engine}
-    workload = " ".join(filter(None, ("slap", kind, block.engine, f"{statements} queries")))
+    queries_told = f"{statements} queries" if statements else None
+    workload = " ".join(filter(None, ("slap", kind, block.engine, queries_told)))
     return ImportedResult(
         source=text.source(block.line, "mysqlslap"),
         name=f"mysqlslap {place}: {workload}",
@@ -147,6 +148,16 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
         asked={**block.options, **{name: value for name, value in told.items() if value}},
         remarks=remarks,
     )
+
+
+def _statements(options: dict[str, str], printed: int) -> int | None:
+    """Return how many queries an iteration had; None if unknown.
+
+    The queries of each client are printed as a whole number: 0 if there are more clients than queries, and
+    if the number of queries was not set.
+    """
+    told = options.get("number-of-queries", "")
+    return printed or (int(told) if told.isdecimal() and len(told) < 13 and int(told) else None)
 
 
 def _iterations(options: dict[str, str]) -> int | None:

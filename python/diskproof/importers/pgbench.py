@@ -22,6 +22,9 @@ _PROGRESS = re.compile(
 )
 _TPS = re.compile(r"tps = (?P<tps>\S{1,40}) \((?P<which>[a-z ]+)\)")
 _FIGURE = re.compile(r"(?P<name>[a-z][a-z ]+?)(?: =|:) (?P<value>\S.*)")
+STATEMENTS = "statement latencies in milliseconds"
+"""The line above the list of statements; other tools print figures with words too."""
+
 _STATEMENT = re.compile(r"\s+(?P<ms>[\d.]+)(?:\s+\d+){0,2}\s+(?P<statement>[^\\\d\s].*)")
 _VERSION = re.compile(r"pgbench \((?:PostgreSQL\) )?(?P<version>\d[\w.]*)")
 
@@ -83,6 +86,7 @@ class _Told:
     figures: dict[str, tuple[int, str]] = field(default_factory=dict)
     """By name: the line, and what stands behind it."""
     rates: dict[str, tuple[int, str]] = field(default_factory=dict)
+    lists_statements: bool = False
     statements: list[str] = field(default_factory=list)
     progress: list["_Moment"] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -153,7 +157,9 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Moment]]:
             found[-1].rates.setdefault(rate["which"], (line, rate["tps"]))
         elif figure := _FIGURE.match(said):
             found[-1].figures.setdefault(figure["name"], (line, figure["value"]))
-        elif statement := _STATEMENT.fullmatch(said):
+        elif STATEMENTS in said:
+            found[-1].lists_statements = True
+        elif found[-1].lists_statements and (statement := _STATEMENT.fullmatch(said)):
             words = " ".join(statement["statement"].rstrip(";").split()[:2])
             found[-1].statements.append(f"{words} {statement['ms']}")
     return found, progress

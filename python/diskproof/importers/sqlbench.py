@@ -50,6 +50,9 @@ HALF_DIGIT_S = 0.5
 
 ALL_TESTS = "all tests"
 
+_ENGINE = re.compile(r"(?:ENGINE|TYPE) ?= ?(\w{1,40})|Table type: ?(\w{1,40})", re.IGNORECASE)
+"""In `--create-options` of the arguments, or in the comments that run-all-tests is given."""
+
 
 def _recognises(text: Text) -> bool:
     return _RUN.search(text.content) is not None
@@ -170,6 +173,8 @@ class _Run:
                 value = found["value"].strip()
                 if value and not re.match(following, value):
                     asked[name.lower()] = value
+        if engine := _ENGINE.search(f"{asked.get('arguments', '')} {asked.get('comments', '')}"):
+            asked["engine"] = (engine[1] or engine[2]).lower()
         return asked
 
     def _made(
