@@ -3,7 +3,7 @@
 import pytest
 
 from diskproof.audit.commits import durable_commits
-from diskproof.audit.figures import rate_arithmetic
+from diskproof.audit.figures import latency_order, rate_arithmetic
 from diskproof.audit.imported import evidence_of
 from diskproof.audit.intervals import stalls
 from diskproof.audit.load import errors, littles_law
@@ -225,3 +225,33 @@ def test_benchbase_does_not_say_whether_a_rate_was_set() -> None:
     assert not stalls.outcome(evidence_of(few)).problems
     many = change(one, load__latency_us=Latency(count=22_000, mean=49e6, max=1046e6, percentiles={"95": 8e6}))
     assert stalls.outcome(evidence_of(many)).problems
+
+
+UNCOMMITTED = """sysbench 1.0:  multi-threaded system evaluation benchmark
+
+Number of threads: 16
+
+OLTP test statistics:
+    queries performed:
+        read:                            5688414
+        write:                           0
+        other:                           0
+        total:                           5688414
+    transactions:                        0      (0.00 per sec.)
+    read/write requests:                 5688414 (94556.13 per sec.)
+
+General statistics:
+    total time:                          60.1592s
+    total number of events:              105341
+    response time:
+         min:                                  9.14ms
+         avg:                                  9.13ms
+"""
+
+
+def test_sysbench_without_transactions_counts_its_events() -> None:
+    (one,) = found_in(UNCOMMITTED)
+    assert isinstance(one, ImportedResult)
+    assert one.load.transactions == 105341
+    assert one.load.transactions_per_s == pytest.approx(105341 / 60.1592)
+    assert latency_order.outcome(evidence_of(one)).state == "passed"  # 9.14 and 9.13 are rounded

@@ -152,7 +152,7 @@ def latency_order(evidence: Evidence) -> Iterator[Said]:
                 high=high_name,
                 below=ms(high_us),
             )
-    if latency.min is not None and latency.mean < latency.min:
+    if latency.min is not None and latency.mean * (1 + PERCENTILE_TOLERANCE) < latency.min:
         yield invalid(BEYOND, mean=ms(latency.mean), end="below the minimum", at=ms(latency.min))
     if latency.max is not None and latency.mean > latency.max:
         yield invalid(BEYOND, mean=ms(latency.mean), end="above the maximum", at=ms(latency.max))

@@ -29,6 +29,10 @@ def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
     rate_per_s = figures.get("transactions per s")
     seconds = seconds_of(run, rate_per_s, transactions, remarks)
     derived: list[Derived] = ["seconds"] if run.checkpoints_s else []
+    events = _count(figures.get("total number of events"))
+    if not transactions and events and seconds:
+        remarks.append("it counts no transactions (without BEGIN and COMMIT), so its events are counted")
+        transactions, rate_per_s = events, None
     if rate_per_s is None:
         if transactions is None or not seconds:
             raise broken(text, run.line, "sysbench's output that begins here has no transactions a second")
