@@ -169,13 +169,3 @@ fn a_heading_ends_with_its_group() {
     assert!(counts.contains("--point-selects") && !counts.contains("--clients"));
     assert!(general.contains("--clients") && general.contains("--json"));
 }
-
-#[test]
-fn a_command_of_the_mysql_client_in_a_script() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("x.sql");
-    std::fs::write(&path, "SELECT 1;\ndelimiter //\nSELECT 2//\n").unwrap();
-    let said = refusal(&format!("run script --url null: --file {}", path.display()));
-    assert!(said.contains("x.sql:2"), "{said}");
-    assert!(said.contains("command of the mysql client"), "{said}");
-}

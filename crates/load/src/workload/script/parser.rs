@@ -99,6 +99,7 @@ pub(super) fn parse(
     let mut parser = Parser {
         text,
         dialect,
+        delimiter: None,
         known,
         branches: Vec::new(),
         parsed: Parsed::default(),
@@ -136,6 +137,8 @@ const REFUSED: [(&str, &str); 7] = [
 struct Parser<'a, 'b> {
     text: &'a str,
     dialect: Dialect,
+    /// The text that ends a statement, where it is no semicolon.
+    delimiter: Option<&'a str>,
     known: Known<'b>,
     branches: Vec<Branch>,
     parsed: Parsed,
@@ -206,14 +209,16 @@ impl<'a> Parser<'a, '_> {
 
     fn statement(&mut self, at: usize) -> Result<usize, Mistake> {
         let word = &self.text[at..][..name_bytes(&self.text[at..])];
-        if word.eq_ignore_ascii_case("DELIMITER") {
+        if self.dialect == Dialect::Mysql && word.eq_ignore_ascii_case("DELIMITER") {
+            return self.delimiter(at, at + word.len());
+        }
+        let scanned = scan(self.text, at, self.dialect, self.delimiter)?;
+        if self.dialect == Dialect::Postgres && scanned.copies_from_client() {
             return Err(Mistake::new(
                 at,
-                "DELIMITER is a command of the mysql client, not of the server, and is not needed here: \
-                 a routine's semicolons are known; leave it out, and end the routine with ;",
+                "the rows of COPY … FROM stdin cannot be sent from a script; make the dump with pg_dump --inserts",
             ));
         }
-        let scanned = scan(self.text, at, self.dialect)?;
         let next = scanned.next;
         // A lone semicolon says nothing.
         if scanned.end > scanned.start {
@@ -226,6 +231,22 @@ impl<'a> Parser<'a, '_> {
             self.parsed.statements.push(sql);
         }
         Ok(next)
+    }
+
+    /// The mysql client's DELIMITER, which dumps write around routines; returns the end of its line.
+    fn delimiter(&mut self, at: usize, arguments: usize) -> Result<usize, Mistake> {
+        let end = self.line_end(arguments);
+        self.delimiter = match self.text[arguments..end].trim() {
+            "" => {
+                return Err(Mistake::new(
+                    at,
+                    "DELIMITER needs the text that ends a statement",
+                ));
+            }
+            ";" => None,
+            delimiter => Some(delimiter),
+        };
+        Ok(end)
     }
 
     fn sql(&self, scanned: &Scanned<'a>) -> Result<Sql, Mistake> {
@@ -297,6 +318,8 @@ impl<'a> Parser<'a, '_> {
                 self.end_branch(at)?;
                 self.nothing_more(arguments)?;
             }
+            // psql's: pg_dump writes them around a dump.
+            "restrict" | "unrestrict" if self.dialect == Dialect::Postgres => {}
             _ => return Err(self.refusal(name, at)),
         }
         Ok(self.line_end(arguments))

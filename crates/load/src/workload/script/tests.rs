@@ -93,6 +93,35 @@ fn variables_stand_in_the_text_as_pgbench_puts_them() {
 }
 
 #[test]
+fn dumps_run_as_they_stand() {
+    let dump = "/*!40101 SET NAMES utf8mb4 */;\nDELIMITER ;;\nCREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW \
+         BEGIN SET new.a = 1; SET new.b = 2; END ;;\nDELIMITER ;\nINSERT INTO t VALUES (1),\n(2);\n";
+    let workload = workload_of(&[(dump, 1)], Protocol::Text, Dialect::Mysql).expect(dump);
+    assert_eq!(
+        transaction(&mut workload.script(4)),
+        [
+            "/*!40101 SET NAMES utf8mb4 */",
+            "CREATE TRIGGER a BEFORE INSERT ON t FOR EACH ROW BEGIN SET new.a = 1; SET new.b = 2; END",
+            "INSERT INTO t VALUES (1),\n(2)"
+        ]
+    );
+    let none = workload_of(
+        &[("DELIMITER\nSELECT 1", 1)],
+        Protocol::Text,
+        Dialect::Mysql,
+    );
+    assert!(
+        none.expect_err("no delimiter")
+            .to_string()
+            .contains("needs the text")
+    );
+    assert_eq!(
+        first("\\restrict aB3\n\nSELECT 1;\n\\unrestrict aB3\n"),
+        ["SELECT 1"]
+    );
+}
+
+#[test]
 fn branches_and_sleeps() {
     let script = "\\if :client_id % 2 = 1\nSELECT 'odd';\n\\elif :client_id = 4\n\\if 0\nSELECT 'no';\n\
                   \\else\nSELECT 'four'\n\\endif\n\\sleep 10 ms\n\\else\n\\set pause 3\n\\sleep :pause us\n\\endif\nSELECT 'all';";
@@ -283,6 +312,7 @@ fn mistakes_are_told_with_file_line_and_place() {
         ("\n\\\n", 2, "a backslash is not a command"),
         ("\\shell rm x", 1, "would run a program"),
         ("\\setshell a b", 1, "would run a program"),
+        ("\nCOPY t (a) FROM stdin;\n1\n\\.\n", 2, "pg_dump --inserts"),
         ("SELECT 1 \\gset", 1, "results are only counted"),
         ("\n\\startpipeline\n", 2, "before the replies"),
         ("SELECT 1 \\; SELECT 2;", 1, "a semicolon of its own"),

@@ -83,6 +83,14 @@ impl Scanned<'_> {
         }
     }
 
+    /// Whether the server would wait for rows after it, as `COPY t FROM stdin` makes it.
+    pub(super) fn copies_from_client(&self) -> bool {
+        self.first_word() == "COPY"
+            && self.words.windows(2).any(|pair| {
+                pair[0].eq_ignore_ascii_case("from") && pair[1].eq_ignore_ascii_case("stdin")
+            })
+    }
+
     pub(super) fn first_word(&self) -> String {
         self.words
             .first()
@@ -97,14 +105,23 @@ pub(super) fn blank_bytes(text: &str, start: usize, dialect: Dialect) -> Result<
     loop {
         at += text[at..].len() - text[at..].trim_start().len();
         match opaque(text, at, dialect)? {
-            Some(Opaque { end, quotes: false }) => at = end,
+            Some(Opaque {
+                end,
+                is_read: false,
+            }) => at = end,
             _ => return Ok(at - start),
         }
     }
 }
 
-/// Reads the statement that begins at `start`.
-pub(super) fn scan(text: &str, start: usize, dialect: Dialect) -> Result<Scanned<'_>, Mistake> {
+/// Reads the statement that begins at `start`. It ends at `delimiter`, as the mysql client's DELIMITER
+/// names it, else at the semicolon that closes it.
+pub(super) fn scan<'a>(
+    text: &'a str,
+    start: usize,
+    dialect: Dialect,
+    delimiter: Option<&str>,
+) -> Result<Scanned<'a>, Mistake> {
     let mut scanned = Scanned {
         start,
         end: start,
@@ -116,18 +133,22 @@ pub(super) fn scan(text: &str, start: usize, dialect: Dialect) -> Result<Scanned
     let mut parentheses = 0_usize;
     let mut at = start;
     while let Some(character) = text[at..].chars().next() {
-        if let Some(Opaque { end, quotes }) = opaque(text, at, dialect)? {
-            if quotes {
+        if let Some(Opaque { end, is_read }) = opaque(text, at, dialect)? {
+            if is_read {
                 marks_in_quotation(text, at, end, &mut scanned.marks);
+                scanned.end = end;
             }
             at = end;
-            if quotes {
-                scanned.end = at;
-            }
             continue;
         }
+        if let Some(delimiter) = delimiter {
+            if text[at..].starts_with(delimiter) {
+                scanned.next = at + delimiter.len();
+                return Ok(scanned);
+            }
+        }
         match character {
-            ';' if parentheses == 0 && !routine.is_open() => {
+            ';' if delimiter.is_none() && parentheses == 0 && !routine.is_open() => {
                 scanned.next = at + 1;
                 return Ok(scanned);
             }

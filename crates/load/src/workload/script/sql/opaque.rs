@@ -8,7 +8,8 @@ use crate::workload::script::source::Mistake;
 /// A quotation or a comment.
 pub(super) struct Opaque {
     pub(super) end: usize,
-    pub(super) quotes: bool,
+    /// Whether the server reads it: a quotation, or `MySQL`'s `/*! … */`, of which dumps are full.
+    pub(super) is_read: bool,
 }
 
 /// The quotation or comment that begins at `at`, if one does.
@@ -18,7 +19,7 @@ pub(super) fn opaque(text: &str, at: usize, dialect: Dialect) -> Result<Option<O
     let comment = |end: Option<usize>| {
         Ok(Some(Opaque {
             end: end.map_or(text.len(), |end| at + end),
-            quotes: false,
+            is_read: mysql && (rest.starts_with("/*!") || rest.starts_with("/*M!")),
         }))
     };
     let dashes = rest.strip_prefix("--");
@@ -47,7 +48,7 @@ pub(super) fn opaque(text: &str, at: usize, dialect: Dialect) -> Result<Option<O
     match bytes {
         Some(bytes) => Ok(Some(Opaque {
             end: at + bytes,
-            quotes: true,
+            is_read: true,
         })),
         None => Err(Mistake::new(at, "this quotation never ends")),
     }

@@ -11,7 +11,7 @@ fn split(text: &str, dialect: Dialect) -> Vec<String> {
         if at == text.len() {
             return statements;
         }
-        let scanned = scan(text, at, dialect).unwrap();
+        let scanned = scan(text, at, dialect, None).unwrap();
         statements.push(text[scanned.start..scanned.end].to_owned());
         at = scanned.next;
     }
@@ -55,6 +55,22 @@ fn each_family_quotes_in_its_own_way() {
 }
 
 #[test]
+fn comments_that_mysql_runs_are_statements() {
+    let dump =
+        "/*!40014 SET FOREIGN_KEY_CHECKS=0 */;\n/*M!100616 SET a=1; */;\n/* no */;\nSELECT 1";
+    assert_eq!(
+        split(dump, Dialect::Mysql),
+        [
+            "/*!40014 SET FOREIGN_KEY_CHECKS=0 */",
+            "/*M!100616 SET a=1; */",
+            "",
+            "SELECT 1"
+        ]
+    );
+    assert_eq!(split(dump, Dialect::Sqlite), ["", "", "", "SELECT 1"]);
+}
+
+#[test]
 fn bodies_of_routines_are_whole() {
     let trigger = "CREATE TRIGGER a AFTER INSERT ON t BEGIN UPDATE t SET b = CASE WHEN 1 THEN 2 END; SELECT 1; END";
     assert_eq!(
@@ -82,7 +98,7 @@ fn bodies_of_routines_are_whole() {
 #[test]
 fn variables_have_their_places() {
     let text = "SELECT :a, '12:30 :b', t_:c, x::int, :größe, a[1:2], @v := 1 -- :d\n";
-    let scanned = scan(text, 0, Dialect::Postgres).unwrap();
+    let scanned = scan(text, 0, Dialect::Postgres, None).unwrap();
     let marks: Vec<_> = scanned
         .marks
         .iter()
@@ -103,7 +119,7 @@ fn variables_have_their_places() {
 #[test]
 fn kinds_and_brackets() {
     let of = |text: &str| {
-        let scanned = scan(text, 0, Dialect::Postgres).unwrap();
+        let scanned = scan(text, 0, Dialect::Postgres, None).unwrap();
         (scanned.kind(), scanned.bracket())
     };
     assert_eq!(of("select 1"), (Kind::Read, Bracket::Neither));
@@ -131,6 +147,9 @@ fn what_never_ends_is_refused_where_it_begins() {
         ("SELECT $a$ $b$", 7),
         ("SELECT 1 \\; SELECT 2;", 9),
     ] {
-        assert_eq!(scan(text, 0, Dialect::Postgres).expect_err(text).at, at);
+        assert_eq!(
+            scan(text, 0, Dialect::Postgres, None).expect_err(text).at,
+            at
+        );
     }
 }
