@@ -39,10 +39,10 @@ bench: $(VENV)/.installed-dev
 
 ## experiments: the five published experiments on virtual disks, and docs/experiments/ from them
 ##              (three quarters of an hour, and nothing else should work meanwhile); SCALE=smoke,
-##              AGAIN=--again for the pages alone
+##              AGAIN=--again for the pages alone, OF_ITS_TIME=DIR for an old MySQL beside today's
 experiments: $(VENV)/.installed
 	@scripts/system-packages test
-	@$(BIN)/python tools/experiments.py --scale $(or $(SCALE),short) $(AGAIN)
+	@$(BIN)/python tools/experiments.py --scale $(or $(SCALE),short) $(AGAIN) $(if $(OF_ITS_TIME),--of-its-time $(OF_ITS_TIME))
 
 ## lint: formatters and checkers, changing nothing
 lint: lint-python lint-rust

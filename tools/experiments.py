@@ -1,15 +1,16 @@
 """docs/experiments.md and docs/experiments/: the five published experiments, run here.
 
 Runs the studies one after the other, then writes an overview, and for each study a short page, a page of
-details and pictures. `--again` makes the pages from the newest run of each study. These are measurements:
-leave the machine alone meanwhile.
+details and pictures. `--again` makes the pages from the newest run of each study. `--of-its-time DIR` runs
+the studies with an old server as well, and the pages show both. These are measurements: leave the machine
+alone meanwhile.
 """
 
 import argparse
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -59,6 +60,12 @@ HEADLINES: Mapping[str, Sequence[str]] = {
 The thesis has its answer in the SSD against the disk, test by test. Of mysqlslap's two levels one is as the
 author ran it. The question of EC2 is what replaces EBS."""
 
+MYSQL = "mysql"
+"""What each study calls the server that an old one may stand in for."""
+
+OF_ITS_TIME = "of-its-time"
+"""Folder of the runs with such a server."""
+
 NOTE = "<!-- made by `make experiments`; do not edit -->"
 
 MARKS = "Ratios are of speeds; [METHODOLOGY.md](../../METHODOLOGY.md#published-figures) defines the marks."
@@ -90,6 +97,8 @@ class Shown:
     began: datetime
     took_s: float
     """From the first trial's beginning to the last one's end; loading the data sets comes before."""
+    then: Analysis | None = None
+    """The newest run of the same cells with a server of the study's time; None if there is none."""
 
     @property
     def plan(self) -> Plan:
@@ -103,7 +112,9 @@ def main() -> int:
     if not arguments.again:
         for study in arguments.studies:
             run(study, arguments.scale, arguments.out)
-    shown = [found for study in EXPERIMENTS if (found := newest(study, arguments.scale, arguments.out))]
+            if arguments.of_its_time:
+                run(study, arguments.scale, arguments.out / OF_ITS_TIME, arguments.of_its_time)
+    shown = [found for study in EXPERIMENTS if (found := beside_then(study, arguments.scale, arguments.out))]
     if missing := [study for study in EXPERIMENTS if study not in {one.study for one in shown}]:
         print(f"no page is written without all five studies: run {', '.join(missing)} first", file=sys.stderr)
         return 1
@@ -132,11 +143,17 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--again", action="store_true", help="run nothing: make the pages from the newest runs"
     )
+    parser.add_argument(
+        "--of-its-time",
+        type=Path,
+        metavar="DIR",
+        help="folder of an old MySQL or Percona Server to run the studies with too",
+    )
     return parser.parse_args()
 
 
-def run(study: str, scale: str, out: Path) -> None:
-    """Run a study. Invalid trials do not stop it: the pages report them."""
+def run(study: str, scale: str, out: Path, basedir: Path | None = None) -> None:
+    """Run a study, or its MySQL in a folder alone. Invalid trials do not stop it: the pages report them."""
     argv = [
         sys.executable,
         "-m",
@@ -148,18 +165,31 @@ def run(study: str, scale: str, out: Path) -> None:
         "--out",
         str(out),
     ]
+    if basedir is not None:
+        argv += ["--basedir", f"{MYSQL}={basedir}", "--only", f"{MYSQL}/"]
     trial_invalid = 12
     if (code := subprocess.run(argv, check=False).returncode) not in (0, trial_invalid):
         raise SystemExit(f"{study} ended with {code}")
 
 
-def newest(study: str, scale: str, out: Path) -> Shown | None:
-    """Return the newest complete run of a study at a scale; None, with a message, if there is none."""
-    today = make_plan(with_present_servers(read_study(STUDIES / f"{study}.toml", scale)).file)
+def beside_then(study: str, scale: str, out: Path) -> Shown | None:
+    """Return the newest run of a study, with the newest of a server of its time; None if there is none."""
+    file = read_study(STUDIES / f"{study}.toml", scale)
+    now = newest(study, make_plan(with_present_servers(file).file), out)
+    if now is None:
+        print(f"{study} has no complete run at scale {scale}", file=sys.stderr)
+        return None
+    old = with_present_servers(file, [f"{MYSQL}={out}"]).file  # a plan does not depend on the folder
+    then = newest(study, make_plan(old, [f"{MYSQL}/"]), out / OF_ITS_TIME)
+    return replace(now, then=then.analysis if then else None)
+
+
+def newest(study: str, today: Plan, out: Path) -> Shown | None:
+    """Return the newest complete run of today's plan of a study; None if there is none."""
     for path in sorted((out / study).glob("*-*/plan.json"), reverse=True):
         folder = RunFolder.open(path.parent)
         of_run = folder.plan().scale
-        if of_run is None or of_run.name != scale:
+        if of_run is None or today.scale is None or of_run.name != today.scale.name:
             continue
         if other := what_differs(folder, today):
             print(
@@ -174,7 +204,6 @@ def newest(study: str, scale: str, out: Path) -> Shown | None:
             lasted = timedelta(seconds=trials[-1].timings.total_s if trials[-1].timings else 0.0)
             took_s = (last + lasted - began).total_seconds()
             return Shown(study, analysis, audit_folder(folder), began, took_s)
-    print(f"{study} has no complete run at scale {scale}", file=sys.stderr)
     return None
 
 
@@ -203,6 +232,7 @@ def overview(shown: Sequence[Shown], scale: str) -> Iterator[str]:
             (
                 f"- {link}: **{markdown.escape(one.plan.question)}**",
                 f"  - {beside.summary(one.analysis)}",
+                *([f"  - With {servers(one.then)}: {beside.summary(one.then)}"] if one.then else ()),
                 f"  - Held back by: {held_back(one.analysis)}",
                 f"  - {head.speed_progress(one.analysis)}, {duration(one.took_s)}",
             )
@@ -220,6 +250,8 @@ def summary(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
     yield f"**{markdown.escape(one.plan.question)}**"
     yield audits.section(one.study, audits.ANSWER)
     yield f"Against the publication: {beside.summary(analysis)}. Held back by: {held_back(analysis)}."
+    if one.then:
+        yield f"With {servers(one.then)}, a server of the time: {beside.summary(one.then)}."
     yield markdown.table(headlines(one))
     yield MARKS
     yield from pictures
@@ -247,6 +279,11 @@ def details(one: Shown, pictures: Sequence[str]) -> Iterator[str]:
     yield f"{markdown.escape(beside.source(analysis))}. {beside.summary(analysis)}."
     for group in beside.groups(analysis):
         yield from markdown.section(published.group_section(group), 3)
+    if one.then:
+        yield f"## Beside the published figures, with {servers(one.then)}"
+        yield f"{beside.summary(one.then)}."
+        for group in beside.groups(one.then):
+            yield from markdown.section(published.group_section(group), 3)
     if analysis.limits:
         yield f"## {limits_words.TITLE}"
         yield markdown.table(limits.in_short(analysis, analysis.limits))
@@ -262,15 +299,24 @@ def held_back(analysis: Analysis) -> str:
 
 
 def headlines(one: Shown) -> Table:
-    """Return a row a headline: as published, as measured, whether they agree, and both limits."""
+    """Return a row a headline: as published, as measured, whether they agree, and both limits.
+
+    With a server of the study's time, what was measured with it stands in further columns.
+    """
     columns = (
         Column("Ratio of"),
         Column("Published", figures=True),
         Column("Measured", figures=True),
         Column("Agrees?"),
         Column("Held back here by"),
+        *((Column(f"With {servers(one.then)}", figures=True), Column("Agrees?")) if one.then else ()),
     )
     groups = beside.groups(one.analysis)
+    old = {
+        _question(row): (with_bounds(row.measured) + extrapolated(row.extrapolated), row.mark)
+        for group in (beside.groups(one.then) if one.then else ())
+        for row in group.ratios
+    }
     rows = tuple(
         (
             headline(group, row, several=row.published.part is None and len(groups) > 1),
@@ -278,12 +324,18 @@ def headlines(one: Shown) -> Table:
             with_bounds(row.measured) + extrapolated(row.extrapolated),
             row.mark,
             group.held_back(row),
+            *(old.get(_question(row), (NOT_OBSERVED, NOT_OBSERVED)) if one.then else ()),
         )
         for group in groups
         for row in group.in_short().ratios
         if is_headline(one.study, group, row)
     )
     return Table(columns, rows)
+
+
+def _question(row: BesideRatio) -> str:
+    """Return what a published ratio compares, whichever server answers it."""
+    return row.published.model_dump_json()
 
 
 def headline(group: beside.Group, row: BesideRatio, *, several: bool) -> str:
@@ -299,14 +351,19 @@ def is_headline(study: str, group: beside.Group, row: BesideRatio) -> bool:
     return set(HEADLINES.get(study, ())) <= has
 
 
+def servers(analysis: Analysis) -> str:
+    """Return the servers of a run with their versions."""
+    found = analysis.machine.servers if analysis.machine else []
+    return ", ".join(f"{server.flavour} {server.version}" for server in found)
+
+
 def machine(one: Shown) -> str:
     """Return when and on what it was measured, without names or paths of the machine."""
     facts = one.analysis.machine
     if facts is None:
         return ""
-    servers = ", ".join(f"{server.flavour} {server.version}" for server in facts.servers)
     return (
-        f"{one.began:%Y-%m-%d}, {servers}, {facts.cpu_model}, {count(facts.cpus, 'CPU')}"
+        f"{one.began:%Y-%m-%d}, {servers(one.analysis)}, {facts.cpu_model}, {count(facts.cpus, 'CPU')}"
         f"{f' of a virtual machine ({facts.virtualised})' if facts.virtualised else ''}."
     )
 

@@ -73,6 +73,24 @@ def test_a_headline_tells_published_measured_agreement_and_limits() -> None:
     assert limits == "log flush / CPU"
 
 
+def test_a_server_of_the_time_stands_beside_todays() -> None:
+    one = shown()
+    assert one.analysis.machine is not None
+    [server] = one.analysis.machine.servers
+    old = change(server, flavour="Percona Server", version="5.1.65")
+    then = change(one.analysis, machine=change(one.analysis.machine, servers=[old]))
+    both = replace(one, then=then)
+    table = experiments.headlines(both)
+    assert [column.title for column in table.columns][-2:] == ["With Percona Server 5.1.65", "Agrees?"]
+    assert table.rows[0][-2:] == table.rows[0][2:4], "the same run, so the same figures"
+    assert len(experiments.headlines(one).columns) == 5
+    text = "\n".join(experiments.overview([both], "short"))
+    assert "With Percona Server 5.1.65: 3 published ratios" in text
+    assert "## Beside the published figures, with Percona Server 5.1.65" in list(
+        experiments.details(both, PICTURES)
+    )
+
+
 def test_of_a_study_with_many_ratios_the_chosen_levels_stand_at_the_top() -> None:
     chosen = replace(shown("mysqlslap-office"), analysis=shown().analysis)
     assert experiments.headlines(chosen).rows == ()  # no `laptop`, no `as-run`

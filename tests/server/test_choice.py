@@ -70,11 +70,12 @@ def test_where_no_workload_is_left_the_server_is_asked_for(tmp_path: Path) -> No
 
 
 def test_a_folder_that_was_named_is_taken_as_it_is(tmp_path: Path) -> None:
-    file = study(tmp_path)
+    file = study(tmp_path, {"[servers.other]\n": '[servers.other]\nflavour = "MySQL"\n'})
     present = with_present_servers(file, ["other=unpacked/mysql"])
     choice = present.file.study.servers["other"]
     assert (choice.basedir, choice.optional) == (Path("unpacked/mysql").absolute(), False)
     assert file.study.servers["other"].optional, "the study itself stays as it is"
+    assert choice.flavour is None, "a Percona Server may stand for a MySQL"
 
 
 @pytest.mark.parametrize(

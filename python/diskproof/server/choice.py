@@ -36,9 +36,9 @@ def find_chosen(name: str, choice: ServerChoice) -> ServerKind:
 def with_present_servers(file: StudyFile, basedirs: Sequence[str] = ()) -> Present:
     """Return the study without the optional servers that this machine lacks.
 
-    `basedirs` are texts ``NAME=DIR``: the folders of servers. One that was named so is no longer optional:
-    a wrong folder is refused. StudyError where a text names no server of the study, ServerNotFoundError
-    where no server is left.
+    `basedirs` are texts ``NAME=DIR``: the folders of servers. One that was named so is no longer optional,
+    and may be of any flavour: a wrong folder is refused. StudyError where a text names no server of the
+    study, ServerNotFoundError where no server is left.
     """
     folders = named_folders(basedirs, tuple(file.study.servers), whose=file.name)
     study = _in_folders(file.study, folders)
@@ -77,7 +77,7 @@ def named_folders(given: Sequence[str], known: Sequence[Name], whose: str) -> di
 
 def _in_folders(study: Study, folders: Mapping[str, Path]) -> Study:
     servers = {
-        name: choice.model_copy(update={"basedir": folders[name], "optional": False})
+        name: choice.model_copy(update={"basedir": folders[name], "optional": False, "flavour": None})
         if name in folders
         else choice
         for name, choice in study.servers.items()
