@@ -203,6 +203,8 @@ def waiting(told: Callable[[], float | None]) -> clients.Clients:
 
 def test_a_cut_that_waits_for_activity_records_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert waiting(lambda: 0.0).wait(0.0) == clients.Waited(0.0, None)
+    full_cache_flushes_s = 0.5
+    assert waiting(lambda: full_cache_flushes_s).wait(0.0) == clients.Waited(0.0, None)
     stall = iter([9.0, 9.0, 9.0, 0.0])
     waited = waiting(lambda: next(stall)).wait(0.0)
     assert waited.put_off_s >= 3 * clients.LOOK_S

@@ -24,9 +24,10 @@ BEYOND_S = 600.0
 FIRST_ANSWER_S = 60.0
 """Limit for the first commit: a slow disk under a cold server takes a second."""
 
-ACTIVE_WITHIN_S = 0.25
-"""A cut needs an acknowledged commit within this time before it, or it is the cut of an idle server. Eight
-clients on a disk of 5,400 rpm get about sixty a second."""
+ACTIVE_WITHIN_S = 1.0
+"""A cut needs an acknowledged commit within this time before it, or it is the cut of an idle server. A full
+write cache of a hard disk takes half a second to flush, and commits wait for it. The cache has most to lose
+then, so a shorter time would spare the worst moments."""
 
 LOOK_S = 0.002
 """Time between two looks at the file; the moment of a cut is random anyway."""
