@@ -76,8 +76,8 @@ def examine(folder: Path) -> tuple[set[PageId], set[PageId], set[PageId]]:
         pages, stable = read_log(records(log), held)
     with tempfile.TemporaryDirectory() as scratch:
         after = Path(scratch) / "after"
-        command = ["diskproof-disk", "replay", log, "--image", before, "--out", after]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        arguments = [str(log), "--image", str(before), "--out", str(after)]
+        subprocess.run(["diskproof-disk", "replay", *arguments], check=True, stdout=subprocess.DEVNULL)
         with after.open("rb") as left:
             at_risk = {
                 name for name, page in pages.items() if not {page.copy.request, page.last.request} & stable
