@@ -216,7 +216,7 @@ def test_a_front_goes_from_offer_to_offer_and_on_to_the_right(make_run: MakeRun)
     figure = speed_against_price(make_run(with_prices(plan, disk=[DISK], dram=[SSD]))[1])
     assert figure
     steps = [row for row in figure.panels[0].rows if row["kind"] == "front"]
-    assert [row["price2"] for row in steps] == [415.5, 415.5, pytest.approx(415.5 * 1.15)]
+    assert [row["price2"] for row in steps] == [415.5, 415.5, pytest.approx(415.5 * 1.1)]
     assert steps[0]["speed"] == steps[0]["speed2"] < steps[1]["speed2"] == steps[2]["speed"]
 
 
