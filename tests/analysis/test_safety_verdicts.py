@@ -66,7 +66,7 @@ def test_no_verdict_says_kept_over_a_loss_to_a_lesser_death(way: str) -> None:
     [verdict] = safety_of(crash, in_ways(crash, **ledgers)).verdicts
     assert (verdict.outcome, verdict.way) == ("lost", way)
     sentence, reasons = on_safety(analysed(crash, in_ways(crash, **ledgers)))
-    assert "lost up to 0.10 s of commits" in sentence
+    assert "lost up to 9 transactions and up to 0.10 s of commits" in sentence
     assert reasons[0].startswith("to the power cut it lost none in 3 cuts (at most 63% of cuts")
     assert ": by chance, because it takes at least what" in reasons[0]
 
@@ -111,8 +111,8 @@ def test_speed_and_loss_stand_in_one_sentence() -> None:
     sentence, _ = on_safety(analysed(crash, cuts, speed=True))
     assert sentence.startswith("fast on ssd is 2.9 times as fast as safest (2.9")
     assert sentence.endswith(
-        ") with 8 clients, and to the power cut it lost up to 0.94 s of commits (112 transactions in the "
-        "worst of 50 cuts); safest lost none in 50 cuts (at most 5.8% of cuts, one-sided 95% bound; "
+        ") with 8 clients, and to the power cut it lost up to 112 transactions and up to 0.94 s of "
+        "commits (50 of 50 cuts); safest lost none in 50 cuts (at most 5.8% of cuts, one-sided 95% bound; "
         "something was at risk in each)"
     )
 

@@ -62,6 +62,8 @@ class VirtualFacts(Record):
     """Duration of a turn of its platters, each speed once; empty if nothing turns."""
     fua: bool = False
     """Whether the disk takes writes that are durable without a flush (FUA)."""
+    flushes_ignored: bool = False
+    """Whether the study has it answer flushes without doing them."""
     survives_without_power: bool = True
     """Whether bytes that are stable outlive the power."""
 

@@ -15,6 +15,9 @@ Metric = Literal["transactions_per_s", "requests_per_s", "latency_mean_us", "sec
 """What a verdict is about: throughput, of a database or of a disk; at a rate that the study sets, latency; of
 a job, its seconds."""
 
+Asks = Literal["speed", "limits"]
+"""What a study asks above all: how its levels compare in speed, or what holds each cell back."""
+
 THROUGHPUTS: tuple[Metric, ...] = ("transactions_per_s", "requests_per_s")
 """The metrics that grow with speed; the others are times."""
 
@@ -80,6 +83,7 @@ class Plan(Record):
 
     study: str
     question: str
+    asks: Asks = "speed"
     expectation: str = ""
     analysis: str = ""
     imported: bool = False

@@ -389,5 +389,6 @@ def _facts(wanted: Wanted, ready: disk.Facts, journal: Journal) -> VirtualFacts:
         name=_name(wanted, journal),
         device=wanted.device,
         model=ready["kind"],
+        flushes_ignored=wanted.flushes == "ignored",
         **{field: ready[field] for field in _DESCRIBED},
     )

@@ -8,7 +8,7 @@ from pydantic import ByteSize, Field, field_validator, model_validator
 from diskproof.families import of
 from diskproof.families.facts import LEVELS, Level
 from diskproof.results.factor import Factor
-from diskproof.results.plan import Phases
+from diskproof.results.plan import Asks, Phases
 from diskproof.results.record import Family
 from diskproof.results.size import Size
 from diskproof.study.crash import CrashChoice
@@ -183,6 +183,10 @@ class Study(Part):
     """A question, and the factors that vary."""
 
     question: str = Field(min_length=1, description="What the study asks, in a sentence")
+    asks: Asks = Field(
+        "speed",
+        description="What the answer begins with: `speed`, or the `limits` that hold the cells back",
+    )
     expectation: str = Field("", description="What its author expects and why, written before the run")
     analysis: str = Field("", description="How to read the outcome; printed in the report")
     design: Design = Field(default_factory=Design, description="How the experiment is made")

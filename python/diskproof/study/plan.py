@@ -34,6 +34,7 @@ def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str
     return Plan(
         study=file.name,
         question=study.question,
+        asks=study.asks,
         expectation=study.expectation.strip(),
         analysis=study.analysis.strip(),
         seed=design.seed,

@@ -4,6 +4,7 @@ from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.observed import observe
 from diskproof.analysis.limits.records import Difference, Split
 from diskproof.analysis.limits.split import split_of
+from diskproof.families.durability import awaited_flush
 from diskproof.results.factor import Factor
 from diskproof.results.plan import Cell
 from diskproof.stats.intervals import mean_interval
@@ -41,7 +42,17 @@ def difference_of(gathered: Gathered, factor: Factor, cell: Cell, baseline: Cell
             name: mean_interval([one.part(name) - other.part(name) for one, other in pairs]) for name in names
         },
         unexplained_us=mean_interval([one.unexplained_us - other.unexplained_us for one, other in pairs]),
+        flush_spared=[_no_commit_waits(gathered, one) for one in (cell, baseline)] == [True, False],
     )
+
+
+def _no_commit_waits(gathered: Gathered, cell: Cell) -> bool | None:
+    """Tell whether no commit of a cell waits for a flush; None: nothing commits, or it is not known."""
+    seen = observe(gathered, cell)
+    if seen is None or seen.family is None or not seen.writes_anything:
+        return None
+    awaited = awaited_flush(seen.family, seen.settings)
+    return None if awaited is None else awaited == "nothing"
 
 
 def _split(gathered: Gathered, cell: Cell) -> Split | None:

@@ -1,66 +1,101 @@
-"""The answer to the study's question: a sentence for each two levels that it compares."""
+"""The answer to the study's question: how its levels compare, what holds them back, what cuts took."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from diskproof.analysis.answers import Analysis, Outcome, Verdict
-from diskproof.report.compose import difference_words, verdict_words
-from diskproof.report.compose.verdicts import Compared, has_verdict
+from diskproof.analysis.limits.records import CellLimit
+from diskproof.analysis.safety.shapes import Safety
+from diskproof.report.compose import cut_words, difference_words, limits_words, verdict_words
+from diskproof.report.compose.verdicts import Compared, has_verdict, why_no_verdict
 from diskproof.results.factor import Factor
+from diskproof.results.plan import Cell
+from diskproof.stats.boxes import boxes
 from diskproof.stats.groups import grouped
-from diskproof.wording import numbers
+from diskproof.wording import Range, numbers, say
 
 CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 """Factors that a study varies to see the others under them. They are the question if nothing else varies."""
 
-UNDECIDED: tuple[Outcome, ...] = ("inconclusive", "not comparable")
+UNDECIDED: dict[Outcome, str] = {
+    "inconclusive": "no difference is shown",
+    "not comparable": "no comparison is possible",
+}
 
 MOST_SENTENCES = 4
+
+MOST_PLACES = 2
+"""Conditions under which an outcome is said to be found; with more of them, the comparisons are counted."""
 
 ANCHOR = "answer"
 
 
-def sentences(analysis: Analysis) -> list[str]:
-    """Return the answer; empty if there is no verdict."""
-    verdicts = analysis.verdicts if has_verdict(analysis) else []
-    asked = [one for one in verdicts if one.factor not in CONDITIONS] or verdicts
+def speed(analysis: Analysis) -> Iterator[str]:
+    """Yield how the levels compare, those that a comparison decides first; or why there is no verdict."""
+    if not has_verdict(analysis):
+        if analysis.safety is None:
+            yield why_no_verdict(analysis)
+        return
+    asked = [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
     groups = list(grouped(asked, lambda one: (one.factor, one.level, one.baseline)).values())
-    said = [_sentence(group) for group in groups[:MOST_SENTENCES]]
+    groups.sort(key=lambda group: all(one.outcome in UNDECIDED for one in group))
+    yield from map(_sentence, groups[:MOST_SENTENCES])
     if (left := len(groups) - MOST_SENTENCES) > 0:
-        said.append(f"{numbers.count(left, 'more pair', 'more pairs')} of levels: see the verdicts.")
-    return said
+        yield f"{numbers.count(left, 'more pair', 'more pairs')} of levels: see the verdicts."
+
+
+def limits(analysis: Analysis, found: Sequence[CellLimit]) -> str:
+    """Return which limit holds which cells back: ``log flush on disk at safest (80% of the time); …``."""
+    every = [_levels(analysis, one.cell) for one in found]
+    groups = grouped(found, lambda one: one.limit)
+    said = []
+    for cells in sorted(groups.values(), key=lambda one: (one[0].limit is None, -len(one))):
+        where = verdict_words.where(boxes([_levels(analysis, one.cell) for one in cells], every))
+        where = where or (f" in all {len(cells)} cells" if len(cells) > 1 else "")
+        said.append(f"{limits_words.bound_by(cells)}{where}{limits_words.evidence(cells)}")
+    return f"{'; '.join(said)}." if said else ""
+
+
+def cuts(safety: Safety) -> Iterator[str]:
+    """Yield for each server and storage what the worst way to die took at each level."""
+    several = len({one.cell.server for one in safety.answers}) > 1
+    for (server, storage), answers in grouped(
+        safety.answers, lambda one: (one.cell.server, one.cell.storage)
+    ).items():
+        by_cell = grouped(answers, lambda one: one.cell.tuning)
+        said = [cut_words.in_short(tuning, dying) for tuning, dying in by_cell.items()]
+        yield f"On {storage}{f' in {server}' if several else ''}: {'; '.join(said)}."
+
+
+# ---------------------------------------------------------------- two levels
 
 
 def _sentence(verdicts: Sequence[Verdict]) -> str:
-    """Return the answer of two levels: ``disk is 12% to 45% slower than dram in 3 of 4 comparisons; …``."""
-    first, of = verdicts[0], len(verdicts)
-    if of == 1:
-        return f"{verdict_words.verdict(first)}{_mostly(verdicts)}."
+    """Return the answer of two levels: ``disk is 12% to 45% slower than dram at safest; no difference …``."""
+    first = verdicts[0]
     verb = "are" if first.factor == "clients" and first.level != "1" else "is"
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
+    if len(verdicts) == 1 and first.outcome not in UNDECIDED:
+        return f"{verdict_words.verdict(first)}{_time(verdicts)}."
     said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, verdicts))
     if not said:
         return f"{verdict_words.against(first)}: {rest}."
-    return f"{level} {verb} {said}{_mostly(verdicts)}{f'; {rest}' if rest else ''}."
+    return f"{level} {verb} {said}{f'; {rest}' if rest else ''}."
 
 
 def outcomes(
     found: Sequence[Compared], baseline: str, same_within: float, where: Callable[[Sequence[Compared]], str]
 ) -> tuple[str, str]:
-    """Return the outcomes of comparisons with one baseline, and how many have none; each may be empty.
+    """Return the outcomes of comparisons with one baseline, and where there is none; each may be empty.
 
-    ``12% to 45% slower than dram in 3 of 4 comparisons``, ``1 of 4 is inconclusive``.
+    ``12% to 45% slower than dram at safest``, ``no difference is shown at fast``.
     """
     by_outcome = grouped(found, lambda one: one.outcome)
     decided = [some for outcome, some in by_outcome.items() if outcome not in UNDECIDED and some[0].ratio]
     said = [
-        f"{_outcome(some, baseline, same_within)}{where(some)}"
+        f"{_outcome(some, baseline, same_within)}{where(some)}{_time(some)}"
         for some in sorted(decided, key=len, reverse=True)
     ]
-    rest = [
-        f"{len(by_outcome[one])} of {len(found)} {'is' if len(by_outcome[one]) == 1 else 'are'} {one}"
-        for one in UNDECIDED
-        if one in by_outcome
-    ]
+    rest = [f"{UNDECIDED[one]}{where(by_outcome[one])}" for one in UNDECIDED if one in by_outcome]
     return numbers.listed(said) if said else "", " and ".join(rest)
 
 
@@ -72,24 +107,39 @@ def _outcome(found: Sequence[Compared], baseline: str, same_within: float) -> st
 
 
 def _where(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
-    """Return under which conditions an outcome was found, if it was found under them alone, and how often."""
-    shared = dict(set.intersection(*(set(one.held.items()) for one in some)))
-    apart = {
-        factor: level
-        for factor, level in shared.items()
-        if any(one.held.get(factor) != level for one in verdicts)
-    }
-    meet = [one for one in verdicts if apart.items() <= one.held.items()]
-    if len(some) == 1:
-        return verdict_words.conditions(some[0].held)
-    if apart and len(meet) == len(some):
-        return f"{verdict_words.conditions(apart)} ({len(some)} comparisons)"
+    """Return under which conditions an outcome was found, or in how many comparisons."""
     of = len(verdicts)
-    return f" in {'all' if len(some) == of else f'{len(some)} of'} {of} comparisons"
+    if of == 1:
+        return verdict_words.conditions(some[0].held)
+    if len(some) == of:
+        return f" ({of} comparisons)" if some[0].outcome in UNDECIDED else f" in all {of} comparisons"
+    found = boxes([one.held for one in some], [one.held for one in verdicts])
+    return verdict_words.where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {of} comparisons"
 
 
-def _mostly(verdicts: Sequence[Verdict]) -> str:
-    """Return the part of a transaction's time that makes most of each difference; empty if none does."""
-    mostly = {difference_words.largest(one.difference) for one in verdicts if one.difference}
-    name = mostly.pop() if len(mostly) == 1 else None
-    return f", mostly because of {name}" if name else ""
+def _time(found: Sequence[Compared]) -> str:
+    """Return how much time the comparisons found for a transaction, and which part is most of each."""
+    sure = [one for one in found if one.difference and one.difference.whole_us.excludes(0)]
+    differences = [one.difference for one in sure if one.difference]
+    if not sure or len({one.whole_us.estimate > 0 for one in differences}) > 1:
+        return ""
+    mostly = {difference_words.largest(one) for one in differences}
+    part = f", mostly {name}" if len(mostly) == 1 and (name := mostly.pop()) else ""
+    if all(one.flush_spared for one in differences):
+        on = grouped(sure, lambda one: one.held.get("storage") if isinstance(one, Verdict) else None)
+        each = [
+            f"{_sizes(some)}{f' on {storage}' if storage and len(on) > 1 else ''}"
+            for storage, some in on.items()
+        ]
+        return f": a durable commit costs about {numbers.listed(each)}{part}"
+    longer = "more" if differences[0].whole_us.estimate > 0 else "less"
+    return f" (about {_sizes(sure)} {longer} a transaction{part})"
+
+
+def _sizes(found: Sequence[Compared]) -> str:
+    sizes = [abs(one.difference.whole_us.estimate) for one in found if one.difference]
+    return say("{time}", time=Range(low=min(sizes), high=max(sizes), unit="us")).text
+
+
+def _levels(analysis: Analysis, cell: Cell) -> dict[Factor, str]:
+    return {factor: cell.level(factor) for factor in analysis.varying}

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from diskproof.analysis.answers import CellComparison, Comparison, FailedCondition
+from diskproof.analysis.answers import CellComparison, ComparedRun, Comparison, FailedCondition
 from diskproof.analysis.regression import WORSE
 from diskproof.analysis.safety.shapes import CutAnswer, CutComparison
 from diskproof.analysis.verdicts import varying_factors
@@ -138,9 +138,15 @@ def _where(cells: Sequence[CellComparison], of: int, comparison: Comparison) -> 
 def _how_sure(comparison: Comparison) -> Iterator[str]:
     yield summary.precision([one.ratio for one in comparison.cells if one.ratio])
     for run in (comparison.a, comparison.b):
-        yield summary.disturbed(run.disturbances, f"in {run.label} ")
+        yield _disturbed(run)
     if comparison.cuts:
         yield "Cuts are compared by Fisher's exact test."
+
+
+def _disturbed(run: ComparedRun) -> str:
+    """Return a warning of what took CPU time from a run's trials; empty if nothing did."""
+    said = [f"{one.finding.message.text} ({count(len(one.trials), 'trial')})" for one in run.disturbances]
+    return f"Caution: in {run.label} {listed(said)}." if said else ""
 
 
 def _what_to_do(comparison: Comparison) -> str:

@@ -15,6 +15,7 @@ from diskproof.analysis.safety.shapes import (
     Safety,
     SafetyVerdict,
 )
+from diskproof.analysis.safety.worst import worst_way
 from diskproof.report.compose.verdict_words import conditions, difference
 from diskproof.results.crash_plan import Control, CrashCell, CrashPlan, Way
 from diskproof.results.factor import Factor
@@ -260,31 +261,41 @@ def _risk(n: int, at_risk: int | None) -> str:
 
 
 def loss(answer: CutAnswer) -> str:
-    """Say in how many cuts all was lost, and how much in the worst of the others.
-
-    An amount and a window that stand together are of the same cut.
-    """
-    gone = f"lost the whole database in {answer.gone} of {cuts(answer.telling)}" if answer.gone else ""
+    """Say in how many cuts all was lost, and the most that one of the others took."""
+    gone = _gone(answer) if answer.gone else ""
     if answer.worst is None:
         return gone
+    most = _most(answer, answer.worst)
     if gone:
-        return f"{gone}, and in others {_worst(answer, answer.worst, 'the worst')}"
-    return f"lost {_worst(answer, answer.worst, f'the worst of {cuts(answer.telling)}')}"
+        return f"{gone}, and in others {most}"
+    # The windows of these are as long as the load: that is no property of the setting.
+    everything = f"; all that was acknowledged in {answer.open_windows}" if answer.open_windows else ""
+    return f"lost {most} ({answer.with_loss} of {cuts(answer.telling)}{everything})"
 
 
-def _worst(answer: CutAnswer, worst: Moments, of: str) -> str:
-    amount, window = transactions(worst.lost), seconds(worst.first_lost_before_s or 0.0)
-    longest = seconds(answer.window_s.worst) if answer.window_s else window
-    another = f"; {longest} in another" if window != longest else ""
-    if worst.is_all:
-        # Its window is as long as the load: that is no property of the setting.
-        return f"up to all that was acknowledged, {window} of load ({amount} in {of}{another})"
-    if answer.open_windows:
-        another += f"; all that was acknowledged in {cuts(answer.open_windows)}"
-    if window != longest:
-        return f"up to {amount} ({window} of commits, in {of}{another})"
-    up_to = "" if 0 < (worst.first_lost_before_s or 0.0) < LEAST_S else "up to "
-    return f"{up_to}{window} of commits ({amount} in {of}{another})"
+def _gone(answer: CutAnswer) -> str:
+    return f"lost the whole database in {answer.gone} of {cuts(answer.telling)}"
+
+
+def _most(answer: CutAnswer, worst: Moments) -> str:
+    """Return the most transactions and the longest window, which may be of different cuts."""
+    window_s = answer.window_s.worst if answer.window_s else worst.first_lost_before_s or 0.0
+    up_to = "" if 0 < window_s < LEAST_S else "up to "
+    return f"up to {transactions(worst.lost)} and {up_to}{seconds(window_s)} of commits"
+
+
+def in_short(tuning: str, dying: Sequence[CutAnswer]) -> str:
+    """Say what the worst of the ways to die took at a level: ``safest lost none in 15 cuts``."""
+    worst = worst_way(dying)
+    if not worst.telling:
+        return f"{tuning}: no cut proves what {CAUSES[worst.way]} takes"
+    said = f"lost none in {cuts(worst.telling)}"
+    if worst.gone:
+        said = _gone(worst)
+    elif worst.worst and worst.with_loss:
+        said = f"lost {_most(worst, worst.worst)} ({worst.with_loss} of {cuts(worst.telling)})"
+    harm = f" and was damaged in {worst.damaged}" if worst.damaged > worst.gone else ""
+    return f"{tuning} {said}{harm}{'' if worst.way == 'power' else f', to {CAUSES[worst.way]}'}"
 
 
 def damage(answer: CutAnswer) -> str:

@@ -89,13 +89,9 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
     if limits is None or not limits.cells:
         return Section("", ())
     unsaid = _unsaid(analysis, limits)
-    said = words.summary(limits)
-    untold = {one.cell.id for one in limits.cells if one.limit is None} - {one.cell.id for one in unsaid}
     return Section(
         words.TITLE,
         (
-            Paragraph(f"{said}{' (report.html says why)' if untold else ''}", style="lead", only="short"),
-            Paragraph(f"{sentence_case(said)}.", style="lead", only="full"),
             Paragraph(NOTE, only="full"),
             *_sentences(analysis, unsaid),
             limits_table(analysis, limits),
@@ -110,6 +106,7 @@ def section(analysis: Analysis, drawn: Sequence[Figure] = ()) -> Section:
         ),
         anchor="limits",
         contents="Limits",
+        quiet=True,
     )
 
 

@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from diskproof.analysis.answers import Analysis, Verdict
+from diskproof.analysis.limits.established import PARTS as PARTS_OF
 from diskproof.analysis.limits.records import CellLimit, Limits, Part, PartName, Signal, Split, Sweep
 from diskproof.report.compose.head import work
 from diskproof.report.compose.verdict_words import cell_words, subject
 from diskproof.report.document import Line
 from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
+from diskproof.stats.groups import grouped
+from diskproof.wording import Range, say, together, without_figures
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, whole_percent
 
 TITLE = "What holds it back"
@@ -45,73 +47,46 @@ SIGNALS = 2
 # ---------------------------------------------------------------- under a verdict
 
 
-@dataclass(frozen=True)
-class HeldBack:
-    """A cell of a verdict, by the level that tells it from the other, and its limit."""
-
-    name: str
-    limit: CellLimit
-
-
 def under_verdict(analysis: Analysis, verdict: Verdict) -> list[Line]:
-    """Return what holds the two cells of a verdict back: a line each, or one line for both on a terminal."""
-    held = of_verdict(analysis, verdict)
-    lines = [Line(one.limit.sentence.text, lead=one.name, style="plain", only="full") for one in held]
-    said = in_short(held)
-    return [*lines, *([Line(said, style="plain", only="short")] if said else [])]
-
-
-def of_verdict(analysis: Analysis, verdict: Verdict) -> list[HeldBack]:
-    """Return what holds the two cells of a verdict back; a cell of which nothing is said is left out."""
+    """Return what holds the two cells of a verdict back, a line each."""
     if analysis.limits is None:
         return []
     by_cell = {one.cell.id: one for one in analysis.limits.cells}
     sides = ((verdict.level, verdict.cell), (verdict.baseline, verdict.baseline_cell))
     return [
-        HeldBack(subject(verdict.factor, level), by_cell[cell]) for level, cell in sides if cell in by_cell
+        Line(by_cell[cell].sentence.text, subject(verdict.factor, level), style="plain", only="full")
+        for level, cell in sides
+        if cell in by_cell
     ]
 
 
-def in_short(held: Sequence[HeldBack]) -> str:
-    """Return what holds both cells of a verdict back in one sentence; empty if no limit is established."""
-    said = held_by(held)
-    return f"Held back: {said}." if said else ""
-
-
-def held_by(held: Sequence[HeldBack]) -> str:
-    """Return the limits of both cells of a verdict; empty if none is established."""
-    limits = {one.limit.limit for one in held}
-    if limits <= {None}:
-        return ""
-    return _both(held) if len(limits) == 1 and len(held) > 1 else "; ".join(map(_held, held))
-
-
-def _held(one: HeldBack) -> str:
-    if one.limit.limit is None:
-        why = one.limit.missing.text
-        return f"{one.name}: {NOT_ESTABLISHED}{f': {why}' if why else ''}"
-    return f"{one.name} by {_by(one.limit)}{_evidence(one.limit)}"
-
-
-def _by(cell: CellLimit) -> str:
-    return IN_WORDS[cell.limit] if cell.limit else NOT_ESTABLISHED
-
-
-def _both(held: Sequence[HeldBack]) -> str:
-    """Return the limit that both cells have, with their evidence: once if they have the same."""
-    limit, evidence = _by(held[0].limit), {_evidence(one.limit) for one in held}
-    if len(evidence) == 1:
-        return f"both by {limit}{evidence.pop()}"
-    return f"{' and '.join(f'{one.name}{_evidence(one.limit)}' for one in held)}, both by {limit}"
-
-
-def _evidence(cell: CellLimit) -> str:
-    """Return a cell's first signal in brackets: the tables show the others."""
-    first = next(iter(cell.supporting), None)
-    return f" ({first.says.text})" if first else ""
-
-
 # ---------------------------------------------------------------- cells
+
+
+def bound_by(cells: Sequence[CellLimit]) -> str:
+    """Return the limit that cells share: as all of them have it, or by its general name."""
+    limit = cells[0].limit
+    if limit is None:
+        return NOT_ESTABLISHED
+    found = {one.bound_by.text for one in cells}
+    return found.pop() if len(found) == 1 else IN_WORDS[limit]
+
+
+def evidence(cells: Sequence[CellLimit]) -> str:
+    """Return in brackets what part of their time cells spend at the limit that they share.
+
+    Of cells without a limit, the most frequent reason. Empty if nothing is known.
+    """
+    limit = cells[0].limit
+    if limit is None:
+        alike = max(grouped([one.missing for one in cells], without_figures).values(), key=len)
+        of = "" if len(alike) == len(cells) else f"in {len(alike)} of {len(cells)} "
+        return f" ({of}{text})" if (text := together(alike).text) else ""
+    splits = [one.split for one in cells if one.split and one.split.latency_us > 0]
+    shares = [min(one.part(*PARTS_OF.get(limit, ())) / one.latency_us, 1.0) for one in splits]
+    if not any(shares):
+        return ""
+    return say(" ({part} of the time)", part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
 def summary(limits: Limits) -> str:

@@ -30,11 +30,6 @@ Figures = Mapping[str, Sequence[Figure]]
 """Figures by the anchor of their section."""
 
 
-ON_A_PAGE = ("Answer", "How sure", "What holds it back", "What to do")
-ON_A_TERMINAL = ("Answer", "How sure", "What to do")
-"""A terminal says under each verdict what holds its sides back."""
-
-
 def compose(
     analysis: Analysis,
     trials: Sequence[Trial] = (),
@@ -47,7 +42,7 @@ def compose(
     version = f" {analysis.machine.diskproof_version}" if analysis.machine else ""
     sections = [
         *([Section("", (safety.alarms(analysis.safety),))] if analysis.safety else []),
-        _first(analysis, ON_A_PAGE if figures is not None else ON_A_TERMINAL),
+        _first(analysis),
         *([verdicts.section(analysis)] if has_speed else []),
         safety.section(analysis, drawn.get("safety", ())),
         published.section(analysis, drawn.get("published", ())),
@@ -73,10 +68,10 @@ def compose(
     )
 
 
-def _first(analysis: Analysis, shown: Sequence[str]) -> Section:
-    """Return what is shown first: the lines of the summary that are not said again right below."""
+def _first(analysis: Analysis) -> Section:
+    """Return what is shown first; the head has what was measured."""
     lines = summary.run(analysis)
-    items = tuple(one for one in lines.items if one.lead in shown)
+    items = tuple(one for one in lines.items if one.lead != "Measured")
     return Section("", (replace(lines, items=items),), anchor=answer.ANCHOR)
 
 

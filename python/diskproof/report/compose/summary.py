@@ -1,15 +1,21 @@
 """A report in five lines, for a chat or a pull request: the answer, how sure it is, what to do."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from diskproof.analysis.answers import Analysis, RunFinding
+from diskproof.analysis.answers import Analysis
 from diskproof.analysis.thresholds import failed_controls
-from diskproof.report.compose import answer, cut_words, head, limits_words, verdict_words, verdicts
+from diskproof.audit.host import host_busy
+from diskproof.report.compose import answer, cut_words, head, names, verdicts
 from diskproof.report.document import Item, Items
+from diskproof.results.trial import Finding
+from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.wording import numbers
 
-MOST_CUT_SETTINGS = 3
+MOST_CAUTIONS = 2
+MOST_ACTIONS = 2
+MOST_KEPT = 3
 
 FACTOR_FROM = 0.2
 """Beyond this share the ends of an interval say more than their distance."""
@@ -22,15 +28,22 @@ def items(lines: dict[str, str]) -> Items:
 
 
 def run(analysis: Analysis) -> Items:
-    """Return a run in five lines."""
-    made_on = head.made_on(analysis)
-    measured = f"`{analysis.plan.study}`: {head.progress(analysis)}; {head.design(analysis.plan)}."
+    """Return a run in a few lines, the answer to its question first."""
+    plan, made_on = analysis.plan, head.made_on(analysis)
+    actions = list(_what_to_do(analysis)) or ["Nothing: the study has its answer."]
+    measured = f"`{plan.study}`: {head.progress(analysis)}; {head.design(plan)}."
+    speed = " ".join([*answer.speed(analysis), *(answer.cuts(analysis.safety) if analysis.safety else [])])
+    limits = answer.limits(analysis, analysis.limits.cells) if analysis.limits else ""
+    first, other = {"Answer": speed}, {"What holds it back": limits}
+    if plan.asks == "limits" and limits:
+        first, other = {"Answer": f"Held back by {limits}"}, {"How fast": speed}
     return items(
         {
-            "Answer": " ".join(_answers(analysis)),
+            "Names": names.names(analysis),
+            **first,
             "How sure": " ".join(_how_sure(analysis)),
-            "What holds it back": _held_back(analysis),
-            "What to do": _what_to_do(analysis),
+            **other,
+            "What to do": " ".join(actions[:MOST_ACTIONS]),
             "Measured": f"{measured} {made_on}." if made_on else measured,
         }
     )
@@ -50,40 +63,56 @@ def precision(ratios: Sequence[Interval]) -> str:
     return f"{which} known to within {numbers.significant(max(100 * max(wide), 0.1), 2)}% ({interval})."
 
 
-def disturbed(found: Sequence[RunFinding], where: str = "") -> str:
-    """Return a warning of what took CPU time from trials; empty if nothing did."""
-    said = [f"{one.finding.message.text} ({numbers.count(len(one.trials), 'trial')})" for one in found]
-    return f"Caution: {where}{numbers.listed(said)}." if said else ""
+# ---------------------------------------------------------------- how sure
 
 
-# ---------------------------------------------------------------- of a run
+@dataclass(frozen=True)
+class Caution:
+    """A warning, and the trials or cuts that it concerns."""
+
+    finding: Finding
+    share: float
+    where: str
+    """In brackets; empty if it is of the whole run."""
 
 
-def _answers(analysis: Analysis) -> Iterator[str]:
-    yield from answer.sentences(analysis)
-    if safety := analysis.safety:
-        said = [cut_words.verdict(analysis, safety, one) for one in safety.verdicts]
-        yield from (f"{one}." for one in said[:MOST_CUT_SETTINGS])
-        if len(said) > MOST_CUT_SETTINGS:
-            yield f"{len(said) - MOST_CUT_SETTINGS} more settings were cut: see below."
-    elif not verdicts.has_verdict(analysis):
-        yield verdicts.why_no_verdict(analysis)
+def cautions(analysis: Analysis) -> list[Caution]:
+    """Return the warnings, one a check: those that concern most trials or cuts first."""
+    run, safety = analysis.trials_run, analysis.safety
+    found = [_caution(one.finding, len(one.trials), run, "trial") for one in analysis.findings]
+    if safety:
+        found += [_caution(one.finding, len(one.cuts), safety.made, "cut") for one in safety.findings]
+    warnings = [one for one in found if one.finding.severity == "warning"]
+    first = grouped(sorted(warnings, key=lambda one: -one.share), lambda one: one.finding.check)
+    # What took CPU time from the trials may be the cause of all the others.
+    return sorted((one[0] for one in first.values()), key=lambda one: one.finding.check != host_busy.name)
+
+
+def _caution(finding: Finding, concerned: int, of: int, noun: str) -> Caution:
+    if not concerned:
+        return Caution(finding, 1.0, "")
+    return Caution(finding, concerned / of, f" ({concerned} of {numbers.count(of, noun)})")
 
 
 def _how_sure(analysis: Analysis) -> Iterator[str]:
-    decided = [
-        one.ratio
-        for one in analysis.verdicts
-        if one.ratio and one.outcome in ("faster", "slower", "the same")
-    ]
+    decided = [one.ratio for one in analysis.verdicts if one.outcome not in answer.UNDECIDED and one.ratio]
+    if (of := len(analysis.verdicts)) > 1 and verdicts.has_verdict(analysis):
+        yield f"{len(decided)} of {of} comparisons {_is(len(decided))} decided."
     yield precision(decided)
+    if analysis.limits and analysis.plan.asks == "limits":
+        named = sum(one.limit is not None for one in analysis.limits.cells)
+        cells = numbers.count(len(analysis.limits.cells), "cell")
+        yield f"In {named} of {cells} two instruments agree on the limit."
     if invalid := analysis.trials_run - analysis.trials_valid:
         yield f"{invalid} of {numbers.count(analysis.trials_run, 'trial')} {_is(invalid)} invalid."
-    if analysis.plan.scale:
-        yield f"Scale `{analysis.plan.scale.name}` is smaller than the whole study."
-    yield disturbed(analysis.disturbances)
     if (safety := analysis.safety) and safety.made:
         yield f"{safety.telling:,} of {numbers.count(safety.made, 'cut')} {_count(safety.telling)}."
+        bounds = [one.loss_share.high for one in safety.answers if one.is_whole and one.loss_share]
+        if bounds:
+            could = cut_words.points(max(bounds))
+            yield f"Where none was lost, up to {could} of cuts could still lose (95% bound)."
+    for one in cautions(analysis)[:MOST_CAUTIONS]:
+        yield f"Caution: {one.finding.message.text.rstrip('.')}{one.where}."
 
 
 def _count(number: int) -> str:
@@ -94,37 +123,39 @@ def _is(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _held_back(analysis: Analysis) -> str:
-    """Return what holds the cells of the first verdict back, and in how many cells what does."""
-    if analysis.limits is None:
-        return ""
-    for one in verdicts.by_importance(analysis.verdicts)[:1]:
-        if held := limits_words.held_by(limits_words.of_verdict(analysis, one)):
-            under = verdict_words.conditions(one.held).strip()
-            scope = f"{numbers.sentence_case(under)}: " if under else ""
-            return f"{scope}{held}. In all: {limits_words.summary(analysis.limits)}."
-    said = limits_words.summary(analysis.limits)
-    return f"{said}." if said else ""
+# ---------------------------------------------------------------- what to do
 
 
-def _what_to_do(analysis: Analysis) -> str:
-    open_ones = [one for one in analysis.verdicts if one.outcome == "inconclusive"]
-    if analysis.plan.scale and analysis.complete:
-        return "Run the study without `--scale`, or at a larger scale: this run is a small one."
+def _what_to_do(analysis: Analysis) -> Iterator[str]:
+    """Yield what to do, the most urgent first."""
     if not analysis.complete:
-        return "Continue with `diskproof run --resume`: the run is incomplete."
+        yield "Continue with `diskproof run --resume`: the run is incomplete."
+        return
     if failed_controls(analysis):
-        return "Find out why a control failed: until then the cuts prove nothing."
+        yield "Find out why a control failed: until then the cuts prove nothing."
+    yield from _keeps_all(analysis)
+    for one in cautions(analysis)[:1]:
+        if one.finding.remedy:
+            yield f"{numbers.sentence_case(one.finding.remedy.text.rstrip('.'))}."
     if analysis.trials_valid < analysis.trials_run:
-        return "Mend what made trials invalid (see the findings), then `diskproof run --resume`."
-    if analysis.disturbances:
-        return "Measure again when the machine is idle."
-    if open_ones:
-        return f"For the inconclusive verdicts: {verdicts.what_decides(open_ones, analysis.plan)}."
-    safety = analysis.safety
+        yield "Mend what made trials invalid (see the findings), then `diskproof run --resume`."
+    if open_ones := [one for one in analysis.verdicts if one.outcome == "inconclusive"]:
+        yield f"For what is not decided: {verdicts.what_decides(open_ones, analysis.plan)}."
+    if analysis.plan.scale:
+        yield "Run the study at a larger scale (`--scale`): this run is a small one."
+    safety, limits = analysis.safety, analysis.limits
     if safety and not safety.controls and not any(one.harmed for one in safety.answers):
-        return "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
-    limits = analysis.limits
+        yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     if limits and not limits.proofs and any(one.what_if for one in limits.cells):
-        return "Nothing for this answer; `diskproof run --prove` tests what is said to hold it back."
-    return "Nothing: the study has its answer."
+        yield "`diskproof run --prove` tests what is said to hold it back."
+
+
+def _keeps_all(analysis: Analysis) -> Iterator[str]:
+    """Yield which settings kept every commit, if others did not."""
+    answers = analysis.safety.answers if analysis.safety else []
+    by_cell = grouped(answers, lambda one: one.cell.id)
+    whole = [all(one.is_whole for one in dying) for dying in by_cell.values()]
+    kept = [dying[0].cell for dying, kept in zip(by_cell.values(), whole, strict=True) if kept]
+    if kept and len(kept) < len(by_cell):
+        named = numbers.listed([f"{one.tuning} on {one.storage}" for one in kept], MOST_KEPT)
+        yield f"If no commit may be lost, use {named}: only there every cut left all of them."

@@ -1,11 +1,12 @@
 """The sentences of verdicts and of comparisons of two runs, made of their figures."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from diskproof.analysis.answers import CellComparison, Comparison, Outcome, Verdict
 from diskproof.results.factor import Factor
 from diskproof.results.plan import NO_LEVEL, Cell
+from diskproof.stats.boxes import Box
 from diskproof.stats.intervals import Interval
 from diskproof.wording import numbers
 from diskproof.wording.numbers import percent, significant
@@ -131,14 +132,29 @@ def _decimals(estimate: float, half_width: float) -> int:
     return max(0, min(of_width, max(3, of_estimate)))
 
 
-def conditions(held: dict[Factor, str]) -> str:
+def conditions(held: Mapping[Factor, str]) -> str:
     """Return what was held equal: `` on disk at safest with 8 clients``; empty if nothing else varies."""
+    return at_levels({factor: (level,) for factor, level in held.items()})
+
+
+def at_levels(held: Mapping[Factor, Sequence[str]]) -> str:
+    """Return what was held to which levels: `` on disk and ssd at safest with 1 and 8 clients``."""
     # A load on bare files is at no tuning.
-    shown = [factor for factor in _PREPOSITIONS if held.get(factor, NO_LEVEL) != NO_LEVEL]
-    said = {factor: _PREPOSITIONS[factor] for factor in shown}
+    levels = {factor: [one for one in held.get(factor, ()) if one != NO_LEVEL] for factor in _PREPOSITIONS}
+    said = {factor: _PREPOSITIONS[factor] for factor in levels if levels[factor]}
     if "memory" in said and "clients" in said:
         said["clients"] = "and"  # with 1 GiB of memory and 8 clients
-    return "".join(f" {word} {subject(factor, held[factor])}" for factor, word in said.items())
+    return "".join(f" {word} {_subjects(factor, levels[factor])}" for factor, word in said.items())
+
+
+def where(found: Sequence[Box[Factor]]) -> str:
+    """Return which cells some boxes hold: `` on disk at safest and on dram``; empty if all."""
+    return ", and".join(at_levels(box) for box in found)
+
+
+def _subjects(factor: Factor, levels: Sequence[str]) -> str:
+    *others, last = levels
+    return numbers.listed([*others, subject(factor, last)], len(levels))
 
 
 def subject(factor: Factor, level: str) -> str:

@@ -48,7 +48,7 @@ def section(analysis: Analysis) -> Section:
         blocks = (
             shown,
             Items(items, style="verdicts", most=MOST_SHOWN, noun="verdict", only="short"),
-            *([_folded(open_ones, analysis.plan)] if len(open_ones) > 1 else []),
+            *([_folded(open_ones)] if len(open_ones) > 1 else []),
         )
     return Section("Verdicts", blocks, anchor="verdicts", contents="Verdicts", quiet=True)
 
@@ -60,12 +60,12 @@ def _item(verdict: Verdict, analysis: Analysis) -> Item:
     return item(verdict, verdict_words.verdict(verdict), verdict.factor, lines)
 
 
-def _folded(verdicts: Sequence[Verdict], plan: Plan) -> Items:
-    """Return one item for all inconclusive verdicts, and how many blocks would decide them."""
+def _folded(verdicts: Sequence[Verdict]) -> Items:
+    """Return one item for all inconclusive verdicts: the answer says what would decide them."""
     named = [f"{verdict_words.against(one)}{verdict_words.conditions(one.held)}" for one in verdicts]
     text = f"{len(verdicts)} verdicts are inconclusive: {numbers.listed(named, MOST_NAMED)}"
     mark, tone = OUTCOMES["inconclusive"]
-    folded = Item(text, mark, "inconclusive", tone=tone, lines=(Line(what_decides(verdicts, plan)),))
+    folded = Item(text, mark, "inconclusive", tone=tone)
     return Items((folded,), style="verdicts", only="short")
 
 
