@@ -25,6 +25,7 @@ from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
+from diskproof.wording import say
 from support.limits import SMALL_LOG, make_limits
 from support.runs import MakeRun, Run
 from support.snapshots import assert_matches_snapshot
@@ -101,7 +102,7 @@ def test_no_line_is_too_wide(run: Run, width: int) -> None:
 def test_where_no_limit_is_established_the_most_frequent_reason_is_said(run: Run) -> None:
     _, analysis = run
     cells = [
-        change(one, limit=None, signals=[], missing="nothing stands out" if at else "it is not known")
+        change(one, limit=None, signals=[], missing=say("nothing stands out" if at else "it is not known"))
         for at, one in enumerate(limits_of(analysis).cells)
     ]
     said = on_one_line(printed(change(analysis, limits__cells=cells)))

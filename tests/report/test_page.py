@@ -272,12 +272,12 @@ def test_tables_have_heads_and_names(quickstart: Run, open_page: OpenPage) -> No
 def test_the_first_screen_answers(quickstart: Run, open_page: OpenPage) -> None:
     page = open_page(quickstart, 1000, limits=make_limits(quickstart[1].plan)).page
     lines = page.locator("#answer li")
-    leads = ["Names", "Answer", "How sure", "What holds it back", "What to do"]
+    leads = ["Answer", "How sure", "What holds it back", "What to do"]
     assert lines.locator("strong").all_text_contents() == leads
-    assert "95% interval" in lines.nth(2).inner_text()
+    assert "95% interval" in lines.nth(1).inner_text()
     assert [box["y"] + box["height"] <= 800 for one in lines.all() if (box := one.bounding_box())] == [
         True
-    ] * 5
+    ] * 4
     assert page.locator("h1").is_visible()
 
 

@@ -1,7 +1,7 @@
 """The head of a report: what a run is, how much of it there is, how it was made."""
 
 from diskproof.analysis.answers import Analysis
-from diskproof.report.compose import safety_words
+from diskproof.report.compose import names, safety_words
 from diskproof.report.document import Paragraph, Section
 from diskproof.report.intervals import confidence
 from diskproof.results.plan import Phases, Plan
@@ -20,11 +20,12 @@ def lead(analysis: Analysis) -> tuple[Paragraph, ...]:
     """Return what is shown below the question."""
     state = "" if analysis.complete else "Incomplete"
     whole, made = f"{progress(analysis)}; {design(analysis.plan)}", made_on(analysis)
-    scaled = scale(analysis.plan)
+    scaled, named = scale(analysis.plan), names.names(analysis)
     return (
         Paragraph(whole, lead=state, only="short"),
         Paragraph(f"{whole}.{f' {made}.' if made else ''}", lead=state, only="full"),
         *([Paragraph(scaled)] if scaled else []),
+        *([Paragraph(f"Names: {named}")] if named else []),
     )
 
 

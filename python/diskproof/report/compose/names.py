@@ -10,8 +10,8 @@ from diskproof.wording import numbers
 
 TUNINGS: dict[Level, str] = {
     "safest": "each commit waits until it is on the disk",
-    "fast": "no commit waits, so a power cut may lose the last ones",
-    "unsafe": "a power cut may destroy the database",
+    "fast": "no commit waits, so a crash of the machine may lose the last ones",
+    "unsafe": "a crash of the machine may destroy the database",
 }
 
 

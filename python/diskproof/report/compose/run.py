@@ -69,9 +69,9 @@ def compose(
 
 
 def _first(analysis: Analysis) -> Section:
-    """Return what is shown first; the head has what was measured."""
+    """Return what is shown first; the head has the names, and what was measured."""
     lines = summary.run(analysis)
-    items = tuple(one for one in lines.items if one.lead != "Measured")
+    items = tuple(one for one in lines.items if one.lead not in ("Names", "Measured"))
     return Section("", (replace(lines, items=items),), anchor=answer.ANCHOR)
 
 

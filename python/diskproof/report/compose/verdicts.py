@@ -22,7 +22,7 @@ OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
 }
 """Mark and tone of each; a mark is never shown without the word that it abbreviates."""
 
-MOST_SHOWN = 4
+MOST_SHOWN = 2
 MOST_OPEN = 12
 
 MOST_NAMED = 3
