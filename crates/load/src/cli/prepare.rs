@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use super::Stop;
 use super::connect::Task;
 use super::outside::say_when_interrupted;
-use super::run::cores;
 use crate::driver::{Admin, Driver, Fault};
 use crate::engine::Failure;
 use crate::target::Target;
@@ -149,7 +148,8 @@ fn threads<D: Driver, T: TableSet>(driver: &D, set: &T, asked: Option<u16>) -> u
         return 1;
     }
     // The server works as hard as we do: while one connection waits, another is served.
-    asked.map_or(2 * cores(), usize::from).min(set.count())
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or(2 * cores, usize::from).min(set.count())
 }
 
 fn refuse_existing<D: Driver, T: TableSet>(

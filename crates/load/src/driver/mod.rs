@@ -263,8 +263,8 @@ pub trait Session {
     fn poll(&mut self) -> Poll<Result<Reply, Fault>>;
 
     /// From now on `poll` waits in the system for the server, at most `longest`, before it is
-    /// `Pending`. A single connection needs no event loop, which costs one system call per reply.
-    /// False if the driver cannot do that.
+    /// `Pending`. A single connection needs no event loop, which costs more. False if the driver
+    /// cannot do that.
     fn block(&mut self, _longest: Duration) -> io::Result<bool> {
         Ok(false)
     }

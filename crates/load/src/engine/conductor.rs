@@ -234,7 +234,6 @@ impl<'a> Conductor<'a> {
             let worker = Worker {
                 number,
                 workers,
-                is_paced: self.options.rate.is_some(),
                 retry: self.options.retry.clone(),
                 patience: self.options.patience,
                 clients: (number..clients).step_by(workers).collect(),

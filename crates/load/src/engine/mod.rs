@@ -20,7 +20,6 @@ mod patience;
 mod recorder;
 mod resources;
 mod retry;
-mod scheduling;
 mod summary;
 mod timers;
 mod totals;

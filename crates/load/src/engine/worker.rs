@@ -10,7 +10,6 @@ use super::crew::Crew;
 use super::message::{Failure, Message, Start};
 use super::patience::Patience;
 use super::retry::Retry;
-use super::scheduling;
 use crate::driver::{Driver, Fault, Protocol, Session};
 use crate::measure::Clock;
 use crate::workload::Workload;
@@ -38,8 +37,6 @@ pub(super) struct Worker<D: Driver, W: Workload> {
     pub(super) number: usize,
     /// Of the whole run.
     pub(super) workers: usize,
-    /// An open loop.
-    pub(super) is_paced: bool,
     pub(super) retry: Retry,
     pub(super) patience: Patience,
     /// The numbers of its clients, unique in the run.
@@ -60,10 +57,6 @@ impl<D: Driver + Send + 'static, W: Workload> Worker<D, W> {
     /// Connects, waits for the start, runs to the end, and keeps the connections open until the
     /// conductor releases the worker.
     pub(super) fn run(&self, mut poll: Poll) -> Result<(), Failure> {
-        // Arrivals that are due do not wait for their turn.
-        if !self.is_paced {
-            scheduling::take_turns();
-        }
         let mut crew = Crew::new(self)?;
         if !self.manner.connects_late {
             crew.connect(&mut poll)?;

@@ -136,3 +136,13 @@ fn every_distribution_runs_on_tables_of_any_size() {
         }
     }
 }
+
+/// A thread that waits for a CPU keeps its clients waiting: there are more of them than CPUs.
+#[test]
+fn clients_have_threads_of_their_own_up_to_sixteen() {
+    for (clients, workers) in [("1", 1), ("9", 9), ("40", 16)] {
+        let arguments = ["--clients", clients, "--transactions", "100"];
+        let summary = summary("null:", "complex", &arguments);
+        assert_eq!(summary["workers"], workers, "{summary}");
+    }
+}

@@ -162,7 +162,7 @@ impl Session for MysqlSession {
     }
 
     fn block(&mut self, longest: Duration) -> io::Result<bool> {
-        self.stream.block(longest).map(|()| true)
+        self.stream.block(longest)
     }
 
     #[inline]

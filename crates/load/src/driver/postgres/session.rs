@@ -155,7 +155,7 @@ impl Session for PostgresSession {
     }
 
     fn block(&mut self, longest: Duration) -> io::Result<bool> {
-        self.stream.block(longest).map(|()| true)
+        self.stream.block(longest)
     }
 
     #[inline]

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rcgen::{CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -276,4 +277,65 @@ fn a_peer_that_speaks_no_tls() {
         .unwrap();
     drop(theirs);
     assert!(exchange(&mut stream, b"hello").is_err(), "it went away");
+}
+
+/// How often this thread has gone to sleep.
+fn sleeps() -> u64 {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    line.unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn who_waits_for_a_reply_is_not_woken_when_the_request_is_read() {
+    const REQUESTS: u64 = 20;
+    let (mut stream, mut theirs) = pair();
+    assert!(stream.block(Duration::from_secs(10)).unwrap());
+    let server = thread::spawn(move || {
+        let pause = || thread::sleep(Duration::from_millis(3));
+        for _ in 0..REQUESTS {
+            pause();
+            theirs.read_exact(&mut [0]).unwrap();
+            pause();
+            theirs.write_all(b"x").unwrap();
+        }
+    });
+    let before = sleeps();
+    for _ in 0..REQUESTS {
+        stream.write(b"x").unwrap();
+        assert_eq!(stream.read(&mut [0; 9]).unwrap(), 1);
+    }
+    let sleeps = sleeps() - before;
+    assert!(sleeps < REQUESTS * 3 / 2, "{sleeps} for {REQUESTS}");
+    server.join().unwrap();
+}
+
+#[test]
+fn who_waits_for_a_reply_goes_on_with_a_request_that_did_not_fit() {
+    let longest = Duration::from_secs(60);
+    let (mut stream, mut theirs) = pair();
+    assert!(stream.block(longest).unwrap());
+    let echo = thread::spawn(move || {
+        let mut request = vec![0; LONG];
+        theirs.read_exact(&mut request).unwrap();
+        theirs.write_all(&request).unwrap();
+    });
+    let (sent, began) = (pattern(LONG), Instant::now());
+    let (mut written, mut received, mut buffer) = (0, Vec::new(), vec![0; 100_000]);
+    let done = |outcome: io::Result<usize>| match outcome {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+        outcome => outcome.unwrap(),
+    };
+    while received.len() < sent.len() {
+        if written < sent.len() {
+            written += done(stream.write(&sent[written..]));
+        }
+        let read = done(stream.read(&mut buffer));
+        received.extend_from_slice(&buffer[..read]);
+    }
+    assert!(received == sent);
+    assert!(began.elapsed() < longest);
+    echo.join().unwrap();
 }
