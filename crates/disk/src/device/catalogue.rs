@@ -54,7 +54,7 @@ mod tests {
     /// figure.
     const MISSES: &[(&str, Pattern, u32)] = &[
         ("ebs-magnetic", Pattern::SequentialWrite, 4),
-        ("intel-x25-e", Pattern::RandomRead, 64),
+        ("intel-x25-e", Pattern::RandomRead, 32),
         ("intel-x25-e", Pattern::SequentialRead, 64),
         ("laptop-ssd-2012", Pattern::RandomRead, 32),
         ("ocz-agility-3-60", Pattern::RandomRead, 32),
