@@ -57,6 +57,8 @@ def test_what_waited_in_the_kernel_makes_a_trial_invalid() -> None:
     both = audit(waiting=change(waiting, kinds=["read", "flush"], in_line_us=300.0), block=None)["lateness"]
     assert "reads and flushes took 2.7 ms on average at its loop devices" in both.message.text
     assert "2.0 ms by the model (and 300 us for flushes before them), 20% more" in both.message.text
+    queued = audit(waiting=change(waiting, queued_us=400.0))["lateness"]
+    assert "2.0 ms by the model (and 400 us while the disk's queue was full), 15% more" in queued.message.text
 
 
 @pytest.mark.parametrize(("part", "severity"), [("cache", "note"), ("log", "invalid")])

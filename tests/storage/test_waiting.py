@@ -28,7 +28,7 @@ def told(seconds: float = 60.0, **means: tuple[int, float]) -> dict[str, Any]:
         kind: {"requests": requests, "latency_us": {"mean": mean_us}}
         for kind, (requests, mean_us) in means.items()
     }
-    return {"seconds": seconds, "read": none, "write": none, "flush": none, **kinds}
+    return {"seconds": seconds, "queue_depth": {}, "read": none, "write": none, "flush": none, **kinds}
 
 
 def loop(**counts: tuple[int, float | None]) -> DeviceUsage:
@@ -98,6 +98,21 @@ def test_writes_beside_flushes_that_take_no_time_are_compared() -> None:
     slow = found(statistics, loop(write=(200, 0.25), flush=(100, 0.01)))
     assert slow.in_line_us == pytest.approx(200)
     assert slow.late
+
+
+def test_a_wait_counts_only_while_the_disk_could_take_more() -> None:
+    """As 64 readers of an SSD with 32 places: they keep it full, wherever the other 32 wait."""
+    statistics, readers = told(read=(1000, 1579.0)), loop(read=(1000, 1.971))
+    assert found(statistics, readers).late
+    statistics["queue_depth"] = {"full_share": None}
+    assert found(statistics, readers).late, "a device that takes any number is never full"
+    statistics["queue_depth"] = {"full_share": 0.95}
+    waiting = found(statistics, readers)
+    assert waiting.queued_us == pytest.approx(391 - 0.05 * 1970)
+    assert waiting.share == pytest.approx(0.05 * 1970 / 1579)
+    assert not waiting.late
+    statistics["queue_depth"] = {"full_share": 0.5}
+    assert found(statistics, readers).late, "the disk had room for half the time"
 
 
 def test_a_read_may_wait_for_a_flush_before_it_and_no_longer() -> None:

@@ -72,16 +72,22 @@ def _waited(disk: VirtualUse, waiting: Waiting) -> Message:
         if waiting.in_line_us >= 1
         else NOTHING
     )
+    queued = (
+        say(" (and {time} while the disk's queue was full)", time=us(waiting.queued_us))
+        if waiting.queued_us >= 1
+        else NOTHING
+    )
     return say(
         "the virtual disk {disk} was slower than its model: {kinds} took {took} on average at {at}, and "
-        "{modelled} by the model{in_line}, {share} more; at most {allowed} is allowed. They waited in the "
-        "kernel, before the disk got them",
+        "{modelled} by the model{in_line}{queued}, {share} more; at most {allowed} is allowed. They waited "
+        "in the kernel, before the disk got them",
         disk=disk.name,
         kinds=[f"{kind}{'es' if kind == 'flush' else 's'}" for kind in waiting.kinds],
         took=us(waiting.await_us),
         at=disk.block or "its loop devices",
         modelled=us(waiting.modelled_us),
         in_line=in_line,
+        queued=queued,
         share=share(waiting.share),
         allowed=share(ALLOWED_LATENESS_SHARE),
     )

@@ -243,11 +243,13 @@ class Waiting(Record):
     """Their mean by the model, each no shorter than the way to the disk."""
     in_line_us: float
     """What of the difference they may have waited for a flush before them, as on a SATA disk."""
+    queued_us: float = 0.0
+    """What of the rest passed while the disk's own queue was full, so that it could not have taken them."""
 
     @property
     def share(self) -> float:
         """The wait beyond all that, as a share of the modelled mean; below 0 if it was less."""
-        return (self.await_us - self.in_line_us) / self.modelled_us - 1
+        return (self.await_us - self.in_line_us - self.queued_us) / self.modelled_us - 1
 
     @property
     def late(self) -> bool:

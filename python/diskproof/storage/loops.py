@@ -1,4 +1,8 @@
-"""Loop devices: a file, or a part of one, as a block device."""
+"""Loop devices: a file, or a part of one, as a block device.
+
+`rq_affinity` and `nomerges` of its queue did not shorten what 64 readers waited in the kernel: they waited in
+the queue of FUSE.
+"""
 
 from pathlib import Path
 

@@ -16,6 +16,11 @@ weighted with the kernel's count:
   request that asks for a flush as a write which takes as long as it waits for that, and counts the flush too
   (block/blk-flush.c).
 
+A disk takes as many requests at a time as its own queue holds (32 on SATA); those beyond wait before it, in
+order of arrival. A request that waits in the kernel while that queue is full loses nothing, because it would
+wait before the disk. So a wait counts only for the share of the time in which the queue had room, in which as
+many requests are taken to be at the loop device as at other times.
+
 Reads may wait for a flush: the loop device does it in line with its other requests, like a SATA disk, which
 has no queued flush. A read finds a flush at work with the probability of the flushes' share of the time. It
 waits for the rest of that flush: at most the mean length of one, if lengths vary no more than exponentially.
@@ -67,12 +72,15 @@ def compare(statistics: Facts, loops: Sequence[DeviceUsage], path_us: float | No
         in_line_us += min(max(0.0, waited - modelled), count * _in_line_us(kind, statistics, loops))
     if not compared:
         return None
+    late_us = max(0.0, waited_us - modelled_us - in_line_us)
+    with_room = 1 - (statistics["queue_depth"].get("full_share") or 0.0)
     return Waiting(
         kinds=compared,
         requests=requests,
         await_us=waited_us / requests,
         modelled_us=modelled_us / requests,
         in_line_us=in_line_us / requests,
+        queued_us=max(0.0, late_us - with_room * waited_us) / requests,
     )
 
 

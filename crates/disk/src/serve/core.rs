@@ -120,13 +120,13 @@ impl Core {
         tracking: Arc<Tracking>,
     ) -> Self {
         Self {
+            depth: Depth::of(timing.queue_depth()),
             timing,
             pace,
             timed,
             power: Power::On,
             tracking,
             scheduler_wakes: 0,
-            depth: Depth::default(),
             unstable_bytes: 0,
             model_at: 0,
             next_tag: 0,
@@ -150,6 +150,7 @@ impl Core {
     /// Continues with another, fresh model; only while no request is in progress.
     pub(super) fn renew(&mut self, timing: Box<dyn Timing>) {
         debug_assert!(self.under_way() == 0, "their answers would never come");
+        self.depth = Depth::of(timing.queue_depth());
         self.timing = timing;
         self.used = false;
         self.power = Power::On;

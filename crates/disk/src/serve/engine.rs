@@ -326,6 +326,7 @@ impl Engine {
         let queue_depth = QueueDepth {
             mean: core.depth.mean(now),
             max: core.depth.max,
+            full_share: core.depth.full_share(now),
         };
         let counters = core.timing.counters();
         drop(core);

@@ -196,6 +196,8 @@ pub(super) struct KindReport {
 pub(super) struct QueueDepth {
     pub(super) mean: f64,
     pub(super) max: usize,
+    /// Share of the time in which the device had as many as it takes; `None` if it takes any number.
+    pub(super) full_share: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]

@@ -46,6 +46,10 @@ impl Timing for Ignoring {
         self.command_ns
     }
 
+    fn queue_depth(&self) -> Option<u32> {
+        self.device.queue_depth()
+    }
+
     fn next_event(&self) -> Option<Nanos> {
         first([self.flushes.next(), self.device.next_event()])
     }

@@ -84,6 +84,12 @@ pub trait Timing: Send {
         0
     }
 
+    /// Requests that the device takes at a time; those beyond wait before it, in order of arrival.
+    /// `None` for a device built of devices, which has no single queue, and one that takes any number.
+    fn queue_depth(&self) -> Option<u32> {
+        None
+    }
+
     /// The next moment at which something happens by itself; `None` while the device rests. Never
     /// later than its next event; it may be a moment without an event.
     fn next_event(&self) -> Option<Nanos>;

@@ -43,6 +43,10 @@ impl Timing for Protected {
         self.device.head_start()
     }
 
+    fn queue_depth(&self) -> Option<u32> {
+        self.device.queue_depth()
+    }
+
     fn next_event(&self) -> Option<Nanos> {
         self.device.next_event()
     }

@@ -45,6 +45,10 @@ impl Interface {
         }
     }
 
+    pub(super) fn queue_depth(&self) -> u32 {
+        self.queue_depth
+    }
+
     pub(super) fn arrive(&mut self, request: u32, alone: bool) {
         self.outside.push_back((request, alone));
     }

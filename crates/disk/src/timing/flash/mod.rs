@@ -268,6 +268,10 @@ impl Timing for Flash {
         geometry.read_overhead_ns.min(geometry.write_overhead_ns)
     }
 
+    fn queue_depth(&self) -> Option<u32> {
+        Some(self.interface.queue_depth())
+    }
+
     fn next_event(&self) -> Option<Nanos> {
         self.agenda.next()
     }

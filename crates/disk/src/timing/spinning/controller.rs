@@ -55,6 +55,10 @@ impl Controller {
         }
     }
 
+    pub(super) fn queue_depth(&self) -> usize {
+        self.queue_depth
+    }
+
     pub(super) fn arrive(&mut self, command: Command) {
         self.backlog.push_back(command);
     }

@@ -284,6 +284,10 @@ impl Timing for Spinning {
         self.controller.overhead_ns()
     }
 
+    fn queue_depth(&self) -> Option<u32> {
+        u32::try_from(self.controller.queue_depth()).ok()
+    }
+
     fn next_event(&self) -> Option<Nanos> {
         self.next
     }
