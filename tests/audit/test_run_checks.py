@@ -96,7 +96,7 @@ def test_workloads_differ_in_options_and_time() -> None:
     cells = [change(cell, storage="disk", workload=cell.storage) for cell in run.plan.cells]
     told = {trial.id: change(RESULT, asked={"rw": trial.cell}) for trial in run.valid}
     jobs = replace(run, plan=change(run.plan, cells=cells), results=told)
-    assert unequal_runs.outcome(jobs).state == "passed"
+    assert unequal_runs.outcome(jobs).state == "does not apply"
     assert unequal_runs.outcome(replace(run, results=told)).state == "failed"
 
 
@@ -329,3 +329,10 @@ def test_a_run_that_broke_off_is_not_blamed_for_the_cells_it_lacks() -> None:
 def _with(trial: Trial, name: str, value: str) -> Trial:
     setting = Setting(name=name, requested=value, observed=value, holds=True)
     return change(trial, settings=[*(one for one in trial.settings if one.name != name), setting])
+
+
+def test_equal_counts_were_asked_for_and_their_times_were_not() -> None:
+    run = imported({"hdd": 10.0, "ssd": 20.0}, seconds=300.0)
+    alike = [change(trial, load__transactions=10_000 + at) for at, trial in enumerate(run.valid)]
+    assert unequal_runs.outcome(run).state == "failed"
+    assert unequal_runs.outcome(replace(run, valid=alike)).state == "passed"

@@ -176,7 +176,6 @@ def test_people_are_not_told_whether_a_job_was_held_back() -> None:
     text = (SAMPLES / "fio-people.txt").read_text()
     (write, *_) = found_in(text.replace("avg=1908.88", "avg=908.88").replace("avg=1927.64", "avg=927.64"))
     assert isinstance(write, ImportedResult)
-    assert write.load.clients is None
     assert littles_law.outcome(evidence_of(write)).state == "cannot be told"
 
 
@@ -191,3 +190,58 @@ def test_samples_of_steady_state_are_intervals() -> None:
     (one, *_) = found_in(json.dumps(whole))
     assert isinstance(one, ImportedResult)
     assert (one.interval_s, one.intervals_per_s) == (1.0, [510.0, 505.0, 512.0])
+
+
+def test_an_excerpt_without_its_number_of_requests_has_a_rate() -> None:
+    (one,) = found_in(
+        "test: (groupid=0, jobs=1): err= 0: pid=5508: Sun Jan  4 23:09:40 2026\n"
+        "  read: IOPS=1611, BW=201MiB/s (211MB/s)(4040MiB/20051msec)\n"
+    )
+    assert isinstance(one, ImportedResult)
+    assert one.load.transactions_per_s == pytest.approx(1611, rel=1e-3)
+
+
+def test_version_2_prints_a_space_before_commas_and_a_large_k() -> None:
+    (one,) = found_in(
+        "test: (groupid=0, jobs=1): err= 0: pid=21423: Thu May  9 16:33:14 2013\n"
+        "  write: io=4096KB, bw=1023.3KB/s, iops=170 , runt=  6000msec\n"
+        "    clat (usec): min=22 , max=1805.8K, avg=5876.66, stdev=281965.67\n"
+        "     issued    : total=r=0/w=1024/d=0, short=r=0/w=0/d=0\n"
+    )
+    assert isinstance(one, ImportedResult)
+    assert one.load.latency_us
+    assert (one.load.latency_us.min, one.load.latency_us.max) == (22.0, 1_805_801.0)
+
+
+def test_sections_in_one_report_are_not_taken_for_the_first() -> None:
+    whole = json.loads((SAMPLES / "fio-plus.json").read_text())
+    whole["jobs"] = whole["jobs"][:1]
+    runtime_ms = max(whole["jobs"][0][kind]["runtime"] for kind in ("read", "write"))
+    whole["jobs"][0]["job_runtime"] = 6 * runtime_ms
+    (one,) = found_in(json.dumps(whole))
+    assert isinstance(one, ImportedResult)
+    assert one.load.clients is None
+    assert "6 jobs in one report, which prints the options of the first" in one.remarks
+
+
+@pytest.mark.parametrize(
+    ("options", "ends"),
+    [
+        ("-size=1G -runtime=10", True),
+        ("-size=1G -runtime=10 -time_based", False),
+        ("-size=2G -runtime=5", False),
+        ("-size=2G -runtime=1m", True),
+        ("-size=1G", True),
+    ],
+)
+def test_a_runtime_is_the_longest_that_a_job_may_take(options: str, ends: bool) -> None:
+    (one,) = found_in(
+        f"fio -name=file -direct=1 -rw=randread -bs=4k -ioengine=psync -numjobs=4 {options}\n"
+        "file: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync\n"
+        "file: (groupid=0, jobs=4): err= 0: pid=37018: Fri Oct 16 12:12:25 2020\n"
+        "   read: IOPS=210k, BW=819MiB/s (859MB/s)(4096MiB/5000msec)\n"
+        "     issued rwts: total=1048576,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n"
+    )
+    assert isinstance(one, ImportedResult)
+    assert one.load.file_requests
+    assert one.load.file_requests.one_pass is ends

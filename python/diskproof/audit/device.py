@@ -6,17 +6,15 @@ from diskproof.audit.check import Evidence, NothingToCheckError, Problem, Said, 
 from diskproof.audit.storage import FASTEST_SPINDLE_RPM
 from diskproof.results.load import Latency
 from diskproof.results.record import NotRecordedError, recorded
-from diskproof.wording import NOTHING, Message, bytes_, ms, printed, say, seconds
+from diskproof.wording import NOTHING, bytes_, ms, printed, say, seconds
 
 FASTEST_READ_US = 8.0
 """No disk answers faster: 3D XPoint over PCIe takes 8 to 10 us, flash 50 and more."""
 
-SATA_READ_US = 45.0
-"""A command, a page of flash and 4 KiB over a bus of 6 Gbit/s; a spinning disk's own cache is no faster."""
-
-NVME_READ_US = 100.0
-"""Flash over PCIe reads 4 KiB in 50 to 100 us, and in 10 to 25 from its own memory: if nothing says that
-reads went through the page cache, such means are not held against a SATA disk's floor."""
+FLASH_READ_US = 45.0
+"""A page of flash (tR) and its way to the CPU; over SATA more, and a spinning disk's own cache is no faster.
+A disk reads what it has just written faster, from its own memory: only held against reads through the page
+cache."""
 
 MEMORY_MB_PER_S = 14_000.0
 """Four lanes of PCIe 5.0 carry less than 16,000 MB/s, and no disk sold fills them."""
@@ -43,28 +41,26 @@ def cached_reads(evidence: Evidence) -> Iterator[Said]:
         raise NothingToCheckError("the files lay in memory, or in a pool with a cache of its own")
     yield from _too_fast(evidence)
     latency = _read_latency(evidence)
-    floor_us, whose = _floor(evidence, latency)
+    floor_us, whose = _floor(evidence)
     if latency is not None and latency.min is not None and 0 < latency.min < floor_us:
         below = _percent_below(latency, floor_us)
         yield warning(
             "the fastest request took {min}, but {disk} takes {floor} or more{below}: memory answered some "
-            "of them{mixed}. The mean of {mean} is of both",
+            "of them. The mean of {mean} is of both",
             min=ms(latency.min),
             disk=whose,
             floor=ms(floor_us),
             below=say("; {percent}% took less than that", percent=printed(below)) if below else NOTHING,
-            mixed=_mixed(evidence, latency),
             mean=ms(latency.mean),
         )
     elif latency is not None and latency.min is None and (below := _percent_below(latency, floor_us)):
         yield warning(
             "{percent}% of the requests took {most} or less, but {disk} takes {floor} or more: memory "
-            "answered them{mixed}",
+            "answered them",
             percent=printed(below),
             most=ms(latency.percentiles[f"{below:g}"]),
             disk=whose,
             floor=ms(floor_us),
-            mixed=_mixed(evidence, latency),
         )
     if moved.direct is None:
         yield Untold("whether requests bypassed the page cache")
@@ -79,26 +75,20 @@ def _percent_below(latency: Latency, floor_us: float) -> float | None:
     )
 
 
-def _mixed(evidence: Evidence, latency: Latency) -> Message:
-    mixed = latency is evidence.load.latency_us and evidence.bare_files.written_bytes != 0
-    return say("; reads and writes are not separate") if mixed else NOTHING
-
-
 def _read_latency(evidence: Evidence) -> Latency | None:
-    """Return the latency of reads if it is separate, else that of all requests."""
+    """Return the latency of reads; None if it is one with that of writes, which caches take by design."""
     reads = [one.latency_us for one in evidence.load.statement_types if one.kind == "read"]
-    return next((one for one in reads if one), evidence.load.latency_us)
+    alone = evidence.load.latency_us if evidence.bare_files.written_bytes == 0 else None
+    return next((one for one in reads if one), alone)
 
 
-def _floor(evidence: Evidence, latency: Latency | None) -> tuple[float, str]:
+def _floor(evidence: Evidence) -> tuple[float, str]:
     """Return the least latency of a disk of the kind below, and its name."""
     place = evidence.place("data")
     if place and place.device and place.device.rotational:
-        return SATA_READ_US, "a spinning disk"
-    direct = evidence.bare_files.direct
-    quick = latency is not None and latency.mean <= NVME_READ_US
-    if evidence.imported and not direct and not (direct is None and quick):
-        return SATA_READ_US, "flash behind SATA"
+        return FLASH_READ_US, "a spinning disk"
+    if evidence.imported and evidence.bare_files.direct is False:
+        return FLASH_READ_US, "flash"
     return FASTEST_READ_US, "the fastest disk"
 
 

@@ -13,6 +13,7 @@ from diskproof.audit.check import (
     invalid,
     warning,
 )
+from diskproof.audit.load import PERCENTILE_TOLERANCE
 from diskproof.results.load import Derived, Iterations, Latency
 from diskproof.results.record import NotRecordedError, recorded
 from diskproof.wording import counted as count_of
@@ -30,9 +31,6 @@ TOLD: dict[Derived, str] = {
 
 COUNT_TOLERANCE = 0.001
 """Counts are exact; a transaction of each client may be under way at the end. A judgement."""
-
-PERCENTILE_TOLERANCE = 0.02
-"""sysbench's percentiles are the upper ends of buckets that are 1.8 % wide."""
 
 READS_TOLERANCE = 0.02
 """Share by which reads may miss a whole number a transaction. A judgement: one in fifty, repeated."""

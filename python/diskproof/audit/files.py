@@ -71,6 +71,9 @@ def busy_threads(evidence: Evidence) -> Iterator[Said]:
     off = in_service / clients - 1
     if abs(off) <= tolerance:
         return
+    if off < 0 and evidence.imported and moved.direct is None:
+        yield Untold("the options, which may hold a load back")
+        return
     busy = say(
         "requests and syncs account for {busy:.2f} of {threads}",
         busy=in_service,

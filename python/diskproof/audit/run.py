@@ -245,9 +245,17 @@ def compared_cells(cells: list[Cell]) -> Iterator[tuple[Factor, Cell, Cell]]:
                 yield factor, baseline, cell
 
 
+def compared(run: Run) -> Iterator[tuple[Factor, Cell, Cell]]:
+    """Yield the compared pairs: of imported results none of unlike work, or of unknown clients."""
+    for factor, cell, other in compared_cells(run.plan.cells):
+        unlike = factor == "workload" or (factor == "clients" and not (cell.clients and other.clients))
+        if not (run.plan.imported and unlike):
+            yield factor, cell, other
+
+
 def nothing_compared(run: Run) -> bool:
     """Tell whether imported results are no experiment: no two of their cells differ in one thing alone."""
-    return run.plan.imported and not any(compared_cells(run.plan.cells))
+    return run.plan.imported and not any(compared(run))
 
 
 def _untold(factor: Factor, trials: list[Trial], others: list[Trial]) -> Iterator[Untold]:

@@ -1,9 +1,10 @@
 """Checks of compared results: the level of clients, digits that hide a difference, unequal runs."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from diskproof.audit.check import NothingToCheckError, Problem, Run, Said, Untold, check, warning
-from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared_cells, nothing_compared
+from diskproof.audit.run import NO_PAIR, NO_TRIALS, compared, compared_cells, nothing_compared
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import Cell
 from diskproof.results.record import NotRecordedError
@@ -21,7 +22,10 @@ then near the 3% that count as "the same"."""
 OUTCOMES = ("comments", "time", "max-time", "duration", "runtime", "filename", "if", "of")
 """Options that differ between any two runs, as dates do, or that another figure already says."""
 
-OF_CLIENTS = ("threads", "num-threads", "clients", "number of clients", "number of threads", "terminals")
+OF_CLIENTS = (
+    *("threads", "num-threads", "clients", "number of clients", "number of threads", "terminals"),
+    *("numjobs", "iodepth"),
+)
 """Options that the number of clients is."""
 
 OF_WORK = ("number of transactions per client", "events", "max-requests", "loops", "io_size")
@@ -29,6 +33,9 @@ OF_WORK = ("number of transactions per client", "events", "max-requests", "loops
 
 _Side = tuple[Cell, list[Trial]]
 """A cell of a comparison with its trials."""
+
+SAME_WORK = 0.01
+"""Share by which counts may differ that were asked for: each thread may add one. A judgement."""
 
 UNEQUAL_TIME = 0.1
 """Share by which one measured time may exceed the other. A judgement: tools end some seconds late."""
@@ -66,7 +73,9 @@ def client_levels(run: Run) -> Iterator[Said]:
             continue
         ids = tuple(cell.id for cell in cells)
         if len(told) == 1:
-            if not run.plan.imported or any(cells[0] in pair for pair in pairs):
+            # Bare files may be asked for the latency of one request at a time, which is no peak.
+            files = run.plan.metric(cells[0]) == "requests_per_s"
+            if not run.plan.imported or (not files and any(cells[0] in pair for pair in pairs)):
                 single.update(dict.fromkeys(ids, told[0][0]))
             continue
         (before, lower), (last, highest) = told[-2:]
@@ -96,10 +105,11 @@ def client_levels(run: Run) -> Iterator[Said]:
 )
 def rounding(run: Run) -> Iterator[Said]:
     """Find compared figures whose last digit is as large as the difference between them."""
-    yield from _of_pairs(run, _coarse, "figures are recorded with all their digits")
+    for factor, *sides in _pairs(run, "figures are recorded with all their digits"):
+        yield from _coarse(run, factor, sides)
 
 
-def _coarse(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Iterator[Said]:
+def _coarse(run: Run, factor: Factor, sides: Sequence[_Side]) -> Iterator[Said]:
     """Find a difference that is no larger than rounding."""
     cell, other = (side for side, _ in sides)
     one, two = (_figure(run, *told) for told in sides)
@@ -164,42 +174,38 @@ def overlap(run: Run) -> Iterator[Said]:
 )
 def unequal_runs(run: Run) -> Iterator[Said]:
     """Find compared results of unequal duration, tool or options."""
-    yield from _of_pairs(run, _made_otherwise, "one study made them all")
-
-
-def _made_otherwise(run: Run, factor: Factor, sides: tuple[_Side, _Side]) -> Iterator[Said]:
-    """Find what differs between two cells besides their levels: duration, tool, options."""
-    (cell, trials), (other, others) = sides
-    unequal = list(_unequal(run, trials[0], others[0], factor))
-    if len(unequal) == 1 and _file(trials[0]) == _file(others[0]):
-        return  # in one file, the one option that differs is what was varied
-    if unequal:
+    found: dict[tuple[str, tuple[Message, ...]], list[tuple[str, Cell, Cell]]] = {}
+    for factor, (cell, trials), (other, others) in _pairs(run, "one study made them all"):
+        if not (trials and others):
+            yield Untold(NO_TRIALS)
+            continue
+        unequal = tuple(_unequal(run, trials[0], others[0], factor))
+        if len(unequal) == 1 and _file(trials[0]) == _file(others[0]):
+            continue  # in one file, the one option that differs is what was varied
+        if unequal:
+            alike = found.setdefault((cell.level(factor), unequal), [])
+            alike.append((other.level(factor), cell, other))
+        elif not (_tool(trials[0]) and _tool(others[0])):
+            yield Untold("the tool's version")
+    for (one, unequal), alike in found.items():
         yield warning(
-            "`{one}` and `{other}` also differ in {facts:/; }",
-            cells=(cell.id, other.id),
-            one=cell.level(factor),
-            other=other.level(factor),
+            "`{one}` and {others} also differ in {facts:/; }",
+            cells=tuple(dict.fromkeys(side.id for _, *sides in alike for side in sides)),
+            one=one,
+            others=[f"`{other}`" for other in dict.fromkeys(other for other, _, _ in alike)],
             facts=unequal,
         )
-    elif not (_tool(trials[0]) and _tool(others[0])):
-        yield Untold("the tool's version")
 
 
-def _of_pairs(
-    run: Run, find: Callable[[Run, Factor, tuple[_Side, _Side]], Iterator[Said]], why_apart: str
-) -> Iterator[Said]:
-    """Check each two imported cells that differ in one factor alone, each with its trials."""
+def _pairs(run: Run, why_apart: str) -> Iterator[tuple[Factor, _Side, _Side]]:
+    """Yield each two imported cells that differ in one factor alone, each with its trials."""
     if not run.plan.imported:
         raise NothingToCheckError(why_apart)
-    pairs = list(compared_cells(run.plan.cells))
+    pairs = list(compared(run))
     if not pairs:
         raise NothingToCheckError(NO_PAIR)
     for factor, cell, other in pairs:
-        trials, others = run.trials_of(cell), run.trials_of(other)
-        if trials and others:
-            yield from find(run, factor, ((cell, trials), (other, others)))
-        else:
-            yield Untold(NO_TRIALS)
+        yield factor, (cell, run.trials_of(cell)), (other, run.trials_of(other))
 
 
 def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[Message]:
@@ -207,20 +213,30 @@ def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[Messag
         return say("{what} ({one} against {other})", what=what, one=ours, other=theirs)
 
     tool, tools = _tool(one), _tool(other)
-    if tool and tools and tool != tools:
+    if tool and tools and _release(tool) != _release(tools):
         yield differ("the tool", tool, tools)
-    if factor == "workload":
-        return  # its options and its time are what is compared
     a, b = (trial.load.seconds if trial.load else None for trial in (one, other))
     asked = [run.results[trial.id].asked if trial.id in run.results else {} for trial in (one, other)]
     timed = all(_is_timed(trial, told) for trial, told in zip((one, other), asked, strict=True))
-    if timed and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
+    if timed and not _same_work(one, other) and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
         yield differ("the time measured", seconds(a), seconds(b))
     for name in sorted(asked[0].keys() & asked[1].keys()):
         if asked[0][name] == asked[1][name] or name in {factor, *OF_CLIENTS}:
             continue
         if not (name in OUTCOMES or name.startswith("date")):
             yield differ(f"`{name}`", asked[0][name], asked[1][name])
+
+
+def _same_work(one: Trial, other: Trial) -> bool:
+    """Tell whether both ended after as many transactions: then that was asked for, and no time."""
+    done, others = (trial.load.transactions if trial.load else None for trial in (one, other))
+    return done is not None and others is not None and abs(done - others) <= SAME_WORK * done
+
+
+def _release(tool: str) -> str:
+    """Return a tool with the number of its release: ``fio 3`` of ``fio 3.36``, ``sysbench 0.5`` whole."""
+    found = re.match(r"\D*(?:0\.)?\d+", tool)
+    return found[0] if found else tool
 
 
 def _is_timed(trial: Trial, asked: Mapping[str, str]) -> bool:

@@ -33,6 +33,9 @@ FARTHEST = 2.0
 shows outputs because they differ."""
 
 
+OF_WORK = ("rw", "rwmixread", "bs", "size", "ioengine", "direct", "sync", "fsync", "fdatasync")
+"""Options of fio that make other work of it."""
+
 _WARM_UP = re.compile(r"\W*warm\W?(?:up|ing up)(?: run| phase)?\W*")
 """The heading of an output that nobody means as a result."""
 
@@ -113,18 +116,19 @@ def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]
         if _metric(one) is None
     ]
     levels = [_levels(result, {**by_path[result.source.file], **result.levels}) for result, _ in measured]
-    _name_block_sizes(measured, levels)
+    _name_options(measured, levels)
     variants = _variants(measured, levels)
     several = {
-        result.source.file for (result, _), variant in zip(measured, variants, strict=True) if variant > 1
+        result.source.file for (result, _), variant in zip(measured, variants, strict=True) if variant.place
     }
     placed, blocks = [], dict[str, int]()
     for (result, metric), told, variant in zip(measured, levels, variants, strict=True):
-        storage = told["storage"]
+        storage, workload = told["storage"], told["workload"]
         if result.source.file in several:
             storage = name_of(result.source.file) if storage == UNTOLD else storage
-            storage = f"{storage} #{variant}" if variant > 1 else storage
-        cell = _cell({**told, "storage": storage})
+            storage = f"{storage} #{variant.place + 1}" if variant.place else storage
+        workload = f"{workload} #{variant.work + 1}" if variant.work else workload
+        cell = _cell({**told, "storage": storage, "workload": workload})
         blocks[cell.id] = blocks.get(cell.id, 0) + 1
         placed.append(_Placed(result, cell, metric, blocks[cell.id]))
     return placed, left_out
@@ -142,38 +146,61 @@ def _clients_by_file(results: Sequence[ImportedResult]) -> dict[str, int]:
     }
 
 
-def _name_block_sizes(
+def _name_options(
     measured: Sequence[tuple[ImportedResult, Metric]], levels: Sequence[dict[Factor, str]]
 ) -> None:
-    """Name the block size in each workload of files that a file has with several: that is other work."""
-    sizes: dict[tuple[str, str], set[str]] = {}
+    """Name in each workload the options of files that a file has it with in several ways: other work."""
     told = [
         (result.source.file, level["workload"]) for (result, _), level in zip(measured, levels, strict=True)
     ]
-    for (result, _), workload in zip(measured, told, strict=True):
-        sizes.setdefault(workload, set()).add(result.asked.get("bs", ""))
-    for (result, _), workload, level in zip(measured, told, levels, strict=True):
-        if "bs" in result.asked and len(sizes[workload]) > 1:
-            level["workload"] = f"{level['workload']} bs={result.asked['bs']}"
+    of_file: dict[tuple[str, str], dict[str, set[str | None]]] = {}
+    for (result, _), at in zip(measured, told, strict=True):
+        values = of_file.setdefault(at, {option: set() for option in OF_WORK})
+        for option, seen in values.items():
+            seen.add(result.asked.get(option))
+    for (result, _), (_, workload), level in zip(measured, told, levels, strict=True):
+        several = [values for (_, other), values in of_file.items() if other == workload]
+        named = [
+            f"{option}={result.asked[option]}"
+            for option in OF_WORK
+            if option in result.asked and any(len(values[option]) > 1 for values in several)
+        ]
+        level["workload"] = " ".join([workload, *named])
+
+
+@dataclass(frozen=True)
+class _Variant:
+    """The number of a result, from 0, among those of its file with the same levels."""
+
+    place: int
+    """Of its heading or tool: with equal options, it was measured somewhere else."""
+    work: int
+    """Of what is not known to be the same work: other options, unknown ones, or a far figure."""
 
 
 def _variants(
     measured: Sequence[tuple[ImportedResult, Metric]], levels: Sequence[dict[Factor, str]]
-) -> list[int]:
-    """Return the number of each result, from 1, among those of its file with the same levels.
-
-    Results of one file that are alike are one variant: the same cell, measured again.
-    """
-    known: dict[tuple[str, ...], list[tuple[object, float]]] = {}
+) -> list[_Variant]:
+    """Return the variant of each result. Results of one are the same cell, measured again."""
+    works: dict[tuple[str, ...], list[object]] = {}
+    places: dict[object, list[object]] = {}
+    firsts: dict[object, float] = {}
     variants = []
     for (result, metric), told in zip(measured, levels, strict=True):
-        first = known.setdefault((result.source.file, *told.values()), [])
-        likeness, figure = _likeness(result), result.load.figure(metric) or 0.0
-        places = (at for at, one in enumerate(first) if one[0] == likeness and _near(one[1], figure))
-        place = next(places, len(first))
-        if place == len(first):
-            first.append((likeness, figure))
-        variants.append(place + 1)
+        at, figure = (result.source.file, *told.values()), result.load.figure(metric) or 0.0
+        of_work, of_place = works.setdefault(at, []), (result.source.tool, result.heading)
+        asked = _likeness(result)
+        work = 0
+        for work in range(len(of_work) + 1):
+            if work == len(of_work):
+                of_work.append(asked)
+            first = firsts.setdefault((at, work, of_place), figure) if of_work[work] == asked else 0.0
+            if first and _near(first, figure):
+                break
+        of_places = places.setdefault((at, work), [])
+        if of_place not in of_places:
+            of_places.append(of_place)
+        variants.append(_Variant(of_places.index(of_place), work))
     return variants
 
 
@@ -226,15 +253,16 @@ def _in_id(level: str) -> str:
 
 
 def _likeness(result: ImportedResult) -> object:
-    """Return what is equal of results that are one cell measured again.
+    """Return what is equal of results of the same work.
 
-    Excerpts without tool and options may be anything, so each is a cell of its own; an article's
-    results have names of their own.
+    Outputs without their options may be anything, so each is work of its own; an article's results have names
+    of their own.
     """
     asked = {name: value for name, value in result.asked.items() if not name.startswith("date")}
-    if result.source.tool is None and not asked:
+    files = result.load.file_requests
+    if (result.source.tool is None and not asked) or (files is not None and files.direct is None):
         return result.source.line, result.name
-    return result.source.tool, result.heading, tuple(sorted(asked.items()))
+    return tuple(sorted(asked.items()))
 
 
 def _whole(told: str | None) -> int | None:

@@ -89,6 +89,7 @@ def imported(figures: dict[str, float], clients: Sequence[int] = (10,), seconds:
                 imported=source,
                 load__transactions_per_s=rate,
                 load__seconds=seconds if last else 60.0,
+                load__transactions=round(rate * (seconds if last else 60.0)),
             )
         )
     return Run(plan, None, trials)

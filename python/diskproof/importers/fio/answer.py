@@ -36,12 +36,11 @@ HALF_DIGIT = 0.5e-6
 MOST_JOBS = 10_000
 
 MOST_NAMED = 5
-
 """Other jobs that a remark names."""
 
-PACED = 0.03
-"""Share of their time that a job's requests may leave. With more it may have been held to a rate. A
-judgement: the band of Little's law."""
+
+WHOLE_TIME = 0.98
+"""Share of its `runtime` that a job takes if nothing ended it before. A judgement."""
 
 
 def _is_json(text: Text) -> bool:
@@ -106,15 +105,11 @@ def job_of(
     if told and sync_every(told) != 0 and not syncs.requests and writes.requests:
         clients = None
         remarks.append("its syncs are not counted, so the number under way at a time is not known")
+    if (merged := _merged(clones, told)) > 1:
+        clients = None
+        remarks.append(f"{merged} jobs in one report, which prints the options of the first")
     if told and not all_options:
         remarks.append(f"of its options only {', '.join(sorted(told))} are printed")
-        waited_s = sum(one.sum_ns for one in (reads, writes, syncs)) / 1e9
-        if clients and waited_s < clients * seconds * (1 - PACED):
-            remarks.append(
-                f"its requests took {waited_s:.4g} s of {clients} x {seconds:.4g} s: it may have been held "
-                "back, so the number under way at a time is not known"
-            )
-            clients = None
     rate_per_s = _printed_rate(clones)
     derived: list[Derived] = [] if rate_per_s else ["transactions_per_s"]
     if any(_is_counted_by_its_rate(job) for job in clones):
@@ -145,9 +140,7 @@ def job_of(
                 block_bytes=size_of(told.get("bs")),
                 direct=told.get("direct", "0") not in {"0", "false"} if all_options and told else None,
                 sync_every=sync_every(told) if all_options else None,
-                one_pass=all_options
-                and bool(told)
-                and not ({"runtime", "time_based", "io_size", "loops"} & told.keys()),
+                one_pass=all_options and bool(told) and _ends_by_itself(told, seconds, requests),
                 read_bytes=read_bytes,
                 written_bytes=written_bytes,
                 syncs=syncs.requests,
@@ -158,6 +151,32 @@ def job_of(
         warm_up_s=seconds_asked(told.get("ramp_time")),
         remarks=remarks,
     )
+
+
+def _merged(clones: list[Node], told: dict[str, str]) -> int:
+    """Return the jobs whose figures one entry holds beyond its own: ``group_reporting`` adds up sections.
+
+    Its `job_runtime` is the sum of their times.
+    """
+    spent, took = ((clones[0].number(name) or 0.0) for name in ("job_runtime", "elapsed"))
+    kinds = [one for kind in ("read", "write") if (one := clones[0].node(kind))]
+    took_ms = max([one.number("runtime") or 0.0 for one in kinds], default=0.0) or took * 1000
+    own = whole(told.get("numjobs", "1")) or 1
+    return round(spent / took_ms / own) if len(clones) == 1 and took_ms else 1
+
+
+def _ends_by_itself(told: dict[str, str], seconds: float, requests: int) -> bool:
+    """Tell whether a job can have ended with its files: `runtime` is the longest that it may take."""
+    if told.get("time_based", "0") not in {"0", "false"} or {"io_size", "loops"} & told.keys():
+        return False
+    if "runtime" not in told:
+        return True
+    asked_s = seconds_asked(told["runtime"])
+    sizes = size_of(told.get("bs")), size_of(told.get("size")), whole(told.get("numjobs", "1"))
+    early = asked_s is not None and seconds < asked_s * WHOLE_TIME
+    block, size, jobs = sizes
+    done = bool(block and size and jobs) and requests * (block or 0) == (size or 0) * (jobs or 0)
+    return early or done
 
 
 def _account(clones: list[Node], told: dict[str, str], seconds: float) -> ClientAccount | None:

@@ -61,7 +61,11 @@ def size_of(told: str | None) -> int | None:
     return None if amount is None or suffix not in _SUFFIXES else amount * _SUFFIXES[suffix] or None
 
 
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
 def seconds_asked(told: str | None) -> float | None:
-    """Return a time without a unit, or in seconds; None of any other, or if there is none."""
-    amount = None if told is None else whole(told.removesuffix("s"))
-    return None if amount is None else float(amount)
+    """Return a time without a unit, or in seconds, minutes or hours; None of any other."""
+    unit = told[-1] if told and told[-1] in _SECONDS else ""
+    amount = None if told is None else whole(told.removesuffix(unit))
+    return None if amount is None else float(amount * _SECONDS[unit])

@@ -21,12 +21,13 @@ _VERSION = re.compile(r"fio-\d[\w.-]{0,30}")
 _COMMAND = re.compile(r"(?:^|[\s$#/])fio\s(?=.*--?\w)")
 _OPTION = re.compile(r"(?<!\S)--?([a-z][\w-]{0,40})(?:=(\S{1,200}))?")
 _KIND = re.compile(r"\s*(?P<kind>read|write|trim) ?: ?(?:IOPS|io)=")
+_RATE = re.compile(r"(?:IOPS|iops)= *(?P<rate>[\d.]{1,15})(?P<times>[kKMG]?)(?![\w.])")
 _TIME = re.compile(r"(?:/|runt= *)(?P<ms>\d{1,15})msec")
 _MOVED = re.compile(r"(?:io= *|\()(?P<moved>[\d.]{1,20} ?[KMGTP]?i?B)(?=/|,)")
 _WAITS = re.compile(
     r"\s*(?P<clock>clat|lat|sync) \((?P<unit>[num]?sec)\) ?: "
-    r"min= *(?P<min>[\d.]{1,15}[kM]?), max= *(?P<max>[\d.]{1,15}[kM]?), "
-    r"avg= *(?P<avg>[\d.]{1,15}[kM]?), stdev= *(?P<stdev>[\d.]{1,15}[kM]?)"
+    r"min= *(?P<min>[\d.]{1,15}[kKMG]?) *, max= *(?P<max>[\d.]{1,15}[kKMG]?) *, "
+    r"avg= *(?P<avg>[\d.]{1,15}[kKMG]?) *, stdev= *(?P<stdev>[\d.]{1,15}[kKMG]?)"
 )
 _TABLE = re.compile(r"\s*(?P<clock>clat|lat|sync) percentiles \((?P<unit>[num]?sec)\):")
 _PERCENTILE = re.compile(r"(?P<name>\d{1,3}\.\d{1,6})th=\[ *(?P<value>\d{1,15})\]")
@@ -37,7 +38,7 @@ _ISSUED = re.compile(
 )
 
 NS = {"nsec": 1, "usec": 1_000, "msec": 1_000_000, "sec": 1_000_000_000}
-_TIMES = {"": 1.0, "k": 1e3, "M": 1e6}
+_TIMES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 FEWEST_UNITS = 50
 """A percentile is printed in whole units. Below so many, rounding is more than 1% of it."""
@@ -152,6 +153,8 @@ def _take(job: _Job, text: Text, line: int, said: str) -> None:
             own["runtime"] = count(text, line, time["ms"], "the time")
         if moved := _MOVED.search(said):
             own["moved"] = moved["moved"]
+        if rate := _RATE.search(said):
+            own["iops"] = number(text, line, rate["rate"], "a rate") * _times(rate["times"])
     elif job.table is not None and said.lstrip().startswith("|"):
         for found in _PERCENTILE.finditer(said):
             if int(found["value"]) >= FEWEST_UNITS:
@@ -159,7 +162,7 @@ def _take(job: _Job, text: Text, line: int, said: str) -> None:
     elif waits := _WAITS.match(said):
         ns = NS[waits["unit"]]
         low, high, mean, deviation = (
-            number(text, line, told.rstrip("kM"), "a latency") * _TIMES[told.lstrip("0123456789.")] * ns
+            number(text, line, told.rstrip("kKMG"), "a latency") * _times(told) * ns
             for told in waits.group("min", "max", "avg", "stdev")
         )
         # The fraction of a unit is cut off the maximum.
@@ -170,6 +173,11 @@ def _take(job: _Job, text: Text, line: int, said: str) -> None:
         job.unit_ns = NS[table["unit"]]
     else:
         _take_end(job, text, line, said)
+
+
+def _times(told: str) -> float:
+    """Return what a figure's suffix multiplies it by; version 2 has a large K."""
+    return _TIMES[told.lstrip("0123456789.").replace("K", "k")]
 
 
 def _of_clock(job: _Job, clock: str) -> dict[str, Any]:
@@ -198,7 +206,10 @@ def _finished(job: _Job) -> dict[str, Any]:
         if not told.get("runtime"):
             job.told[kind] = {}
             continue
+        rate_per_s = told.pop("iops", None)
         requests = told.get("total_ios")
+        if rate_per_s and requests is None:  # an excerpt without the line of the requests issued
+            requests = told["total_ios"] = round(rate_per_s * told["runtime"] / 1000)
         told["io_kbytes"] = 0
         told["io_bytes"] = (
             requests * block if block and requests is not None else _bytes(told.pop("moved", ""))
