@@ -336,3 +336,11 @@ def test_equal_counts_were_asked_for_and_their_times_were_not() -> None:
     alike = [change(trial, load__transactions=10_000 + at) for at, trial in enumerate(run.valid)]
     assert unequal_runs.outcome(run).state == "failed"
     assert unequal_runs.outcome(replace(run, valid=alike)).state == "passed"
+
+
+def test_two_levels_in_another_tools_output_of_files_are_no_sweep() -> None:
+    for clients, state in (((8, 32), "passed"), ((4, 8, 32), "failed")):
+        run = imported({"hdd": 10.0, "ssd": 20.0}, clients=clients)
+        metrics = dict.fromkeys((cell.workload for cell in run.plan.cells), "requests_per_s")
+        files = replace(run, plan=change(run.plan, metrics=metrics))
+        assert client_levels.outcome(files).state == state

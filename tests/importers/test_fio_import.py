@@ -245,3 +245,14 @@ def test_a_runtime_is_the_longest_that_a_job_may_take(options: str, ends: bool) 
     assert isinstance(one, ImportedResult)
     assert one.load.file_requests
     assert one.load.file_requests.one_pass is ends
+
+
+def test_excerpts_of_one_job_in_an_indented_block_are_two_results() -> None:
+    once = (
+        "   mytest: (groupid=0, jobs=1): err= 0: pid=5508: Sun Jan  4 23:09:40 2026\n"
+        "     write: IOPS=189, BW=756KiB/s (775kB/s)(443MiB/600014msec)\n"
+    )
+    first, second = found_in(once + "\n" + once.replace("189", "529"))
+    assert isinstance(first, ImportedResult)
+    assert isinstance(second, ImportedResult)
+    assert second.load.transactions_per_s == pytest.approx(529, rel=1e-3)

@@ -15,6 +15,9 @@ RISES = 0.05
 """A step to more clients must add this much to count as a rise. A judgement: above the scatter of single
 runs."""
 
+FEWEST_LEVELS = 3
+"""So many levels of clients in another tool's output are a sweep. A judgement."""
+
 COARSE = 0.02
 """Half of the last printed digit as a share of the figure; above it, rounding is reported. A judgement: it is
 then near the 3% that count as "the same"."""
@@ -72,10 +75,13 @@ def client_levels(run: Run) -> Iterator[Said]:
             yield Untold(NO_TRIALS)
             continue
         ids = tuple(cell.id for cell in cells)
+        # Bare files may be asked for the latency of one request at a time, which is no peak; and two levels
+        # in somebody's notes may be of two disks.
+        files = run.plan.imported and run.plan.metric(cells[0]) == "requests_per_s"
+        if files and len(told) < FEWEST_LEVELS:
+            continue
         if len(told) == 1:
-            # Bare files may be asked for the latency of one request at a time, which is no peak.
-            files = run.plan.metric(cells[0]) == "requests_per_s"
-            if not run.plan.imported or (not files and any(cells[0] in pair for pair in pairs)):
+            if not run.plan.imported or any(cells[0] in pair for pair in pairs):
                 single.update(dict.fromkeys(ids, told[0][0]))
             continue
         (before, lower), (last, highest) = told[-2:]

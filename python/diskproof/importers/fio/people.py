@@ -12,9 +12,9 @@ from diskproof.importers.fio.options import size_of
 from diskproof.importers.jsontext import Node
 from diskproof.importers.numbers import count, number
 
-_HEAD = re.compile(r"(?P<name>\S[^\n]{0,200}?): \(g=(?P<group>\d{1,6})\): (?P<options>rw=\S.{0,300})")
+_HEAD = re.compile(r"\s{0,40}(?P<name>\S[^\n]{0,200}?): \(g=(?P<group>\d{1,6})\): (?P<options>rw=\S.{0,300})")
 _JOB = re.compile(
-    r"(?P<name>\S[^\n]{0,200}?): \(groupid=(?P<group>\d{1,6}), jobs= ?(?P<jobs>\d{1,6})\): "
+    r"\s{0,40}(?P<name>\S[^\n]{0,200}?): \(groupid=(?P<group>\d{1,6}), jobs= ?(?P<jobs>\d{1,6})\): "
     r"err= ?(?P<error>\d{1,6})"
 )
 _VERSION = re.compile(r"fio-\d[\w.-]{0,30}")
@@ -94,7 +94,7 @@ def _runs(text: Text) -> Iterator[_Run]:
             command = {name: value or "1" for name, value in _OPTION.findall(said)}
             command |= {new: command[old] for old, new in _SHORT.items() if old in command}
         head, begun = _HEAD.match(said), _JOB.match(said)
-        if (head or begun) and (run is None or (head and run.jobs)):
+        if (head or begun) and (run is None or (head and run.jobs) or (begun and _again(run, begun))):
             if run is not None:
                 yield run
             run, command = _Run(line, command=command), {}
@@ -110,6 +110,12 @@ def _runs(text: Text) -> Iterator[_Run]:
             _take(run.jobs[-1], text, line, said)
     if run is not None:
         yield run
+
+
+def _again(run: _Run, begun: re.Match[str]) -> bool:
+    """Tell whether a job stands there a second time without the lines in which runs begin: an excerpt."""
+    known = {(job.told["groupid"], job.told["jobname"]) for job in run.jobs}
+    return not run.heads and (begun["group"], begun["name"]) in known
 
 
 _SHORT = {"readwrite": "rw", "blocksize": "bs", "io_limit": "io_size"}
