@@ -7,7 +7,7 @@ import pytest
 
 from diskproof.audit.check import Run
 from diskproof.audit.registry import BARS_FROM, RUN_CHECKS, audit_run
-from diskproof.audit.run import repeats
+from diskproof.audit.run import confounding, repeats
 from diskproof.audit.sweep import client_levels, unequal_runs
 from diskproof.results.imported import ImportedResult, Source
 from diskproof.results.machine import Machine
@@ -344,3 +344,14 @@ def test_two_levels_in_another_tools_output_of_files_are_no_sweep() -> None:
         metrics = dict.fromkeys((cell.workload for cell in run.plan.cells), "requests_per_s")
         files = replace(run, plan=change(run.plan, metrics=metrics))
         assert client_levels.outcome(files).state == state
+
+
+def test_a_fact_that_one_output_does_not_have_confounds_nothing() -> None:
+    run = imported({"hdd": 10.0, "ssd": 20.0})
+    known, unknown = run.valid
+    assert confounding.outcome(run).state == "passed"
+    other = change(known, load__client__workers=64)
+    assert confounding.outcome(replace(run, valid=[other, unknown])).state == "failed"
+    assert (
+        confounding.outcome(replace(run, valid=[change(known, load__client=None), unknown])).state != "failed"
+    )

@@ -40,6 +40,9 @@ NO_PAIR = "no two cells differ in one factor alone"
 
 NO_TRIALS = "a valid trial of every cell"
 
+NOT_KNOWN = str(None)
+"""A fact that one side's output does not have."""
+
 POSITION_LEVEL = 0.01
 DRIFT_LEVEL = 0.05
 """Five blocks in perfect order have a p of 0.017: a lower level could never be reached."""
@@ -129,7 +132,7 @@ def order(run: Run) -> Iterator[Said]:
 )
 def confounding(run: Run) -> Iterator[Said]:
     """Find compared cells with unequal data or unequal load generators."""
-    pairs = list(compared_cells(run.plan.cells))
+    pairs = list(compared(run))
     if not pairs:
         raise NothingToCheckError(NO_PAIR)
     for factor, cell, other in pairs:
@@ -137,7 +140,7 @@ def confounding(run: Run) -> Iterator[Said]:
         yield from _untold(factor, of_cell, of_other)
         measures = ("measure", {_MEASURES[run.plan.metric(cell)]}, {_MEASURES[run.plan.metric(other)]})
         for fact, values, others in (measures, *_facts(factor, of_cell, of_other)):
-            if values != others:
+            if values != others and NOT_KNOWN not in values | others:
                 yield warning(
                     "`{one}` and `{other}` differ in their {fact} too: {ours:/ or } against {theirs:/ or }",
                     cells=(cell.id, other.id),

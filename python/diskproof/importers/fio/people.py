@@ -19,7 +19,8 @@ _JOB = re.compile(
 )
 _VERSION = re.compile(r"fio-\d[\w.-]{0,30}")
 _COMMAND = re.compile(r"(?:^|[\s$#/])fio\s(?=.*--?\w)")
-_OPTION = re.compile(r"(?<!\S)--?([a-z][\w-]{0,40})(?:=(\S{1,200}))?")
+_OPTION = re.compile(r"(?<!\S)--?([a-z][\w-]{0,40})(?:=([^\s$]\S{0,199}))?(?!\S)")
+"""An option with its value; one that a shell works out is not known."""
 _KIND = re.compile(r"\s*(?P<kind>read|write|trim) ?: ?(?:IOPS|io)=")
 _RATE = re.compile(r"(?:IOPS|iops)= *(?P<rate>[\d.]{1,15})(?P<times>[kKMG]?)(?![\w.])")
 _TIME = re.compile(r"(?:/|runt= *)(?P<ms>\d{1,15})msec")
