@@ -1,10 +1,12 @@
 """From a run folder to its analysis: the only reader of run folders here."""
 
 from diskproof.analysis.analyse import analyse
-from diskproof.analysis.answers import Analysis
+from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.analysis.audited.audit import audit_run_folder
 from diskproof.analysis.audited.shapes import SubjectAnswer
+from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.proofs import why_fails
+from diskproof.analysis.verdicts import make_verdicts
 from diskproof.audit.check import Evidence
 from diskproof.audit.registry import audit_trial
 from diskproof.results.folder import RunFolder
@@ -26,6 +28,14 @@ def analyse_folder(folder: RunFolder) -> Analysis:
         folder.cuts(),
         proofs,
     )
+
+
+def open_verdicts(folder: RunFolder) -> list[Verdict]:
+    """Return the verdicts that further blocks could decide."""
+    trials, plan = folder.trials(), folder.plan()
+    series = {trial.id: _throughputs(folder, plan, trial) for trial in trials}
+    verdicts = make_verdicts(Gathered(plan, folder.machine(), trials, series))
+    return [verdict for verdict in verdicts if verdict.outcome == "inconclusive"]
 
 
 def why_pair_fails(folder: RunFolder, pair: ProofPair) -> list[Message]:

@@ -21,6 +21,7 @@ from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import SEVERITIES, Finding, Severity, Trial
 from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import RatioTest, geometric_mean_interval, independent_ratio, paired_ratio
+from diskproof.stats.sequential import anytime_ratio
 from diskproof.wording import Message, say, together, without_figures
 
 
@@ -108,7 +109,8 @@ class Gathered:
         if self.plan.imported:
             return independent_ratio([*above.values()], [*below.values()]) if above and below else None
         blocks = sorted(above.keys() & below.keys())
-        return paired_ratio([above[at] for at in blocks], [below[at] for at in blocks]) if blocks else None
+        ratio = paired_ratio if self.plan.at_most_s is None else anytime_ratio
+        return ratio([above[at] for at in blocks], [below[at] for at in blocks]) if blocks else None
 
     def rests_on_estimates(self, cells: Collection[Cell], parts: Collection[str] | None) -> bool:
         """Tell whether the seconds of a job are extrapolated in a valid trial of these cells."""

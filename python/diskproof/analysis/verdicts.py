@@ -11,6 +11,7 @@ from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Plan
 from diskproof.stats.intervals import Interval, RatioTest, blocks_needed
 from diskproof.stats.multiple import holm
+from diskproof.stats.sequential import blocks_needed_at_any_time
 from diskproof.wording import Message, counted, say, share
 
 LEVEL_OF_SIGNIFICANCE = 0.05
@@ -104,11 +105,11 @@ def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> 
 def too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) -> Iterator[Message]:
     """Say why two cells have too few blocks in common: invalid trials by name, or blocks not run."""
     plan = gathered.plan
-    planned = len(plan.blocks())
+    planned = len(plan.blocks(baseline, cell))
     if pairs >= fewest_valid(planned):
         return
     for side in (baseline, cell):
-        yield from _not_counted(gathered, side, planned)
+        yield from _not_counted(gathered, side, len(plan.blocks(side)))
     if planned >= FEWEST_PAIRS:
         yield say(
             "{pairs} of {planned} blocks have a valid trial on both sides; a verdict needs {needed}",
@@ -196,7 +197,8 @@ def _blocks_needed(test: RatioTest, plan: Plan, comparisons: int) -> int | None:
     """
     if test.log_deviation is None:
         return None
-    needed = blocks_needed(test.interval.estimate, test.log_deviation, plan.same_within, comparisons)
+    decided_by = blocks_needed if plan.at_most_s is None else blocks_needed_at_any_time
+    needed = decided_by(test.interval.estimate, test.log_deviation, plan.same_within, comparisons)
     return None if needed is None else len(plan.blocks()) + max(needed - test.interval.n, 1)
 
 
@@ -224,14 +226,11 @@ def _why_inconclusive(
     more = needed - len(plan.blocks())
     if plan.imported:
         return [why, say("about {more} of each would probably decide it", more=counted(more, "more run"))]
-    return [
-        why,
-        say(
-            "about {more} would probably decide it: `blocks = {blocks}`",
-            more=counted(more, "more block"),
-            blocks=needed,
-        ),
-    ]
+    how = say("`blocks = {blocks}`", blocks=needed)
+    if plan.at_most_s is not None:
+        how = say("`--resume` with a longer `--at-most`")
+    blocks = counted(more, "more block")
+    return [why, say("about {more} would probably decide it: {how}", more=blocks, how=how)]
 
 
 def _hardly_decided(longer: Message, *, imported: bool) -> Message:

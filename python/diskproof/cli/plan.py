@@ -6,7 +6,7 @@ from rich.table import Table
 
 from diskproof import load
 from diskproof.analysis.safety.controls import unasked_controls
-from diskproof.cli.runnable import WHOLE, Choice
+from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.cli.screen import results, say
 from diskproof.report.compose import cut_words
 from diskproof.results.crash_plan import WAYS, CrashPlan
@@ -31,7 +31,7 @@ def plan(
     study: Path,
     /,
     *,
-    choice: Choice = WHOLE,
+    choice: TimedChoice = WHOLE_TIMED,
 ) -> None:
     """Show a study's cells, their order, the time it takes and the bytes it writes.
 
@@ -50,9 +50,12 @@ def plan(
     said = ""
     if made.cells:
         results.print(_cell_table(made))
+        further = ""
+        if made.at_most_s is not None:
+            further = f", then further blocks of open verdicts, {duration(made.at_most_s)} at most"
         said = (
             f"{len(made.cells)} cells x {len(made.blocks())} blocks = {len(made.trials)} trials; "
-            f"about {duration(made.estimated_s)}; "
+            f"about {duration(made.estimated_s)}{further}; "
         )
     if made.crash:
         results.print(_cut_table(made.crash))

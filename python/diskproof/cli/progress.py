@@ -5,9 +5,11 @@ from contextlib import contextmanager
 
 from rich.progress import Progress
 
+from diskproof.analysis.answers import Verdict
 from diskproof.cli.bar import progress_bar
 from diskproof.cli.screen import messages, say
-from diskproof.report.intervals import extrapolated
+from diskproof.report.compose.verdict_words import against, conditions
+from diskproof.report.intervals import extrapolated, with_bounds
 from diskproof.results.crash_plan import PlannedCut
 from diskproof.results.cut import CutTrial
 from diskproof.results.limit import ProofPair
@@ -16,6 +18,8 @@ from diskproof.results.trial import Finding, Trial
 from diskproof.run.session import PlannedPair
 from diskproof.run.session import Progress as Watcher
 from diskproof.wording import Message, numbers
+
+MOST_OPEN_SHOWN = 4
 
 
 @contextmanager
@@ -52,6 +56,10 @@ class _Steps:
         before = self._numbers[step] - 1
         self._left = self.count - before
         return before
+
+    def add(self, step: str) -> None:
+        """Count one more step, if it was not planned when the run began."""
+        self._numbers.setdefault(step, self.count + 1)
 
     def ends(self, step: str, seconds: float | None) -> None:
         self._left = self.count - self._numbers[step]
@@ -97,12 +105,17 @@ class _Display:
         raise NotImplementedError
 
     def trial_begins(self, planned: PlannedTrial) -> None:
+        self.trials.add(planned.id)
         self._begins(self.trials, planned.id, planned.cell)
 
     def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
         took_s = trial.timings.total_s if trial.timings else None
         line = _trial_line(self._plan, trial, invalid)
         self._ends(self.trials, trial.id, took_s, line, counts=not invalid)
+
+    def looked(self, is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> None:
+        """Show the open verdicts, and count their next block to come."""
+        self.note(_open_line(is_open, needed_s, left_s))
 
     def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
         """Add what is known when the trials have been made."""
@@ -201,6 +214,25 @@ def _figure(plan: Plan, trial: Trial) -> str:
             return f"{trial.load.transactions_per_s:,.0f} transactions/s"
         case "requests_per_s":
             return f"{numbers.number(trial.load.figure(metric))} requests/s"
+
+
+def _open_line(is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> str:
+    """Say which verdicts are open, how far each is known, and how long it will probably take."""
+    shown = [
+        f"  {against(one)}{conditions(one.held)}: {with_bounds(one.ratio)}"
+        for one in is_open[:MOST_OPEN_SHOWN]
+        if one.ratio is not None
+    ]
+    more = len(is_open) - len(shown)
+    need = "more than there is" if needed_s is None else f"about {numbers.duration(needed_s)}"
+    return "\n".join(
+        [
+            f"{numbers.count(len(is_open), 'verdict')} open; needed: {need}; "
+            f"left of --at-most: {numbers.duration(max(0.0, left_s))}",
+            *shown,
+            *([f"  and {more} more"] if more else []),
+        ]
+    )
 
 
 def _proofs_line(pairs: Sequence[PlannedPair]) -> str:

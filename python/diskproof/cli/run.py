@@ -4,7 +4,7 @@ from pathlib import Path
 
 from diskproof.analysis.limits.thresholds import FEWEST_PAIRS
 from diskproof.cli.outcome import see_through
-from diskproof.cli.runnable import WHOLE, Choice
+from diskproof.cli.runnable import WHOLE_TIMED, TimedChoice
 from diskproof.refusal import RefusalError
 from diskproof.run.session import Request
 
@@ -15,7 +15,7 @@ def run(
     study: Path,
     /,
     *,
-    choice: Choice = WHOLE,
+    choice: TimedChoice = WHOLE_TIMED,
     resume: bool = False,
     prove: bool = False,
     pairs: int | None = None,

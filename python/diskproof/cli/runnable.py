@@ -1,6 +1,7 @@
 """A study as this machine can run it."""
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +10,11 @@ from pathlib import Path
 from cyclopts import Parameter
 
 from diskproof.cli.screen import say
+from diskproof.refusal import RefusalError
 from diskproof.results.plan import Plan
 from diskproof.run.option_files import with_option_files
 from diskproof.server.choice import with_present_servers
+from diskproof.study.model import AT_MOST_S
 from diskproof.study.plan import make_plan
 from diskproof.study.read import StudyFile, read_study
 
@@ -51,6 +54,46 @@ class Choice:
 
 
 WHOLE = Choice()
+
+UNITS_S = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TimedChoice(Choice):
+    """What `plan` and `run` take: also how long the trials go on."""
+
+    until_decided: bool = False
+    """After the study's blocks, go on until each verdict is decided."""
+    at_most: str | None = None
+    """Time that the trials may take then, such as 90s, 20m or 2h; default: 20m."""
+
+    def plan(self, file: StudyFile) -> Plan:
+        """Return the plan of the chosen cells."""
+        return make_plan(file, self.only, no_power_cuts(), self._at_most_s(file))
+
+    def resuming(self, verb: str, study: Path, further: Sequence[str] = ()) -> str:
+        """Return the command that resumes a run: with as much time."""
+        timed = ["--until-decided"] if self.until_decided else []
+        timed += ["--at-most", self.at_most] if self.at_most is not None else []
+        return super().resuming(verb, study, [*further, *timed])
+
+    def _at_most_s(self, file: StudyFile) -> float | None:
+        """Return how long a run goes on until its verdicts are decided; None: a fixed number of blocks."""
+        design = file.study.design
+        if not self.until_decided and design.until is None:
+            if self.at_most is not None:
+                raise RefusalError("--at-most needs --until-decided, or `until` in the study's [design]")
+            return None
+        if self.at_most is None:
+            return design.decided_within_s or AT_MOST_S
+        time = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(s|m|min|h)", self.at_most)
+        if time is None or not (time_s := float(time[1]) * UNITS_S[time[2]]):
+            raise RefusalError(f"--at-most is a time such as 90s, 20m or 2h, not `{self.at_most}`")
+        return time_s
+
+
+WHOLE_TIMED = TimedChoice()
 
 
 def read_study_here(study: Path, scale: str | None, basedirs: list[str] | None) -> StudyFile:

@@ -41,7 +41,7 @@ def execute(request: Request, progress: Progress) -> RunFolder:
         check_request(request)
     with session(request, progress) as bench:
         try:
-            run_trials(request, bench, progress)
+            run_trials(bench, progress)
             if request.pairs:
                 prove(request, bench, progress)
             if request.plan.crash is not None:

@@ -97,6 +97,9 @@ class Plan(Record):
     measure_s: float
     phases: dict[str, Phases] = {}
     """Of the workloads that have phases of their own; `phases_of` knows them all."""
+    at_most_s: float | None = None
+    """The run goes on after its first blocks until each verdict is decided, or its trials took so long; None:
+    it has these blocks and no more."""
     cpus: int | None = None
     """How many CPUs the server and its load were held to; None: all that the run may use."""
     scale: Scale | None = None
@@ -150,6 +153,9 @@ class Plan(Record):
         bare = cell_id in known and not known[cell_id].has_server
         return "requests_per_s" if bare else "transactions_per_s"
 
-    def blocks(self) -> list[int]:
-        """Return the block numbers, ascending."""
-        return sorted({trial.block for trial in self.trials})
+    def blocks(self, *of: Cell) -> list[int]:
+        """Return the numbers of the blocks in which all of these cells are planned, ascending."""
+        planned: dict[int, set[str]] = {}
+        for trial in self.trials:
+            planned.setdefault(trial.block, set()).add(trial.cell)
+        return sorted(block for block, cells in planned.items() if {cell.id for cell in of} <= cells)

@@ -41,12 +41,21 @@ def _difference(folder: RunFolder, file: StudyFile, plan: Plan) -> str | None:
         return "was made from another version of this study"
     if _size(planned) != _size(plan):
         return f"is {_size(planned)}"
+    planned = _without_added_blocks(planned, plan)
     if planned == plan or _is_beginning(planned, plan):
         return None
     if _is_beginning(plan, planned):
         cuts = planned.crash.cuts if planned.crash else 0
         return f"plans {cuts} cuts of each cell: resume it with `--cuts {cuts}` or more"
     return "has other cells"
+
+
+def _without_added_blocks(planned: Plan, plan: Plan) -> Plan:
+    """Return a recorded plan as it began: without the blocks that were added, and with today's time."""
+    if planned.at_most_s is None or plan.at_most_s is None:
+        return planned
+    first = {"trials": planned.trials[: len(plan.trials)], "at_most_s": plan.at_most_s}
+    return planned.model_copy(update=first)
 
 
 def _is_beginning(first: Plan, whole: Plan) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from diskproof import load
+from diskproof.analysis.answers import Verdict
 from diskproof.fio import program as fio
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import PlannedCut
@@ -61,6 +62,9 @@ class Progress(Protocol):
 
     def trial_ends(self, trial: Trial, invalid: list[Finding]) -> None:
         """Show a finished trial, and why it does not count if it does not."""
+
+    def looked(self, is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> None:
+        """Show the open verdicts after a block: what time they probably need, and what is left."""
 
     def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
         """Announce all pairs of trials that will prove something."""
@@ -172,8 +176,8 @@ def _set_up(
             folder.keep_scripts(name, files)
     elif request.resume:
         check_same_machine(folder, machine)
-        if folder.plan() != request.plan:  # more cuts than before
-            folder.write_plan(request.plan)
+        # More cuts or more time than before; blocks that were added stay.
+        folder.write_plan(request.plan.model_copy(update={"trials": folder.plan().trials}))
     return Bench(
         study=study,
         seed=request.plan.seed,

@@ -107,15 +107,20 @@ def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> 
     The effect of a block on both sides cancels in its log ratio. The interval and the p are those of the
     paired t-test on the log ratios (Student 1908; Fisher, "The Design of Experiments", 1935, ch. 3).
     """
-    if len(numerators) != len(denominators):
-        raise ValueError(f"pairs are needed: {len(numerators)} values against {len(denominators)}")
-    differences = _logs(numerators) - _logs(denominators)
+    differences = log_ratios(numerators, denominators)
     n, center = len(differences), float(differences.mean())
     if n == 1:
         interval = Interval(estimate=math.exp(center), low=None, high=None, n=1)
         return RatioTest(interval=interval, p=None, log_deviation=None)
     deviation = float(differences.std(ddof=1))
     return _t_test(center, deviation / math.sqrt(n), n - 1, n, deviation)
+
+
+def log_ratios(numerators: Sequence[float], denominators: Sequence[float]) -> NDArray[np.float64]:
+    """Return the logarithm of each pair's ratio. ValueError for other than pairs of positive values."""
+    if len(numerators) != len(denominators):
+        raise ValueError(f"pairs are needed: {len(numerators)} values against {len(denominators)}")
+    return _logs(numerators) - _logs(denominators)
 
 
 def independent_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> RatioTest:

@@ -80,6 +80,10 @@ class Tuning(Part):
         }
 
 
+AT_MOST_S = 1200.0
+"""Twenty minutes: as long as one waits for an answer."""
+
+
 class Design(Part):
     """How the experiment is made."""
 
@@ -91,6 +95,18 @@ class Design(Part):
     )
     measure_s: float = Field(
         60, ge=0.5, le=DAY_S, description="Seconds measured in a trial; jobs end by themselves"
+    )
+    until: Literal["decided"] | None = Field(
+        None,
+        description="`decided`: after `blocks`, further blocks follow until each verdict is decided. They "
+        "hold only the cells of open verdicts. Default: `blocks` and no more",
+    )
+    at_most_s: float | None = Field(
+        None,
+        gt=0,
+        le=DAY_S,
+        description="With `until`: seconds that the trials may take; verdicts that are open then stay "
+        f"inconclusive. Default: {AT_MOST_S:.0f}",
     )
     clients: list[Annotated[int, Field(ge=1, le=MAX_CLIENTS)]] = Field(
         [8], min_length=1, description="Concurrent clients, each a factor level"
@@ -117,6 +133,17 @@ class Design(Part):
         "cores. Virtual disks and diskproof use the other CPUs, if there are any; the kernel's own threads "
         "(loop devices, file systems) run on any. Default: all CPUs that the run may use",
     )
+
+    @property
+    def decided_within_s(self) -> float | None:
+        """How long the run goes on until its verdicts are decided; None: it has a fixed number of blocks."""
+        return None if self.until is None else self.at_most_s or AT_MOST_S
+
+    @model_validator(mode="after")
+    def _a_fixed_run_has_no_limit_of_time(self) -> Self:
+        if self.at_most_s is not None and self.until is None:
+            raise mistake('it needs `until = "decided"`', "at_most_s")
+        return self
 
     @field_validator("clients", "memory")
     @classmethod

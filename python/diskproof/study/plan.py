@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Collection
 
 import numpy as np
 from pydantic import ByteSize
@@ -18,10 +19,16 @@ TRIAL_OVERHEAD_S = 2.0
 """Restore, start and stop of a small data set, as measured on a small machine."""
 
 
-def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str | None = None) -> Plan:
+def make_plan(
+    file: StudyFile,
+    only: list[str] | None = None,
+    no_power_cuts: str | None = None,
+    at_most_s: float | None = None,
+) -> Plan:
     """Plan a study; `only` keeps the cells whose id contains one of the given texts.
 
-    `no_power_cuts` says why only processes can be killed here; None: power can be cut.
+    `no_power_cuts` says why only processes can be killed here; None: power can be cut. `at_most_s`: the run
+    goes on until its verdicts are decided, or so long; None: as the study says.
     """
     study, design = file.study, file.study.design
     cells = [cell for cell in _cells(study) if not only or any(text in cell.id for text in only)]
@@ -31,6 +38,17 @@ def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str
         raise StudyError(f"no cell matches {asked}; the cells are:\n  {known}")
     default = Phases(warm_up_s=design.warm_up_s, measure_s=design.measure_s)
     trials = _order(cells, design.blocks, design.seed)
+    estimated_s = (
+        sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
+        + _copied_bytes(study, cells) / COPY_BYTES_PER_S
+    )
+    at_most_s = at_most_s or design.decided_within_s
+    if at_most_s is not None and estimated_s > at_most_s:
+        raise StudyError(
+            f"the first {numbers.count(design.blocks, 'block')} of {numbers.count(len(cells), 'cell')} take "
+            f"about {numbers.duration(estimated_s)}, more than the {numbers.duration(at_most_s)} that the "
+            "run may take: give it more time, or fewer `blocks` or cells, or a shorter `measure_s`"
+        )
     return Plan(
         study=file.name,
         question=study.question,
@@ -44,6 +62,7 @@ def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str
             for name in dict.fromkeys(cell.workload for cell in cells)
             if not study.workloads[name].is_job and (phases := study.phases(name)) != default
         },
+        at_most_s=at_most_s,
         cpus=design.cpus,
         scale=_scale(file),
         left_out=list(file.left_out),
@@ -66,11 +85,18 @@ def make_plan(file: StudyFile, only: list[str] | None = None, no_power_cuts: str
         cells=cells,
         trials=trials,
         crash=crash,
-        estimated_s=sum(_trial_seconds(study, cell) for cell in cells) * design.blocks
-        + _copied_bytes(study, cells) / COPY_BYTES_PER_S,
+        estimated_s=estimated_s,
         estimated_bytes=sum(_trial_bytes(study, cell) for cell in cells) * design.blocks
         + _copied_bytes(study, [cell for cell in cells if not study.data_place(cell.storage).in_memory]),
     )
+
+
+def next_block(plan: Plan, cells: Collection[str]) -> list[PlannedTrial]:
+    """Return one more block: these cells, in a random order that seed and number decide."""
+    block = plan.blocks()[-1] + 1
+    kept = [cell.id for cell in plan.cells if cell.id in cells]
+    order = np.random.default_rng([plan.seed, block]).permutation(len(kept))
+    return [_trial(block, position, kept[index]) for position, index in enumerate(order, start=1)]
 
 
 def only_cuts(plan: Plan) -> Plan:
@@ -162,10 +188,14 @@ def _order(cells: list[Cell], blocks: int, seed: int) -> list[PlannedTrial]:
     """Return randomised complete blocks: every block is a fresh permutation of all cells."""
     random = np.random.default_rng(seed)
     return [
-        PlannedTrial(id=f"b{block:02}-t{position:02}", block=block, position=position, cell=cells[index].id)
+        _trial(block, position, cells[index].id)
         for block in range(1, blocks + 1)
         for position, index in enumerate(random.permutation(len(cells)), start=1)
     ]
+
+
+def _trial(block: int, position: int, cell: str) -> PlannedTrial:
+    return PlannedTrial(id=f"b{block:02}-t{position:02}", block=block, position=position, cell=cell)
 
 
 def _trial_seconds(study: Study, cell: Cell) -> float:

@@ -78,7 +78,7 @@ def design(plan: Plan) -> str:
 
 def speed_design(plan: Plan) -> str:
     """Return the shape of the speed trials: ``8 cells in 5 blocks, 10 s measured after 2 s of warm-up``."""
-    shape = f"{count(len(plan.cells), 'cell')} in {count(len(plan.blocks()), 'block')}"
+    shape = f"{count(len(plan.cells), 'cell')} in {_blocks(plan)}"
     if all(plan.metric(cell) == "seconds" for cell in plan.cells):
         return f"{shape}, each a job that ends by itself{_left_out(plan)}"
     most, *others = (
@@ -86,6 +86,13 @@ def speed_design(plan: Plan) -> str:
     )
     parts = [most[0], *(f"{_named(workloads)} {measured}" for measured, workloads in others)]
     return f"{shape}, {'; '.join(parts)}{_left_out(plan)}"
+
+
+def _blocks(plan: Plan) -> str:
+    """Return the number of blocks: ``5 blocks``, or ``5 to 23 blocks`` if decided verdicts need no more."""
+    each = {len(plan.blocks(cell)) for cell in plan.cells}
+    fewest, most = min(each, default=0), max(each, default=0)
+    return count(most, "block") if fewest == most else f"{fewest} to {count(most, 'block')}"
 
 
 def _measured(phases: Phases) -> str:
@@ -171,7 +178,7 @@ def method(analysis: Analysis) -> list[str]:
 def speed_method(analysis: Analysis) -> str:
     """Return how the trials were made and what their intervals mean."""
     plan = analysis.plan
-    blocks, cells = count(len(plan.blocks()), "block"), count(len(plan.cells), "cell")
+    blocks, cells = _blocks(plan), count(len(plan.cells), "cell")
     metrics = {plan.metric(cell) for cell in plan.cells}
     measured = "and the job timed" if metrics == {"seconds"} else _phases(plan)
     figure = "throughput" if metrics == {"transactions_per_s"} else "figure"
@@ -190,7 +197,17 @@ def _statistics(analysis: Analysis, figure: str) -> str:
         f"A cell's {figure} is the geometric mean over its blocks, with a {confidence(analysis)} t-interval "
         "on the logarithms. A verdict pairs two cells block by block. “The same” means that the whole "
         f"interval of the ratio lies within ±{percent(analysis.plan.same_within)}. Two cells are called "
-        "different only after Holm's adjustment over all verdicts of the run."
+        f"different only after Holm's adjustment over all verdicts of the run.{_at_any_time(analysis.plan)}"
+    )
+
+
+def _at_any_time(plan: Plan) -> str:
+    if plan.at_most_s is None:
+        return ""
+    return (
+        " The run went on until each verdict was decided, or its trials had taken "
+        f"{duration(plan.at_most_s)}. So ratios have anytime-valid intervals: they hold however often the "
+        "run looks at them, and are wider than t-intervals of as many blocks."
     )
 
 

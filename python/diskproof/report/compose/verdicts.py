@@ -73,6 +73,8 @@ def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     """Return what would decide inconclusive verdicts."""
     needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
     soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
+    if plan.at_most_s is not None:
+        return "go on with `--resume` and a longer `--at-most`"
     if plan.imported:
         return "more runs of each would narrow the intervals"
     if soon:
