@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from diskproof.analysis.answers import Verdict
 from diskproof.analysis.limits.records import CellLimit, Limits, WhatIf
 from diskproof.refusal import RefusalError
 from diskproof.results.crash_plan import PlannedCut
@@ -44,6 +45,9 @@ class Watcher:
 
     def note(self, text: str) -> None:
         self.notes.append(text)
+
+    def looked(self, is_open: Sequence[Verdict], needed_s: float | None, left_s: float) -> None:
+        raise AssertionError(is_open, needed_s, left_s)
 
     def proofs_begin(self, pairs: Sequence[PlannedPair]) -> None:
         self.announced += pairs

@@ -1,0 +1,133 @@
+"""Runs that go on until each verdict is decided: real SQLite, one large difference and one of nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from diskproof.results.folder import RunFolder
+from diskproof.results.plan import Plan
+from diskproof.run import trials
+from diskproof.study.plan import make_plan, next_block
+from diskproof.study.read import StudyError, StudyFile, parse_study
+from support.command import diskproof_here
+
+pytestmark = pytest.mark.timeout(300)
+
+STUDY = """
+question = "Which of three?"
+[design]
+blocks = 5
+warm_up_s = 0
+measure_s = 0.5
+clients = [1]
+same_within = 0.001
+[servers.lite]
+family = "sqlite"
+[storages.disk]
+directory = "place"
+[tunings.safest]
+[tunings.as-safe]
+base = "safest"
+[tunings.unsafe]
+[workloads.load]
+mix = "update-index"
+tables = 1
+rows = 500
+"""
+
+
+def write(path: Path, more: str = "") -> Path:
+    study = path / "three.toml"
+    study.write_text(STUDY.replace("blocks = 5", f"blocks = 5\n{more}"))
+    return study
+
+
+def plan_of(more: str, at_most_s: float | None = None) -> Plan:
+    text = STUDY.replace("blocks = 5", f"blocks = 5\n{more}")
+    return make_plan(StudyFile("three", text, parse_study(text, "three.toml")), at_most_s=at_most_s)
+
+
+def run_folder(out: Path) -> RunFolder:
+    (path,) = (out / "three").iterdir()
+    return RunFolder.open(path)
+
+
+TRIAL_S = 2.5
+
+
+@pytest.fixture
+def by_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each trial count as so many seconds, so that a slow machine makes as many as a quick one."""
+    monkeypatch.setattr(trials, "_used_s", lambda folder: TRIAL_S * len(folder.trials()))
+    monkeypatch.setattr(
+        trials, "_mean_seconds", lambda folder: {cell.id: TRIAL_S for cell in folder.plan().cells}
+    )
+
+
+@pytest.mark.usefixtures("by_trials")
+def test_time_goes_to_the_open_verdicts(tmp_path: Path) -> None:
+    study, out = write(tmp_path), tmp_path / "runs"
+    arguments = ["run", str(study), "--until-decided", "--out", str(out)]
+    first = diskproof_here(tmp_path, *arguments, "--at-most", f"{TRIAL_S * 21}s")
+    assert first.returncode in (0, 12), first.stderr
+    folder = run_folder(out)
+    plan = folder.plan()
+    blocks = {cell.tuning: len(plan.blocks(cell)) for cell in plan.cells}
+    # Without flushes it is many times as fast: soon decided. The same settings twice are not, to 0.1%.
+    assert blocks["safest"] == blocks["as-safe"] > blocks["unsafe"] >= 5
+    assert len(folder.trials()) <= 21
+    assert "1 verdict open; needed: " in first.stderr and "left of --at-most: " in first.stderr
+    assert "as-safe against safest: " in first.stderr
+    assert f"3 cells in {blocks['unsafe']} to {blocks['safest']} blocks" in first.stdout
+    report = json.loads(diskproof_here(tmp_path, "report", str(folder.path), "--format", "json").stdout)
+    outcomes = {verdict["level"]: verdict["outcome"] for verdict in report["verdicts"]}
+    assert outcomes == {"as-safe": "inconclusive", "unsafe": "faster"}
+
+    more = diskproof_here(tmp_path, *arguments, "--at-most", f"{TRIAL_S * 24}s", "--resume")
+    assert more.returncode in (0, 12), more.stderr
+    longer = run_folder(out).plan()
+    assert longer.trials[: len(plan.trials)] == plan.trials and len(longer.trials) > len(plan.trials)
+    assert longer.at_most_s == TRIAL_S * 24
+    fixed = diskproof_here(tmp_path, "run", str(study), "--resume", "--out", str(out))
+    assert fixed.returncode == 2 and "has other cells" in fixed.stderr
+
+
+def test_a_plan_says_how_it_ends(tmp_path: Path) -> None:
+    assert plan_of("").at_most_s is None
+    assert plan_of('until = "decided"').at_most_s == 1200
+    assert plan_of('until = "decided"\nat_most_s = 90').at_most_s == 90
+    assert plan_of('until = "decided"\nat_most_s = 90', at_most_s=100).at_most_s == 100
+    study = write(tmp_path, 'until = "decided"')
+    said = diskproof_here(tmp_path, "plan", str(study), "--at-most", "2m")
+    assert "then further blocks of open verdicts, 2 min at most" in " ".join(said.stdout.split())
+
+
+def test_a_further_block_is_a_random_order_of_the_cells_that_are_left() -> None:
+    plan = plan_of('until = "decided"')
+    left = {cell.id for cell in plan.cells if cell.tuning != "unsafe"}
+    block = next_block(plan, left)
+    assert {trial.cell for trial in block} == left
+    assert [trial.id for trial in block] == ["b06-t01", "b06-t02"]
+    assert block == next_block(plan, left)
+    orders = set()
+    for _ in range(12):
+        plan = plan.model_copy(update={"trials": [*plan.trials, *block]})
+        block = next_block(plan, left)
+        orders.add(tuple(trial.cell for trial in block))
+    assert len(orders) == 2
+
+
+@pytest.mark.parametrize("time", ["soon", "5", "-3s", "0s", "1d", "9999999m", ""])
+def test_times_that_are_none(tmp_path: Path, time: str) -> None:
+    refused = diskproof_here(tmp_path, "run", str(write(tmp_path)), "--until-decided", f"--at-most={time}")
+    assert refused.returncode == 2 and "such as 90s, 20m or 2h" in refused.stderr
+
+
+def test_what_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"the first 5 blocks of 3 cells take about .* more than the 9 s"):
+        plan_of('until = "decided"\nat_most_s = 9')
+    with pytest.raises(StudyError, match=r"it needs `until"):
+        plan_of("at_most_s = 90")
+    lonely = diskproof_here(tmp_path, "run", str(write(tmp_path)), "--at-most", "5m")
+    assert lonely.returncode == 2 and "--at-most needs --until-decided" in lonely.stderr
