@@ -10,7 +10,6 @@ from diskproof.analysis.answers import Analysis, Verdict
 from diskproof.report.compose import verdict_words
 from diskproof.results.plan import Cell, Plan
 from diskproof.results.trial import Finding, Setting, Trial
-from diskproof.wording import Quantity
 from support.intervals import bounds, given
 from support.trials import (
     DISK_DEVICE,
@@ -120,15 +119,10 @@ def test_the_blocks_it_asks_for_do_decide_it() -> None:
         plan = make_plan(**ONE_QUESTION)
         rate = rates({"dram": 400.0, "disk": 440.0})
         verdict = the_verdict(plan, make_trials(plan, rate, spread=0.06, seed=seed))
-        if (
-            verdict.outcome != "inconclusive"
-            or len(verdict.reasons) < 2
-            or "blocks" not in verdict.reasons[1].values
-        ):
+        blocks = verdict.blocks_needed
+        if verdict.outcome != "inconclusive" or blocks is None:
             continue
-        asked_for = verdict.reasons[1].values["blocks"]
-        assert isinstance(asked_for, Quantity)
-        blocks = int(asked_for.value)
+        assert f"`blocks = {blocks}`" in verdict.reasons[1].text
         if blocks > 100:  # an estimate that chance put next to 1: many blocks, little to learn here
             continue
         asked += 1

@@ -15,7 +15,7 @@ def simulated(center: float, deviation: float, blocks: int, seed: int) -> list[f
     return [math.exp(value) for value in normal]
 
 
-def test_looking_after_each_block_rarely_finds_a_difference_that_is_not_there():
+def test_looking_after_each_block_rarely_finds_a_difference_that_is_not_there() -> None:
     runs, blocks = 400, 40
     missed = fixed_missed = false = 0
     for seed in range(runs):
@@ -33,7 +33,7 @@ def test_looking_after_each_block_rarely_finds_a_difference_that_is_not_there():
     assert fixed_missed > 60, "a fixed interval that is looked at each time would be wrong often"
 
 
-def test_what_was_decided_once_stays_decided():
+def test_what_was_decided_once_stays_decided() -> None:
     ratios = [*simulated(0.3, 0.05, 8, 1), *simulated(-0.3, 0.05, 3, 2)]
     decided = anytime_ratio(ratios[:8], [1.0] * 8)
     later = anytime_ratio(ratios, [1.0] * 11)
@@ -42,7 +42,7 @@ def test_what_was_decided_once_stays_decided():
     assert later.interval.low == decided.interval.low or later.interval.high == decided.interval.high
 
 
-def test_few_pairs_have_no_ends():
+def test_few_pairs_have_no_ends() -> None:
     assert anytime_ratio([2.0], [1.0]).p is None
     two = anytime_ratio([2.0, 2.1], [1.0, 1.0])
     assert two.interval.low is None and two.interval.estimate == pytest.approx(math.sqrt(4.2))
@@ -53,7 +53,7 @@ def test_few_pairs_have_no_ends():
     assert t_at_any_time(10) == pytest.approx(math.sqrt(9 * (odds - 1) / (1 - odds * shrunk)))
 
 
-def test_the_interval_ends_where_p_is_a_twentieth():
+def test_the_interval_ends_where_p_is_a_twentieth() -> None:
     ratios = simulated(0.02, 0.1, 12, 3)
     logs = np.log(ratios)
     half = t_at_any_time(12) * logs.std(ddof=1) / math.sqrt(12)
@@ -62,7 +62,7 @@ def test_the_interval_ends_where_p_is_a_twentieth():
     assert anytime_ratio(shifted, [1.0] * 12).p == pytest.approx(0.05, rel=0.02)
 
 
-def test_values_without_scatter():
+def test_values_without_scatter() -> None:
     same = anytime_ratio([3.0] * 5, [3.0] * 5)
     assert same.interval.within(0.999, 1.001) and same.p == 1
     twice = anytime_ratio([6.0] * 5, [3.0] * 5)
@@ -70,7 +70,7 @@ def test_values_without_scatter():
 
 
 @pytest.mark.parametrize(("effect", "deviation"), [(0.3, 0.1), (0.05, 0.05), (0.0, 0.02)])
-def test_blocks_needed_decide_half_of_the_runs(effect: float, deviation: float):
+def test_blocks_needed_decide_half_of_the_runs(effect: float, deviation: float) -> None:
     needed = blocks_needed_at_any_time(math.exp(effect), deviation, 0.03, 1)
     assert needed is not None
     decided = 0
@@ -81,7 +81,7 @@ def test_blocks_needed_decide_half_of_the_runs(effect: float, deviation: float):
     assert blocks_needed_at_any_time(1.0, 0.5, 0.03, 1) is None
 
 
-def test_only_pairs_of_positive_values():
+def test_only_pairs_of_positive_values() -> None:
     with pytest.raises(ValueError, match="pairs"):
         anytime_ratio([1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="positive"):
