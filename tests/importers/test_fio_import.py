@@ -256,3 +256,16 @@ def test_excerpts_of_one_job_in_an_indented_block_are_two_results() -> None:
     assert isinstance(first, ImportedResult)
     assert isinstance(second, ImportedResult)
     assert second.load.transactions_per_s == pytest.approx(529, rel=1e-3)
+
+
+def test_an_excerpt_under_a_command_with_a_job_file_has_its_bytes_and_no_clients() -> None:
+    (one,) = found_in(
+        "$ fio --output-format=normal jobfile.conf\n\n"
+        "write: (groupid=0, jobs=16): err= 0: pid=1442: Wed Jan 22 02:37:36 2025\n"
+        "  write: IOPS=13.9k, BW=54.4MiB/s (57.0MB/s)(6544MiB/120336msec); 0 zone resets\n"
+        "     issued rwts: total=0,1671170,0,0 short=0,0,0,0 dropped=0,0,0,0\n"
+    )
+    assert isinstance(one, ImportedResult)
+    assert one.load.clients is None
+    assert one.load.file_requests
+    assert one.load.file_requests.written_bytes == 6544 * 2**20

@@ -24,7 +24,7 @@ _OPTION = re.compile(r"(?<!\S)--?([a-z][\w-]{0,40})(?:=([^\s$]\S{0,199}))?(?!\S)
 _KIND = re.compile(r"\s*(?P<kind>read|write|trim) ?: ?(?:IOPS|io)=")
 _RATE = re.compile(r"(?:IOPS|iops)= *(?P<rate>[\d.]{1,15})(?P<times>[kKMG]?)(?![\w.])")
 _TIME = re.compile(r"(?:/|runt= *)(?P<ms>\d{1,15})msec")
-_MOVED = re.compile(r"(?:io= *|\()(?P<moved>[\d.]{1,20} ?[KMGTP]?i?B)(?=/|,)")
+_MOVED = re.compile(r"(?:io= *|\()(?P<moved>[\d.]{1,20} ?[KMGTP]?i?B)(?=/\d|,)")
 _WAITS = re.compile(
     r"\s*(?P<clock>clat|lat|sync) \((?P<unit>[num]?sec)\) ?: "
     r"min= *(?P<min>[\d.]{1,15}[kKMG]?) *, max= *(?P<max>[\d.]{1,15}[kKMG]?) *, "
@@ -94,6 +94,7 @@ def _runs(text: Text) -> Iterator[_Run]:
         if _COMMAND.search(said):
             command = {name: value or "1" for name, value in _OPTION.findall(said)}
             command |= {new: command[old] for old, new in _SHORT.items() if old in command}
+            command = command if "rw" in command else {}  # the options stand in a job file
         head, begun = _HEAD.match(said), _JOB.match(said)
         if (head or begun) and (run is None or (head and run.jobs) or (begun and _again(run, begun))):
             if run is not None:
