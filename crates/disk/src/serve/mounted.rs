@@ -9,7 +9,8 @@ use fuser::{Config, Filesystem, MountOption, Notifier, Session};
 
 use super::apart::Apart;
 use super::engine::Engine;
-use super::{mount, standing};
+use super::mount;
+use super::standing::{self, Work};
 
 /// A mount and its threads. Dropping it fails the requests in progress and unmounts.
 pub(super) struct Mounted {
@@ -43,9 +44,11 @@ impl Mounted {
             engine: engine.clone(),
         };
         let scheduler = engine.clone();
-        keeping_time("scheduler", end, move || scheduler.schedule())?;
+        keeping_time(Work::Answers, "scheduler", end, move || {
+            scheduler.schedule()
+        })?;
         // It ends when somebody unmounts; an error is the connection's end just as well.
-        keeping_time("server", end, move || drop(session.run()))?;
+        keeping_time(Work::Requests, "server", end, move || drop(session.run()))?;
         Ok((mounted, notifier))
     }
 
@@ -65,6 +68,7 @@ impl Drop for Mounted {
 /// Starts a thread that the disk cannot do without, and waits until it keeps time. When the thread ends,
 /// however it ends, so does the disk.
 fn keeping_time(
+    kind: Work,
     name: &str,
     end: &Sender<()>,
     work: impl FnOnce() + Send + 'static,
@@ -75,7 +79,7 @@ fn keeping_time(
         .name(name.to_owned())
         .spawn(move || {
             let _end = end;
-            standing::keep_time();
+            standing::keep_time(kind);
             let _ = begun.send(());
             work();
         })?;

@@ -240,30 +240,34 @@ fn processors_stay_awake_while_timing_is_on() {
     assert!(!awake(&idle));
 }
 
-/// Scheduling policy of each thread, by its name; as `proc(5)` has it, 1 is first in, first out.
-fn policies(served: &Served) -> Vec<(String, String)> {
+/// Real-time priority of each thread, by its name; 0 is none.
+fn priorities(served: &Served) -> Vec<(String, u32)> {
     let tasks = format!("/proc/{}/task", served.process.id());
     let tasks = std::fs::read_dir(tasks).expect("threads");
-    let policy = |task: std::io::Result<std::fs::DirEntry>| {
+    let priority = |task: std::io::Result<std::fs::DirEntry>| {
         // A thread of a connection may end meanwhile.
         let stat = std::fs::read_to_string(task.ok()?.path().join("stat")).ok()?;
         let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
-        // The policy is field 41; `rest` begins with field 3.
-        let policy = rest.split_whitespace().nth(41 - 3)?;
-        Some((name.to_owned(), policy.to_owned()))
+        // It is field 40 of `proc(5)`; `rest` begins with field 3.
+        let priority = rest.split_whitespace().nth(40 - 3)?;
+        Some((name.to_owned(), priority.parse().ok()?))
     };
-    tasks.filter_map(policy).collect()
+    tasks.filter_map(priority).collect()
 }
 
 #[test]
-fn the_threads_that_answer_come_first() {
+fn requests_are_taken_before_answers_are_sent_and_both_before_all_else() {
     let served = serve("null", &["--size", "1 MiB"]);
     // The others keep time before the disk is ready; the one that listens has begun when it answers.
     served.control(&["describe"]);
-    let policies = policies(&served);
-    for (name, policy) in [("scheduler", "1"), ("fuser-0", "1"), ("listener", "0")] {
-        let found = policies.iter().find(|(thread, _)| thread == name);
-        let (_, found) = found.unwrap_or_else(|| panic!("no {name} in {policies:?}"));
-        assert_eq!(found, policy, "{name}");
-    }
+    let priorities = priorities(&served);
+    let of = |name| {
+        let found = priorities.iter().find(|(thread, _)| thread == name);
+        found
+            .unwrap_or_else(|| panic!("no {name} in {priorities:?}"))
+            .1
+    };
+    assert_eq!(of("listener"), 0);
+    assert!(of("scheduler") > 0, "{priorities:?}");
+    assert!(of("fuser-0") > of("scheduler"), "{priorities:?}");
 }
