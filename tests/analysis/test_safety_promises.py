@@ -136,6 +136,8 @@ def test_a_control_that_fits_nothing_that_is_cut_is_named() -> None:
     alone = controls(safety_of(change(ALONE, controls=[never])))
     assert alone.startswith("1 control was not asked")
     assert controls(safety_of(ALONE)).startswith("The campaign has no controls")
+    kept = safety_of(change(ALONE, controls=[control("keep", "fast", ways=["stop"])]))
+    assert "fast on ssd and disk must lose nothing to a stop" in controls(kept)
 
 
 def test_more_cuts_look_for_what_is_rarer() -> None:

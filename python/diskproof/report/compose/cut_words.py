@@ -204,8 +204,9 @@ def _observed(answers: Sequence[CutAnswer]) -> str:
 
 def unasked(one: Control) -> str:
     """Say that no cell of the campaign dies as a control asks."""
+    verb = "lose nothing to" if one.must == "keep" else SUFFERS[one.must][1]
     return (
-        f"{listed(one.tunings, 3)} on {listed(one.storages, 3)} must {SUFFERS[one.must][1]} "
+        f"{listed(one.tunings, 3)} on {listed(one.storages, 3)} must {verb} "
         f"{listed([CAUSES[way] for way in one.ways])}, but no cell dies that way"
     )
 
