@@ -42,7 +42,7 @@ pub(super) struct Crowd {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(super) clients: u32,
 
-    /// Threads that serve the clients [default: one per core, at most one per client and 8]
+    /// Threads that serve the clients [default: one per client, at most 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) workers: Option<u16>,
 }
