@@ -127,7 +127,7 @@ def test_doctor_says_what_is_there() -> None:
     assert result.returncode == 0, result.stdout
     assert "diskproof-load" in result.stdout
     named = diskproof("doctor", "--basedir", "postgresql=/nowhere").stdout
-    assert "basedir /nowhere is not a directory" in " ".join(named.split())
+    assert "basedir /nowhere holds no PostgreSQL server" in " ".join(named.split())
     assert diskproof("doctor", "--basedir", "oracle=/nowhere").returncode == 2
     assert diskproof("doctor", "--quickstart").stdout.strip() in ("quickstart", "quickstart-sqlite")
 

@@ -16,7 +16,7 @@ from support.virtual import needs_virtual_disks
 STUDIES = Path(__file__).parents[2] / "studies"
 EXPERIMENTS = sorted(path for path in STUDIES.glob("*.toml") if read_study(path).study.published)
 
-OF_A_BUSY_MACHINE = {"lateness", "host-busy", "client", "littles-law", "stopped"}
+OF_A_BUSY_MACHINE = {"lateness", "host-busy", "client", "littles-law", "stopped", "short"}
 """What makes a trial invalid where others work beside it: no fault of a study, and no reason to fail."""
 
 needs_fio = pytest.mark.skipif(not shutil.which("fio"), reason="no fio: apt-get install fio")

@@ -105,11 +105,11 @@ def _compare(gathered: Gathered, factor: Factor, baseline: Cell, cell: Cell) -> 
 def too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) -> Iterator[Message]:
     """Say why two cells have too few blocks in common: invalid trials by name, or blocks not run."""
     plan = gathered.plan
-    planned = len(plan.blocks(baseline, cell))
+    planned = _planned(plan, baseline, cell)
     if pairs >= fewest_valid(planned):
         return
     for side in (baseline, cell):
-        yield from _not_counted(gathered, side, len(plan.blocks(side)))
+        yield from _not_counted(gathered, side, _planned(plan, side))
     if planned >= FEWEST_PAIRS:
         yield say(
             "{pairs} of {planned} blocks have a valid trial on both sides; a verdict needs {needed}",
@@ -124,6 +124,11 @@ def too_few_pairs(gathered: Gathered, baseline: Cell, cell: Cell, pairs: int) ->
         )
     else:
         yield say("a single block gives no interval; set `blocks` in `[design]` to 5 or more")
+
+
+def _planned(plan: Plan, *cells: Cell) -> int:
+    """Return in how many blocks these cells are planned; an imported run planned nothing."""
+    return len(plan.blocks() if plan.imported else plan.blocks(*cells))
 
 
 def _not_counted(gathered: Gathered, cell: Cell, planned: int) -> Iterator[Message]:

@@ -3,16 +3,21 @@
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, ByteSize, WithJsonSchema
+from pydantic import BeforeValidator, ByteSize, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+IN_THOUSANDS = "in thousands"
+"""Key of that context: a list that collects the sizes whose unit has no `i`."""
 
-def _whole_size(value: object) -> object:
+
+def _whole_size(value: object, info: ValidationInfo) -> object:
     """Refuse text that ByteSize would read in part, and `true`, which it reads as a byte."""
     if isinstance(value, bool):
         raise PydanticCustomError("byte_size", "no size")
     if isinstance(value, str) and not re.fullmatch(r"\s*\d*\.?\d+\s*[A-Za-z]*\s*", value):
         raise ValueError("a size is a number and a unit, such as `256 MiB`")
+    if isinstance(value, str) and re.fullmatch(r".*\d\s*[kmgtpe]b?\s*", value, re.IGNORECASE):
+        (info.context or {}).get(IN_THOUSANDS, []).append(value.strip())
     return value
 
 

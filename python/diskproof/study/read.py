@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from diskproof.reading import MissingFileError, UnreadableError, read_text
 from diskproof.refusal import RefusalError
+from diskproof.results.size import IN_THOUSANDS
 from diskproof.study.crash import LIST, TABLE
 from diskproof.study.lines import line_of
 from diskproof.study.loads import KINDS
@@ -33,8 +34,6 @@ from diskproof.wording import numbers
 
 MAX_STUDY_BYTES = 1_000_000
 """A study file is written by a person; a larger file was named by mistake."""
-
-_IN_THOUSANDS = re.compile(r"""["']\s*((\d*\.?\d+)\s*([kmgtpe])b?)\s*["']""", re.IGNORECASE)
 
 NO_KEYS = {"[key]", LIST, TABLE}
 """Parts of pydantic's path to a mistake that are not in the file."""
@@ -65,7 +64,9 @@ def read_study(path: Path, scale: str | None = None) -> StudyFile:
     text = _text_of(path)
     if path.stem.startswith("."):  # `...toml` would be the folder above all runs
         raise StudyError(f"{path}: a study's name must not begin with a dot; rename the file")
-    study, notes = parse_study(text, str(path)), _notes(text)
+    in_thousands: list[str] = []
+    study = parse_study(text, str(path), in_thousands=in_thousands)
+    notes = (_size_note(in_thousands[0]),) if in_thousands else ()
     chosen = study.scale if scale is None else scale
     if chosen is None:
         return StudyFile(name=path.stem, text=text, study=study, notes=notes)
@@ -76,16 +77,13 @@ def read_study(path: Path, scale: str | None = None) -> StudyFile:
     return StudyFile(name=path.stem, text=text, study=at_scale, scale=chosen, notes=notes)
 
 
-def _notes(text: str) -> tuple[str, ...]:
-    """Say what the first size without an `i` is."""
-    found = _IN_THOUSANDS.search(text)
-    if found is None:
-        return ()
-    written, number, letter = found.groups()
+def _size_note(written: str) -> str:
+    """Say what a size without an `i` is. A server's own variables are not asked: it counts as it does."""
+    number, letter = re.match(r"([\d.]+)\s*(\w)", written).groups()  # type: ignore[union-attr]
     size = TypeAdapter(ByteSize).validate_python(written)
     return (
         f"a unit without `i` counts in thousands: `{written}` is {numbers.size(size)}; "
-        f"write `{number} {letter.upper()}iB` if that is meant",
+        f"write `{number} {letter.upper()}iB` if that is meant"
     )
 
 
@@ -98,10 +96,13 @@ def _text_of(path: Path) -> str:
         raise StudyError(str(unreadable)) from None
 
 
-def parse_study(text: str, source: str, scale: str | None = None) -> Study:
+def parse_study(
+    text: str, source: str, scale: str | None = None, *, in_thousands: list[str] | None = None
+) -> Study:
     """Check the text of a study at all of its scales, and return it at one of them, or as written.
 
-    `source` names it in errors; paths of scripts are relative to it.
+    `source` names it in errors; paths of scripts are relative to it. `in_thousands` gets the sizes whose
+    unit has no `i`.
     """
     try:
         content = toml(text)
@@ -111,17 +112,21 @@ def parse_study(text: str, source: str, scale: str | None = None) -> Study:
         keys, wrong = long
         place = f"{source}:{line_of([str(key) for key in keys], text)}"
         raise StudyError(f"{place}: `{_shown(keys)}`: {wrong}")
-    study = _checked(content, text, source, None)
-    sizes = {name: _checked(content, text, source, name) for name in study.scales}
+    found: list[str] = [] if in_thousands is None else in_thousands
+    study = _checked(content, text, source, None, found)
+    sizes = {name: _checked(content, text, source, name, found) for name in study.scales}
     return study if scale is None else sizes[scale]
 
 
-def _checked(content: dict[str, Any], text: str, source: str, scale: str | None) -> Study:
+def _checked(
+    content: dict[str, Any], text: str, source: str, scale: str | None, in_thousands: list[str]
+) -> Study:
     changes = content["scales"][scale] if scale else {}
     if unknown := list(unknown_names(content, changes)):
         raise StudyError("\n".join(_unknown_name(scale, *one, text, source) for one in unknown))
     try:
-        return Study.model_validate(scaled(content, changes), context={FOLDER: Path(source).parent})
+        context = {FOLDER: Path(source).parent, IN_THOUSANDS: in_thousands}
+        return Study.model_validate(scaled(content, changes), context=context)
     except ValidationError as error:
         mistakes = list(one_a_place(error.errors()))
         lines = dict.fromkeys(
