@@ -187,11 +187,16 @@ def together(messages: Sequence[Message]) -> Message:
     whole = ranged(messages)
     if whole is not None:
         return whole
-    return say(
-        "{first} (the first of {number} that differ in their figures)",
-        first=messages[0],
-        number=len(set(messages)),
-    )
+    return say(_FIRST, first=messages[0], number=len(set(messages)))
+
+
+_FIRST = "{first} (the first of {number} that differ in their figures)"
+
+
+def first_of(message: Message) -> Message:
+    """Return the message that stands first in one of `together`, else the message itself."""
+    first = message.values.get("first")
+    return first if message.form == _FIRST and isinstance(first, Message) else message
 
 
 def ranged(messages: Sequence[Message]) -> Message | None:

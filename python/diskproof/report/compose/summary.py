@@ -11,7 +11,7 @@ from diskproof.report.document import Item, Items
 from diskproof.results.trial import Finding
 from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import Interval
-from diskproof.wording import numbers
+from diskproof.wording import first_of, numbers
 
 MOST_CAUTIONS = 2
 MOST_ACTIONS = 2
@@ -112,7 +112,7 @@ def _how_sure(analysis: Analysis) -> Iterator[str]:
             could = cut_words.points(max(bounds))
             yield f"Where none was lost, up to {could} of cuts could still lose (95% bound)."
     for one in cautions(analysis)[:MOST_CAUTIONS]:
-        yield f"Caution: {one.finding.message.text.rstrip('.')}{one.where}."
+        yield f"Caution: {first_of(one.finding.message).text.rstrip('.')}{one.where}."
 
 
 def _count(number: int) -> str:
