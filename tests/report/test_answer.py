@@ -9,6 +9,7 @@ from diskproof.cli.screen import Screen
 from diskproof.report import markdown
 from diskproof.report.compose import difference_words
 from diskproof.report.compose.run import compose
+from diskproof.report.compose.summary import precision
 from diskproof.report.compose.verdict_words import by_how_much
 from diskproof.report.write import terminal
 from diskproof.results.trial import Finding
@@ -109,6 +110,14 @@ def summary_of(analysis: Analysis) -> dict[str, str]:
     """Return the lines that the Markdown begins with, by their lead."""
     lines = markdown.render(analysis).split("\n\n")[1].splitlines()
     return {lead.removeprefix("- **"): said for lead, said in (line.split("**: ", 1) for line in lines)}
+
+
+def test_wide_intervals_are_told_as_a_factor() -> None:
+    narrow = Interval(estimate=2.0, low=1.9, high=2.1, n=5)
+    wide = Interval(estimate=18.6, low=6.5, high=53.0, n=3)
+    assert precision([narrow, narrow]).startswith("The 2 ratios are known to within 5.")
+    assert precision([narrow, wide]) == "The 2 ratios are known to within a factor of 2.9 (95% interval)."
+    assert precision([wide]) == "The ratio lies between 6.5 and 53 (95% interval)."
 
 
 def test_markdown_begins_with_five_lines(make_run: MakeRun) -> None:

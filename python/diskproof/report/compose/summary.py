@@ -57,6 +57,8 @@ def precision(ratios: Sequence[Interval]) -> str:
         return ""
     which = "The ratio is" if len(ratios) == 1 else f"The {len(ratios)} ratios are"
     interval = f"{numbers.percent(ratios[0].confidence)} interval"
+    if len(ratios) > 1 and max(wide) > 1:  # "within 190%" says nothing of the lower end
+        return f"{which} known to within a factor of {numbers.significant(1 + max(wide), 2)} ({interval})."
     if len(ratios) == 1 and max(wide) > FACTOR_FROM and ratios[0].low and ratios[0].high:
         ends = [numbers.significant(one, 2) for one in (ratios[0].low, ratios[0].high)]
         return f"The ratio lies between {ends[0]} and {ends[1]} ({interval})."
