@@ -157,7 +157,8 @@ def test_the_summary_of_cuts_says_what_they_took() -> None:
         "(17 of 20 cuts)."
     )
     assert said["How sure"] == (
-        "40 of 40 cuts count. Where none was lost, up to 14% of cuts could still lose (95% bound)."
+        "40 of 40 cuts count. Where none was lost, up to 14% of cuts could still lose (95% bound). "
+        "Cuts say nothing about speed."
     )
     assert said["What to do"].startswith("If no commit may be lost, use safest on ssd: ")
     none_lost = [change(cut, ledger=make_ledger(900)) for cut in make_cuts(crash)]

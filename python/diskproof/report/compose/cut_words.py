@@ -292,7 +292,8 @@ def in_short(tuning: str, dying: Sequence[CutAnswer]) -> str:
         return f"{tuning}: no cut proves what {CAUSES[worst.way]} takes"
     said = f"lost none in {cuts(worst.telling)}"
     if worst.gone:
-        said = _gone(worst)
+        more = worst.with_loss - worst.gone
+        said = f"{_gone(worst)}{f', and transactions in {more:,} more' if more else ''}"
     elif worst.worst and worst.with_loss:
         said = f"lost {_most(worst, worst.worst)} ({worst.with_loss} of {cuts(worst.telling)})"
     harm = f" and was damaged in {worst.damaged}" if worst.damaged > worst.gone else ""

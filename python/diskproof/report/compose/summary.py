@@ -98,21 +98,27 @@ def _caution(finding: Finding, concerned: int, of: int, noun: str) -> Caution:
 
 def _how_sure(analysis: Analysis) -> Iterator[str]:
     decided = [one.ratio for one in analysis.verdicts if one.outcome not in answer.UNDECIDED and one.ratio]
-    if (of := len(analysis.verdicts)) > 1 and verdicts.has_verdict(analysis):
-        yield f"{len(decided)} of {of} comparisons {_is(len(decided))} decided."
-    yield precision(decided)
     if analysis.limits and analysis.plan.asks == "limits":
         named = sum(one.limit is not None for one in analysis.limits.cells)
         cells = numbers.count(len(analysis.limits.cells), "cell")
         yield f"In {named} of {cells} two instruments agree on the limit."
+    if (of := len(analysis.verdicts)) > 1 and verdicts.has_verdict(analysis):
+        yield f"{len(decided)} of {of} comparisons {_is(len(decided))} decided."
+    yield precision(decided)
     if invalid := analysis.trials_run - analysis.trials_valid:
-        yield f"{invalid} of {numbers.count(analysis.trials_run, 'trial')} {_is(invalid)} invalid."
+        checks = dict.fromkeys(
+            one.finding.check for one in analysis.findings if one.finding.severity == "invalid" and one.trials
+        )
+        why = f" ({', '.join(checks)})" if checks else ""
+        yield f"{invalid} of {numbers.count(analysis.trials_run, 'trial')} {_is(invalid)} invalid{why}."
     if (safety := analysis.safety) and safety.made:
         yield f"{safety.telling:,} of {numbers.count(safety.made, 'cut')} {_count(safety.telling)}."
         bounds = [one.loss_share.high for one in safety.answers if one.is_whole and one.loss_share]
         if bounds:
             could = cut_words.points(max(bounds))
             yield f"Where none was lost, up to {could} of cuts could still lose (95% bound)."
+    if not head.has_speed(analysis.plan):
+        yield "Cuts say nothing about speed."
     for one in cautions(analysis)[:MOST_CAUTIONS]:
         yield f"Caution: {first_of(one.finding.message).text.rstrip('.')}{one.where}."
 
