@@ -128,7 +128,7 @@ def test_markdown_begins_with_five_lines(make_run: MakeRun) -> None:
     assert said["Answer"].startswith("disk is 3.")
     assert said["How sure"].startswith("The ratio is known to within ")
     assert said["What holds it back"] == (
-        "the CPUs on dram (90% of the time); the redo log's flush on disk (79% of the time)."
+        "the CPUs on dram (90% of a transaction); the redo log's flush on disk (79% of a transaction)."
     )
     assert said["What to do"] == "Nothing: the study has its answer."
     assert said["Measured"].endswith("On bench1, started 2026-03-14 09:00 UTC.")
@@ -179,7 +179,7 @@ def test_a_limits_study_is_answered_by_its_limits(make_run: MakeRun) -> None:
     said = summary_of(change(make_run(plan)[1], limits=make_limits(plan)))
     assert list(said)[1:4] == ["Answer", "How sure", "How fast"]
     assert said["Answer"].startswith(
-        "Held back by the CPUs on dram (90% of the time); the redo log's flush on "
+        "Held back by the CPUs on dram (90% of a transaction); the redo log's flush on "
     )
     assert "not established on disk at fast" in said["Answer"]
     assert "In 3 of 4 cells two instruments agree on the limit." in said["How sure"]

@@ -88,7 +88,7 @@ def test_markdown_reads_as_it_did(swept: Run) -> None:
 def test_the_answer_says_which_limit_holds_where_with_the_part_of_the_time(run: Run) -> None:
     said = on_one_line(printed(run[1]))
     assert (
-        "What holds it back: the CPUs on dram (90% of the time); the redo log's flush on disk at safest "
+        "What holds it back: the CPUs on dram (90% of a transaction); the redo log's flush on disk at safest "
         in said
     )
     assert "; not established on disk at fast (the CPUs are 64% busy, and no second signal supports" in said

@@ -44,7 +44,7 @@ def speed(analysis: Analysis) -> Iterator[str]:
 
 
 def limits(analysis: Analysis, found: Sequence[CellLimit]) -> str:
-    """Return which limit holds which cells back: ``log flush on disk at safest (80% of the time); …``."""
+    """Return which limit holds which cells back: ``log flush on disk (80% of a transaction); …``."""
     every = [_levels(analysis, one.cell) for one in found]
     groups = grouped(found, lambda one: one.limit)
     said = []

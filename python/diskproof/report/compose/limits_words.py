@@ -86,7 +86,7 @@ def evidence(cells: Sequence[CellLimit]) -> str:
     shares = [min(one.part(*PARTS_OF.get(limit, ())) / one.latency_us, 1.0) for one in splits]
     if not any(shares):
         return ""
-    return say(" ({part} of the time)", part=Range(low=min(shares), high=max(shares), unit="share")).text
+    return say(" ({part} of a transaction)", part=Range(low=min(shares), high=max(shares), unit="share")).text
 
 
 def summary(limits: Limits) -> str:
