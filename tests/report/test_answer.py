@@ -112,6 +112,14 @@ def summary_of(analysis: Analysis) -> dict[str, str]:
     return {lead.removeprefix("- **"): said for lead, said in (line.split("**: ", 1) for line in lines)}
 
 
+def test_each_end_of_a_range_has_its_condition() -> None:
+    where = ["8 clients", "1 client"]
+    assert by_how_much(0.565, 0.79, where=where) == "21% (1 client) to 44% (8 clients) slower than"
+    assert by_how_much(4.0, 1.03, where=where) == "3.0% faster (1 client) to 4.0 times (8 clients) as fast as"
+    assert by_how_much(4.6, 1.1, where=where) == "1.1 times (1 client) to 4.6 times (8 clients) as fast as"
+    assert by_how_much(2.0, 2.0, where=where) == "2.0 times as fast as"
+
+
 def test_wide_intervals_are_told_as_a_factor() -> None:
     narrow = Interval(estimate=2.0, low=1.9, high=2.1, n=5)
     wide = Interval(estimate=18.6, low=6.5, high=53.0, n=3)

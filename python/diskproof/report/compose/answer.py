@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from diskproof.analysis.answers import Analysis, Outcome, Verdict
+from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Verdict
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.report.compose import cut_words, difference_words, limits_words, verdict_words
@@ -103,7 +103,19 @@ def _outcome(found: Sequence[Compared], baseline: str, same_within: float) -> st
     """Return an outcome that comparisons share: ``12% to 45% slower than dram``."""
     if found[0].outcome == "the same":
         return f"the same as {baseline} within {numbers.percent(same_within)}"
-    return f"{verdict_words.by_how_much(*(one.ratio.estimate for one in found if one.ratio))} {baseline}"
+    ratios = [one.ratio.estimate for one in found if one.ratio]
+    return f"{verdict_words.by_how_much(*ratios, where=_told_apart(found))} {baseline}"
+
+
+def _told_apart(found: Sequence[Verdict] | Sequence[CellComparison]) -> list[str]:
+    """Return what tells two verdicts apart, if it is one factor: ``["1 client", "8 clients"]``."""
+    helds = [one.held for one in found if isinstance(one, Verdict)]
+    if len(found) != 2 or len(helds) != 2:
+        return []
+    differing = [factor for factor, level in helds[0].items() if helds[1].get(factor) != level]
+    if len(differing) != 1:
+        return []
+    return [verdict_words.subject(differing[0], held[differing[0]]) for held in helds]
 
 
 def _where(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:

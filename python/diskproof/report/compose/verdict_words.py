@@ -178,22 +178,30 @@ def clients(level: str) -> str:
     return f"{level} {'client' if level == '1' else 'clients'}"
 
 
-def by_how_much(*ratios: float) -> str:
-    """Return ratios to one side of 1 in words: ``4.7 times slower than``, ``12% to 45% faster than``."""
+def by_how_much(*ratios: float, where: Sequence[str] = ()) -> str:
+    """Return ratios to one side of 1 in words: ``4.7 times slower than``, ``12% to 45% faster than``.
+
+    `where` names each ratio's condition: ``12% (1 client) to 45% (8 clients) faster than``.
+    """
     faster = min(ratios) >= 1
-    ordered = sorted(ratios, reverse=not faster)
-    times = [_two_digits(one if faster else 1 / one) for one in ordered]
-    points = [_points(abs(one - 1)) for one in ordered]
-    word, of_times = ("faster", "times as fast as") if faster else ("slower", "times slower than")
+    places = [f" ({place})" for place in where] or [""] * len(ratios)
+    ordered = sorted(zip(ratios, places, strict=True), reverse=not faster)
+    times = [(_two_digits(one if faster else 1 / one), place) for one, place in ordered]
+    points = [(_points(abs(one - 1)), place) for one, place in ordered]
+    word, of_times = ("faster", "as fast as") if faster else ("slower", "slower than")
     if max(*ratios, *(1 / one for one in ratios)) < TIMES_FROM:
         return f"{_range(points)} {word} than"
-    if times[0] == "1.0":
-        return f"{points[0]} {word} to {times[-1]} {of_times}"
-    return f"{_range(times)} {of_times}"
+    if times[0][0] == "1.0":
+        (points_first, there), (times_last, here) = points[0], times[-1]
+        return f"{points_first} {word}{there} to {times_last} times{here} {of_times}"
+    return f"{_range(times, ' times')} {of_times}"
 
 
-def _range(ends: Sequence[str]) -> str:
-    return ends[0] if ends[0] == ends[-1] else f"{ends[0]} to {ends[-1]}"
+def _range(ends: Sequence[tuple[str, str]], unit: str = "") -> str:
+    (first, there), (last, here) = ends[0], ends[-1]
+    if first == last:
+        return f"{first}{unit}"
+    return f"{first}{unit if there else ''}{there} to {last}{unit}{here}"
 
 
 def _points(share: float) -> str:
