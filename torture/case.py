@@ -327,7 +327,7 @@ def _hide(roots: tuple[Path, ...], kept: list[Path]) -> None:
     for root in roots:
         _command("mount", "-t", "tmpfs", "-o", f"size={MEMORY},mode=1777", "torture", str(root))
     for path, descriptor in held.items():
-        path.mkdir(parents=True)
+        path.mkdir(parents=True, exist_ok=True)  # one may lie in another
         subprocess.run(
             ("mount", "--no-canonicalize", "--bind", f"/proc/self/fd/{descriptor}", str(path)),
             check=True,

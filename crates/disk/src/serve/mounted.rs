@@ -45,7 +45,7 @@ impl Mounted {
         };
         let scheduler = engine.clone();
         keeping_time(Work::Answers, "scheduler", end, move || {
-            scheduler.schedule()
+            scheduler.schedule();
         })?;
         // It ends when somebody unmounts; an error is the connection's end just as well.
         keeping_time(Work::Requests, "server", end, move || drop(session.run()))?;

@@ -131,6 +131,9 @@ fn intervals_add_up_to_the_summary() {
         "1000",
         "--clients",
         "3",
+        // A thread of several clients sees when each reply was there to be read.
+        "--threads",
+        "1",
         "--seconds",
         "0.5",
         "--warm-up",

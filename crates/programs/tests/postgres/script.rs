@@ -110,22 +110,20 @@ fn copy_is_refused_and_nothing_waits_for_it() {
     database.psql("CREATE TABLE t (id INT)");
     let scripts = Scripts::new();
     let url = database.socket_url("postgres");
-    for sql in ["COPY t FROM STDIN;", "COPY t TO STDOUT;"] {
-        let copy = scripts.write("copy.sql", sql);
-        let few = ["--transactions", "2", "--seconds", "20"];
-        let begun = std::time::Instant::now();
-        let output = script("run", &url, &[&["--file", &copy], &few[..]].concat());
-        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{sql}: {complaint}");
-        assert!(complaint.contains("wants to COPY"), "{complaint}");
-        assert!(begun.elapsed().as_secs() < 20, "{sql}");
-    }
+    let copy = scripts.write("copy.sql", "COPY t TO STDOUT;");
+    let few = ["--transactions", "2", "--seconds", "20"];
+    let begun = std::time::Instant::now();
+    let output = script("run", &url, &[&["--file", &copy], &few[..]].concat());
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{complaint}");
+    assert!(complaint.contains("wants to COPY"), "{complaint}");
+    assert!(begun.elapsed().as_secs() < 20);
     let copy = scripts.write("copy.sql", "COPY t FROM STDIN;");
     let output = script("prepare", &url, &["--file", &copy]);
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{complaint}");
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
     assert!(
-        complaint.contains("copy.sql:1 COPY t FROM STDIN"),
+        complaint.contains("copy.sql:1: the rows of COPY"),
         "{complaint}"
     );
 }

@@ -141,11 +141,11 @@ pub(super) fn scan<'a>(
             at = end;
             continue;
         }
-        if let Some(delimiter) = delimiter {
-            if text[at..].starts_with(delimiter) {
-                scanned.next = at + delimiter.len();
-                return Ok(scanned);
-            }
+        if let Some(delimiter) = delimiter
+            && text[at..].starts_with(delimiter)
+        {
+            scanned.next = at + delimiter.len();
+            return Ok(scanned);
         }
         match character {
             ';' if delimiter.is_none() && parentheses == 0 && !routine.is_open() => {
