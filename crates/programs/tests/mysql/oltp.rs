@@ -132,7 +132,7 @@ fn intervals_add_up_to_the_summary() {
         "--clients",
         "3",
         // A thread of several clients sees when each reply was there to be read.
-        "--threads",
+        "--workers",
         "1",
         "--seconds",
         "0.5",
