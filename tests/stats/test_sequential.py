@@ -53,6 +53,13 @@ def test_few_pairs_have_no_ends() -> None:
     assert t_at_any_time(10) == pytest.approx(math.sqrt(9 * (odds - 1) / (1 - odds * shrunk)))
 
 
+def test_equal_ratios_of_coarse_figures_prove_nothing_at_first() -> None:
+    seconds = [13.0, 13.0, 12.0, 12.0, 13.0, 12.0]
+    assert anytime_ratio(seconds[:3], [12.0] * 3).p == 1
+    later = anytime_ratio(seconds, [12.0] * 6).p
+    assert later is not None and later > 0.05
+
+
 def test_the_interval_ends_where_p_is_a_twentieth() -> None:
     ratios = simulated(0.02, 0.1, 12, 3)
     logs = np.log(ratios)

@@ -24,7 +24,7 @@ _TOLD = {
     "ramp_up_min": re.compile(r"Beginning rampup time of (\d{1,9}) minutes?"),
     "period_min": re.compile(r"Timing test period of (\d{1,9}) in minutes"),
 }
-"""What is told of a run above its result, by its name in `_Run`."""
+"""The lines before a result: the field of `_Run` that each fills, and its pattern."""
 
 _VERSION = re.compile(r"HammerDB(?: CLI)?[ -]v(\d[\w.]*)")
 
