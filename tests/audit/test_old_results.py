@@ -48,6 +48,19 @@ def test_half_a_minute_is_no_beginning_alone() -> None:
         assert said(one, "warm-up").state == state
 
 
+def test_a_slow_beginning_is_named_and_a_later_stall_is_none() -> None:
+    steady = [1000.0, 1010.0, 990.0, 1005.0] * 5
+    stalled = [*steady[:12], 0.0, 0.0, 0.0, 0.0, 0.0, *steady[17:]]
+    waves = [1000.0] * 5 + [600.0] * 10 + [1000.0] * 5
+    for rates, state in (
+        ([300.0] * 5 + steady, "failed"),
+        (stalled, "passed"),
+        (waves, "passed"),
+    ):
+        found = said(make_result(warm_up_s=None, intervals_per_s=rates), "warm-up")
+        assert (found.state, len(found.raised)) == (state, state == "failed"), rates
+
+
 def test_few_interval_lines_are_not_called_none() -> None:
     few = make_result(intervals_per_s=[230.0] * 4)
     for check in ("stalls", "interval-sum"):

@@ -91,6 +91,16 @@ def test_a_time_that_is_the_figure_is_no_unequal_time() -> None:
     assert unequal_runs.outcome(replace(run, results=told)).state == "passed"
 
 
+def test_in_one_file_the_one_option_that_differs_was_varied_and_time_was_not() -> None:
+    run = imported({"hdd": 10.0, "ssd": 20.0}, seconds=300.0)
+    source = Source(file="post.txt", format="a tool", tool="tool 1.0")
+    one_file = replace(run, valid=[change(trial, imported=source) for trial in run.valid])
+    assert unequal_runs.outcome(one_file).state == "failed"
+    alike = replace(one_file, valid=[change(trial, load__seconds=60.0) for trial in one_file.valid])
+    told = {trial.id: change(RESULT, asked={"bs": trial.cell}) for trial in run.valid}
+    assert unequal_runs.outcome(replace(alike, results=told)).state == "passed"
+
+
 def test_workloads_differ_in_options_and_time() -> None:
     run = imported({"hdd": 10.0, "ssd": 20.0}, seconds=300.0)
     cells = [change(cell, storage="disk", workload=cell.storage) for cell in run.plan.cells]

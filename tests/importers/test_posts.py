@@ -73,6 +73,18 @@ def test_a_warm_up_is_compared_with_nothing(tmp_path: Path) -> None:
     assert cells_of(tmp_path, post) == [1]
 
 
+def test_a_heading_holds_until_the_next_one(tmp_path: Path) -> None:
+    small, large = ("\n\n".join(output(rate) for rate in rates) for rates in ((500, 510), (600, 610, 605)))
+    assert cells_of(tmp_path, f"Instance: m5a.large\n\n{small}\nInstance: m5a.xlarge\n\n{large}") == [2, 3]
+    numbered = f"Disk one\n\nRun 1\n{output(500)}\nRun 2\n{output(510)}"
+    assert cells_of(tmp_path, f"{numbered}\nDisk two\n\nRun 1\n{output(600)}") == [2, 1]
+
+
+def test_the_heading_of_a_warm_up_holds_for_it_alone(tmp_path: Path) -> None:
+    post = f"SSD\n\n{output(500)}\nWarm-up\n\n{output(450)}\n{output(510)}"
+    assert cells_of(tmp_path, post) == [2]
+
+
 def test_the_option_that_one_file_varies_confounds_nothing(tmp_path: Path) -> None:
     path = tmp_path / "post.txt"
     path.write_text(output(500) + output(520).replace("factor: 10", "factor: 70"))

@@ -163,17 +163,24 @@ def warm_up(evidence: Evidence) -> Iterator[Said]:
 
 
 def _slow_beginning(evidence: Evidence) -> Iterator[Problem]:
-    """Compare the first quarter of the intervals with the rest; with many intervals `steady` is better."""
+    """Compare the first quarter of the intervals with the rest; with many intervals `steady` is better.
+
+    Medians are compared, because a later stall changes a mean. The first quarter must also be unlike each
+    later one: throughput that only goes up and down has no beginning.
+    """
     series = evidence.throughputs_per_s
     quarter = len(series) // 4
     if len(series) < FEWEST_INTERVALS or quarter == 0:
         return
-    first, rest = statistics.fmean(series[:quarter]), series[quarter:]
+    first, rest = statistics.median(series[:quarter]), series[quarter:]
     error = statistics.stdev(rest) / len(rest) ** 0.5 if len(rest) > 1 else 0.0
-    typical = statistics.fmean(rest)
-    if typical > 0 and abs(first - typical) > 3 * error + 0.1 * typical:
+    typical = statistics.median(rest)
+    later = [statistics.median(rest[at : at + quarter]) for at in range(0, len(rest) - quarter + 1, quarter)]
+    if typical <= 0 or min(later) <= first <= max(later):
+        return
+    if abs(first - typical) > 3 * error + 0.1 * typical:
         yield warning(
-            "the first {quarter} of {intervals} intervals have a mean of {first}, the others {typical}: "
+            "the first {quarter} of {intervals} intervals have a median of {first}, the others {typical}: "
             "{change:+.0f}, and no warm-up is recorded",
             quarter=quarter,
             intervals=len(series),

@@ -185,8 +185,10 @@ def unequal_runs(run: Run) -> Iterator[Said]:
         if not (trials and others):
             yield Untold(NO_TRIALS)
             continue
-        unequal = tuple(_unequal(run, trials[0], others[0], factor))
-        if len(unequal) == 1 and _file(trials[0]) == _file(others[0]):
+        sides = (trials[0], others[0])
+        options = tuple(_unequal_options(run, *sides, factor))
+        unequal = (*_unequal_measuring(run, *sides), *options)
+        if unequal == options[:1] and _file(sides[0]) == _file(sides[1]):
             continue  # in one file, the one option that differs is what was varied
         if unequal:
             alike = found.setdefault((cell.level(factor), unequal), [])
@@ -214,23 +216,33 @@ def _pairs(run: Run, why_apart: str) -> Iterator[tuple[Factor, _Side, _Side]]:
         yield factor, (cell, run.trials_of(cell)), (other, run.trials_of(other))
 
 
-def _unequal(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[Message]:
-    def differ(what: str, ours: Item, theirs: Item) -> Message:
-        return say("{what} ({one} against {other})", what=what, one=ours, other=theirs)
-
+def _unequal_measuring(run: Run, one: Trial, other: Trial) -> Iterator[Message]:
+    """Yield what differs in tool and time."""
     tool, tools = _tool(one), _tool(other)
     if tool and tools and _release(tool) != _release(tools):
-        yield differ("the tool", tool, tools)
+        yield _differ("the tool", tool, tools)
     a, b = (trial.load.seconds if trial.load else None for trial in (one, other))
-    asked = [run.results[trial.id].asked if trial.id in run.results else {} for trial in (one, other)]
-    timed = all(_is_timed(trial, told) for trial, told in zip((one, other), asked, strict=True))
+    timed = all(_is_timed(trial, _asked(run, trial)) for trial in (one, other))
     if timed and not _same_work(one, other) and a and b and max(a, b) > min(a, b) * (1 + UNEQUAL_TIME):
-        yield differ("the time measured", seconds(a), seconds(b))
-    for name in sorted(asked[0].keys() & asked[1].keys()):
-        if asked[0][name] == asked[1][name] or name in {factor, *OF_CLIENTS}:
+        yield _differ("the time measured", seconds(a), seconds(b))
+
+
+def _unequal_options(run: Run, one: Trial, other: Trial, factor: str) -> Iterator[Message]:
+    """Yield the options of both that differ; neither outcomes nor what is compared count."""
+    asked, others = _asked(run, one), _asked(run, other)
+    for name in sorted(asked.keys() & others.keys()):
+        if asked[name] == others[name] or name in {factor, *OF_CLIENTS}:
             continue
         if not (name in OUTCOMES or name.startswith("date")):
-            yield differ(f"`{name}`", asked[0][name], asked[1][name])
+            yield _differ(f"`{name}`", asked[name], others[name])
+
+
+def _differ(what: str, ours: Item, theirs: Item) -> Message:
+    return say("{what} ({one} against {other})", what=what, one=ours, other=theirs)
+
+
+def _asked(run: Run, trial: Trial) -> Mapping[str, str]:
+    return run.results[trial.id].asked if trial.id in run.results else {}
 
 
 def _same_work(one: Trial, other: Trial) -> bool:

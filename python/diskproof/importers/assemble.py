@@ -3,7 +3,6 @@
 Nothing is made up: a level that no file says is "-" or "not told", and such a figure is None.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from statistics import median
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from diskproof.importers.base import Found, ImportRefusedError
+from diskproof.importers.heading import WARM_UP
 from diskproof.importers.levels import name_of, path_levels
 from diskproof.results.article import Article
 from diskproof.results.factor import FACTORS, Factor
@@ -32,12 +32,8 @@ FARTHEST = 2.0
 """Ratio of two figures above which they are no repeats, however alike their options. A judgement: a post
 shows outputs because they differ."""
 
-
 OF_WORK = ("rw", "rwmixread", "bs", "size", "ioengine", "direct", "sync", "fsync", "fdatasync")
 """Options of fio that make other work of it."""
-
-_WARM_UP = re.compile(r"\W*warm\W?(?:up|ing up)(?: run| phase)?\W*")
-"""The heading of an output that nobody means as a result."""
 
 
 @dataclass
@@ -105,7 +101,7 @@ def _results(found: Sequence[Found]) -> Iterator[ImportedResult]:
 def _placed(results: Sequence[ImportedResult]) -> tuple[list[_Placed], list[str]]:
     """Return the results that have a figure, each in its cell, and why others are left out."""
     by_path = path_levels([one.source.file for one in results], _clients_by_file(results))
-    warming = [one for one in results if _WARM_UP.fullmatch(one.heading)]
+    warming = [one for one in results if WARM_UP.fullmatch(one.heading)]
     if len(warming) < len(results):
         results = [one for one in results if one not in warming]
     measured = [(result, metric) for result in results if (metric := _metric(result)) is not None]

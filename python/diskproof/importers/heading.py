@@ -7,6 +7,9 @@ from diskproof.importers.base import Text
 FARTHEST_LINES = 8
 """So many lines above an output its heading may stand, with a command and empty lines between."""
 
+WARM_UP = re.compile(r"\W*warm\W?(?:up|ing up)(?: run| phase)?\W*")
+"""The heading of an output that nobody means as a result."""
+
 _SHELL = re.compile(
     r"^\W*(?:\[[^\]]*\]\s*)?\W*(?:[\w.@~:/-]{1,60}[$#%>]\s|(?:sudo|time|\./)|\w+=\S|.*\s--?\w)"
 )
@@ -29,7 +32,8 @@ _WORDS = re.compile(r"[^\W\d_]{2,}")
 def heading_above(text: Text, line: int) -> str:
     """Return the words of the heading above an output that begins at a line, from 1; empty if there is none.
 
-    Repeats have one heading: numbers of runs are left out. What another code block holds is no heading.
+    Repeats have one heading: numbers of runs are left out, and so is a heading of nothing else. What
+    another code block holds is no heading.
     """
     fences = 0
     above = text.lines[max(0, line - 1 - FARTHEST_LINES) : line - 1]
@@ -47,5 +51,6 @@ def heading_above(text: Text, line: int) -> str:
             continue
         if _FIGURE.search(plain) or not _WORDS.search(plain):
             return ""
-        return _REPEAT.sub(" ", plain.casefold()).strip()
+        if named := _REPEAT.sub(" ", plain.casefold()).strip():
+            return named  # else it only numbers a repeat of what stands above
     return ""

@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.duplicates import without_copies
-from diskproof.importers.heading import heading_above
+from diskproof.importers.heading import WARM_UP, heading_above
 from diskproof.importers.registry import FORMATS
 from diskproof.reading import MIB, read_bytes
 from diskproof.results.imported import ImportedResult
@@ -72,7 +72,7 @@ def read_file(path: Path) -> list[Found]:
             except ImportRefusedError as refusal:
                 refusals.append(refusal)
     if found:
-        return [_remarked(one, text, remarks) for one in sorted(found, key=lambda one: one.source.line)]
+        return list(_remarked(sorted(found, key=lambda one: one.source.line), text, remarks))
     if refusals:
         raise refusals[0]
     if text.file.endswith(".toml") and _TABLE.search(text.content):
@@ -168,12 +168,20 @@ def _all_of(form: Format, text: Text) -> list[Found]:
     return found
 
 
-def _remarked(found: Found, text: Text, remarks: list[str]) -> Found:
-    """Return a result with its heading and the remarks about its file; others have no place for them."""
-    if not isinstance(found, ImportedResult):
-        return found
-    heading = heading_above(text, found.source.line)
-    return found.model_copy(update={"heading": heading, "remarks": [*found.remarks, *remarks]})
+def _remarked(found: Sequence[Found], text: Text, remarks: list[str]) -> Iterator[Found]:
+    """Yield results with their headings and the remarks about their file; others have no place for them.
+
+    A heading holds until the next one; that of a warm-up only for the output below it.
+    """
+    holds = ""
+    for one in found:
+        if not isinstance(one, ImportedResult):
+            yield one
+            continue
+        heading = heading_above(text, one.source.line) or holds
+        if not WARM_UP.fullmatch(heading):
+            holds = heading
+        yield one.model_copy(update={"heading": heading, "remarks": [*one.remarks, *remarks]})
 
 
 def _known_formats() -> str:
