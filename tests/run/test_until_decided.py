@@ -1,15 +1,22 @@
 """Runs that go on until each verdict is decided: real SQLite, one large difference and one of nothing."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
+from diskproof.refusal import RefusalError
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Plan
+from diskproof.results.trial import Finding, Trial
 from diskproof.run import trials
+from diskproof.run.resume import resumed_plan
+from diskproof.run.served import ServerAttempt
+from diskproof.run.trials import MOST_FUTILE
 from diskproof.study.plan import make_plan, next_block
 from diskproof.study.read import StudyError, StudyFile, parse_study
+from diskproof.wording import as_message
 from support.command import diskproof_here
 
 pytestmark = pytest.mark.timeout(300)
@@ -59,7 +66,7 @@ TRIAL_S = 2.5
 @pytest.fixture
 def by_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each trial count as so many seconds, so that a slow machine makes as many as a quick one."""
-    monkeypatch.setattr(trials, "_used_s", lambda folder: TRIAL_S * len(folder.trials()))
+    monkeypatch.setattr(RunFolder, "trials_s", lambda folder: TRIAL_S * len(folder.trials()))
     monkeypatch.setattr(
         trials, "_mean_seconds", lambda folder: {cell.id: TRIAL_S for cell in folder.plan().cells}
     )
@@ -89,8 +96,10 @@ def test_time_goes_to_the_open_verdicts(tmp_path: Path) -> None:
     longer = run_folder(out).plan()
     assert longer.trials[: len(plan.trials)] == plan.trials and len(longer.trials) > len(plan.trials)
     assert longer.at_most_s == TRIAL_S * 24
-    fixed = diskproof_here(tmp_path, "run", str(study), "--resume", "--out", str(out))
-    assert fixed.returncode == 2 and "has other cells" in fixed.stderr
+    # Resumed without the option it stays what it is: its time is used up.
+    again = diskproof_here(tmp_path, "run", str(study), "--resume", "--out", str(out))
+    assert again.returncode in (0, 12) and "left of --at-most: " in again.stderr
+    assert run_folder(out).plan() == longer
 
 
 def test_a_plan_says_how_it_ends(tmp_path: Path) -> None:
@@ -118,9 +127,9 @@ def test_a_further_block_is_a_random_order_of_the_cells_that_are_left() -> None:
     assert len(orders) == 2
 
 
-@pytest.mark.parametrize("time", ["soon", "5", "-3s", "0s", "1d", "9999999m", ""])
-def test_times_that_are_none(tmp_path: Path, time: str) -> None:
-    refused = diskproof_here(tmp_path, "run", str(write(tmp_path)), "--until-decided", f"--at-most={time}")
+@pytest.mark.parametrize("given", ["soon", "5", "-3s", "0s", "1d", "9999999m", ""])
+def test_times_that_are_none(tmp_path: Path, given: str) -> None:
+    refused = diskproof_here(tmp_path, "run", str(write(tmp_path)), "--until-decided", f"--at-most={given}")
     assert refused.returncode == 2 and "such as 90s, 20m or 2h" in refused.stderr
 
 
@@ -131,3 +140,44 @@ def test_what_is_refused_before_anything_starts(tmp_path: Path) -> None:
         plan_of("at_most_s = 90")
     lonely = diskproof_here(tmp_path, "run", str(write(tmp_path)), "--at-most", "5m")
     assert lonely.returncode == 2 and "--at-most needs --until-decided" in lonely.stderr
+
+
+def test_a_fixed_run_may_go_on_until_it_is_decided() -> None:
+    fixed, timed = plan_of(""), plan_of("", at_most_s=90)
+    assert resumed_plan(fixed, timed).at_most_s == 90
+    longer = timed.model_copy(update={"trials": [*timed.trials, *next_block(timed, {timed.cells[0].id})]})
+    assert resumed_plan(longer, fixed) == longer
+
+
+def test_trials_that_break_off_take_time_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks_off(_attempt: ServerAttempt) -> None:
+        time.sleep(0.3)
+        raise RefusalError("no")
+
+    monkeypatch.setattr(ServerAttempt, "measure", breaks_off)
+    made = diskproof_here(tmp_path, "run", str(write(tmp_path)), "--out", str(tmp_path / "runs"))
+    assert made.returncode == 12, made.stderr
+    folder = run_folder(tmp_path / "runs")
+    assert len(folder.trials()) == 15 and folder.trials_s() > 15 * 0.3
+
+
+@pytest.mark.parametrize(("busy", "repeats"), [(1, 1), (2, 2), (99, MOST_FUTILE)])
+def test_what_other_work_disturbs_is_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: int, repeats: int
+) -> None:
+    """The first so many records are of a busy machine."""
+    seen: list[Trial] = []
+
+    def findings(_folder: RunFolder, trial: Trial) -> list[Finding]:
+        seen.append(trial)
+        message = as_message("other work took half")
+        disturbed = Finding(check="host-busy", severity="warning", message=message)
+        return [disturbed] if len(seen) <= busy else []
+
+    monkeypatch.setattr(trials, "findings_of", findings)
+    study, out = write(tmp_path), tmp_path / "runs"
+    study.write_text(study.read_text().replace("blocks = 5", "blocks = 2"))
+    made = diskproof_here(tmp_path, "run", str(study), "--out", str(out))
+    assert made.stderr.count("is repeated: other work took half") == repeats, made.stderr
+    again = [one for one in run_folder(out).trials() if any(f.check == "repeated" for f in one.findings)]
+    assert len(seen) == 6 + repeats and len(again) == repeats and len(run_folder(out).trials()) == 6

@@ -54,12 +54,17 @@ def audit_folder(folder: RunFolder) -> SubjectAnswer:
 
 def invalidating(folder: RunFolder, trial: Trial) -> list[Finding]:
     """Return the findings that make a recorded trial invalid; empty if its figures count."""
+    return [finding for finding in findings_of(folder, trial) if finding.severity == "invalid"]
+
+
+def findings_of(folder: RunFolder, trial: Trial) -> list[Finding]:
+    """Return what a recorded trial says of itself, and what its checks find."""
     found = list(trial.findings)
     if trial.finished:
         plan = folder.plan()
         rates = _throughputs(folder, plan, trial)
         found += audit_trial(Evidence(trial, plan.cell(trial.cell), plan, folder.machine(), rates))
-    return [finding for finding in found if finding.severity == "invalid"]
+    return found
 
 
 def _throughputs(folder: RunFolder, plan: Plan, trial: Trial) -> list[float]:

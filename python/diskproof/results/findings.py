@@ -15,6 +15,9 @@ STOPPED = "stopped"
 SETTINGS = "settings"
 """How the server or fio is set up, or a setting that did not hold."""
 
+REPEATED = "repeated"
+"""Other work disturbed the trial when it was first run, so it was run again."""
+
 DIRECT = "direct"
 """A file system does not take O_DIRECT."""
 

@@ -176,6 +176,10 @@ class RunFolder:
         """
         return self._latest("trials.jsonl", Trial)
 
+    def trials_s(self) -> float:
+        """Return the seconds of all trials: also of those that broke off, and of those run again."""
+        return sum(trial.took_s for trial in self._every("trials.jsonl", Trial))
+
     def cuts(self) -> list[CutTrial]:
         """Read the cuts in the order they were made; of one that was made again the last record."""
         return self._latest("cuts.jsonl", CutTrial)
@@ -206,6 +210,12 @@ class RunFolder:
     def _latest(self, name: str, record: type[Kept]) -> list[Kept]:
         """Read a file's records in order; of those with one id the last."""
         latest: dict[str, Kept] = {}
+        for one in self._every(name, record):
+            latest.pop(one.id, None)
+            latest[one.id] = one
+        return list(latest.values())
+
+    def _every(self, name: str, record: type[Kept]) -> Iterator[Kept]:
         known: _Known | None = None
         for number, line in enumerate(self._lines(name), start=1):
             one = self._parsed(record, f"{name}, line {number},", line)
@@ -216,9 +226,7 @@ class RunFolder:
                     f"{self.path / name}, line {number}, is of a {strange} that {self.path / 'plan.json'} "
                     "does not have; one of the two comes from another run"
                 )
-            latest.pop(one.id, None)
-            latest[one.id] = one
-        return list(latest.values())
+            yield one
 
     def _parsed(self, record: type[Read], name: str, content: bytes) -> Read:
         """Read one record; RunFolderError names the file and its first mistake."""

@@ -113,6 +113,8 @@ class Trial(Record):
     places: list[Place] = []
     """Where its roles lay. A run that was resumed has other loop devices than the machine's first facts."""
     timings: Timings | None = None
+    broke_off_after_s: float | None = None
+    """Seconds until it broke off; None: it finished, and `timings` has its seconds."""
     data: DataFacts | None = None
     settings: list[Setting] = []
     open_files: list[OpenFile] = []
@@ -124,3 +126,8 @@ class Trial(Record):
     """What went wrong or was noted while it ran. Whether the trial counts is for the audit to say."""
     imported: Source | None = None
     """Where it was read, if another tool measured it; of diskproof's own trials None."""
+
+    @property
+    def took_s(self) -> float:
+        """Seconds that it took, finished or not; 0 if nobody recorded them."""
+        return self.timings.total_s if self.timings else self.broke_off_after_s or 0.0

@@ -69,7 +69,7 @@ class Attempt(Steps, ABC):
     def __init__(self, bench: Bench, planned: PlannedTrial, cell: Cell) -> None:
         super().__init__(bench, cell.storage)
         self.planned, self.cell = planned, cell
-        self.phases = bench.study.phases(cell.workload)
+        self.phases = bench.folder.plan().phases_of(cell)
         self.folders = self.layout.folders()
         self.log = bench.folder.server_folder(planned.id).absolute()
         self.places: list[Place] = []
@@ -132,6 +132,7 @@ class Attempt(Steps, ABC):
             places=self.places,
             pools=self.pool_use,
             timings=Timings(**self.laps, total_s=self.total_s) if self.finished else None,
+            broke_off_after_s=None if self.finished else self.total_s,
             data=self.data(),
             settings=self.settings,
             open_files=self.files,

@@ -50,10 +50,18 @@ def _difference(folder: RunFolder, file: StudyFile, plan: Plan) -> str | None:
     return "has other cells"
 
 
+def resumed_plan(planned: Plan, plan: Plan) -> Plan:
+    """Return the plan with which a recorded one goes on: today's time and cuts, and the blocks of then.
+
+    A run that went on until it was decided stays such a run: after its looks, fixed intervals would be wrong.
+    """
+    return plan.model_copy(
+        update={"trials": planned.trials, "at_most_s": plan.at_most_s or planned.at_most_s}
+    )
+
+
 def _without_added_blocks(planned: Plan, plan: Plan) -> Plan:
     """Return a recorded plan as it began: without the blocks that were added, and with today's time."""
-    if planned.at_most_s is None or plan.at_most_s is None:
-        return planned
     first = {"trials": planned.trials[: len(plan.trials)], "at_most_s": plan.at_most_s}
     return planned.model_copy(update=first)
 

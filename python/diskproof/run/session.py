@@ -23,13 +23,12 @@ from diskproof.run.capacity import check_room, disk_limits
 from diskproof.run.cutcells import with_cut_cells
 from diskproof.run.dataset import IMAGES, GoldenImages, described, is_loaded
 from diskproof.run.rehearsal import check_fio, check_variables, rehearse
-from diskproof.run.resume import check_same_machine, folder_to_resume
+from diskproof.run.resume import check_same_machine, folder_to_resume, resumed_plan
 from diskproof.server.base import ServerKind
 from diskproof.server.choice import find_chosen
 from diskproof.storage.claims import check_claims
 from diskproof.storage.layout import Layout
 from diskproof.storage.places import Places
-from diskproof.study.model import Study
 from diskproof.study.read import StudyFile
 from diskproof.system.cpus import Division, divide, kept_to
 from diskproof.system.idle import cores_awake
@@ -124,7 +123,7 @@ def session(request: Request, progress: Progress, within: RunFolder | None = Non
         show(undone)
     with (
         machine_taken(f"study {file.name}", show) as journal,
-        _awake(study, plan) as wake_up_us,
+        cores_awake() if study.design.cores_awake else nullcontext() as wake_up_us,
         # Virtual disks are started by the lab and stay on its CPUs.
         kept_to(division.others) if division else nullcontext(),
     ):
@@ -176,8 +175,7 @@ def _set_up(
             folder.keep_scripts(name, files)
     elif request.resume:
         check_same_machine(folder, machine)
-        # More cuts or more time than before; blocks that were added stay.
-        folder.write_plan(request.plan.model_copy(update={"trials": folder.plan().trials}))
+        folder.write_plan(resumed_plan(folder.plan(), request.plan))
     return Bench(
         study=study,
         seed=request.plan.seed,
@@ -225,17 +223,3 @@ def check_disks(layout: Layout) -> None:
                 f"its program {how}. Finished trials are kept: `diskproof run --resume` goes on. If memory "
                 "ran out, start a new run with fewer `rows` or `accounts`"
             )
-
-
-@contextmanager
-def _awake(study: Study, plan: Plan) -> Iterator[int | None]:
-    """Keep idle cores quick to wake if a storage is virtual; yield the longest wake-up time in us.
-
-    An answer of a virtual disk wakes a sleeping core, and no real disk takes those microseconds.
-    """
-    storages = (study.storages[cell.storage] for cell in plan.cells)
-    if any(choice.has_virtual_disks for storage in storages for choice in storage.places().values()):
-        with cores_awake() as wake_up_us:
-            yield wake_up_us
-    else:
-        yield None

@@ -5,13 +5,14 @@ its intervals hold at any time (`stats/sequential.py`).
 """
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, groupby
 from statistics import fmean
 
 from diskproof.analysis.answers import Verdict
-from diskproof.analysis.folder import invalidating, open_verdicts
+from diskproof.analysis.folder import findings_of, invalidating, open_verdicts
+from diskproof.audit.host import host_busy
 from diskproof.refusal import RefusalError
-from diskproof.results.findings import START
+from diskproof.results.findings import REPEATED, START
 from diskproof.results.folder import RunFolder
 from diskproof.results.plan import Cell, Plan, PlannedTrial
 from diskproof.results.trial import Trial
@@ -22,6 +23,10 @@ from diskproof.run.served import ServerAttempt
 from diskproof.run.session import Progress, check_disks
 from diskproof.stats.groups import grouped
 from diskproof.study.plan import next_block
+from diskproof.wording import Message, say
+
+MOST_FUTILE = 3
+"""After so many repeats in a row that were disturbed, too, further ones would only cost time."""
 
 
 def run_trials(bench: Bench, progress: Progress) -> None:
@@ -32,10 +37,11 @@ def run_trials(bench: Bench, progress: Progress) -> None:
     plan, recorded = bench.folder.plan(), bench.folder.trials()
     counted = {trial.id for trial in recorded if not invalidating(bench.folder, trial)}
     started = {_start_key(plan, trial) for trial in recorded if trial.finished}
-    _run([one for one in plan.trials if one.id not in counted], plan, started, bench, progress)
+    trials = _Trials(bench, progress, started)
+    trials.run([one for one in plan.trials if one.id not in counted])
     while plan.at_most_s is not None and (is_open := open_verdicts(bench.folder)):
         seconds = _mean_seconds(bench.folder)
-        left_s = plan.at_most_s - _used_s(bench.folder)
+        left_s = plan.at_most_s - bench.folder.trials_s()
         cells = set(chain.from_iterable((one.cell, one.baseline_cell) for one in is_open))
         progress.looked(is_open, _needed_s(plan, is_open, seconds), left_s)
         if sum(seconds[cell] for cell in cells) > left_s:
@@ -43,34 +49,48 @@ def run_trials(bench: Bench, progress: Progress) -> None:
         added = next_block(plan, cells)
         plan = plan.model_copy(update={"trials": [*plan.trials, *added]})
         bench.folder.write_plan(plan)
-        _run(added, plan, started, bench, progress)
+        trials.run(added)
 
 
-def _run(
-    trials: Sequence[PlannedTrial],
-    plan: Plan,
-    started: set[tuple[str, str]],
-    bench: Bench,
-    progress: Progress,
-) -> None:
-    """Run these trials; `started` has the servers and tunings that are known to start."""
-    for planned in trials:
-        layout = bench.layouts[plan.cell(planned.cell).storage]
+class _Trials:
+    """Runs trials block by block, and once more those that other work disturbed."""
+
+    def __init__(self, bench: Bench, progress: Progress, started: set[tuple[str, str]]) -> None:
+        """Remember the bench; `started` has the servers and tunings that are known to start."""
+        self._bench, self._progress, self._started = bench, progress, started
+        self._plan = bench.folder.plan()
+        self._futile = 0
+
+    def run(self, trials: Sequence[PlannedTrial]) -> None:
+        """Run these trials. After each block those are repeated that other work disturbed.
+
+        The choice reads CPU time alone, never a throughput, and the repeat counts whatever it measured:
+        to keep the better of two would be a biased choice.
+        """
+        for _, block in groupby(trials, key=lambda planned: planned.block):
+            disturbed = {planned: why for planned in block if (why := self._run(planned))}
+            for planned, why in disturbed.items():
+                if self._futile < MOST_FUTILE:
+                    self._progress.note(f"{planned.id} is repeated: {why.text}")
+                    self._futile = self._futile + 1 if self._run(planned, why) else 0
+
+    def _run(self, planned: PlannedTrial, disturbed: Message | None = None) -> Message | None:
+        """Run a trial; return what other work took from it, if that was too much."""
+        cell, folder = self._plan.cell(planned.cell), self._bench.folder
+        layout = self._bench.layouts[cell.storage]
         check_disks(layout)
-        progress.trial_begins(planned)
-        trial = run_trial(bench, planned, plan.cell(planned.cell))
-        bench.folder.append_trial(trial)
-        progress.trial_ends(trial, invalidating(bench.folder, trial))
+        self._progress.trial_begins(planned)
+        trial = run_trial(self._bench, planned, cell, disturbed)
+        folder.append_trial(trial)
+        found = findings_of(folder, trial)
+        self._progress.trial_ends(trial, [one for one in found if one.severity == "invalid"])
         check_disks(layout)
         if trial.finished:
-            started.add(_start_key(plan, trial))
-        elif trial.findings[-1].check == START and _start_key(plan, trial) not in started:
+            self._started.add(_start_key(self._plan, trial))
+        elif trial.findings[-1].check == START and _start_key(self._plan, trial) not in self._started:
             raise RefusalError(trial.findings[-1].message.text)
-
-
-def _used_s(folder: RunFolder) -> float:
-    """Return the seconds that the trials took; those that broke off have no time on record."""
-    return sum(trial.timings.total_s for trial in folder.trials() if trial.timings)
+        took = (one.message for one in found if (one.check, one.severity) == (host_busy.name, "warning"))
+        return next(took, None)
 
 
 def _mean_seconds(folder: RunFolder) -> dict[str, float]:
@@ -94,12 +114,16 @@ def _needed_s(plan: Plan, is_open: Sequence[Verdict], seconds: dict[str, float])
     return sum(seconds[cell] * more for cell, more in blocks.items())
 
 
-def run_trial(bench: Bench, planned: PlannedTrial, cell: Cell) -> Trial:
+def run_trial(bench: Bench, planned: PlannedTrial, cell: Cell, disturbed: Message | None = None) -> Trial:
     """Run one trial to its end. If a part of it fails, the trial records a finding and the run goes on.
 
-    A data set that cannot be loaded (DataSetError) is raised: no trial caused it.
+    `disturbed`: why it is run again. A data set that cannot be loaded (DataSetError) is raised: no trial
+    caused it.
     """
     attempt: Attempt = (ServerAttempt if cell.has_server else FilesAttempt)(bench, planned, cell)
+    if disturbed is not None:
+        why = say("it was run again, because {disturbed}; the second run counts", disturbed=disturbed)
+        attempt.note(REPEATED, why)
     try:
         attempt.restore()
         attempt.start()

@@ -134,6 +134,12 @@ class Design(Part):
         "(loop devices, file systems) run on any. Default: all CPUs that the run may use",
     )
 
+    cores_awake: bool = Field(
+        True,
+        description="Keep idle CPU cores out of deep sleep during the run (`/dev/cpu_dma_latency`, if "
+        "permitted), so that they wake at once in each trial. `false`: they sleep as the system lets them",
+    )
+
     @property
     def decided_within_s(self) -> float | None:
         """How long the run goes on until its verdicts are decided; None: it has a fixed number of blocks."""

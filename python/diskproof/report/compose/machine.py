@@ -83,7 +83,8 @@ def _held_cpus(facts: Machine) -> Iterator[tuple[str, str]]:
 def _idle_cores(facts: Machine) -> Iterator[tuple[str, str]]:
     """Yield that idle cores were kept from deep sleep, if they were: other runs need not compare."""
     if facts.idle_wake_up_us is not None:
-        yield "Idle cores", f"asked to wake within {facts.idle_wake_up_us} us, for virtual disks"
+        asked = f"asked to wake within {facts.idle_wake_up_us} us"
+        yield "Idle cores", f"{asked}; in production they may sleep, and a request may take longer"
 
 
 def servers(facts: Machine) -> Table:
