@@ -61,6 +61,18 @@ def test_a_slow_beginning_is_named_and_a_later_stall_is_none() -> None:
         assert (found.state, len(found.raised)) == (state, state == "failed"), rates
 
 
+def test_figures_of_few_digits_show_no_tail() -> None:
+    for mean_us, p95_us, state in ((20.0, 10.0, "passed"), (40.0, 10.0, "failed")):
+        rounded = make_result(load__latency_us__mean=mean_us, load__latency_us__percentiles={"95": p95_us})
+        assert said(rounded, "tail").state == state
+
+
+def test_a_script_of_the_users_own_may_read_as_it_likes() -> None:
+    for mix, state in ((None, "cannot be told"), ("oltp_read_write", "failed")):
+        own = make_result(load__mix=mix, load__reads=69_000 * 25 // 2, load__statements=69_000 * 37 // 2)
+        assert said(own, "statement-arithmetic").state == state
+
+
 def test_few_interval_lines_are_not_called_none() -> None:
     few = make_result(intervals_per_s=[230.0] * 4)
     for check in ("stalls", "interval-sum"):

@@ -1,5 +1,7 @@
 """dd, pgbench, HammerDB and BenchBase: what they printed, and nothing else."""
 
+import re
+
 import pytest
 
 from diskproof.audit.commits import durable_commits
@@ -8,10 +10,11 @@ from diskproof.audit.imported import evidence_of
 from diskproof.audit.intervals import stalls
 from diskproof.audit.load import errors, littles_law
 from diskproof.importers.base import ImportRefusedError
+from diskproof.importers.dd import DD
 from diskproof.results.imported import Beside, ImportedResult
 from diskproof.results.load import Latency
 from support.imported import make_option_file
-from support.samples import SAMPLES, found_in, results_in
+from support.samples import SAMPLES, as_text, found_in, results_in
 from support.trials import change
 
 
@@ -117,6 +120,42 @@ def test_pgbench_without_a_rate_is_refused() -> None:
     content = (SAMPLES / "pgbench-old.txt").read_text()
     with pytest.raises(ImportRefusedError, match="line 2: pgbench's summary that begins here has no rate"):
         found_in(content[: content.index("tps")])
+
+
+def test_pgbench_without_a_rate_hides_no_other_run() -> None:
+    content = (SAMPLES / "pgbench-old.txt").read_text()
+    found = found_in(f"transaction type: TPC-B (sort of)\npgbench: fatal: Run was aborted\n{content}")
+    assert len(found) == len(found_in(content))
+
+
+def test_pgbench_in_an_indented_block_is_read() -> None:
+    content = (SAMPLES / "pgbench-steady.txt").read_text()
+    indented = "".join(f"    {line}\n" for line in content.splitlines())
+    (one,), (other,) = found_in(content), found_in(indented)
+    assert isinstance(one, ImportedResult)
+    assert isinstance(other, ImportedResult)
+    assert one.load == other.load
+
+
+def test_a_few_bytes_copied_by_dd_are_no_measurement() -> None:
+    content = (SAMPLES / "pgbench-old.txt").read_text()
+    patched = "8+0 records in\n8+0 records out\n8 bytes copied, 0.00810796 s, 1.0 kB/s\n"
+    assert len(found_in(content + patched)) == len(found_in(content))
+    assert not DD.recognises(as_text(patched))
+
+
+def test_benchbase_counts_its_two_rates_over_other_seconds() -> None:
+    text = (SAMPLES / "benchbase.json").read_text()
+    rate, good = (
+        re.search(rf'"{what} \(requests/second\)": ([0-9.]+)', text) for what in ("Throughput", "Goodput")
+    )
+    assert rate
+    assert good
+    for more, said in ((1.0005, []), (1.05, ["cannot be"])):
+        changed = text.replace(good[0], good[0].replace(good[1], f"{float(rate[1]) * more}"))
+        (one,) = found_in(changed)
+        assert isinstance(one, ImportedResult)
+        assert [word for word in ("cannot be",) if any(word in remark for remark in one.remarks)] == said
 
 
 def test_hammerdb_of_both_forms() -> None:

@@ -80,6 +80,26 @@ def test_a_heading_holds_until_the_next_one(tmp_path: Path) -> None:
     assert cells_of(tmp_path, f"{numbered}\nDisk two\n\nRun 1\n{output(600)}") == [2, 1]
 
 
+def test_a_heading_stands_above_any_number_of_progress_lines(tmp_path: Path) -> None:
+    progress = "".join(f"progress: {at}.0 s, 500.0 tps, lat 16.0 ms stddev 4.0\n" for at in range(1, 20))
+    post = f"## Before\n{progress}{output(500)}\n## After\n$ pgbench -c 8\n{progress}{output(510)}"
+    assert cells_of(tmp_path, post) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "postgres=# ALTER SYSTEM SET synchronous_commit = off;",
+        "> work_mem = 4MB",
+        "sudo pg_ctlcluster 15 main restart",
+    ],
+)
+def test_outputs_with_a_changed_setting_between_are_no_repeats(tmp_path: Path, change: str) -> None:
+    rows = "-[ RECORD 1 ]---\ncheckpoints_timed | 311\n"
+    assert cells_of(tmp_path, f"{output(500)}\n{rows}\n{output(510)}") == [2]
+    assert cells_of(tmp_path, f"{output(500)}\n{rows}```\n{change}\n```\n{rows}{output(510)}") == [1, 1]
+
+
 def test_the_heading_of_a_warm_up_holds_for_it_alone(tmp_path: Path) -> None:
     post = f"SSD\n\n{output(500)}\nWarm-up\n\n{output(450)}\n{output(510)}"
     assert cells_of(tmp_path, post) == [2]

@@ -113,13 +113,22 @@ def test_a_files_name_is_kept_as_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "before",
     ["2020-01-17 16:48:46 ", "2020-01-17T16:48:46.123Z ", "[2020-01-17 16:48:46] ",
-     "Jan  7 16:48:46 host sysbench[12]: ", "load_1  | ", "> "],
+     "Jan  7 16:48:46 host sysbench[12]: ", "load_1  | ", "> ", ">"],
 )  # fmt: skip
 def test_what_a_logger_writes_before_each_line_is_left_out(path: Path, before: str) -> None:
     path.write_text("".join(f"{before}{line}\n" for line in WHOLE.splitlines()))
     (found,) = results_of(path)
     assert found.load.reads == 28448
     assert len(found.intervals_per_s) == 3
+
+
+@pytest.mark.parametrize("mark", ["`", "**"])
+def test_a_line_that_markdown_marks_is_read(path: Path, mark: str) -> None:
+    plain = [line.strip() for line in WHOLE.splitlines()]
+    marked = [f"{mark}{line}{mark}" if line.startswith("transactions:") else line for line in plain]
+    path.write_text("\n".join(marked))
+    (found,) = results_of(path)
+    assert found.load.transactions
 
 
 def test_an_article_with_several_tools_in_it_is_read_whole(path: Path) -> None:

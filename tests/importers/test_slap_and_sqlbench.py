@@ -46,6 +46,37 @@ def test_the_command_above_tells_the_iterations(tmp_path: Path) -> None:
     assert "sesame" not in first.model_dump_json()
 
 
+BLOCK = """Average number of seconds to run all queries: 1.780 seconds
+Minimum number of seconds to run all queries: 1.696 seconds
+Maximum number of seconds to run all queries: 1.957 seconds
+Number of clients running queries: 500
+Average number of queries per client: 0
+"""
+
+
+def test_connections_that_mysqlslap_was_refused_are_its_errors(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    refused = "mysqlslap: Error when connecting to server: 1040 Too many connections\n"
+    command = "$ mysqlslap -a -c 500 -i 10\nmysqlslap: [Warning] Using a password is insecure.\n"
+    path.write_text(f"{command}{refused * 4}Benchmark\n{BLOCK}{command}Benchmark\n{BLOCK}")
+    first, second = results_of(path)
+    assert [(one.count, one.message) for one in first.load.errors] == [
+        (4, "connecting to server: 1040 Too many connections")
+    ]
+    assert second.load.errors == []
+    assert first.load.iterations
+    assert first.load.iterations.count == 10
+
+
+def test_blocks_without_their_first_line_keep_their_engines(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    command = "mysqlslap \\\n  --iterations=5 \\\n  --number-of-queries=1000\n"
+    path.write_text(command + "".join(f"Running for engine {name}\n{BLOCK}" for name in ("innodb", "myisam")))
+    found = results_of(path)
+    assert [one.asked["engine"] for one in found] == ["innodb", "myisam"]
+    assert [one.load.iterations.count for one in found if one.load.iterations] == [5, 5]
+
+
 def test_more_clients_than_queries_is_not_none(tmp_path: Path) -> None:
     path = tmp_path / "log"
     block = (

@@ -32,9 +32,13 @@ def test_transactions_that_pgbench_asked_for_and_never_did() -> None:
 
 def test_what_pgbench_said_was_wrong() -> None:
     whole = (SAMPLES / "pgbench-tries.txt").read_text()
+    error = "pgbench: error: client 1 script 0 aborted in command 4 query 0: ERROR:  no such table\n"
+    earlier = (
+        'pgbench: error: connection to server failed: FATAL:  role "me" does not exist\n$ pgbench -c 2\n'
+    )
     aborted = (
-        "pgbench: error: client 1 script 0 aborted in command 4 query 0: ERROR:  no such table\n"
-        + whole
+        earlier
+        + whole.replace("transaction type", f"{error}transaction type", 1)
         + "\npgbench: error: Run was aborted; the above results are incomplete.\n"
     )
     said = [raised.message.text for raised in errors_of(only(aborted)).raised]

@@ -28,6 +28,9 @@ from diskproof.wording import NOTHING, Message, counted, ms, per_s, printed, say
 LITTLE_TOLERANCE = 0.03
 """What connecting, ending and rounding may take. A judgement: the band that counts as "the same"."""
 
+HALF_DIGIT_US = 5.0
+"""Half of the last digit of other tools' latencies: most print milliseconds with two decimals."""
+
 PERCENTILE_TOLERANCE = 0.02
 """sysbench's percentiles are the upper ends of buckets that are 1.8 % wide; fio's are 1.6 % wide."""
 
@@ -190,7 +193,8 @@ def tail(evidence: Evidence) -> Iterator[Said]:
     p95 = recorded(latency.percentiles.get("95"), "the 95th percentile of the latency")
     if "95" not in known_percentiles(latency.count, latency.percentiles):
         raise NothingToCheckError("too few transactions for a 95th percentile")
-    if latency.mean > p95 * (1 + PERCENTILE_TOLERANCE):
+    rounded_us = 2 * HALF_DIGIT_US if evidence.imported else 0.0
+    if latency.mean > p95 * (1 + PERCENTILE_TOLERANCE) + rounded_us:
         yield warning(
             "the mean latency ({mean}) is above the 95th percentile ({p95}): the slowest 5% take {slowest} "
             "or more on average",

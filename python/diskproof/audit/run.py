@@ -72,14 +72,20 @@ def repeats(run: Run) -> Iterator[Said]:
     ]
     reached = say("no interval can be given")
     if blocks > 1 and widths:
-        reached = say(
-            "{figure} is known to within {best} in the best cell and {worst} in the worst",
-            figure=_figure(run),
-            best=_within(min(widths)),
-            worst=_within(max(widths)),
-        )
+        best, worst = _within(min(widths)), _within(max(widths))
+        if len(widths) == 1:
+            reached = say("{figure} is known to within {best}", figure=_figure(run), best=best)
+        else:
+            reached = say(
+                "{figure} is known to within {best} in the best cell and {worst} in the worst",
+                figure=_figure(run),
+                best=best,
+                worst=worst,
+            )
     if not run.plan.imported:
         many = say("{n} {n:block|blocks}", n=blocks)
+    elif len(run.plan.cells) == 1:
+        many = say("{n} {n:run|runs}", n=blocks)
     elif fewest == blocks:
         many = say("{n} {n:run|runs} of each cell", n=blocks)
     else:
@@ -324,7 +330,7 @@ def _common(run: Run, cell: Cell, trial: Trial) -> Values | None:
 def _within(uncertainty: float) -> Message:
     if uncertainty < 1:
         return say("{share}", share=share(uncertainty))
-    return say("a factor of {factor}", factor=1 + uncertainty)
+    return say("a factor of {factor:.1f}", factor=1 + uncertainty)
 
 
 def _rates(run: Run, cell: Cell) -> list[float]:

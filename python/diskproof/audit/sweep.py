@@ -27,7 +27,7 @@ OUTCOMES = ("comments", "time", "max-time", "duration", "runtime", "filename", "
 
 OF_CLIENTS = (
     *("threads", "num-threads", "clients", "number of clients", "number of threads", "terminals"),
-    *("numjobs", "iodepth"),
+    *("concurrency", "numjobs", "iodepth"),
 )
 """Options that the number of clients is."""
 

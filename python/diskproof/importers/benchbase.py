@@ -17,6 +17,9 @@ _LATENCY = re.compile(r"(?P<what>\d{1,3}(?:\.\d+)?th Percentile|\w+) Latency \(m
 
 _PLAIN = {"Average": "mean", "Minimum": "min", "Maximum": "max", "Median": "50"}
 
+ROUNDED = 0.01
+"""Share by which the two rates may differ though all succeeded: they are counted over other seconds."""
+
 ASKED = ("scalefactor", "isolation")
 
 
@@ -95,7 +98,7 @@ def _errors(summary: Node, measured: int | None, rate: float) -> list[LoadError]
 
 def _remarks(summary: Node, rate: float) -> Iterator[str]:
     good = summary.number(GOODPUT)
-    if good is not None and good > rate:
+    if good is not None and good > rate * (1 + ROUNDED):
         yield f"its goodput ({good:g}/s) is above its throughput ({rate:g}/s), which cannot be"
     elif good is not None and good < rate:
         yield f"{good:g} of {rate:g} requests a second succeeded; the others were aborted or failed"

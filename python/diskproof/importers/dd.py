@@ -33,6 +33,9 @@ _COMMAND = re.compile(r"(?:^|[\s;&|$#])dd((?:\s+[a-z]+=\S+)+)")
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 SINKS = ("/dev/null",)
 
+FEWEST_BYTES = 4096
+"""One page. Who copies less writes a few bytes into a file, and measures nothing."""
+
 
 @dataclass(frozen=True)
 class _Copy:
@@ -45,7 +48,12 @@ class _Copy:
 
 
 def _is_dd(text: Text) -> bool:
-    return any(_summary(line) for line in text.lines)
+    return any(_is_measured(line) for line in text.lines)
+
+
+def _is_measured(line: str) -> bool:
+    told = _summary(line)
+    return told is not None and int(told["bytes"]) >= FEWEST_BYTES
 
 
 def _summary(line: str) -> re.Match[str] | None:
@@ -55,7 +63,9 @@ def _summary(line: str) -> re.Match[str] | None:
 
 
 def _read(text: Text) -> Iterator[Found]:
-    for place, copy in enumerate(_copies(text), start=1):
+    copies = _copies(text)
+    measured = [copy for copy in copies if int(copy.told["bytes"]) >= FEWEST_BYTES]
+    for place, copy in enumerate(measured, start=1):
         yield _result(text, copy, place)
 
 

@@ -4,9 +4,6 @@ import re
 
 from diskproof.importers.base import Text
 
-FARTHEST_LINES = 8
-"""So many lines above an output its heading may stand, with a command and empty lines between."""
-
 WARM_UP = re.compile(r"\W*warm\W?(?:up|ing up)(?: run| phase)?\W*")
 """The heading of an output that nobody means as a result."""
 
@@ -15,8 +12,17 @@ _SHELL = re.compile(
 )
 """A prompt, a command with its options, or a variable that is set for one."""
 
-_OUTPUT = re.compile(r"pgbench \(|starting vacuum|progress: |pgbench: |\d+\+\d+ \w")
-"""What pgbench and dd print above the line by which their outputs are found."""
+_OUTPUT = re.compile(
+    r"pgbench \(|starting vacuum|progress: |pgbench: |scale option ignored|Password|\d+\+\d+ \w|mysqlslap: "
+)
+"""What pgbench, dd and mysqlslap print above the line by which their outputs are found."""
+
+_CHANGE = re.compile(
+    r"\balter system\b|\bset (?:global|persist|session)\b|\b(?:restart|reload)\b"
+    r"|^[\[\"'`>#*\s-]*[a-z]+(?:_[a-z]+)+[\"'`\]]*\s*=\s*\S",
+    re.IGNORECASE,
+)
+"""A setting that is changed, or a server that is started again with what was changed."""
 
 _FIGURE = re.compile(
     r"[:=|]\s*-?[\d.]|\d[\d.]*\s*(?:[kMG]i?B|ms|us|ns|s|%)\b|\d/s|\d{2}:\d{2}|^\d[\d,]*\.\d+\s"
@@ -29,14 +35,15 @@ _REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
-def heading_above(text: Text, line: int) -> str:
+def heading_above(text: Text, line: int, after: int = 0) -> str:
     """Return the words of the heading above an output that begins at a line, from 1; empty if there is none.
 
-    Repeats have one heading: numbers of runs are left out, and so is a heading of nothing else. What
-    another code block holds is no heading.
+    Only lines behind `after` count, at which the output before it begins. Repeats have one heading: numbers
+    of runs are left out, and so is a heading of nothing else. What another code block holds is no heading.
+    Without a heading, the last setting that was changed between the two outputs takes its place.
     """
+    above = text.lines[after : line - 1]
     fences = 0
-    above = text.lines[max(0, line - 1 - FARTHEST_LINES) : line - 1]
     for said in reversed(above):
         plain = said.strip()
         fences += plain.startswith("```")
@@ -50,7 +57,8 @@ def heading_above(text: Text, line: int) -> str:
         ):
             continue
         if _FIGURE.search(plain) or not _WORDS.search(plain):
-            return ""
+            break
         if named := _REPEAT.sub(" ", plain.casefold()).strip():
             return named  # else it only numbers a repeat of what stands above
-    return ""
+    changes = (said.strip().casefold() for said in reversed(above) if _CHANGE.search(said))
+    return next(changes, "") if after else ""

@@ -4,13 +4,14 @@ Both tell the average, the least and the most of the iterations' seconds, not ho
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from diskproof.importers.base import Format, Found, ImportRefusedError, Text
 from diskproof.importers.numbers import count, number
 from diskproof.results.imported import ImportedResult
-from diskproof.results.load import Iterations, LoadResult
+from diskproof.results.load import Iterations, LoadError, LoadResult
 
 _FIGURES = {
     "average": re.compile(r"[\s#]*Average number of seconds to run all queries: +(\S{1,40}) seconds"),
@@ -24,6 +25,10 @@ _FIGURES = {
 _ENGINE = re.compile(r"[\s#]*Running for engine (?P<value>\S{1,64})")
 _BEGIN = re.compile(r"[\s#]*Benchmark\s*$")
 _OPTION = re.compile(r"--([a-z][\w-]{0,60})(?:=([^\s'\"]{0,200}))?")
+_SHORT = {"-i": "iterations", "-c": "concurrency", "-e": "engine"}
+_SHORT_OPTION = re.compile(r"(?<=\s)(-[ice])\s?(\w{1,64})(?=\s|$)")
+_CONTINUED = re.compile(r"\s*--?[a-z]")
+_ERROR = re.compile(r"mysqlslap: (?:\[ERROR\] |Error when |Cannot )(?P<said>.{1,200})")
 _SECRET = re.compile(r"password|user|host|socket|ssl|-?port$|create|query$")
 
 _CSV = re.compile(
@@ -49,6 +54,7 @@ class _Block:
     engine: str | None = None
     kind: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
 
 
 def _recognises(text: Text) -> bool:
@@ -77,21 +83,37 @@ def _blocks(text: Text) -> list[_Block]:
     """Return the blocks in order; a figure that the block has already begins another one."""
     blocks: list[_Block] = []
     options: dict[str, str] = {}
+    errors: list[str] = []
+    command, engine = False, None
+
+    def begin(at: int) -> None:
+        nonlocal errors, engine
+        blocks.append(_Block(at, engine=engine, options=options, errors=errors))
+        errors, engine = [], None
+
     for at, line in enumerate(text.lines, start=1):
-        if ("mysqlslap " in line or "mariadb-slap " in line) and "--" in line:
-            options = _options(line)
+        goes_on = line.rstrip().endswith("\\")
+        if ("mysqlslap " in line or "mariadb-slap " in line) and (goes_on or " -" in line):
+            options, command = _options(line), goes_on
+        elif command and _CONTINUED.match(line):
+            options, command = {**options, **_options(line)}, goes_on
         elif row := _CSV.fullmatch(line):
             told = {name: (at, row[name]) for name in _FIGURES}
             blocks.append(_Block(at, told, row["engine"] or None, row["type"], options))
+        elif wrong := _ERROR.search(line):
+            errors.append(wrong["said"])
         elif _BEGIN.match(line):
-            blocks.append(_Block(at, options=options))
+            begin(at)
         elif figure := _figure(line):
             name, value = figure
             if not blocks or name in blocks[-1].figures:
-                blocks.append(_Block(at, options=options))
+                begin(at)
             blocks[-1].figures[name] = (at, value)
-        elif blocks and (engine := _ENGINE.match(line)):
-            blocks[-1].engine = engine["value"]
+        elif running := _ENGINE.match(line):
+            if blocks and not blocks[-1].figures:
+                blocks[-1].engine = running["value"]
+            else:  # a block without its first line
+                engine = running["value"]
     return [block for block in blocks if block.figures]
 
 
@@ -101,7 +123,9 @@ def _figure(line: str) -> tuple[str, str] | None:
 
 
 def _options(command: str) -> dict[str, str]:
-    return {name: value or "on" for name, value in _OPTION.findall(command) if not _SECRET.search(name)}
+    told = {name: value or "on" for name, value in _OPTION.findall(command) if not _SECRET.search(name)}
+    short = {_SHORT[name]: value for name, value in _SHORT_OPTION.findall(command)}
+    return {**short, **told}
 
 
 def _result(text: Text, block: _Block, place: int) -> ImportedResult:
@@ -144,6 +168,10 @@ def _result(text: Text, block: _Block, place: int) -> ImportedResult:
                 max_s=most_s,
                 queries_per_client=queries,
             ),
+            errors=[
+                LoadError(code="mysqlslap", statement=None, message=said, transient=False, count=times)
+                for said, times in Counter(block.errors).items()
+            ],
         ),
         asked={**block.options, **{name: value for name, value in told.items() if value}},
         remarks=remarks,

@@ -64,6 +64,9 @@ HALF_DIGIT = 0.5e-6
 """Rates are printed with six decimals."""
 
 _ERROR = re.compile(r"pgbench: (?:error|fatal): (?P<said>.{1,200})")
+_BEGIN = re.compile(r"starting vacuum|(?:.{0,80}[$#>%] )?(?:\S{0,80}/)?pgbench\s+-")
+"""What stands where pgbench is started: its command, or its first line."""
+
 _ABORTED = "Run was aborted; the above results are incomplete"
 """What pgbench says below its summary; other errors stand above it."""
 
@@ -96,14 +99,15 @@ class _Told:
 def _is_pgbench(text: Text) -> bool:
     if FIRST in text.content and PROCESSED in text.content:
         return True
-    return "progress: " in text.content and any(map(_PROGRESS.match, text.lines))
+    return "progress: " in text.content and any(_PROGRESS.match(line.strip()) for line in text.lines)
 
 
 def _read(text: Text) -> Iterator[Found]:
     version = _VERSION.search(text.content)
     tool = f"pgbench {version['version']}" if version else None
     runs, progress = _runs(text)
-    for place, told in enumerate(runs, start=1):
+    whole = [told for told in runs if told.rates and PROCESSED in told.figures]
+    for place, told in enumerate(whole or runs, start=1):
         yield _result(text, told, place, tool)
     if progress and not runs:
         yield _of_progress(text, progress, tool)
@@ -141,7 +145,10 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Moment]]:
     found: list[_Told] = []
     progress: list[_Moment] = []
     errors: list[str] = []
-    for line, said in enumerate(text.lines, start=1):
+    for line, raw in enumerate(text.lines, start=1):
+        said = raw.strip()
+        if _BEGIN.match(said):
+            errors = []  # those of a command before this one
         if moment := _PROGRESS.match(said):
             progress.append(_Moment(line, float(moment["at"]), moment["tps"], moment["ms"]))
         elif said.startswith(FIRST):
@@ -159,7 +166,7 @@ def _runs(text: Text) -> tuple[list[_Told], list[_Moment]]:
             found[-1].figures.setdefault(figure["name"], (line, figure["value"]))
         elif STATEMENTS in said:
             found[-1].lists_statements = True
-        elif found[-1].lists_statements and (statement := _STATEMENT.fullmatch(said)):
+        elif found[-1].lists_statements and (statement := _STATEMENT.fullmatch(raw)):
             words = " ".join(statement["statement"].rstrip(";").split()[:2])
             found[-1].statements.append(f"{words} {statement['ms']}")
     return found, progress

@@ -37,11 +37,14 @@ _LOGGED = re.compile(
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d)?\]?(?:\s?[|:])?\s?"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,64} [^\s:]{1,64}: ?"
     r"|[\w.-]{1,40}[_-]\d{1,3}\s{1,4}\| "
-    r"|> "
+    r"|> ?"
     r")"
 )
 """What a logger writes before a line: a time stamp (RFC 3339 and kin), syslog's head, a container's name, the
 mark of a quotation."""
+
+_MARKED = re.compile(r"\s*(`|\*\*)([^`*]{1,200})\1\s*")
+"""A whole line that Markdown shows as code or in bold."""
 
 
 def read_files(paths: Sequence[Path]) -> list[Found]:
@@ -152,7 +155,9 @@ def _plain(line: str) -> str:
         line = _ANSI.sub("", line)
     if "\r" in line:  # a progress bar writes over itself: what was written last is seen
         line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
-    return _LOGGED.sub("", visible(line), count=1)
+    plain = _LOGGED.sub("", visible(line), count=1)
+    marked = _MARKED.fullmatch(plain)
+    return marked[2] if marked else plain
 
 
 # ---------------------------------------------------------------- what is in it
@@ -173,12 +178,13 @@ def _remarked(found: Sequence[Found], text: Text, remarks: list[str]) -> Iterato
 
     A heading holds until the next one; that of a warm-up only for the output below it.
     """
-    holds = ""
+    holds, before = "", 0
     for one in found:
         if not isinstance(one, ImportedResult):
             yield one
             continue
-        heading = heading_above(text, one.source.line) or holds
+        heading = heading_above(text, one.source.line, before) or holds
+        before = one.source.line
         if not WARM_UP.fullmatch(heading):
             holds = heading
         yield one.model_copy(update={"heading": heading, "remarks": [*one.remarks, *remarks]})

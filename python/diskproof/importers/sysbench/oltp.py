@@ -21,6 +21,9 @@ from diskproof.results.load import Derived, LoadError, LoadResult
 IGNORED = ("ignored errors", "deadlocks")
 """What sysbench 0.5 and later call them, and 0.4."""
 
+VARIES = 0.2
+"""So far from a whole number of statements, transactions are not all alike: a script of the user's own."""
+
 
 def oltp_result(text: Text, run: Output, place: int) -> ImportedResult:
     """Return the result of one run; ImportRefusedError if its rate is missing."""
@@ -97,7 +100,8 @@ def _workload(transactions: int | None, reads: int | None, writes: int | None) -
         return "oltp"
     each = {"reads": round(reads / transactions), "writes": round(writes / transactions)}
     told = [f"{count} {kind if count > 1 else kind[:-1]}" for kind, count in each.items() if count]
-    return f"oltp, {' and '.join(told)} a transaction" if told else "oltp"
+    varies = any(abs(done / transactions - round(done / transactions)) > VARIES for done in (reads, writes))
+    return f"oltp, {'about ' * varies}{' and '.join(told)} a transaction" if told else "oltp"
 
 
 def _errors(ignored: float | None) -> list[LoadError]:
