@@ -11,6 +11,7 @@ from diskproof.analysis.operations import answer_operations
 from diskproof.analysis.prices.answer import answer_prices
 from diskproof.analysis.published.beside import answer_published
 from diskproof.analysis.safety.answer import answer_safety
+from diskproof.analysis.scatter import answer_scatter
 from diskproof.analysis.verdicts import make_verdicts, varying_factors
 from diskproof.audit.levels import observed_by_level
 from diskproof.results.cut import CutTrial
@@ -59,6 +60,7 @@ def analyse(
         efficiency=answer_efficiency(gathered),
         prices=answer_prices(gathered, machine),
         safety=safety,
+        scatter=None if plan.imported else answer_scatter(gathered),
         limits=limits,
     )
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from diskproof.analysis.answers import Outcome, Verdict
+from diskproof.analysis.answers import Advice, Outcome, Verdict
 from diskproof.analysis.gather import Gathered
 from diskproof.analysis.limits.difference import difference_of
+from diskproof.analysis.scatter import HARDLY_S, pair_s, scatter_of_pair, sooner
 from diskproof.audit.run import compared_cells
 from diskproof.results.factor import FACTORS, Factor
 from diskproof.results.plan import NO_LEVEL, Cell, Plan
@@ -13,6 +14,7 @@ from diskproof.stats.intervals import Interval, RatioTest, blocks_needed
 from diskproof.stats.multiple import holm
 from diskproof.stats.sequential import blocks_needed_at_any_time
 from diskproof.wording import Message, counted, say, share
+from diskproof.wording.numbers import duration
 
 LEVEL_OF_SIGNIFICANCE = 0.05
 
@@ -167,12 +169,12 @@ def _verdict(
 ) -> Verdict:
     plan = gathered.plan
     outcome: Outcome = "not comparable"
-    reasons, needed = pair.reasons, None
+    reasons, needed, advice = pair.reasons, None, None
     if pair.test is not None:
         outcome = decide(pair.test.interval, p_adjusted, plan.same_within)
         if outcome == "inconclusive":
-            needed = _blocks_needed(pair.test, plan, comparisons)
-            reasons = _why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons, needed)
+            needed, advice = _what_decides(gathered, pair, pair.test, comparisons)
+            reasons = _why_inconclusive(pair, pair.test, p_adjusted, plan, comparisons, needed, advice)
     return Verdict(
         factor=pair.factor,
         level=pair.cell.level(pair.factor),
@@ -189,28 +191,46 @@ def _verdict(
         extrapolated=pair.extrapolated,
         reasons=reasons,
         blocks_needed=needed,
+        advice=advice,
         difference=difference_of(gathered, pair.factor, pair.cell, pair.baseline)
         if outcome in ("faster", "slower")
         else None,
     )
 
 
-def _blocks_needed(test: RatioTest, plan: Plan, comparisons: int) -> int | None:
-    """Return how many blocks would probably decide a ratio: at least one more than the plan has.
+def _what_decides(
+    gathered: Gathered, pair: Pair, test: RatioTest, comparisons: int
+) -> tuple[int | None, Advice | None]:
+    """Return how many blocks would probably decide a ratio, and which longer trials would do it sooner.
 
-    Blocks without a valid pair of trials are among the plan's.
+    The blocks are at least one more than the plan has. Blocks without a valid pair of trials are among them.
     """
+    plan = gathered.plan
     if test.log_deviation is None:
-        return None
+        return None, None
     decided_by = blocks_needed if plan.at_most_s is None else blocks_needed_at_any_time
-    needed = decided_by(test.interval.estimate, test.log_deviation, plan.same_within, comparisons)
-    return None if needed is None else len(plan.blocks()) + max(needed - test.interval.n, 1)
+
+    def needed(log_deviation: float) -> int | None:
+        return decided_by(test.interval.estimate, log_deviation, plan.same_within, comparisons)
+
+    scatter = scatter_of_pair(gathered, (pair.baseline, pair.cell), test)
+    advice = None if scatter is None else sooner(scatter, needed)
+    blocks = needed(test.log_deviation)
+    if scatter and blocks and pair_s(scatter, scatter.measure_s, blocks) > HARDLY_S:
+        blocks = None
+    return None if blocks is None else len(plan.blocks()) + max(blocks - test.interval.n, 1), advice
 
 
 def _why_inconclusive(
-    pair: Pair, test: RatioTest, p_adjusted: float | None, plan: Plan, comparisons: int, needed: int | None
+    pair: Pair,
+    test: RatioTest,
+    p_adjusted: float | None,
+    plan: Plan,
+    comparisons: int,
+    needed: int | None,
+    advice: Advice | None,
 ) -> list[Message]:
-    """Say why a ratio is inconclusive, and how many more blocks would probably decide it."""
+    """Say why a ratio is inconclusive, and what would probably decide it."""
     if test.log_deviation is None:
         return []
     ratio = test.interval
@@ -224,6 +244,8 @@ def _why_inconclusive(
         why = say(
             "the interval holds both 1 and differences of more than {band:.3g}", band=share(plan.same_within)
         )
+    if advice is not None:
+        return [why, _longer_trials(advice)]
     if needed is None:
         longer = "longer measurements" if plan.imported else "a longer `measure_s`"
         longer = "a larger job" if plan.metric(pair.cell) == "seconds" else longer
@@ -236,6 +258,17 @@ def _why_inconclusive(
         how = say("`--resume` with a longer `--at-most`")
     blocks = counted(more, "more block")
     return [why, say("about {more} would probably decide it: {how}", more=blocks, how=how)]
+
+
+def _longer_trials(advice: Advice) -> Message:
+    return say(
+        "longer trials would probably decide it sooner: `measure_s = {measure}` and `blocks = {blocks}`, "
+        "about {time}, because {share} of the scatter arises within trials",
+        measure=f"{advice.measure_s:g}",
+        blocks=advice.blocks,
+        time=duration(advice.seconds),
+        share=share(round(advice.within_share, 2)),
+    )
 
 
 def _hardly_decided(longer: Message, *, imported: bool) -> Message:

@@ -1,6 +1,6 @@
 """The head of a report: what a run is, how much of it there is, how it was made."""
 
-from diskproof.analysis.answers import Analysis
+from diskproof.analysis.answers import Analysis, ScatterAnswer
 from diskproof.report.compose import names, safety_words
 from diskproof.report.document import Paragraph, Section
 from diskproof.report.intervals import confidence
@@ -188,7 +188,20 @@ def speed_method(analysis: Analysis) -> str:
         begun = f"{begun} (for a load on bare files: {bare})" if len(metrics) > 1 else bare
     return (
         f"{blocks}, each one pass over all {cells} in a fresh random order (seed {plan.seed}). In every "
-        f"trial {begun}, {measured}. {_statistics(analysis, figure)}"
+        f"trial {begun}, {measured}. {_statistics(analysis, figure)}{_scatter(analysis.scatter)}"
+    )
+
+
+def _scatter(scatter: ScatterAnswer | None) -> str:
+    """Say where the scatter comes from, and what each level costs."""
+    if scatter is None:
+        return ""
+    within = f"; {percent(round(scatter.within, 3))} within a trial" if scatter.within is not None else ""
+    between = "between starts" if within else "between trials of a block"
+    return (
+        f" Where the scatter comes from (standard deviation): {percent(round(scatter.block, 3))} "
+        f"between blocks, which cancels in ratios; {percent(round(scatter.start, 3))} {between}{within}. "
+        f"A start takes {duration(scatter.start_s)} beside {duration(scatter.measure_s)} of measurement."
     )
 
 

@@ -73,6 +73,11 @@ def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:
     """Return what would decide inconclusive verdicts."""
     needed = sorted(one.blocks_needed for one in verdicts if one.blocks_needed)
     soon = [one for one in needed if one <= MOST_TIMES_MORE * len(plan.blocks())]
+    lengths = [one.advice for one in verdicts if one.advice]
+    if len(lengths) * 2 > len(verdicts):
+        most = max(lengths, key=lambda one: one.seconds)
+        said = f"`measure_s = {most.measure_s:g}` and `blocks = {most.blocks}`"
+        return f"{said} would probably decide {len(lengths)} of them, in a new run"
     if plan.at_most_s is not None:
         return "go on with `--resume` and a longer `--at-most`"
     if plan.imported:
