@@ -45,10 +45,18 @@ const MOST_INPUT_BYTES: u64 = 64 << 10;
 pub(super) fn watch_input(outbox: Sender<Message>) {
     thread::spawn(move || {
         let input = io::stdin().lock().take(MOST_INPUT_BYTES);
+        let mut number = None;
         for byte in input.bytes().map_while(Result::ok) {
-            let line = Message::FromOutside(Outside::Line);
-            if byte == b'\n' && outbox.send(line).is_err() {
-                return;
+            if byte.is_ascii_digit() {
+                let before = number.unwrap_or(0_u64).saturating_mul(10);
+                number = Some(before.saturating_add(u64::from(byte - b'0')));
+            }
+            let line = Message::FromOutside(Outside::Line(number));
+            if byte == b'\n' {
+                number = None;
+                if outbox.send(line).is_err() {
+                    return;
+                }
             }
         }
         let _ = outbox.send(Message::FromOutside(Outside::InputClosed));

@@ -22,7 +22,7 @@ use super::summary::{interval_event, ready_event, statement_infos, summary};
 use super::totals::Totals;
 use super::worker::{Manner, Worker};
 use crate::driver::{Driver, Protocol};
-use crate::measure::{Clock, Schedule};
+use crate::measure::{Clock, Schedule, Sharing};
 use crate::report::{ClientCost, Event, Report};
 use crate::workload::{StatementType, Workload};
 
@@ -48,6 +48,8 @@ pub struct RunOptions {
     pub transactions: Option<u64>,
     /// `None`: a closed loop, each client's next transaction follows its last.
     pub rate: Option<Rate>,
+    /// `None`: the run does not wait for others.
+    pub sharing: Option<Sharing>,
     pub retry: Retry,
     pub patience: Patience,
     /// `None`: no intervals.
@@ -114,8 +116,8 @@ where
     let statements = statement_infos(workload.catalogue());
     let ready = ready_event(options, statements, server_version, connect_s);
     conductor.report.event(&ready)?;
-    conductor.await_line()?;
-    let (schedule, cpu_start) = conductor.begin()?;
+    let begin_at_ns = conductor.await_line()?;
+    let (schedule, cpu_start) = conductor.begin(begin_at_ns)?;
     let cost = conductor.measure(&schedule, cpu_start)?;
     let seconds = conductor.drain(&schedule)?;
     conductor.await_line()?;
@@ -276,30 +278,27 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// In lockstep, waits until the other side says to go on.
-    fn await_line(&mut self) -> Result<(), RunError> {
-        if !self.inbox.await_line()? {
-            return Ok(());
+    /// In lockstep, waits until the other side says to go on; returns the number that it says.
+    fn await_line(&mut self) -> Result<Option<u64>, RunError> {
+        if let Some(line) = self.inbox.await_line()? {
+            return Ok(line.number);
         }
         if !self.totals.all_finished() {
             return Err(RunError::Interrupted);
         }
         self.ending = Ending::Interrupted;
-        Ok(())
+        Ok(None)
     }
 
-    /// Lets the workers go; returns when the measured phase has begun.
-    pub(super) fn begin(&mut self) -> Result<(Schedule, Cpu), RunError> {
-        let start_ns = self.clock.now_ns();
-        let measure_ns = start_ns.saturating_add(nanoseconds(self.options.warm_up));
-        let schedule = Schedule {
+    /// Lets the workers go; returns when the measured phase has begun. The first window of runs that
+    /// take turns opens at an instant of the machine's monotonic clock, or now.
+    pub(super) fn begin(&mut self, at_ns: Option<u64>) -> Result<(Schedule, Cpu), RunError> {
+        let schedule = self.schedule(at_ns)?;
+        let Schedule {
             start_ns,
             measure_ns,
-            end_ns: self.options.seconds.map_or(u64::MAX, |seconds| {
-                measure_ns.saturating_add(nanoseconds(seconds))
-            }),
-            interval_ns: self.options.report_interval.map(nanoseconds),
-        };
+            ..
+        } = schedule;
         let options = self.options;
         let pacer = options
             .rate
@@ -330,6 +329,36 @@ impl<'a> Conductor<'a> {
             seconds: self.options.seconds.map(|seconds| seconds.as_secs_f64()),
         })?;
         Ok((schedule, Cpu::now()))
+    }
+
+    fn schedule(&self, at_ns: Option<u64>) -> Result<Schedule, Failure> {
+        let (options, now_ns) = (self.options, self.clock.now_ns());
+        let (warm_up, seconds) = (options.warm_up, options.seconds);
+        if let Some((sharing, seconds)) = options.sharing.zip(seconds) {
+            let first_ns = at_ns.map_or(now_ns, |at_ns| self.clock.of_monotonic(at_ns));
+            if first_ns < now_ns {
+                let late_ms = (now_ns - first_ns) as f64 / 1e6;
+                return Err(Failure::new(
+                    "late",
+                    format!(
+                        "the first window was to open {late_ms:.1} ms ago: name a later moment"
+                    ),
+                ));
+            }
+            return Ok(Schedule::of_windows(
+                sharing.windows(first_ns, warm_up, seconds),
+            ));
+        }
+        let measure_ns = now_ns.saturating_add(nanoseconds(warm_up));
+        Ok(Schedule {
+            start_ns: now_ns,
+            measure_ns,
+            end_ns: seconds.map_or(u64::MAX, |seconds| {
+                measure_ns.saturating_add(nanoseconds(seconds))
+            }),
+            interval_ns: options.report_interval.map(nanoseconds),
+            windows: None,
+        })
     }
 
     /// Lets no transaction begin after this much of the measured phase.
@@ -375,12 +404,18 @@ impl<'a> Conductor<'a> {
         Ok(cost)
     }
 
-    /// Waits until every client is idle; returns the length of the measured phase in seconds.
+    /// Waits until every client is idle; returns the length of the measured phase in seconds. In
+    /// windows this is the mean time that a client was at work: to the end of its last transaction in
+    /// each.
     pub(super) fn drain(&mut self, schedule: &Schedule) -> Result<f64, RunError> {
         while !self.totals.all_finished() {
             self.attend(schedule, None)?;
         }
         self.report.event(&Event::Idle)?;
+        if schedule.windows.is_some() {
+            let busy_ns = self.totals.measured.busy_ns as f64;
+            return Ok(busy_ns / self.options.clients as f64 / 1e9);
+        }
         Ok(self.totals.end_ns.saturating_sub(schedule.measure_ns) as f64 / 1e9)
     }
 

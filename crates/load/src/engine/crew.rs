@@ -17,6 +17,7 @@ use super::recorder::Recorder;
 use super::timers::Timers;
 use super::worker::Worker;
 use crate::driver::{Args, Driver, Fault, Reply, Session, StatementId};
+use crate::measure::Windows;
 use crate::workload::{Catalogue, Next, Script, Workload};
 
 /// Wakes a worker that sleeps although nothing has arrived: the run is to end early.
@@ -47,7 +48,11 @@ pub(super) struct Crew<'a, D: Driver, W: Workload> {
     alarm: Alarm,
     /// `None`: a closed loop.
     pub(super) pacer: Option<Arc<Pacer>>,
-    /// Clients that wait for a transaction to arrive.
+    /// `None`: the clients work all the time.
+    pub(super) windows: Option<Windows>,
+    /// The end of the window that is open, as far as it has been noticed.
+    pub(super) open_until_ns: u64,
+    /// Clients that wait for a transaction to arrive, or for a window.
     pub(super) waiting: VecDeque<usize>,
     pub(super) openings: Openings,
     /// Nothing is announced, because every reply is there at once.
@@ -73,6 +78,8 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             timers: Timers::default(),
             alarm: Alarm::new(&worker.registry, ALARM).map_err(Failure::internal)?,
             pacer: None,
+            windows: None,
+            open_until_ns: u64::MAX,
             waiting: VecDeque::new(),
             openings: Openings::new(clients.len(), worker.workers),
             clients,
@@ -87,11 +94,15 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     pub(super) fn work(&mut self, poll: &mut Poll, start: Start) -> Result<(), Failure> {
         self.recorder.begin(start.schedule);
         self.pacer = start.pacer;
+        self.windows = start.schedule.windows;
+        self.open_until_ns = if self.windows.is_some() { 0 } else { u64::MAX };
         self.busy = self.clients.len();
         let now_ns = self.worker.clock.now_ns();
         self.recorder.go(now_ns);
         for index in 0..self.clients.len() {
-            if self.clients[index].state == State::Idle {
+            if self.clients[index].state == State::Idle && self.windows.is_some() {
+                self.await_window(index);
+            } else if self.clients[index].state == State::Idle {
                 self.begin(index, now_ns);
             }
         }
@@ -272,8 +283,10 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
             .next_ns()
             .into_iter()
             .chain(self.next_arrival_ns())
+            .chain(self.next_window_ns())
             .min();
-        if let Some(exact_ns) = exact.filter(|&exact_ns| exact_ns < duty_ns) {
+        // A window opens as an interval ends.
+        if let Some(exact_ns) = exact.filter(|&exact_ns| exact_ns <= duty_ns) {
             let away = self.worker.clock.until(exact_ns);
             if away.is_zero() {
                 return Ok(away);
@@ -373,6 +386,9 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     /// A client that has a connection again, or for the first time: it begins, if the others have.
     pub(super) fn come_in(&mut self, index: usize, now_ns: u64) {
         if self.busy > 0 {
+            if self.windows.is_some() {
+                self.clients[index].at_work_since_ns.get_or_insert(now_ns);
+            }
             self.begin(index, now_ns);
         } else {
             self.clients[index].state = State::Idle;
@@ -455,8 +471,12 @@ impl<'a, D: Driver + Send + 'static, W: Workload> Crew<'a, D, W> {
     pub(super) fn rest(&mut self, index: usize) {
         let client = &mut self.clients[index];
         client.state = State::Idle;
+        let now_ns = self.worker.clock.now_ns();
+        if let Some(since_ns) = client.at_work_since_ns.take() {
+            self.recorder.busy(now_ns.saturating_sub(since_ns));
+        }
         if client.session.is_some() {
-            self.worker.control.count_out(self.worker.clock.now_ns());
+            self.worker.control.count_out(now_ns);
         }
         self.busy -= 1;
     }

@@ -6,6 +6,13 @@ use std::time::Duration;
 use super::conductor::RunError;
 use super::message::{Failure, Message, Outside};
 
+/// Leave to continue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Line {
+    /// The number that stood in it.
+    pub(super) number: Option<u64>,
+}
+
 /// Both ends of the channel that everyone writes to.
 pub(super) struct Inbox {
     pub(super) outbox: Sender<Message>,
@@ -46,16 +53,18 @@ impl Inbox {
         }
     }
 
-    /// In lockstep, waits until the other side lets the run continue; true if a signal came
+    /// In lockstep, waits until the other side lets the run continue; `None` if a signal came
     /// instead.
-    pub(super) fn await_line(&self) -> Result<bool, RunError> {
+    pub(super) fn await_line(&self) -> Result<Option<Line>, RunError> {
         if !self.lockstep {
-            return Ok(false);
+            return Ok(Some(Line { number: None }));
         }
         loop {
             match self.receive(None)? {
-                Some(Message::FromOutside(Outside::Line)) => return Ok(false),
-                Some(Message::FromOutside(Outside::Interrupt)) => return Ok(true),
+                Some(Message::FromOutside(Outside::Line(number))) => {
+                    return Ok(Some(Line { number }));
+                }
+                Some(Message::FromOutside(Outside::Interrupt)) => return Ok(None),
                 _ => {}
             }
         }

@@ -43,8 +43,8 @@ pub enum Message {
 /// Messages to a run from outside the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outside {
-    /// A line on standard input.
-    Line,
+    /// A line on standard input, with the number in it.
+    Line(Option<u64>),
     /// The end of standard input.
     InputClosed,
     /// SIGINT or SIGTERM.

@@ -24,6 +24,7 @@ mod summary;
 mod timers;
 mod totals;
 mod trouble;
+mod windows;
 mod worker;
 
 pub use arrivals::{Arrivals, Rate};

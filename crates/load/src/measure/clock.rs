@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// Monotonic nanoseconds since the program's own start, with that start's place in calendar time.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
@@ -24,6 +26,15 @@ impl Clock {
     pub fn now_ns(&self) -> u64 {
         let elapsed = self.epoch.elapsed();
         elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos())
+    }
+
+    /// This clock's time of an instant of the machine's monotonic clock (`CLOCK_MONOTONIC`).
+    #[must_use]
+    pub fn of_monotonic(&self, at_ns: u64) -> u64 {
+        let machine = clock_gettime(ClockId::Monotonic);
+        let machine_ns = Duration::try_from(machine).map_or(0, |since| since.as_nanos());
+        let away_ns = i128::from(at_ns) - i128::try_from(machine_ns).unwrap_or(i128::MAX);
+        u64::try_from(i128::from(self.now_ns()) + away_ns).unwrap_or(0)
     }
 
     /// Calendar time of an instant of this clock, in seconds since 1970.

@@ -9,7 +9,7 @@ mod text;
 
 pub use event::{
     BacklogSummary, ClientCost, DelaySummary, ErrorSummary, Event, Interval, Iterations, Operation,
-    PROTOCOL, RateSummary, Ready, StatementSummary, StatementTypeInfo, Summary,
+    PROTOCOL, RateSummary, Ready, StatementSummary, StatementTypeInfo, Summary, WindowsSummary,
 };
 pub use json::JsonReport;
 pub use text::TextReport;

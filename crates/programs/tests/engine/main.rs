@@ -9,3 +9,4 @@ mod run;
 mod server;
 mod set_up;
 mod steps;
+mod windows;

@@ -2,10 +2,11 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diskproof_load::driver::null::NullDriver;
 use diskproof_load::driver::{
@@ -31,6 +32,8 @@ pub(crate) struct Manners {
     pub(crate) refuses_with: Option<&'static str>,
     /// Not every third one, but each.
     pub(crate) refuses_all: bool,
+    /// Where it notes when each statement came.
+    pub(crate) heard: Option<&'static Mutex<Vec<Instant>>>,
 }
 
 impl Default for Manners {
@@ -42,6 +45,7 @@ impl Default for Manners {
             breaks_after: None,
             refuses_with: None,
             refuses_all: false,
+            heard: None,
         }
     }
 }
@@ -130,6 +134,9 @@ fn serve(mut stream: UnixStream, manners: Manners) {
     while stream.read_exact(&mut byte).is_ok() {
         if manners.silent_after == Some(answered) {
             continue;
+        }
+        if let Some(heard) = manners.heard {
+            heard.lock().expect("no panic").push(Instant::now());
         }
         thread::sleep(manners.service);
         if stream.write_all(&byte).is_err() {

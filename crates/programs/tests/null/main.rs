@@ -6,6 +6,7 @@ mod oltp;
 #[path = "../support/program.rs"]
 #[allow(dead_code, reason = "what only tests with a database need")]
 mod program;
+mod turns;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -50,7 +51,11 @@ impl Program {
     }
 
     fn say_go_on(&mut self) {
-        writeln!(self.stdin.as_mut().expect("open")).expect("the program listens");
+        self.say("");
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.stdin.as_mut().expect("open"), "{line}").expect("the program listens");
     }
 
     fn interrupt(&self) {

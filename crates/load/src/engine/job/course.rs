@@ -81,7 +81,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             .map_err(|fault| Failure::from_fault("connecting", &fault))?;
         let ready = ready_event(&self.options, job.statements(), version, connect_s);
         self.report.event(&ready)?;
-        if self.inbox.await_line()? {
+        if self.inbox.await_line()?.is_none() {
             return Err(RunError::Interrupted);
         }
         self.start_ns = self.clock.now_ns();
@@ -96,7 +96,7 @@ impl<'a, D: Driver + Send + 'static> Course<'a, D> {
             seconds: (end_ns - self.start_ns) as f64 / 1e9,
         })?;
         self.report.event(&Event::Idle)?;
-        self.heed(self.inbox.await_line()?);
+        self.heed(self.inbox.await_line()?.is_none());
         Ok(())
     }
 
@@ -251,7 +251,7 @@ fn follow<W>(
         Err(RunError::Interrupted) => return Ok(None),
         connected => connected?,
     }
-    let (schedule, cpu_start) = conductor.begin()?;
+    let (schedule, cpu_start) = conductor.begin(None)?;
     if let Some(limit) = run.limit {
         conductor.close_after(&schedule, limit);
     }
@@ -280,6 +280,7 @@ fn run_options(options: &JobOptions) -> RunOptions {
         seconds: None,
         transactions: None,
         rate: None,
+        sharing: None,
         retry: Retry::default(),
         patience: Patience::default(),
         report_interval: options.report_interval,
