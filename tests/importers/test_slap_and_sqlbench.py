@@ -73,7 +73,7 @@ def test_blocks_without_their_first_line_keep_their_engines(tmp_path: Path) -> N
     command = "mysqlslap \\\n  --iterations=5 \\\n  --number-of-queries=1000\n"
     path.write_text(command + "".join(f"Running for engine {name}\n{BLOCK}" for name in ("innodb", "myisam")))
     found = results_of(path)
-    assert [one.asked["engine"] for one in found] == ["innodb", "myisam"]
+    assert [(one.asked["engine"], one.source.line) for one in found] == [("innodb", 4), ("myisam", 10)]
     assert [one.load.iterations.count for one in found if one.load.iterations] == [5, 5]
 
 

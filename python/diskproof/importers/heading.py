@@ -17,6 +17,10 @@ _OUTPUT = re.compile(
 )
 """What pgbench, dd and mysqlslap print above the line by which their outputs are found."""
 
+_SQL = re.compile(
+    r"(?:select|show|set|alter|create|drop|insert|update|vacuum|analyze|use|flush)\b.*;", re.IGNORECASE
+)
+
 _CHANGE = re.compile(
     r"\balter system\b|\bset (?:global|persist|session)\b|\b(?:restart|reload)\b"
     r"|^[\[\"'`>#*\s-]*[a-z]+(?:_[a-z]+)+[\"'`\]]*\s*=\s*\S",
@@ -54,6 +58,7 @@ def heading_above(text: Text, line: int, after: int = 0) -> str:
             or in_another_block
             or _OUTPUT.match(plain)
             or _SHELL.match(plain)
+            or _SQL.fullmatch(plain)
         ):
             continue
         if _FIGURE.search(plain) or not _WORDS.search(plain):

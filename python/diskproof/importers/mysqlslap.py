@@ -84,11 +84,13 @@ def _blocks(text: Text) -> list[_Block]:
     blocks: list[_Block] = []
     options: dict[str, str] = {}
     errors: list[str] = []
-    command, engine = False, None
+    command = False
+    engine: tuple[int, str] | None = None
 
     def begin(at: int) -> None:
         nonlocal errors, engine
-        blocks.append(_Block(at, engine=engine, options=options, errors=errors))
+        first, named = engine or (at, None)
+        blocks.append(_Block(first, engine=named, options=options, errors=errors))
         errors, engine = [], None
 
     for at, line in enumerate(text.lines, start=1):
@@ -113,7 +115,7 @@ def _blocks(text: Text) -> list[_Block]:
             if blocks and not blocks[-1].figures:
                 blocks[-1].engine = running["value"]
             else:  # a block without its first line
-                engine = running["value"]
+                engine = (at, running["value"])
     return [block for block in blocks if block.figures]
 
 
