@@ -128,6 +128,15 @@ def test_pgbench_without_a_rate_hides_no_other_run() -> None:
     assert len(found) == len(found_in(content))
 
 
+def test_pgbench_that_connected_for_seconds_measured_for_less_than_its_duration() -> None:
+    lines = ["transaction type: TPC-B (sort of)", "number of clients: 10", "duration: 60 s"]
+    lines += ["number of transactions actually processed: 408", "initial connection time = 4985.000 ms"]
+    (one,) = found_in("\n".join([*lines, "tps = 7.261378 (without initial connection time)"]))
+    assert isinstance(one, ImportedResult)
+    assert one.load.seconds == pytest.approx(408 / 7.261378)
+    assert rate_arithmetic.outcome(evidence_of(one)).state != "failed"
+
+
 def test_pgbench_in_an_indented_block_is_read() -> None:
     content = (SAMPLES / "pgbench-steady.txt").read_text()
     indented = "".join(f"    {line}\n" for line in content.splitlines())

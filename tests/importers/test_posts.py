@@ -100,6 +100,15 @@ def test_outputs_with_a_changed_setting_between_are_no_repeats(tmp_path: Path, c
     assert cells_of(tmp_path, f"{output(500)}\n{rows}```\n{change}\n```\n{rows}{output(510)}") == [1, 1]
 
 
+def test_all_settings_that_were_changed_between_outputs_count(tmp_path: Path) -> None:
+    lists = [
+        f"ALTER SYSTEM SET work_mem = '{size}MB';\nALTER SYSTEM SET wal_level = replica;\n"
+        for size in (4, 8, 8)
+    ]
+    post = "".join(f"{one}{output(500 + at)}" for at, one in enumerate(("", *lists)))
+    assert cells_of(tmp_path, post) == [1, 1, 2]
+
+
 def test_the_heading_of_a_warm_up_holds_for_it_alone(tmp_path: Path) -> None:
     post = f"SSD\n\n{output(500)}\nWarm-up\n\n{output(450)}\n{output(510)}"
     assert cells_of(tmp_path, post) == [2]

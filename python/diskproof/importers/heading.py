@@ -23,7 +23,7 @@ _SQL = re.compile(
 
 _CHANGE = re.compile(
     r"\balter system\b|\bset (?:global|persist|session)\b|\b(?:restart|reload)\b"
-    r"|^[\[\"'`>#*\s-]*[a-z]+(?:_[a-z]+)+[\"'`\]]*\s*=\s*\S",
+    r"|^\W*[a-z]+(?:_[a-z]+)+\W{0,3}=\s*\S",
     re.IGNORECASE,
 )
 """A setting that is changed, or a server that is started again with what was changed."""
@@ -36,6 +36,9 @@ _FIGURE = re.compile(
 _REPEAT = re.compile(r"\b(?:run|rep|repeat|try|trial|iteration|block|test|round|pass)?\W{0,2}\d{1,4}\b|\W+")
 """What differs between the headings of repeats, and what only frames them."""
 
+MOST_CHANGES = 50
+"""Of so many settings, one or another differs between two of a post's outputs."""
+
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -44,7 +47,7 @@ def heading_above(text: Text, line: int, after: int = 0) -> str:
 
     Only lines behind `after` count, at which the output before it begins. Repeats have one heading: numbers
     of runs are left out, and so is a heading of nothing else. What another code block holds is no heading.
-    Without a heading, the last setting that was changed between the two outputs takes its place.
+    Without a heading, the settings that were changed between the two outputs take its place.
     """
     above = text.lines[after : line - 1]
     fences = 0
@@ -65,5 +68,7 @@ def heading_above(text: Text, line: int, after: int = 0) -> str:
             break
         if named := _REPEAT.sub(" ", plain.casefold()).strip():
             return named  # else it only numbers a repeat of what stands above
-    changes = (said.strip().casefold() for said in reversed(above) if _CHANGE.search(said))
-    return next(changes, "") if after else ""
+    if not after:
+        return ""
+    changes = [said.strip().casefold() for said in above if _CHANGE.search(said)]
+    return "; ".join(changes[-MOST_CHANGES:])

@@ -45,8 +45,10 @@ PREFERRED = ("without initial connection time", "excluding connections establish
 """Which of its two rates is of clients at work; with ``-C`` there is only one, which includes connecting."""
 
 CONNECTING = 0.02
-"""Share of the rate by which the two may differ. With more, clients connected for a visible part of the time
-(before version 14 nothing else shows ``-C``). Only the rate that includes it is then count over time."""
+"""Share of the duration above which the initial connection time is visible: the rate leaves it out, and the
+duration does not. Also the share of the rate by which the two rates may differ: with more, clients connected
+for a visible part of the time (before version 14 nothing else shows ``-C``), and only the rate that includes
+it is count over time."""
 
 LIMITED = "rate limit schedule lag"
 """Printed only with ``--rate``: transactions then come at set times, and clients rest between them."""
@@ -185,8 +187,9 @@ def _result(text: Text, told: _Told, place: int, tool: str | None) -> ImportedRe
     if connecting:
         remarks.append("clients connected for a visible part of the time, which its rate includes")
     seconds = _figure(text, told, "duration")
+    connecting_s = (_figure(text, told, "initial connection time") or 0.0) / 1000
     derived: list[Derived] = []
-    if seconds is None and done and rate:
+    if done and rate and (seconds is None or connecting_s > CONNECTING * seconds):
         seconds = done / rate
         derived = ["seconds"]
         remarks.append(f"measured for {seconds:.4g} s, computed: {done} transactions / {rate:g} a second")
