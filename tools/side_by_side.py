@@ -70,7 +70,8 @@ QUESTIONS = (
     ),
     Question(
         "Long enough, and complete?",
-        "article-short-jobs coarse-times skipped-tests concurrency rates-against-clients",
+        "article-short-jobs coarse-times skipped-tests concurrency article-client-levels "
+        "rates-against-clients",
         "finished rows short rounds operations estimates errors whole-phase client-levels",
     ),
     Question(

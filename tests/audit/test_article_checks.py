@@ -340,6 +340,7 @@ FAILING: list[tuple[str, Article, Severity, str]] = [
     ("put-back", with_procedure(restart_between=False), "warning", "not restored"),
     ("random-order", with_procedure(randomised=False), "warning", "fixed order"),
     ("concurrency", make_article(asked_clients=[1000]), "warning", "1,000 / 10 = 100 times"),
+    ("article-client-levels", make_article(asked_clients=[]), "warning", "one level of clients (10)"),
     ("skipped-tests", make_article(gaps=[GAP]), "warning", "reports 9 tests as executed, but 8 ran"),
     (
         "raw-peak",

@@ -66,6 +66,7 @@ FINDINGS: dict[str, dict[str, list[str]]] = {
         "quoted-figure": ["text about `complex`, .* is of `fileio`; those of `complex` are 733 and 57.87 ms"],
         "equal-minima": ["took 20.28 and 23.26 ms .* the means are 7.99 times apart"],
         "command-output": ["asks for a line every 2 s .*, but the output shows no such line"],
+        "article-client-levels": ["`complex` is compared with one level of clients .10.: the peak"],
     },
     "lnu-thesis": {
         "percent-or-ratio": [

@@ -194,6 +194,34 @@ def concurrency(article: Article) -> Iterator[Said]:
 
 
 @check(
+    "article-client-levels",
+    reason="A disk is fastest with as many requests as it serves at once. One level of clients does not show "
+    "whether that was the peak.",
+    remedy="a sweep from 1 client to more than the peak needs: 1, 2, 4, 8, 16, 32, 64",
+    source="Little 1961; Gunther, Guerrilla Capacity Planning, 2007 (throughput against load)",
+)
+def client_levels(article: Article) -> Iterator[Said]:
+    """Find rates of storages that are compared at one number of clients, if nothing asks for that number."""
+    rates: dict[str, dict[int, set[str]]] = {}
+    for one in article.cells:
+        if one.clients and "storage" in one.levels and "transactions_per_s" in one.figures:
+            by_clients = rates.setdefault(one.levels.get("workload", one.table), {})
+            by_clients.setdefault(one.clients, set()).add(one.levels["storage"])
+    if not rates:
+        raise NothingToCheckError("an article without transactions a second of a known number of clients")
+    if article.pictured_clients:
+        raise NothingToCheckError("an article with pictures of more clients")
+    for workload, by_clients in rates.items():
+        clients, storages = next(iter(by_clients.items()))
+        if len(by_clients) == 1 and len(storages) > 1 and clients not in (article.asked_clients or ()):
+            yield warning(
+                "`{workload}` is compared with one level of clients ({clients}): the peak is not known",
+                workload=workload,
+                clients=clients,
+            )
+
+
+@check(
     "command-output",
     reason="If a command asks for what its output does not show, one of them is of another run, or the "
     "output was cut.",

@@ -161,6 +161,7 @@ ARTICLE_CHECKS: tuple[Check[Article], ...] = (
     procedure.put_back,
     procedure.random_order,
     procedure.concurrency,
+    procedure.client_levels,
     procedure.skipped,
     procedure.command_output,
     procedure.promised,
