@@ -199,7 +199,7 @@ def test_the_sentence_names_limit_evidence_and_gain() -> None:
     assert limited("log flush").where == "disk (redo)"
     assert limited("CPU", 8).sentence.text.startswith("bound by the CPUs: the 2 CPUs are 98% busy")
     assert limited("data reads", 8).sentence.text.startswith(
-        "bound by data reads: a transaction waits 78 ms for pages"
+        "bound by reads from the disk: a transaction waits 78 ms for pages"
     )
     assert limited("load generator", 8).sentence.text.startswith(
         "bound by the load generator, not by the database"

@@ -7,10 +7,11 @@ from diskproof.analysis.answers import Analysis
 from diskproof.analysis.limits.records import Difference
 from diskproof.cli.screen import Screen
 from diskproof.report import markdown
-from diskproof.report.compose import difference_words
+from diskproof.report.compose import difference_words, summary
 from diskproof.report.compose.run import compose
 from diskproof.report.compose.summary import precision
-from diskproof.report.compose.verdict_words import by_how_much
+from diskproof.report.compose.verdict_words import at_most, by_how_much
+from diskproof.report.document import Item
 from diskproof.report.write import terminal
 from diskproof.results.trial import Finding
 from diskproof.stats.intervals import Interval
@@ -46,7 +47,9 @@ def test_the_answer_counts_the_conditions_and_names_a_single_one(make_run: MakeR
     plan = make_plan(tunings=("safest",), clients=(1, 8), blocks=5)
     slow = {"dram": 1000.0, "disk": 500.0}
     _, both = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
-    assert "Answer: disk is 2.0 times slower than dram in all 2 comparisons (about " in said_of(both)
+    said = said_of(both)
+    assert "Answer: disk is 2.0 times slower than dram in all 2 comparisons: " in said
+    assert " instead of 1,0" in said.split("TPS")[0], "the figures of the largest difference"
 
 
 def test_the_answer_names_a_single_condition(make_run: MakeRun) -> None:
@@ -58,18 +61,25 @@ def test_the_answer_names_a_single_condition(make_run: MakeRun) -> None:
         ),
     )
     said = said_of(mixed)
-    assert "slower than dram with 1 client (about " in said
-    assert "no difference is shown with 8 clients. - How sure: 1 of 2 comparisons is decided." in said
+    assert "slower than dram with 1 client: " in said
+    assert "no difference is shown with 8 clients (at most " in said
+    assert "- How sure: 1 of 2 comparisons is decided." in said
 
 
-def test_inconclusive_verdicts_are_one_item_on_a_terminal(make_run: MakeRun) -> None:
-    plan = make_plan(blocks=3)
-    _, analysis = make_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2))
-    number = sum(one.outcome == "inconclusive" for one in analysis.verdicts)
-    assert number > 2
-    said = said_of(analysis)
-    assert f"? {number} verdicts are inconclusive: " in said
-    assert said.count("is inconclusive (") == 0
+def test_a_difference_that_is_not_shown_has_a_bound() -> None:
+    assert at_most(0.9, 1.11) == "at most 10% slower or 11% faster"
+    assert at_most(0.125, 3.4) == "at most 8.0 times slower or 3.4 times as fast"
+    assert at_most(0.7, 0.98) == "at most 30% slower"
+    assert at_most(1, 1.5) == "at most 50% faster"
+
+
+def test_a_terminal_shows_no_inconclusive_verdict_beside_decided_ones(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(1, 8), blocks=5)
+    slow = {("disk", 1): 300.0}
+    rates = make_trials(plan, lambda cell: slow.get((cell.storage, cell.clients), 900.0), spread=0.1)
+    _, mixed = make_run(plan, rates)
+    assert {one.outcome for one in mixed.verdicts} == {"slower", "inconclusive"}
+    assert "is inconclusive (" not in said_of(mixed)
 
 
 def test_other_work_on_the_machine_stands_above_the_verdicts(make_run: MakeRun) -> None:
@@ -107,9 +117,13 @@ def test_a_difference_that_no_part_explains_is_not_said() -> None:
 
 
 def summary_of(analysis: Analysis) -> dict[str, str]:
-    """Return the lines that the Markdown begins with, by their lead."""
-    lines = markdown.render(analysis).split("\n\n")[1].splitlines()
-    return {lead.removeprefix("- **"): said for lead, said in (line.split("**: ", 1) for line in lines)}
+    """Return the first lines of a report, by their lead."""
+
+    def said(item: Item) -> str:
+        lines = [f"{line.lead}: {line.text}" if line.lead else line.text for line in item.lines]
+        return " ".join(filter(None, [item.text, *lines]))
+
+    return {item.lead: said(item) for item in summary.run(analysis).items}
 
 
 def test_each_end_of_a_range_has_its_condition() -> None:
@@ -128,18 +142,25 @@ def test_wide_intervals_are_told_as_a_factor() -> None:
     assert precision([wide]) == "The ratio lies between 6.5 and 53 (95% interval)."
 
 
-def test_markdown_begins_with_five_lines(make_run: MakeRun) -> None:
+def test_a_report_begins_with_what_was_tested_and_the_answer(make_run: MakeRun) -> None:
     plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
     _, analysis = make_run(plan)
-    said = summary_of(change(analysis, limits=make_limits(plan)))
-    assert list(said) == ["Names", "Answer", "How sure", "What holds it back", "What to do", "Measured"]
+    analysis = change(analysis, limits=make_limits(plan))
+    head, names, _ = markdown.render(analysis).split("\n\n")[1:4]
+    assert head.startswith(
+        "quickstart: MariaDB 10.11.11 on 2 CPUs with 128 MiB of memory for data. 10 of 10 "
+    )
+    assert head.endswith("On bench1, started 2026-03-14 09:00 UTC.")
+    assert names == "Names: dram = main memory; disk = a directory on vda."
+    said = summary_of(analysis)
+    assert list(said) == ["Answer", "How sure", "What holds it back", "What to do"]
     assert said["Answer"].startswith("disk is 3.")
     assert said["How sure"].startswith("The ratio is known to within ")
     assert said["What holds it back"] == (
-        "the CPUs on dram (90% of a transaction); the redo log's flush on disk (79% of a transaction)."
+        "The CPUs on dram (90% of a transaction): 1,348 TPS. "
+        "The redo log's flush on disk (79% of a transaction): 426 TPS."
     )
-    assert said["What to do"] == "Nothing: the study has its answer."
-    assert said["Measured"].endswith("On bench1, started 2026-03-14 09:00 UTC.")
+    assert "A better disk than disk: makes it at most 3." in said["What to do"]
 
 
 def test_the_summary_says_what_to_do_next() -> None:
@@ -148,11 +169,11 @@ def test_the_summary_says_what_to_do_next() -> None:
     busy = [change(one, usage__host_cpu_steal_s=20.0) for one in trials]
     said = summary_of(analyse(plan, make_machine(plan), busy, {}))
     assert "Caution: the hypervisor withheld" in said["How sure"]
-    assert said["What to do"].startswith("Stop other work on the machine")
+    assert "To be surer: Stop other work on the machine" in said["What to do"]
     broken_off = summary_of(analyse(plan, make_machine(plan), trials[:4], {}))
     assert "--resume" in broken_off["What to do"]
     noisy = summary_of(analyse(plan, make_machine(plan), make_trials(plan, lambda _: 500.0, spread=0.2), {}))
-    assert noisy["Answer"] == "disk against dram: no difference is shown."
+    assert noisy["Answer"].startswith("disk against dram: no difference is shown (at most ")
     assert "ratio is known" not in noisy["How sure"]
     assert "For what is not decided: more blocks" in noisy["What to do"]
 
@@ -165,12 +186,14 @@ def test_the_summary_of_cuts_says_what_they_took() -> None:
         "(17 of 20 cuts)."
     )
     assert said["How sure"] == (
-        "40 of 40 cuts count. Where none was lost, up to 14% of cuts could still lose (95% bound). "
-        "Cuts say nothing about speed."
+        "Where none was lost, up to 14% of cuts could still lose (95% bound; in 20 of 20 there was something "
+        "to lose). Cuts say nothing about speed."
     )
-    assert said["What to do"].startswith("If no commit may be lost, use safest on ssd: ")
+    assert said["What to do"].startswith("If no commit may be lost: `safest`")
+    assert "it lost none in 20 cuts on ssd" in said["What to do"]
+    assert "If the last 0.91 s (worst of 20 cuts) may be lost: `fast`" in said["What to do"]
     none_lost = [change(cut, ledger=make_ledger(900)) for cut in make_cuts(crash)]
-    assert summary_of(analysed(crash, none_lost))["What to do"].startswith("Name `controls` in `[crash]`")
+    assert "Name `controls` in `[crash]`" in summary_of(analysed(crash, none_lost))["What to do"]
 
 
 def test_an_outcome_is_said_with_the_condition_that_it_alone_has(make_run: MakeRun) -> None:
@@ -178,18 +201,16 @@ def test_an_outcome_is_said_with_the_condition_that_it_alone_has(make_run: MakeR
     slow = {("disk", "safest"): 300.0}
     rates = make_trials(plan, lambda cell: slow.get((cell.storage, cell.tuning), 900.0), spread=0.1, seed=4)
     said = said_of(make_run(plan, rates)[1])
-    assert "slower than dram at safest (" in said
-    assert "; no difference is shown on dram." in said
+    assert "slower than dram at safest: 300 instead of " in said
+    assert "; no difference is shown on dram (at most " in said
 
 
 def test_a_limits_study_is_answered_by_its_limits(make_run: MakeRun) -> None:
     plan = change(make_plan(clients=(8,), blocks=5), asks="limits")
     said = summary_of(change(make_run(plan)[1], limits=make_limits(plan)))
-    assert list(said)[1:4] == ["Answer", "How sure", "How fast"]
-    assert said["Answer"].startswith(
-        "Held back by the CPUs on dram (90% of a transaction); the redo log's flush on "
-    )
-    assert "not established on disk at fast" in said["Answer"]
+    assert list(said)[:3] == ["Answer", "How sure", "How fast"]
+    assert said["Answer"].startswith("What holds it back: The CPUs on dram (90% of a transaction): ")
+    assert "Not established on disk at fast" in said["Answer"]
     assert "In 3 of 4 cells two instruments agree on the limit." in said["How sure"]
 
 
@@ -205,7 +226,7 @@ def test_the_cost_of_a_durable_commit_is_said_in_ms(make_run: MakeRun) -> None:
     )
     verdict = change(analysis.verdicts[0], difference=spared)
     said = summary_of(change(analysis, verdicts=[verdict]))["Answer"]
-    assert said.endswith(": a durable commit costs about 1.3 ms, mostly the log flush.")
+    assert said.endswith("; a durable commit costs about 1.3 ms, mostly the log flush.")
     others = change(verdict, difference=change(spared, flush_spared=False))
     said = summary_of(change(analysis, verdicts=[others]))["Answer"]
     assert said.endswith(" (about 1.3 ms less a transaction, mostly the log flush).")
@@ -218,5 +239,5 @@ def test_the_gravest_warnings_stand_beside_how_sure_the_answer_is() -> None:
     wide = [Finding(check=f"wide-{n}", severity="warning", message=f"wrong {n}") for n in (1, 2)]
     trials = [change(one, findings=[*one.findings, *wide]) for one in (rare, *others)]
     said = summary_of(analyse(plan, make_machine(plan), trials, {}))["How sure"]
-    assert "Caution: wrong 1 (6 of 6 trials). Caution: wrong 2 (6 of 6 trials)." in said
+    assert said.endswith("Caution: wrong 1 (6 of 6 trials). 2 more warnings: see the findings.")
     assert "rarely wrong" not in said

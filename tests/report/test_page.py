@@ -273,7 +273,7 @@ def test_the_first_screen_answers(quickstart: Run, open_page: OpenPage) -> None:
     page = open_page(quickstart, 1000, limits=make_limits(quickstart[1].plan)).page
     lines = page.locator("#answer li")
     leads = ["Answer", "How sure", "What holds it back", "What to do"]
-    assert lines.locator("strong").all_text_contents() == leads
+    assert lines.locator(".head strong").all_text_contents() == leads
     assert "95% interval" in lines.nth(1).inner_text()
     assert [box["y"] + box["height"] <= 800 for one in lines.all() if (box := one.bounding_box())] == [
         True

@@ -153,7 +153,7 @@ def test_an_interrupted_campaign_says_how_far_it_got() -> None:
     crash = campaign()
     said = printed(analysed(crash, make_cuts(crash)[:30]))
     assert "INCOMPLETE" in said
-    assert f"30 of {len(crash.trials)} cuts, all telling" in " ".join(said.split())
+    assert f"30 of {len(crash.trials)} cuts, all valid" in " ".join(said.split())
 
 
 def test_before_the_first_cut_there_are_no_tables() -> None:

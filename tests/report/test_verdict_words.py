@@ -47,7 +47,7 @@ def test_conditions_stand_in_the_order_of_speech() -> None:
 def test_a_load_on_bare_files_is_at_no_tuning() -> None:
     assert (
         verdict_words.conditions({"workload": "fileio", "tuning": "-", "clients": "1"})
-        == " for fileio with 1 client"
+        == " for `fileio` with 1 client"
     )
     files = Cell(
         id="sas/fileio/64c",

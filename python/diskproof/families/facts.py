@@ -88,6 +88,8 @@ class FamilyFacts(Record):
     """Size of the pages that it reads and writes tables in."""
     tuning: tuple[Tuned, ...]
 
+    option_file: str = ""
+    """The usual name of its option file; empty: it has none."""
     memory_variable: str
     """The variable that a study's memory factor sets."""
     memory_unit_bytes: int = 1

@@ -16,13 +16,13 @@ study sets a rate that leaves capacity idle. ``disk``: the disk below a load on 
 
 IN_WORDS: dict[Limit, str] = {
     "log flush": "the log's flush",
-    "data reads": "data reads",
+    "data reads": "reads from the disk",
     "page writes": "page writes",
     "CPU": "the CPUs",
     "locks": "locks",
     "load generator": "the load generator",
     "arrivals": "the rate of arrivals",
-    "disk": "the disk",
+    "disk": "the disk itself",
 }
 """Each limit as it stands in a sentence."""
 

@@ -9,7 +9,7 @@ from diskproof.results.factor import Factor
 from diskproof.results.prices import Price
 from diskproof.results.published import Published
 from diskproof.results.record import Record, StepId
-from diskproof.wording import numbers
+from diskproof.wording import Message, numbers
 
 Metric = Literal["transactions_per_s", "requests_per_s", "latency_mean_us", "seconds"]
 """What a verdict is about: throughput, of a database or of a disk; at a rate that the study sets, latency; of
@@ -112,6 +112,8 @@ class Plan(Record):
     """What each storage is made of and costs, if the study says."""
     metrics: dict[str, Metric] = {}
     """What a verdict on each workload is about; default: transactions per second."""
+    loads: dict[str, Message] = {}
+    """What each workload does, in a few words; empty in older runs and in imported ones."""
     scripts: dict[str, str] = {}
     """SHA-256 of every script that the run keeps a copy of, by ``WORKLOAD/FILE``."""
     cells: list[Cell]

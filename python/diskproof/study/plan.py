@@ -77,6 +77,9 @@ def make_plan(
         metrics={
             name: study.workloads[name].metric for name in dict.fromkeys(cell.workload for cell in cells)
         },
+        loads={
+            name: study.workloads[name].in_short for name in dict.fromkeys(cell.workload for cell in cells)
+        },
         scripts={
             f"{name}/{file}": hashlib.sha256(content).hexdigest()
             for name, files in study.files_to_keep.items()

@@ -47,7 +47,7 @@ def bound_by(seen: Observed, limit: Limit) -> Message:
                 return say("the flushes of {logs}", logs=logs)
             return say("the {log}'s flush", log=logs[0] if logs else "log")
         case "CPU" if (seen.cpu.busy or 0.0) < FULL_SHARE:
-            return say("computing")
+            return say("the speed of a CPU")
         case "locks" if (flushing := _flushing(seen)) >= MOST:
             form = "locks that others hold while the log is flushed, which is {flushing} of the time"
             return say(form, flushing=share(flushing))

@@ -1,25 +1,37 @@
 """The answer to the study's question: how its levels compare, what holds them back, what cuts took."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from diskproof.analysis.answers import Analysis, CellComparison, Outcome, Verdict
+from diskproof.analysis.answers import Analysis, CellAnswer, CellComparison, Outcome, Verdict
+from diskproof.analysis.decisions import SameLimit
 from diskproof.analysis.limits.records import CellLimit
 from diskproof.analysis.safety.shapes import Safety
 from diskproof.report.compose import cut_words, difference_words, limits_words, verdict_words
-from diskproof.report.compose.verdicts import Compared, has_verdict, why_no_verdict
+from diskproof.report.compose.verdicts import Compared, by_importance, has_verdict, why_no_verdict
 from diskproof.results.factor import Factor
-from diskproof.results.plan import Cell
+from diskproof.results.plan import Cell, Metric
 from diskproof.stats.boxes import boxes
 from diskproof.stats.groups import grouped
-from diskproof.wording import Range, numbers, say
+from diskproof.wording import Range, numbers, say, us
 
 CONDITIONS: tuple[Factor, ...] = ("workload", "clients")
 """Factors that a study varies to see the others under them. They are the question if nothing else varies."""
 
+NOT_COMPARABLE = "no comparison is possible"
+
 UNDECIDED: dict[Outcome, str] = {
     "inconclusive": "no difference is shown",
-    "not comparable": "no comparison is possible",
+    "not comparable": NOT_COMPARABLE,
 }
+
+UNITS: dict[Metric, str] = {
+    "transactions_per_s": "TPS",
+    "requests_per_s": "requests/s",
+    "latency_mean_us": "ms a transaction",
+    "seconds": "s",
+}
+"""What the figures of a metric are counted in, as the table of cells has it."""
 
 MOST_SENTENCES = 4
 
@@ -27,6 +39,10 @@ MOST_PLACES = 2
 """Conditions under which an outcome is said to be found; with more of them, the comparisons are counted."""
 
 ANCHOR = "answer"
+
+
+Said = Callable[[Sequence[Any]], str]
+"""What is added to an outcome that verdicts, or cells of two runs, share: where, figures, times."""
 
 
 def speed(analysis: Analysis) -> Iterator[str]:
@@ -38,21 +54,51 @@ def speed(analysis: Analysis) -> Iterator[str]:
     asked = [one for one in analysis.verdicts if one.factor not in CONDITIONS] or analysis.verdicts
     groups = list(grouped(asked, lambda one: (one.factor, one.level, one.baseline)).values())
     groups.sort(key=lambda group: all(one.outcome in UNDECIDED for one in group))
-    yield from map(_sentence, groups[:MOST_SENTENCES])
-    if (left := len(groups) - MOST_SENTENCES) > 0:
+    compared = [group for group in groups if any(one.outcome != "not comparable" for one in group)]
+    yield from (_sentence(group, analysis) for group in compared[:MOST_SENTENCES])
+    barred = grouped([group[0] for group in groups if group not in compared], lambda one: one.baseline)
+    for baseline, alike in barred.items():
+        levels = numbers.listed([verdict_words.subject(one.factor, one.level) for one in alike])
+        yield f"{levels} against {verdict_words.subject(alike[0].factor, baseline)}: {NOT_COMPARABLE}."
+    if (left := len(compared) - MOST_SENTENCES) > 0:
         yield f"{numbers.count(left, 'more pair', 'more pairs')} of levels: see the verdicts."
 
 
-def limits(analysis: Analysis, found: Sequence[CellLimit]) -> str:
-    """Return which limit holds which cells back: ``log flush on disk (80% of a transaction); …``."""
+def limits(analysis: Analysis, found: Sequence[CellLimit]) -> Iterator[str]:
+    """Yield each limit with the cells that it holds back: ``Log flush on disk (80% of a transaction).``."""
     every = [_levels(analysis, one.cell) for one in found]
-    groups = grouped(found, lambda one: one.limit)
-    said = []
+    groups = grouped(found, lambda one: (one.limit, limits_words.kind(one)))
     for cells in sorted(groups.values(), key=lambda one: (one[0].limit is None, -len(one))):
         where = verdict_words.where(boxes([_levels(analysis, one.cell) for one in cells], every))
         where = where or (f" in all {len(cells)} cells" if len(cells) > 1 else "")
-        said.append(f"{limits_words.bound_by(cells)}{where}{limits_words.evidence(cells)}")
-    return f"{'; '.join(said)}." if said else ""
+        held = f"{limits_words.bound_by(cells)}{where}{limits_words.evidence(cells)}"
+        yield f"{numbers.sentence_case(held)}{_speeds(analysis, cells)}."
+
+
+def _speeds(analysis: Analysis, found: Sequence[CellLimit]) -> str:
+    """Return how fast some cells are: ``: 34 to 323 TPS``; empty if not known, or of several kinds."""
+    ids = {one.cell.id for one in found if one.limit}
+    cells = [one for one in analysis.cells if one.cell.id in ids and one.figure]
+    if len({one.metric for one in cells}) != 1:
+        return ""
+    figures = sorted(one.figure.estimate for one in cells if one.figure)
+    factor = 1e-3 if cells[0].metric == "latency_mean_us" else 1.0
+    ends = dict.fromkeys(numbers.number(one * factor) for one in (figures[0], figures[-1]))
+    return f": {' to '.join(ends)} {UNITS[cells[0].metric]}"
+
+
+def same_limits(found: Sequence[SameLimit]) -> str:
+    """Return why one of two cells is faster that the CPUs hold back alike: the largest such difference."""
+    if not found:
+        return ""
+    most = by_importance([one.verdict for one in found])[0]
+    one = next(one for one in found if one.verdict is most)
+    times = say("{own} of CPU time instead of {other}", own=us(one.cpu_us), other=us(one.baseline_cpu_us))
+    level, baseline = most.level, verdict_words.subject(most.factor, most.baseline)
+    return (
+        f"Where the CPUs hold both back, {level} is {most.outcome} than {baseline} because a "
+        f"transaction takes {times.text}{verdict_words.conditions(most.held)}."
+    )
 
 
 def cuts(safety: Safety) -> Iterator[str]:
@@ -69,34 +115,55 @@ def cuts(safety: Safety) -> Iterator[str]:
 # ---------------------------------------------------------------- two levels
 
 
-def _sentence(verdicts: Sequence[Verdict]) -> str:
+def _sentence(verdicts: Sequence[Verdict], analysis: Analysis) -> str:
     """Return the answer of two levels: ``disk is 12% to 45% slower than dram at safest; no difference …``."""
+    cells = {one.cell.id: one for one in analysis.cells}
+
+    def detail(found: Sequence[Verdict]) -> str:
+        return _figures(found, cells)
+
     first = verdicts[0]
     verb = "are" if first.factor == "clients" and first.level != "1" else "is"
     level, baseline = (verdict_words.subject(first.factor, one) for one in (first.level, first.baseline))
     if len(verdicts) == 1 and first.outcome not in UNDECIDED:
-        return f"{verdict_words.verdict(first)}{_time(verdicts)}."
-    said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, verdicts))
+        return f"{verdict_words.verdict(first)}{detail(verdicts)}."
+    said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, verdicts), detail)
     if not said:
         return f"{verdict_words.against(first)}: {rest}."
     return f"{level} {verb} {said}{f'; {rest}' if rest else ''}."
 
 
 def outcomes(
-    found: Sequence[Compared], baseline: str, same_within: float, where: Callable[[Sequence[Compared]], str]
+    found: Sequence[Compared],
+    baseline: str,
+    same_within: float,
+    where: Said,
+    detail: Said | None = None,
 ) -> tuple[str, str]:
     """Return the outcomes of comparisons with one baseline, and where there is none; each may be empty.
 
-    ``12% to 45% slower than dram at safest``, ``no difference is shown at fast``.
+    ``12% to 45% slower than dram at safest``, ``no difference is shown at fast (at most 11% faster)``.
     """
+    detail = detail or _time
     by_outcome = grouped(found, lambda one: one.outcome)
     decided = [some for outcome, some in by_outcome.items() if outcome not in UNDECIDED and some[0].ratio]
     said = [
-        f"{_outcome(some, baseline, same_within)}{where(some)}{_time(some)}"
+        f"{_outcome(some, baseline, same_within)}{where(some)}{detail(some)}"
         for some in sorted(decided, key=len, reverse=True)
     ]
-    rest = [f"{UNDECIDED[one]}{where(by_outcome[one])}" for one in UNDECIDED if one in by_outcome]
+    rest = [
+        f"{UNDECIDED[one]}{where(by_outcome[one])}{_bound(by_outcome[one])}"
+        for one in UNDECIDED
+        if one in by_outcome
+    ]
     return numbers.listed(said) if said else "", " and ".join(rest)
+
+
+def _bound(found: Sequence[Compared]) -> str:
+    """Return how large a difference may be that is not shown: `` (at most 10% slower or 11% faster)``."""
+    ends = [(one.ratio.low, one.ratio.high) for one in found if one.ratio]
+    low, high = (min(one or 0 for one, _ in ends), max(one or 0 for _, one in ends)) if ends else (0, 0)
+    return f" ({verdict_words.at_most(low, high)})" if low and high else ""
 
 
 def _outcome(found: Sequence[Compared], baseline: str, same_within: float) -> str:
@@ -124,9 +191,32 @@ def _where(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     if of == 1:
         return verdict_words.conditions(some[0].held)
     if len(some) == of:
-        return f" ({of} comparisons)" if some[0].outcome in UNDECIDED else f" in all {of} comparisons"
+        return "" if some[0].outcome in UNDECIDED else f" in all {of} comparisons"
     found = boxes([one.held for one in some], [one.held for one in verdicts])
     return verdict_words.where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {of} comparisons"
+
+
+def _figures(found: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -> str:
+    """Return the figures of the largest of some differences, and what a durable commit costs in time.
+
+    ``: 1,706 instead of 3,021 TPS with 8 clients, 2.0 ms more a transaction``.
+    """
+    most = by_importance(found)[0]
+    sides = [cells[one].figure for one in (most.cell, most.baseline_cell) if one in cells]
+    known = [one for one in sides if one is not None]
+    if len(known) < len((most.cell, most.baseline_cell)):
+        return _time(found)
+    values = [one.scaled(1e-3) if most.metric == "latency_mean_us" else one for one in known]
+    own, other = (numbers.number(one.estimate) for one in values)
+    differing = {
+        factor: level
+        for factor, level in most.held.items()
+        if any(one.held.get(factor) != level for one in found)
+    }
+    where = verdict_words.conditions(differing)
+    time = _time(found)
+    after = f"; {time.removeprefix(': ')}" if time.startswith(": ") else time
+    return f": {own} instead of {other} {UNITS[most.metric]}{where}{after}"
 
 
 def _time(found: Sequence[Compared]) -> str:

@@ -300,6 +300,11 @@ def in_short(tuning: str, dying: Sequence[CutAnswer]) -> str:
     return f"{tuning} {said}{harm}{'' if worst.way == 'power' else f', to {CAUSES[worst.way]}'}"
 
 
+def level(cell: CrashCell) -> str:
+    """Return a setting that was cut: ``safest on honest``."""
+    return f"{cell.tuning} on {cell.storage}"
+
+
 def damage(answer: CutAnswer) -> str:
     """Return how many cuts left a damaged database, and how: ``3 of 50 cuts (…: 2, …: 1)``."""
     return f"{answer.damaged} of {cuts(answer.telling)} ({kinds(answer.damage)})"

@@ -19,14 +19,20 @@ def has_speed(plan: Plan) -> bool:
 def lead(analysis: Analysis) -> tuple[Paragraph, ...]:
     """Return what is shown below the question."""
     state = "" if analysis.complete else "Incomplete"
-    whole, made = f"{progress(analysis)}; {design(analysis.plan)}", made_on(analysis)
+    whole, made = measured(analysis), made_on(analysis)
     scaled, named = scale(analysis.plan), names.names(analysis)
     return (
         Paragraph(whole, lead=state, only="short"),
-        Paragraph(f"{whole}.{f' {made}.' if made else ''}", lead=state, only="full"),
+        Paragraph(f"{whole}{f' {made}.' if made else ''}", lead=state, only="full"),
         *([Paragraph(scaled)] if scaled else []),
         *([Paragraph(f"Names: {named}")] if named else []),
     )
+
+
+def measured(analysis: Analysis) -> str:
+    """Return what was measured: ``MariaDB 10.11 on 2 CPUs; 40 of 40 trials, all valid; 8 cells in …``."""
+    tested = names.tested(analysis)
+    return f"{f'{tested}. ' if tested else ''}{progress(analysis)}; {design(analysis.plan)}."
 
 
 def made_on(analysis: Analysis) -> str:
@@ -45,7 +51,7 @@ def moment(iso_time: str) -> str:
 
 
 def progress(analysis: Analysis) -> str:
-    """Return how much of the run there is: ``40 of 40 trials, 39 valid; 118 of 120 cuts, all telling``."""
+    """Return how much of the run there is: ``40 of 40 trials, 39 valid; 118 of 120 cuts, all valid``."""
     if analysis.plan.imported:
         results = count(analysis.trials_run, "result")
         return f"{results}, {_valid(analysis)}"
@@ -123,13 +129,21 @@ def _imported(plan: Plan) -> str:
 
 
 def scale(plan: Plan) -> str:
-    """Return what the run's scale makes smaller and what it can still show; empty for the whole study."""
+    """Return what the run's scale can still show; empty for the whole study."""
     if plan.scale is None:
         return ""
-    shrinks, carries = (
-        " ".join(text.split()).rstrip(".") for text in (plan.scale.shrinks, plan.scale.carries)
-    )
-    return f"Scale `{plan.scale.name}`: {shrinks}. What it can still show: {carries}."
+    return f"Scale `{plan.scale.name}` can show: {_one_line(plan.scale.carries)}."
+
+
+def shrunk(plan: Plan) -> str:
+    """Return what the run's scale makes smaller; empty for the whole study."""
+    if plan.scale is None:
+        return ""
+    return f"Scale `{plan.scale.name}` makes smaller: {_one_line(plan.scale.shrinks)}."
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")
 
 
 def prose(plan: Plan) -> Section:

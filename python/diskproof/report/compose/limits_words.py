@@ -12,7 +12,7 @@ from diskproof.report.document import Line
 from diskproof.results.factor import Factor
 from diskproof.results.limit import IN_WORDS
 from diskproof.stats.groups import grouped
-from diskproof.wording import Range, say, together, without_figures
+from diskproof.wording import Message, Range, say, together, without_figures
 from diskproof.wording.numbers import NOT_OBSERVED, count, listed, whole_percent
 
 TITLE = "What holds it back"
@@ -72,21 +72,37 @@ def bound_by(cells: Sequence[CellLimit]) -> str:
     return found.pop() if len(found) == 1 else IN_WORDS[limit]
 
 
+def kind(one: CellLimit) -> str:
+    """Return what tells limits of one name apart: CPUs that are full, and clients that compute."""
+    return one.bound_by.text if one.limit == "CPU" else ""
+
+
 def evidence(cells: Sequence[CellLimit]) -> str:
     """Return in brackets what part of their time cells spend at the limit that they share.
 
-    Of cells without a limit, the most frequent reason. Empty if nothing is known.
+    Of cells without a limit, the most frequent reason after a colon. Empty if nothing is known.
     """
     limit = cells[0].limit
     if limit is None:
-        alike = max(grouped([one.missing for one in cells], without_figures).values(), key=len)
+        reasons = [_without_evidence(one.missing) for one in cells]
+        alike = max(grouped(reasons, without_figures).values(), key=len)
         of = "" if len(alike) == len(cells) else f"in {len(alike)} of {len(cells)} "
-        return f" ({of}{text})" if (text := together(alike).text) else ""
+        return f": {of}{text}" if (text := together(alike).text) else ""
     splits = [one.split for one in cells if one.split and one.split.latency_us > 0]
     shares = [min(one.part(*PARTS_OF.get(limit, ())) / one.latency_us, 1.0) for one in splits]
     if not any(shares):
         return ""
     return say(" ({part} of a transaction)", part=Range(low=min(shares), high=max(shares), unit="share")).text
+
+
+def _without_evidence(missing: Message) -> Message:
+    """Return why no limit is established without the figures that point to one, which the verdicts give."""
+    points = missing.values.get("points")
+    if not isinstance(points, Message) or "figures" not in points.values:
+        return missing
+    rest = {name: value for name, value in points.values.items() if name != "figures"}
+    brief = Message(form=points.form.replace(" ({figures})", ""), values=rest)
+    return missing.model_copy(update={"values": {**missing.values, "points": brief}})
 
 
 def summary(limits: Limits) -> str:

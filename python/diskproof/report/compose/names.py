@@ -1,11 +1,13 @@
 """What the names of storages and tuning levels stand for, in a few words each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from diskproof.analysis.answers import Analysis
 from diskproof.families.facts import LEVELS, Level
+from diskproof.results.crash_plan import CrashCell
 from diskproof.results.factor import Factor, Levelled
 from diskproof.results.machine import Machine, Place
+from diskproof.results.plan import Cell
 from diskproof.wording import numbers
 
 TUNINGS: dict[Level, str] = {
@@ -15,8 +17,22 @@ TUNINGS: dict[Level, str] = {
 }
 
 
+def tested(analysis: Analysis) -> str:
+    """Return what was tested: ``MariaDB 10.11.19 on 2 CPUs with 64 MiB of memory``; empty if not known."""
+    plan, machine = analysis.plan, analysis.machine
+    if machine is None or plan.imported:
+        return ""
+    cells: list[Cell | CrashCell] = [*plan.cells, *(plan.crash.cells if plan.crash else [])]
+    used = {cell.server for cell in cells}
+    servers = [f"{one.flavour} {one.version}" for one in machine.servers if one.name in used]
+    memory = list(dict.fromkeys(cell.memory_bytes for cell in cells if cell.memory_bytes))
+    pool = f" with {numbers.size(memory[0])} of memory for data" if len(memory) == 1 else ""
+    cpus = numbers.count(plan.cpus or machine.cpus, "CPU")
+    return f"{numbers.listed(servers)} on {cpus}{pool}" if servers else ""
+
+
 def names(analysis: Analysis) -> str:
-    """Return what the storages and tuning levels are; of one alone, nothing needs to be told apart."""
+    """Return what workloads, storages and levels are; of one alone, only the workload needs words."""
     crash = analysis.plan.crash
     cells: list[Levelled] = [*analysis.plan.cells, *(crash.cells if crash else [])]
 
@@ -26,24 +42,39 @@ def names(analysis: Analysis) -> str:
 
     storages = list(_storages(analysis.machine, levels("storage")))
     tunings = [f"{name} = {TUNINGS[name]}" for name in LEVELS if name in levels("tuning")]
-    said = "; ".join([*storages, *tunings])
+    said = "; ".join([*storages, *tunings, *_workloads(analysis)])
     return f"{said}." if said else ""
+
+
+def _workloads(analysis: Analysis) -> Iterator[str]:
+    """Yield what each workload does, and on how much data."""
+    for name, words in analysis.plan.loads.items():
+        of = (one for one in analysis.cells if one.cell.workload == name and one.cell.has_server and one.data)
+        data = next((one.data for one in of if one.data), None)
+        yield f"{name} = {words.text}{f', {numbers.size(data.data_bytes)} of data' if data else ''}"
 
 
 def _storages(machine: Machine | None, names: Sequence[str]) -> Iterator[str]:
     data = {one.storage: one for one in (machine.places if machine else []) if one.role == "data"}
+    titles: dict[str, str] = {}
     for name in names:
         if name in data:
-            yield f"{name} = {_place(data[name])}"
+            yield f"{name} = {_place(data[name], titles)}"
+            if virtual := data[name].virtual:
+                titles.setdefault(virtual.title, name)
 
 
-def _place(place: Place) -> str:
+def _place(place: Place, titles: Mapping[str, str]) -> str:
+    """Return what a place is; `titles` are those of the virtual disks before it, with their storages."""
     on = f" on {place.device.name}" if place.device else ""
     if place.in_memory:
         return "main memory"
     if place.virtual:
         ignored = ", which answers flushes without doing them" if place.virtual.flushes_ignored else ""
-        return f"a virtual disk, `{place.virtual.device}`{ignored}"
+        title = place.virtual.title
+        if title in titles:
+            return f"the same model as {titles[title]}{ignored}"
+        return f"a model of a published disk{ignored}: {title.removeprefix('A ')}"
     if place.pool:
         return f"a ZFS pool of {numbers.count(len(place.pool.members), 'disk')}"
     return f"a directory{on}" if place.kind == "directory" else f"{place.filesystem}{on}"

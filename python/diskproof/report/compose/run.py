@@ -1,7 +1,6 @@
 """The report of a run: composed once, for every form."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from diskproof.analysis.answers import Analysis
 from diskproof.report.compose import (
@@ -42,7 +41,7 @@ def compose(
     version = f" {analysis.machine.diskproof_version}" if analysis.machine else ""
     sections = [
         *([Section("", (safety.alarms(analysis.safety),))] if analysis.safety else []),
-        _first(analysis),
+        Section("", (summary.run(analysis),), anchor=answer.ANCHOR),
         *([verdicts.section(analysis)] if has_speed else []),
         safety.section(analysis, drawn.get("safety", ())),
         published.section(analysis, drawn.get("published", ())),
@@ -66,13 +65,6 @@ def compose(
         sections=tuple(sections),
         foot=f"Made from the run folder alone by diskproof{version}.",
     )
-
-
-def _first(analysis: Analysis) -> Section:
-    """Return what is shown first; the head has the names, and what was measured."""
-    lines = summary.run(analysis)
-    items = tuple(one for one in lines.items if one.lead not in ("Names", "Measured"))
-    return Section("", (replace(lines, items=items),), anchor=answer.ANCHOR)
 
 
 def _charts(drawn: Sequence[Figure] | None) -> Section:

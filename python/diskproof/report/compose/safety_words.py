@@ -30,11 +30,11 @@ _KEPT: dict[Keep, str] = {
 
 
 def progress(safety: Safety) -> str:
-    """Return how far a campaign got: ``118 of 120 cuts, 115 telling``."""
+    """Return how far a campaign got: ``118 of 120 cuts, 115 valid``."""
     text = f"{safety.made:,} of {count(safety.planned, 'cut')}"
     if not safety.made:
         return f"{text} made"
-    return f"{text}, all telling" if safety.telling == safety.made else f"{text}, {safety.telling:,} telling"
+    return f"{text}, all valid" if safety.telling == safety.made else f"{text}, {safety.telling:,} valid"
 
 
 def design(crash: CrashPlan) -> str:

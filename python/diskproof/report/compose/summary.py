@@ -1,21 +1,23 @@
-"""A report in five lines, for a chat or a pull request: the answer, how sure it is, what to do."""
+"""A report in a few lines, for a chat or a pull request: the answer, how sure it is, what to do."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from diskproof.analysis.answers import Analysis
+from diskproof.analysis.decisions import Decisions, decide
+from diskproof.analysis.safety.ranking import Unranked, unranked
+from diskproof.analysis.safety.shapes import Safety
 from diskproof.analysis.thresholds import failed_controls
 from diskproof.audit.host import host_busy
-from diskproof.report.compose import answer, cut_words, head, names, verdicts
-from diskproof.report.document import Item, Items
+from diskproof.report.compose import answer, cut_words, decision_words, head, verdicts
+from diskproof.report.document import Item, Items, Line
 from diskproof.results.trial import Finding
 from diskproof.stats.groups import grouped
 from diskproof.stats.intervals import Interval
 from diskproof.wording import first_of, numbers
 
-MOST_CAUTIONS = 2
+MOST_CAUTIONS = 1
 MOST_ACTIONS = 2
-MOST_KEPT = 3
 
 FACTOR_FROM = 0.2
 """Beyond this share the ends of an interval say more than their distance."""
@@ -29,24 +31,29 @@ def items(lines: dict[str, str]) -> Items:
 
 def run(analysis: Analysis) -> Items:
     """Return a run in a few lines, the answer to its question first."""
-    plan, made_on = analysis.plan, head.made_on(analysis)
-    actions = list(_what_to_do(analysis)) or ["Nothing: the study has its answer."]
-    measured = f"`{plan.study}`: {head.progress(analysis)}; {head.design(plan)}."
-    speed = " ".join([*answer.speed(analysis), *(answer.cuts(analysis.safety) if analysis.safety else [])])
-    limits = answer.limits(analysis, analysis.limits.cells) if analysis.limits else ""
-    first, other = {"Answer": speed}, {"What holds it back": limits}
-    if plan.asks == "limits" and limits:
-        first, other = {"Answer": f"Held back by {limits}"}, {"How fast": speed}
-    return items(
-        {
-            "Names": names.names(analysis),
-            **first,
-            "How sure": " ".join(_how_sure(analysis)),
-            **other,
-            "What to do": " ".join(actions[:MOST_ACTIONS]),
-            "Measured": f"{measured} {made_on}." if made_on else measured,
-        }
-    )
+    decisions = decide(analysis)
+    speed = [*answer.speed(analysis), *(answer.cuts(analysis.safety) if analysis.safety else [])]
+    limits = list(answer.limits(analysis, analysis.limits.cells)) if analysis.limits else []
+    why = answer.same_limits(decisions.same_limits)
+    first: dict[str, Sequence[str | Line]] = {"Answer": speed}
+    other: dict[str, Sequence[str | Line]] = {"What holds it back": [*limits, *([why] if why else [])]}
+    if analysis.plan.asks == "limits" and limits:
+        first, other = {"Answer": ["What holds it back:", *limits]}, {"How fast": speed}
+    entries: dict[str, Sequence[str | Line]] = {
+        **first,
+        "How sure": [" ".join(_how_sure(analysis))],
+        **other,
+        "What to do": ["", *_what_to_do(analysis, decisions)],
+    }
+    return Items(tuple(made for lead, lines in entries.items() if (made := _entry(lead, lines))))
+
+
+def _entry(lead: str, lines: Sequence[str | Line]) -> Item | None:
+    """Return sentences as an item, those after the first on lines of their own; None of none."""
+    said = [Line(" ".join(one.split()), style="plain") if isinstance(one, str) else one for one in lines]
+    if not any(one.text for one in said):
+        return None
+    return Item(said[0].text, "-", lead, lines=tuple(said[1:]))
 
 
 def precision(ratios: Sequence[Interval]) -> str:
@@ -112,19 +119,37 @@ def _how_sure(analysis: Analysis) -> Iterator[str]:
         why = f" ({', '.join(checks)})" if checks else ""
         yield f"{invalid} of {numbers.count(analysis.trials_run, 'trial')} {_is(invalid)} invalid{why}."
     if (safety := analysis.safety) and safety.made:
-        yield f"{safety.telling:,} of {numbers.count(safety.made, 'cut')} {_count(safety.telling)}."
-        bounds = [one.loss_share.high for one in safety.answers if one.is_whole and one.loss_share]
-        if bounds:
-            could = cut_words.points(max(bounds))
-            yield f"Where none was lost, up to {could} of cuts could still lose (95% bound)."
+        yield from _of_cuts(safety)
     if not head.has_speed(analysis.plan):
         yield "Cuts say nothing about speed."
-    for one in cautions(analysis)[:MOST_CAUTIONS]:
+    found = cautions(analysis)
+    for one in found[:MOST_CAUTIONS]:
         yield f"Caution: {first_of(one.finding.message).text.rstrip('.')}{one.where}."
+    if (more := len(found) - MOST_CAUTIONS) > 0:
+        yield f"{numbers.count(more, 'more warning')}: see the findings."
 
 
-def _count(number: int) -> str:
-    return "counts" if number == 1 else "count"
+def _of_cuts(safety: Safety) -> Iterator[str]:
+    if safety.telling < safety.made:
+        yield f"{safety.telling:,} of {numbers.count(safety.made, 'cut')} are valid."
+    whole = [one for one in safety.answers if one.is_whole and one.loss_share]
+    if whole:
+        could = cut_words.points(max(one.loss_share.high for one in whole if one.loss_share))
+        risks = [one.at_risk for one in whole if one.at_risk is not None]
+        made = sum(one.telling for one in whole)
+        risk = f"; in {sum(risks)} of {made} there was something to lose" if len(risks) == len(whole) else ""
+        yield f"Where none was lost, up to {could} of cuts could still lose (95% bound{risk})."
+    yield from _not_ranked(list(unranked(safety.answers)))
+
+
+def _not_ranked(found: Sequence[Unranked]) -> Iterator[str]:
+    """Say that cuts do not show which of two settings is harmed more often, and how many would."""
+    known = [one for one in found if one.cuts_needed]
+    for one in known[:1]:
+        ends = [f"{cut_words.level(side.cell)} ({side.harmed} of {side.telling})" for side in (one.a, one.b)]
+        needed = numbers.significant(one.cuts_needed or 0, 2)
+        others = f"; nor {numbers.count(len(found) - 1, 'more pair')}" if len(found) > 1 else ""
+        yield f"The cuts do not rank {ends[0]} and {ends[1]}: about {needed} of each would{others}."
 
 
 def _is(number: int) -> str:
@@ -134,14 +159,25 @@ def _is(number: int) -> str:
 # ---------------------------------------------------------------- what to do
 
 
-def _what_to_do(analysis: Analysis) -> Iterator[str]:
-    """Yield what to do, the most urgent first."""
+def _what_to_do(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
+    """Yield what to do: first what makes the run trustworthy at all, then the database, then the rest."""
     if not analysis.complete:
-        yield "Continue with `diskproof run --resume`: the run is incomplete."
+        yield _advice("Continue with `diskproof run --resume`: the run is incomplete.")
         return
     if failed_controls(analysis):
-        yield "Find out why a control failed: until then the cuts prove nothing."
-    yield from _keeps_all(analysis)
+        yield _advice("Find out why a control failed: until then the cuts prove nothing.")
+    yield from decision_words.lines(analysis, decisions)
+    if surer := list(_to_be_surer(analysis))[:MOST_ACTIONS]:
+        yield Line(" ".join(surer), lead="To be surer", style="plain")
+    elif not any((decisions.durability, decisions.headroom, decisions.levers)):
+        yield _advice("Nothing: the study has its answer.")
+
+
+def _advice(text: str) -> Line:
+    return Line(text, style="plain")
+
+
+def _to_be_surer(analysis: Analysis) -> Iterator[str]:
     for one in cautions(analysis)[:1]:
         if one.finding.remedy:
             yield f"{numbers.sentence_case(one.finding.remedy.text.rstrip('.'))}."
@@ -156,14 +192,3 @@ def _what_to_do(analysis: Analysis) -> Iterator[str]:
         yield "Name `controls` in `[crash]`: nothing shows yet that the cuts would reveal a loss."
     if limits and not limits.proofs and any(one.what_if for one in limits.cells):
         yield "`diskproof run --prove` tests what is said to hold it back."
-
-
-def _keeps_all(analysis: Analysis) -> Iterator[str]:
-    """Yield which settings kept every commit, if others did not."""
-    answers = analysis.safety.answers if analysis.safety else []
-    by_cell = grouped(answers, lambda one: one.cell.id)
-    whole = [all(one.is_whole for one in dying) for dying in by_cell.values()]
-    kept = [dying[0].cell for dying, kept in zip(by_cell.values(), whole, strict=True) if kept]
-    if kept and len(kept) < len(by_cell):
-        named = numbers.listed([f"{one.tuning} on {one.storage}" for one in kept], MOST_KEPT)
-        yield f"If no commit may be lost, use {named}: only there every cut left all of them."

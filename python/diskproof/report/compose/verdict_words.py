@@ -153,6 +153,8 @@ def where(found: Sequence[Box[Factor]]) -> str:
 
 
 def _subjects(factor: Factor, levels: Sequence[str]) -> str:
+    if factor == "workload":  # a workload may be called "reads", which would read as a word of the sentence
+        return numbers.listed([f"`{one}`" for one in levels], len(levels))
     *others, last = levels
     return numbers.listed([*others, subject(factor, last)], len(levels))
 
@@ -195,6 +197,13 @@ def by_how_much(*ratios: float, where: Sequence[str] = ()) -> str:
         (points_first, there), (times_last, here) = points[0], times[-1]
         return f"{points_first} {word}{there} to {times_last} times{here} {of_times}"
     return f"{_range(times, ' times')} {of_times}"
+
+
+def at_most(low: float, high: float) -> str:
+    """Return the ends of a ratio's interval in words: ``at most 10% slower or 11% faster``."""
+    slower = f"{_two_digits(1 / low)} times slower" if low <= 1 / TIMES_FROM else f"{_points(1 - low)} slower"
+    faster = f"{_two_digits(high)} times as fast" if high >= TIMES_FROM else f"{_points(high - 1)} faster"
+    return f"at most {' or '.join([*([slower] if low < 1 else []), *([faster] if high > 1 else [])])}"
 
 
 def _range(ends: Sequence[tuple[str, str]], unit: str = "") -> str:

@@ -9,7 +9,6 @@ from diskproof.report.compose import difference_words, limits_words, verdict_wor
 from diskproof.report.document import Item, Items, Line, Paragraph, Section, Tone
 from diskproof.report.intervals import bar
 from diskproof.results.plan import Plan
-from diskproof.wording import numbers
 
 Compared = TypeVar("Compared", Verdict, CellComparison)
 
@@ -22,11 +21,9 @@ OUTCOMES: dict[Outcome, tuple[str, Tone]] = {
 }
 """Mark and tone of each; a mark is never shown without the word that it abbreviates."""
 
-MOST_SHOWN = 2
+MOST_SHOWN = 1
+MOST_LINES = 2
 MOST_OPEN = 12
-
-MOST_NAMED = 3
-"""Inconclusive verdicts that a terminal names."""
 
 MOST_TIMES_MORE = 10
 """Nobody measures more times as many blocks to decide a verdict."""
@@ -42,14 +39,12 @@ def section(analysis: Analysis) -> Section:
         items = tuple(_item(verdict, analysis) for verdict in ordered)
         axis = ratio_scale.axis(bars, analysis.plan.same_within, axis_words(analysis.plan))
         shown = Items(items, style="verdicts", most_open=MOST_OPEN, noun="verdict", axis=axis, only="full")
-        open_ones = [verdict for verdict in ordered if verdict.outcome == "inconclusive"]
-        if len(open_ones) > 1:
-            items = tuple(item for item in items if item.lead != "inconclusive")
-        blocks = (
-            shown,
-            Items(items, style="verdicts", most=MOST_SHOWN, noun="verdict", only="short"),
-            *([_folded(open_ones)] if len(open_ones) > 1 else []),
+        # On a terminal the answer has said which comparisons are not decided.
+        decided = tuple(item for item in items if item.lead != "inconclusive") or items
+        short = Items(
+            decided, style="verdicts", most=MOST_SHOWN, most_lines=MOST_LINES, noun="verdict", only="short"
         )
+        blocks = (shown, short)
     return Section("Verdicts", blocks, anchor="verdicts", contents="Verdicts", quiet=True)
 
 
@@ -58,15 +53,6 @@ def _item(verdict: Verdict, analysis: Analysis) -> Item:
     if verdict.difference:
         lines = [*difference_words.lines(verdict.difference), *lines]
     return item(verdict, verdict_words.verdict(verdict), verdict.factor, lines)
-
-
-def _folded(verdicts: Sequence[Verdict]) -> Items:
-    """Return one item for all inconclusive verdicts: the answer says what would decide them."""
-    named = [f"{verdict_words.against(one)}{verdict_words.conditions(one.held)}" for one in verdicts]
-    text = f"{len(verdicts)} verdicts are inconclusive: {numbers.listed(named, MOST_NAMED)}"
-    mark, tone = OUTCOMES["inconclusive"]
-    folded = Item(text, mark, "inconclusive", tone=tone)
-    return Items((folded,), style="verdicts", only="short")
 
 
 def what_decides(verdicts: Sequence[Verdict], plan: Plan) -> str:

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from diskproof.families import Family, of
 from diskproof.results.plan import Metric
 from diskproof.study.part import DAY_S, MAX_CLIENTS, Distinct, LevelsKey, OfLevels
+from diskproof.wording import Message, say
 
 Verb = Literal["prepare", "run"]
 
@@ -67,6 +68,11 @@ class Load(OfLevels):
                 if isinstance(mark, Option) and verb in mark.verbs and _is_given(value):
                     options[mark.name or key.replace("_", "-")] = value
         return options
+
+    @property
+    def in_short(self) -> Message:
+        """What it does, in a few words."""
+        return say("workload of kind {kind}", kind=self.kind)
 
     @property
     def prepares(self) -> bool:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Steady
+from diskproof.wording import Message, say
 
 OVERHEAD_BYTES = 150
 """An entry's own columns and its index beside the payload."""
@@ -49,6 +50,11 @@ class Conditions(Steady):
     engine: Annotated[str | None, PREPARE] = Field(
         None, description="Storage engine of the tables (MySQL family), such as `InnoDB`"
     )
+
+    @property
+    def in_short(self) -> Message:
+        """What a transaction is."""
+        return say("visits to a detector's conditions database")
 
     @property
     def data_name(self) -> str:

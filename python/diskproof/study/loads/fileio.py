@@ -7,9 +7,18 @@ from pydantic import ByteSize, Field, model_validator
 from diskproof.results.plan import Metric
 from diskproof.results.size import Size
 from diskproof.study.loads.base import Timed
-from diskproof.wording import numbers
+from diskproof.wording import Message, bytes_, numbers, say
 
 Mode = Literal["rndrd", "rndwr", "rndrw", "seqrd", "seqwr"]
+
+REQUESTS: dict[Mode, str] = {
+    "rndrd": "random reads",
+    "rndwr": "random writes",
+    "rndrw": "random reads and writes",
+    "seqrd": "reads in sequence",
+    "seqwr": "writes in sequence",
+}
+"""What each mode does."""
 
 SYNC_EVERY = 100
 """sysbench's --file-fsync-freq by its default, for the modes that write at random."""
@@ -126,6 +135,15 @@ class Fileio(Timed):
     def file_bytes(self) -> int:
         """Size of a file."""
         return self.blocks_per_file * int(self.block_size)
+
+    @property
+    def in_short(self) -> Message:
+        """What its requests are."""
+        return say(
+            "{what} of {size} in files, without a database",
+            what=REQUESTS[self.mode],
+            size=bytes_(self.block_size),
+        )
 
     @property
     def data_name(self) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from diskproof.study.loads.base import BOTH, FIXED_BYTES, RUN, Steady
+from diskproof.wording import Message, say
 
 ROW_BYTES = 110
 """An account on disk without its filler: what MariaDB's file of 200,000 accounts takes (SQLite's: 17)."""
@@ -21,6 +22,11 @@ class Ledger(Steady):
     protocol: Annotated[Literal["text", "prepared"] | None, RUN] = Field(
         None, description="Text or prepared statements; default: prepared"
     )
+
+    @property
+    def in_short(self) -> Message:
+        """What a transaction is."""
+        return say("a transfer between two accounts and a commit")
 
     @property
     def data_name(self) -> str:

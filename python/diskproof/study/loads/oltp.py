@@ -6,6 +6,7 @@ from pydantic import Field
 
 from diskproof.families import Family, of
 from diskproof.study.loads.base import BOTH, FIXED_BYTES, MAX_ROWS, MAX_TABLES, PREPARE, RUN, Option, Steady
+from diskproof.wording import Message, say
 
 ROW_BYTES = 230
 """One row on disk with its indexes: 5 million rows are 1.15 GB in InnoDB."""
@@ -21,6 +22,20 @@ Mix = Literal[
     "insert",
     "delete",
 ]
+
+
+TRANSACTIONS: dict[Mix, str] = {
+    "complex": "reads, writes and a commit",
+    "read-only": "reads alone",
+    "read-write": "reads, writes and a commit",
+    "write-only": "writes and a commit",
+    "point-select": "one read of a row by its key",
+    "update-index": "one UPDATE of an indexed column",
+    "update-non-index": "one UPDATE",
+    "insert": "one INSERT",
+    "delete": "one DELETE",
+}
+"""What a transaction of each mix is."""
 
 
 Distribution = Literal["special", "special-1.0.20", "uniform", "zipfian", "pareto", "gaussian"]
@@ -138,6 +153,11 @@ class Oltp(Steady):
             title = of(family).title
             return f"`preload` needs memory that all connections share, and {title} has none"
         return super().refusal(family)
+
+    @property
+    def in_short(self) -> Message:
+        """What a transaction is."""
+        return say("{what} (sysbench's `{mix}`)", mix=self.mix, what=TRANSACTIONS[self.mix])
 
     @property
     def data_name(self) -> str:

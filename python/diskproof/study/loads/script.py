@@ -18,6 +18,7 @@ from pydantic import (
 from diskproof.results.size import Size
 from diskproof.study.loads.base import RUN, Option, Steady
 from diskproof.study.part import Finite, KeptFile, kept_file
+from diskproof.wording import Message, say
 
 MAX_SQL_BYTES = 64 * 2**20
 """It is kept in memory and copied into every run's folder."""
@@ -87,6 +88,11 @@ class Script(Steady):
         ByteSize(256 * 2**20),
         description="About the largest size of the tables on disk: so much must be free",
     )
+
+    @property
+    def in_short(self) -> Message:
+        """What its statements are."""
+        return say("your own SQL")
 
     @property
     def prepares(self) -> bool:

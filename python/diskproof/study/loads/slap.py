@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from diskproof.study.loads.base import FIXED_BYTES, RUN, Load
+from diskproof.wording import Message, say
 
 ROW_BYTES = 200
 """One row of the default columns on disk."""
@@ -83,6 +84,11 @@ class Slap(Load):
             return self
         counted = {"queries": self.queries_per_client * clients, "queries_per_client": None}
         return self.model_copy(update=counted)
+
+    @property
+    def in_short(self) -> Message:
+        """What its statements are."""
+        return say("mysqlslap's generated statements")
 
     @property
     def _most_queries(self) -> int:

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field, field_validator
 
 from diskproof.study.loads.base import FIXED_BYTES, RUN, Load, Option
+from diskproof.wording import Message, say
 
 BYTES_AT_SCALE_1 = 2 * 2**30
 """Tables and logs of the largest test, with room to spare."""
@@ -77,6 +78,11 @@ class SqlBench(Load):
         if tests and len(set(tests)) != len(tests):
             raise ValueError("a test is here twice")
         return tests
+
+    @property
+    def in_short(self) -> Message:
+        """What its statements are."""
+        return say("sql-bench's operations")
 
     @property
     def data_bytes(self) -> int:

@@ -1,0 +1,274 @@
+"""What a run says of an owner's choices: settings, storage, and what would make the database faster.
+
+Each conclusion is a record of what was measured or cut. Where nothing was, its fields are empty.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import Field
+
+from diskproof.analysis.answers import Analysis, Outcome, Verdict
+from diskproof.analysis.limits.records import CellLimit, WhatIf
+from diskproof.analysis.safety.shapes import CutAnswer
+from diskproof.analysis.safety.worst import worst_way
+from diskproof.families.facts import LEVELS
+from diskproof.results.factor import Levelled
+from diskproof.results.limit import Limit
+from diskproof.results.plan import NO_LEVEL, Cell
+from diskproof.results.record import Family, Record
+from diskproof.stats.groups import grouped
+from diskproof.stats.intervals import Interval
+
+
+class LevelChoice(Record):
+    """One tuning level of a server."""
+
+    tuning: str
+    settings: dict[str, str]
+    """The variables in which it differs from the level that keeps every commit, as the server reported them;
+    of that level itself, those in which it differs from the level that is nearest to it."""
+    may_ruin: bool = False
+    """Whether a crash may leave no usable database, as the level is meant."""
+    outcomes: list[Outcome] = Field(default_factory=list)
+    """Of the verdicts on its speed, held against the level that keeps every commit."""
+    gains: dict[str, list[Interval]] = Field(default_factory=dict)
+    """Speed over the level that keeps every commit, by storage; only those that verdicts decided."""
+    cuts: list[CutAnswer] = Field(default_factory=list)
+    """What the worst way to die took, by storage; empty: it was not cut."""
+
+    @property
+    def ruins(self) -> CutAnswer | None:
+        """The answer of cuts that damaged or lost the whole database; None if none did."""
+        return next((one for one in self.cuts if one.damaged or one.gone), None)
+
+    @property
+    def window_s(self) -> float | None:
+        """The longest time before a cut of which commits were lost; None if that is not known."""
+        known = [one.window_s.worst for one in self.cuts if one.telling and one.window_s]
+        return max(known) if self.cuts and len(known) == len(self.cuts) else None
+
+
+class Durability(Record):
+    """Which level of a server keeps every commit, and what the others trade."""
+
+    server: str
+    family: Family | None
+    safe: LevelChoice
+    """Its cuts are those on storages where every cut left all commits; without cuts the level says so."""
+    lost_on: list[CutAnswer]
+    """Cuts on other storages, where this level lost commits all the same."""
+    others: list[LevelChoice]
+    """With their cuts on the same storages as those of `safe`."""
+
+
+class StorageChoice(Record):
+    """A storage that is faster than another; neither is main memory."""
+
+    storage: str
+    against: str
+    ratios: list[Interval]
+    """Its speed over the other's in each comparison that a verdict decided, above 1."""
+    compared: int
+    """All comparisons of the two."""
+
+
+class Headroom(Record):
+    """How much faster than a storage the run's main memory was: no disk gains more."""
+
+    storage: str
+    most: dict[str, float]
+    """The high end of the intervals of main memory's speed over the storage's, by tuning level."""
+
+
+class Lever(Record):
+    """A change that is predicted to make cells faster which share a limit."""
+
+    limit: Limit
+    cells: list[Cell]
+    what_if: WhatIf
+    """Of the cell that gains most."""
+
+
+class SameLimit(Record):
+    """Two cells that the CPUs hold back, one of which is faster because a transaction takes less CPU time."""
+
+    verdict: Verdict
+    cpu_us: float
+    baseline_cpu_us: float
+
+
+class Decisions(Record):
+    """What follows from a run for a database."""
+
+    durability: list[Durability]
+    storages: list[StorageChoice]
+    headroom: list[Headroom]
+    levers: list[Lever]
+    same_limits: list[SameLimit]
+
+
+def decide(analysis: Analysis) -> Decisions:
+    """Return what follows from the verdicts, cuts and limits of a run."""
+    return Decisions(
+        durability=list(_durability(analysis)),
+        storages=list(_storages(analysis)),
+        headroom=list(_headroom(analysis)),
+        levers=list(_levers(analysis)),
+        same_limits=list(_same_limits(analysis)),
+    )
+
+
+# ---------------------------------------------------------------- settings
+
+
+def _durability(analysis: Analysis) -> Iterator[Durability]:
+    crash = analysis.plan.crash
+    cells: list[Levelled] = [*analysis.plan.cells, *(crash.cells if crash else [])]
+    for server, own in grouped(cells, lambda one: one.level("server")).items():
+        tunings = [one for one in dict.fromkeys(cell.level("tuning") for cell in own) if one != NO_LEVEL]
+        answers = _worst(analysis, server)
+        whole = {one.cell.tuning for one in answers if one.is_whole}
+        known = [one for one in tunings if (one in whole if answers else one == LEVELS[0])]
+        if len(tunings) < 2 or not known:
+            continue
+        safe = known[0]
+        kept = [one for one in answers if one.cell.tuning == safe and one.is_whole]
+        storages = {one.cell.storage for one in kept}
+        facts = analysis.machine.server(server) if analysis.machine else None
+        yield Durability(
+            server=server,
+            family=facts.family if facts else None,
+            safe=_level(analysis, server, safe, kept),
+            lost_on=[one for one in answers if one.cell.tuning == safe and one.harmed],
+            others=[
+                _level(
+                    analysis,
+                    server,
+                    tuning,
+                    [one for one in answers if one.cell.tuning == tuning and one.cell.storage in storages],
+                    safe,
+                )
+                for tuning in tunings
+                if tuning != safe
+            ],
+        )
+
+
+def _worst(analysis: Analysis, server: str) -> list[CutAnswer]:
+    """Return what the worst way to die took from each cell of a server of which a cut tells something."""
+    answers = analysis.safety.answers if analysis.safety else []
+    of_cells = grouped((one for one in answers if one.cell.server == server), lambda one: one.cell.id)
+    return [worst for worst in map(worst_way, of_cells.values()) if worst.telling]
+
+
+def _level(
+    analysis: Analysis, server: str, tuning: str, cuts: Sequence[CutAnswer], safe: str = ""
+) -> LevelChoice:
+    of_level = {cell.id: cell for cell in analysis.plan.cells if cell.server == server}
+    verdicts = [
+        one
+        for one in analysis.verdicts
+        if (one.factor, one.level, one.baseline) == ("tuning", tuning, safe) and one.cell in of_level
+    ]
+    gains: dict[str, list[Interval]] = {}
+    for one in verdicts:
+        if one.outcome == "faster" and one.ratio:
+            gains.setdefault(of_level[one.cell].storage, []).append(one.ratio)
+    return LevelChoice(
+        tuning=tuning,
+        settings=_settings(analysis, server, tuning, safe),
+        may_ruin=tuning == LEVELS[-1],
+        outcomes=[one.outcome for one in verdicts],
+        gains=gains,
+        cuts=list(cuts),
+    )
+
+
+def _settings(analysis: Analysis, server: str, tuning: str, other: str) -> dict[str, str]:
+    """Return the declared variables in which a level differs from another; empty: from the nearest."""
+    values = {
+        one.variable: one.values
+        for one in analysis.level_differences
+        if one.server == server and one.declared and tuning in one.values
+    }
+    others = {other} if other else {level for found in values.values() for level in found} - {tuning}
+    differing = [
+        {name: found[tuning] for name, found in values.items() if found.get(level) != found[tuning]}
+        for level in others
+    ]
+    return min(differing, key=len, default={})
+
+
+# ---------------------------------------------------------------- storage and limits
+
+
+def in_memory(analysis: Analysis) -> set[str]:
+    """Return the storages that are main memory."""
+    places = analysis.machine.places if analysis.machine else []
+    return {one.storage for one in places if one.role == "data" and one.in_memory}
+
+
+def _storages(analysis: Analysis) -> Iterator[StorageChoice]:
+    """Yield each pair of storages of which one is faster wherever a verdict decides."""
+    memory = in_memory(analysis)
+    of_storages = [one for one in analysis.verdicts if one.factor == "storage"]
+    for (level, baseline), pair in grouped(of_storages, lambda one: (one.level, one.baseline)).items():
+        decided = {one.outcome for one in pair if one.outcome in ("faster", "slower")}
+        if memory & {level, baseline} or len(decided) != 1:
+            continue
+        [outcome] = decided
+        ratios = [one.ratio for one in pair if one.outcome == outcome and one.ratio]
+        faster, slower = (level, baseline) if outcome == "faster" else (baseline, level)
+        yield StorageChoice(
+            storage=faster,
+            against=slower,
+            ratios=ratios if outcome == "faster" else [_inverse(one) for one in ratios],
+            compared=len(pair),
+        )
+
+
+def _inverse(one: Interval) -> Interval:
+    """Return the ratio of the other side over this one."""
+    low, high = (1 / end if end else None for end in (one.high, one.low))
+    return one.model_copy(update={"estimate": 1 / one.estimate, "low": low, "high": high})
+
+
+def _headroom(analysis: Analysis) -> Iterator[Headroom]:
+    memory = in_memory(analysis)
+    found: dict[str, dict[str, list[float]]] = {}
+    for one in analysis.verdicts:
+        if one.factor != "storage" or not one.ratio or not one.ratio.low or not one.ratio.high:
+            continue
+        pair = {one.level: 1 / one.ratio.low, one.baseline: one.ratio.high}
+        if len(memory & pair.keys()) == 1:
+            [disk] = pair.keys() - memory
+            tuning = analysis.plan.cell(one.cell).tuning
+            found.setdefault(disk, {}).setdefault(tuning, []).append(pair[disk])
+    for storage, by_tuning in found.items():
+        yield Headroom(storage=storage, most={tuning: max(most) for tuning, most in by_tuning.items()})
+
+
+def _levers(analysis: Analysis) -> Iterator[Lever]:
+    memory = in_memory(analysis)
+    cells = analysis.limits.cells if analysis.limits else []
+    useful = [one for one in cells if one.what_if and one.limit and one.cell.storage not in memory]
+    for (limit, _), alike in grouped(useful, _what_is_changed).items():
+        best = max(alike, key=lambda one: one.what_if.ratio if one.what_if else 0.0)
+        assert best.what_if  # those without were left out
+        yield Lever(limit=limit, cells=[one.cell for one in alike], what_if=best.what_if)
+
+
+def _what_is_changed(one: CellLimit) -> tuple[Limit, str]:
+    assert one.limit and one.what_if  # those without were left out
+    return one.limit, one.what_if.says.form
+
+
+def _same_limits(analysis: Analysis) -> Iterator[SameLimit]:
+    limits = {one.cell.id: one for one in analysis.limits.cells} if analysis.limits else {}
+    for one in analysis.verdicts:
+        sides = [limits.get(one.cell), limits.get(one.baseline_cell)]
+        known = [side for side in sides if side and side.limit == "CPU"]
+        used = [demand.demand_us for side in known for demand in side.demands if demand.limit == "CPU"]
+        decided = one.outcome in ("faster", "slower") and len(known) == len(used) == len(sides)
+        if decided and (used[0] < used[1]) == (one.outcome == "faster"):
+            yield SameLimit(verdict=one, cpu_us=used[0], baseline_cpu_us=used[1])

@@ -1,0 +1,197 @@
+"""What to do with a database after a run: its conclusions as lines below "What to do"."""
+
+from collections.abc import Iterator
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.decisions import Decisions, Durability, Headroom, LevelChoice, Lever, StorageChoice
+from diskproof.analysis.safety.shapes import CutAnswer
+from diskproof.families import of
+from diskproof.report.compose import cut_words, verdict_words
+from diskproof.report.document import Line
+from diskproof.results.limit import IN_WORDS
+from diskproof.stats.boxes import boxes
+from diskproof.stats.groups import grouped
+from diskproof.wording import numbers
+
+CUT_BY_ITSELF = "`diskproof init cut.toml --storage desktop-7200 && diskproof crash cut.toml`"
+"""Cuts the power of a model of a hard disk: two levels, 20 times each."""
+
+CUT_MINUTES = 5
+"""What that takes on a machine with two CPUs."""
+
+PROFILE = "`diskproof disk profile DIRECTORY --quick`"
+
+NO_GAIN = "; whether it is faster is not decided"
+
+MOST_LEVERS = 2
+MOST_TROUBLES = 1
+MOST_SETTINGS = 3
+
+
+def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
+    """Yield what to do for the database, the settings first."""
+    several = len(decisions.durability) > 1
+    for one in decisions.durability:
+        yield from _durability(one, f" in {one.server}" if several else "")
+    yield from _replicas(decisions)
+    yield from _own_disk(analysis, decisions)
+    if analysis.plan.crash is None:  # else the question is what is lost
+        yield from map(_storage, decisions.storages)
+        yield from _levers(analysis, decisions.levers)
+        if analysis.plan.asks == "limits":
+            yield from _troubles(analysis)
+        yield from map(_headroom, decisions.headroom)
+
+
+# ---------------------------------------------------------------- settings
+
+
+def _durability(one: Durability, where: str) -> Iterator[Line]:
+    safe = one.safe
+    on = numbers.listed([answer.cell.storage for answer in safe.cuts])
+    proved = f": it lost none in {_cuts(safe.cuts)} on {on}" if safe.cuts else ""
+    proved += "".join(
+        f"; on {answer.cell.storage} {_harmed(answer)}, so no setting is safe there" for answer in one.lost_on
+    )
+    yield Line(
+        f"`{safe.tuning}`{where}{_settings(one, safe, named=True)}{proved}.",
+        lead="If no commit may be lost",
+        style="plain",
+    )
+    for other in one.others:
+        yield from _trade(one, other, where)
+
+
+def _trade(one: Durability, other: LevelChoice, where: str) -> Iterator[Line]:
+    """Yield what a level gains for what it may lose; nothing is called a gain that no verdict decided."""
+    name, gain = f"`{other.tuning}`{where}{_settings(one, other, named=False)}", _gain(other)
+    if other.ruins:
+        yield Line(f"{name}: {_harmed(other.ruins)}.", lead="Not for data you need", style="plain")
+    elif other.may_ruin:
+        seen = f", though none of {_cuts(other.cuts)} did" if other.cuts else ""
+        said = f"{name}: a crash of the machine may destroy the database{seen}."
+        yield Line(said, lead="Not for data you need", style="plain")
+    elif other.outcomes and set(other.outcomes) <= {"the same", "slower"}:
+        yield Line(f"{name} is no faster.", lead="Not worth its risk", style="plain")
+    elif other.window_s:
+        lead = f"If the last {cut_words.seconds(other.window_s)} (worst of {_cuts(other.cuts)}) may be lost"
+        yield Line(f"{name}{f' is {gain}' if gain else NO_GAIN}.", lead=lead, style="plain")
+    elif other.cuts:
+        lost = f"lost none in {_cuts(other.cuts)}"
+        yield Line(f"{name} {f'is {gain}, and {lost}' if gain else lost}.", lead="Or", style="plain")
+    else:
+        yield Line(
+            f"{name}{f' is {gain}' if gain else NO_GAIN}. What it loses is not tested here: "
+            f"{CUT_BY_ITSELF} (as root, {CUT_MINUTES} min).",
+            lead="If a crash may take the last commits",
+            style="plain",
+        )
+
+
+def _settings(one: Durability, choice: LevelChoice, *, named: bool) -> str:
+    """Return the settings of a level: `` (`sync_binlog = 1` in my.cnf)``; empty if they were not read."""
+    found = [f"`{name} = {value}`" for name, value in choice.settings.items() if value != "not set"]
+    file = of(one.family).option_file if one.family else ""
+    where = f" in {file}" if named and file else ""
+    return f" ({numbers.listed(found, MOST_SETTINGS)}{where})" if found else ""
+
+
+def _gain(choice: LevelChoice) -> str:
+    """Return how much faster a level is, where verdicts decided it: ``27% to 82% faster on disk``."""
+    ratios = [ratio.estimate for found in choice.gains.values() for ratio in found]
+    if not ratios:
+        return ""
+    amount = verdict_words.by_how_much(*ratios)
+    amount = amount.removesuffix(" than") if amount.endswith("faster than") else amount.removesuffix(" as")
+    return f"{amount} on {numbers.listed(list(choice.gains))}"
+
+
+def _harmed(answer: CutAnswer) -> str:
+    if answer.gone:
+        return f"the whole database was lost in {answer.gone} of {cut_words.cuts(answer.telling)}"
+    if answer.damaged:
+        return f"the database was damaged in {answer.damaged} of {cut_words.cuts(answer.telling)}"
+    return f"it lost commits in {answer.with_loss} of {cut_words.cuts(answer.telling)}"
+
+
+def _cuts(answers: list[CutAnswer]) -> str:
+    return cut_words.cuts(sum(answer.telling for answer in answers))
+
+
+def _replicas(decisions: Decisions) -> Iterator[Line]:
+    """Yield at which levels a cut left the binary log, which replicas read, and the tables different."""
+    levels = [level for one in decisions.durability for level in (one.safe, *one.others)]
+    found = {
+        level.tuning: (sum(log.cuts_binlog_only + log.cuts_engine_only for log in logs), logs)
+        for level in levels
+        if (logs := [cut.binlog for cut in level.cuts if cut.binlog])
+    }
+    apart = [
+        f"{tuning} ({number} of {cut_words.cuts(sum(log.asked for log in logs))})"
+        for tuning, (number, logs) in found.items()
+        if number
+    ]
+    if apart:
+        said = f"rebuild them after a power cut at {numbers.listed(apart)}: binary log and tables differed."
+        yield Line(said, lead="Replicas", style="plain")
+
+
+def _own_disk(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
+    """Yield what shows whether another disk flushes, if it was seen to decide what is kept."""
+    places = analysis.machine.places if analysis.machine else []
+    virtual = {one.storage: one.virtual for one in places if one.role == "data" and one.virtual}
+    lost_on = [answer.cell.storage for one in decisions.durability for answer in one.lost_on]
+    if not any(storage in virtual and virtual[storage].flushes_ignored for storage in lost_on):
+        return
+    turns = sorted({turn for disk in virtual.values() for turn in disk.turns_us})
+    turn = f"A hard disk needs about a turn, {turns[0] / 1000:.1f} ms; a" if turns else "A"
+    yield Line(
+        f"{PROFILE} (half a minute) times its flush (append + fdatasync). {turn} much shorter one goes to a "
+        "cache: ask the maker whether that survives a power cut.",
+        lead="Your own disk",
+        style="plain",
+    )
+
+
+# ---------------------------------------------------------------- storage, limits
+
+
+def _headroom(one: Headroom) -> Line:
+    most = [
+        f"{verdict_words.at_most(1, ratio).removeprefix('at most ')}{f' at {tuning}' if several else ''}"
+        for several in (len(one.most) > 1,)
+        for tuning, ratio in one.most.items()
+    ]
+    return Line(
+        f"makes it at most {numbers.listed(most)} (95% bound): main memory is no faster.",
+        lead=f"A better disk than {one.storage}",
+        style="plain",
+    )
+
+
+def _storage(one: StorageChoice) -> Line:
+    said = verdict_words.by_how_much(*(ratio.estimate for ratio in one.ratios))
+    where = f" in {len(one.ratios)} of {one.compared} comparisons" if one.compared > len(one.ratios) else ""
+    return Line(f"{one.storage} is {said} {one.against}{where}.", lead="Which disk", style="plain")
+
+
+def _troubles(analysis: Analysis) -> Iterator[Line]:
+    """Yield the remedy of the known problem that most cells have."""
+    cells = analysis.limits.cells if analysis.limits else []
+    found = [trouble for one in cells for trouble in one.troubles]
+    groups = sorted(grouped(found, lambda one: (one.name, one.remedy)).values(), key=len, reverse=True)
+    for alike in groups[:MOST_TROUBLES]:
+        yield Line(f"{alike[0].remedy.text.rstrip('.')}.", lead=f"Against {alike[0].name}", style="plain")
+
+
+def _levers(analysis: Analysis, levers: list[Lever]) -> Iterator[Line]:
+    every = [{factor: cell.level(factor) for factor in analysis.varying} for cell in analysis.plan.cells]
+    most = MOST_LEVERS if analysis.plan.asks == "limits" else 1
+    for one in sorted(levers, key=lambda lever: -lever.what_if.ratio)[:most]:
+        some = [{factor: cell.level(factor) for factor in analysis.varying} for cell in one.cells]
+        where = verdict_words.where(boxes(some, every))
+        yield Line(
+            f"{one.what_if.says.text} (predicted).",
+            lead=f"Against {IN_WORDS[one.limit]}{where}",
+            style="plain",
+        )

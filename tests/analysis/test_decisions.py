@@ -1,0 +1,120 @@
+"""What a run says of settings and storage: conclusions as values, never invented."""
+
+from collections.abc import Callable
+
+from diskproof.analysis.answers import Analysis
+from diskproof.analysis.decisions import decide
+from diskproof.analysis.limits.records import Demand, WhatIf
+from diskproof.results.plan import Cell
+from support.cuts import make_crash_plan, make_cuts, make_ledger
+from support.limits import make_limits
+from support.runs import MakeRun
+from support.safety import analysed
+from support.trials import change, make_plan, make_trials
+
+
+def rates(speeds: dict[str, float]) -> Callable[[Cell], float]:
+    return lambda cell: speeds[f"{cell.storage} {cell.tuning}"]
+
+
+def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk",), clients=(1,), blocks=5)
+    speeds = rates({"disk safest": 100.0, "disk fast": 300.0})
+    [found] = decide(make_run(plan, make_trials(plan, speeds))[1]).durability
+    assert (found.safe.tuning, found.safe.cuts, found.lost_on) == ("safest", [], [])
+    [fast] = found.others
+    [gain] = fast.gains["disk"]
+    assert 2.9 < gain.estimate < 3.1
+    assert (fast.window_s, fast.may_ruin) == (None, False)
+    assert set(found.safe.settings) == set(fast.settings)
+    assert all(found.safe.settings[name] != value for name, value in fast.settings.items())
+
+
+def test_a_gain_that_no_verdict_decided_is_none(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk",), clients=(1,), blocks=3)
+    [found] = decide(make_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2))[1]).durability
+    assert found.others[0].gains == {}
+    assert found.others[0].outcomes == ["inconclusive"]
+
+
+def test_levels_of_the_users_own_names_are_not_called_safe_without_cuts(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk",), tunings=("mine", "yours"), clients=(1,), blocks=3)
+    assert decide(make_run(plan)[1]).durability == []
+
+
+def test_cuts_decide_which_level_keeps_every_commit() -> None:
+    crash = make_crash_plan(cuts=20)
+    [found] = decide(analysed(crash)).durability
+    assert found.safe.tuning == "safest"
+    assert [one.telling for one in found.safe.cuts] == [20]
+    [fast] = found.others
+    assert fast.window_s is not None and 0.9 < fast.window_s < 1
+    lost = [change(cut, ledger=make_ledger(900, lost=3, window_s=0.1)) for cut in make_cuts(crash)]
+    assert decide(analysed(crash, lost)).durability == [], "no level kept every commit"
+
+
+def test_no_disk_gains_more_than_main_memory(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(1,), blocks=5)
+    slow = {"dram": 900.0, "disk": 300.0}
+    analysis = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))[1]
+    [found] = decide(analysis).headroom
+    [ratio] = [one.ratio for one in analysis.verdicts]
+    assert ratio and ratio.low
+    assert (found.storage, found.most) == ("disk", {"safest": 1 / ratio.low})
+    assert decide(analysis).storages == [], "main memory is nothing to buy"
+
+
+def test_the_faster_of_two_disks_is_named_with_the_comparisons_that_decide(make_run: MakeRun) -> None:
+    plan = make_plan(storages=("disk", "ssd"), tunings=("safest",), clients=(1,), blocks=5)
+    slow = {"disk": 100.0, "ssd": 250.0}
+    [found] = decide(make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))[1]).storages
+    assert (found.storage, found.against, found.compared) == ("ssd", "disk", 1)
+    plan = make_plan(storages=("ssd", "disk"), tunings=("safest",), clients=(1,), blocks=5)
+    [turned] = decide(make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))[1]).storages
+    assert (turned.storage, turned.against) == ("ssd", "disk")
+    assert 2.4 < turned.ratios[0].estimate < 2.6
+
+
+def computing(analysis: Analysis, cpu_us: dict[str, float]) -> Analysis:
+    """Return the analysis with cells that the CPUs hold back, each with its CPU time by storage."""
+    limits = make_limits(analysis.plan)
+    cells = [
+        change(
+            one,
+            limit="CPU",
+            demands=[
+                Demand(
+                    centre="CPU",
+                    limit="CPU",
+                    servers=2,
+                    demand_us=cpu_us[one.cell.storage],
+                    utilisation=0.9,
+                    bound_per_s=None,
+                )
+            ],
+        )
+        for one in limits.cells
+    ]
+    return change(analysis, limits=change(limits, cells=cells))
+
+
+def test_a_difference_between_full_cpus_is_cpu_time(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
+    slow = {"dram": 900.0, "disk": 500.0}
+    analysis = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))[1]
+    [found] = decide(computing(analysis, {"dram": 600.0, "disk": 1100.0})).same_limits
+    assert (found.cpu_us, found.baseline_cpu_us) == (1100.0, 600.0)
+    assert decide(computing(analysis, {"dram": 1100.0, "disk": 600.0})).same_limits == [], "no explanation"
+
+
+def test_only_what_is_no_main_memory_has_a_lever(make_run: MakeRun) -> None:
+    plan = make_plan(tunings=("safest",), clients=(1, 8), blocks=5)
+    analysis = make_run(plan)[1]
+    limits = make_limits(plan)
+
+    def gain(ratio: float) -> WhatIf:
+        return WhatIf(says="a shorter flush would help", ratio=ratio, low=1.0, high=9.0, basis="")
+
+    cells = [change(one, what_if=gain(1.0 + one.cell.clients)) for one in limits.cells]
+    levers = decide(change(analysis, limits=change(limits, cells=cells))).levers
+    assert [(one.limit, one.what_if.ratio, len(one.cells)) for one in levers] == [("log flush", 9.0, 2)]
