@@ -1,26 +1,32 @@
 """What a run says of settings and storage: conclusions as values, never invented."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
 from diskproof.analysis.decisions import decide
 from diskproof.analysis.limits.records import Demand, WhatIf
-from diskproof.results.plan import Cell
+from diskproof.results.plan import Cell, Plan
+from diskproof.results.trial import Trial
 from support.cuts import make_crash_plan, make_cuts, make_ledger
 from support.limits import make_limits
-from support.runs import MakeRun
 from support.safety import analysed
-from support.trials import change, make_plan, make_trials
+from support.trials import change, make_machine, make_plan, make_series, make_trials
+
+
+def of_run(plan: Plan, trials: Sequence[Trial] | None = None) -> Analysis:
+    trials = make_trials(plan) if trials is None else trials
+    return analyse(plan, make_machine(plan), trials, make_series(trials))
 
 
 def rates(speeds: dict[str, float]) -> Callable[[Cell], float]:
     return lambda cell: speeds[f"{cell.storage} {cell.tuning}"]
 
 
-def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one(make_run: MakeRun) -> None:
+def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one() -> None:
     plan = make_plan(storages=("disk",), clients=(1,), blocks=5)
     speeds = rates({"disk safest": 100.0, "disk fast": 300.0})
-    [found] = decide(make_run(plan, make_trials(plan, speeds))[1]).durability
+    [found] = decide(of_run(plan, make_trials(plan, speeds))).durability
     assert (found.safe.tuning, found.safe.cuts, found.lost_on) == ("safest", [], [])
     [fast] = found.others
     [gain] = fast.gains["disk"]
@@ -30,16 +36,16 @@ def test_without_cuts_the_level_that_waits_for_the_disk_is_the_safe_one(make_run
     assert all(found.safe.settings[name] != value for name, value in fast.settings.items())
 
 
-def test_a_gain_that_no_verdict_decided_is_none(make_run: MakeRun) -> None:
+def test_a_gain_that_no_verdict_decided_is_none() -> None:
     plan = make_plan(storages=("disk",), clients=(1,), blocks=3)
-    [found] = decide(make_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2))[1]).durability
+    [found] = decide(of_run(plan, make_trials(plan, lambda _: 500.0, spread=0.2))).durability
     assert found.others[0].gains == {}
     assert found.others[0].outcomes == ["inconclusive"]
 
 
-def test_levels_of_the_users_own_names_are_not_called_safe_without_cuts(make_run: MakeRun) -> None:
+def test_levels_of_the_users_own_names_are_not_called_safe_without_cuts() -> None:
     plan = make_plan(storages=("disk",), tunings=("mine", "yours"), clients=(1,), blocks=3)
-    assert decide(make_run(plan)[1]).durability == []
+    assert decide(of_run(plan)).durability == []
 
 
 def test_cuts_decide_which_level_keeps_every_commit() -> None:
@@ -53,10 +59,10 @@ def test_cuts_decide_which_level_keeps_every_commit() -> None:
     assert decide(analysed(crash, lost)).durability == [], "no level kept every commit"
 
 
-def test_no_disk_gains_more_than_main_memory(make_run: MakeRun) -> None:
+def test_no_disk_gains_more_than_main_memory() -> None:
     plan = make_plan(tunings=("safest",), clients=(1,), blocks=5)
     slow = {"dram": 900.0, "disk": 300.0}
-    analysis = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))[1]
+    analysis = of_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
     [found] = decide(analysis).headroom
     [ratio] = [one.ratio for one in analysis.verdicts]
     assert ratio and ratio.low
@@ -64,13 +70,13 @@ def test_no_disk_gains_more_than_main_memory(make_run: MakeRun) -> None:
     assert decide(analysis).storages == [], "main memory is nothing to buy"
 
 
-def test_the_faster_of_two_disks_is_named_with_the_comparisons_that_decide(make_run: MakeRun) -> None:
+def test_the_faster_of_two_disks_is_named_with_the_comparisons_that_decide() -> None:
     plan = make_plan(storages=("disk", "ssd"), tunings=("safest",), clients=(1,), blocks=5)
     slow = {"disk": 100.0, "ssd": 250.0}
-    [found] = decide(make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))[1]).storages
+    [found] = decide(of_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))).storages
     assert (found.storage, found.against, found.compared) == ("ssd", "disk", 1)
     plan = make_plan(storages=("ssd", "disk"), tunings=("safest",), clients=(1,), blocks=5)
-    [turned] = decide(make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))[1]).storages
+    [turned] = decide(of_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))).storages
     assert (turned.storage, turned.against) == ("ssd", "disk")
     assert 2.4 < turned.ratios[0].estimate < 2.6
 
@@ -98,18 +104,18 @@ def computing(analysis: Analysis, cpu_us: dict[str, float]) -> Analysis:
     return change(analysis, limits=change(limits, cells=cells))
 
 
-def test_a_difference_between_full_cpus_is_cpu_time(make_run: MakeRun) -> None:
+def test_a_difference_between_full_cpus_is_cpu_time() -> None:
     plan = make_plan(tunings=("safest",), clients=(8,), blocks=5)
     slow = {"dram": 900.0, "disk": 500.0}
-    analysis = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))[1]
+    analysis = of_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
     [found] = decide(computing(analysis, {"dram": 600.0, "disk": 1100.0})).same_limits
     assert (found.cpu_us, found.baseline_cpu_us) == (1100.0, 600.0)
     assert decide(computing(analysis, {"dram": 1100.0, "disk": 600.0})).same_limits == [], "no explanation"
 
 
-def test_only_what_is_no_main_memory_has_a_lever(make_run: MakeRun) -> None:
+def test_only_what_is_no_main_memory_has_a_lever() -> None:
     plan = make_plan(tunings=("safest",), clients=(1, 8), blocks=5)
-    analysis = make_run(plan)[1]
+    analysis = of_run(plan)
     limits = make_limits(plan)
 
     def gain(ratio: float) -> WhatIf:

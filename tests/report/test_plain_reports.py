@@ -52,7 +52,8 @@ def test_csv(quickstart: Run) -> None:
 
 def test_an_eight_cell_study_fits_on_a_screen(quickstart: Run) -> None:
     lines = printed(quickstart[1]).splitlines()
-    assert len(lines) <= 44
+    assert len(lines) <= 52
+    assert lines.index("") + lines[lines.index("") + 1 :].index("") <= 30, "the answer, and what to do"
     assert max(map(len, lines)) <= 80
     assert not [line for line in lines if line != line.rstrip()]
 
@@ -90,9 +91,10 @@ def test_what_does_not_fit_is_counted(make_run: MakeRun) -> None:
     plan = make_plan(storages=("dram", "a", "b", "c", "d"), clients=(1, 4, 16), blocks=3)
     _, analysis = make_run(plan)
     report = printed(analysis)
-    assert f"{len(analysis.verdicts) - verdicts.MOST_SHOWN} more verdicts" in report
+    decided = [one for one in analysis.verdicts if one.outcome != "inconclusive"]
+    assert f"{len(decided) - verdicts.MOST_SHOWN} more verdicts" in report
     assert f"{len(plan.cells) - cells.MOST_SHOWN} more cells" in report
-    assert len(report.splitlines()) < 70
+    assert len(report.splitlines()) < 80
 
 
 # ---------------------------------------------------------------- Markdown

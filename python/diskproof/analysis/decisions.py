@@ -32,7 +32,8 @@ class LevelChoice(Record):
     outcomes: list[Outcome] = Field(default_factory=list)
     """Of the verdicts on its speed, held against the level that keeps every commit."""
     gains: dict[str, list[Interval]] = Field(default_factory=dict)
-    """Speed over the level that keeps every commit, by storage; only those that verdicts decided."""
+    """Speed over the level that keeps every commit, by storage: those that verdicts decided. Main memory is
+    one of them only if it is alone."""
     cuts: list[CutAnswer] = Field(default_factory=list)
     """What the worst way to die took, by storage; empty: it was not cut."""
 
@@ -174,12 +175,14 @@ def _level(
     for one in verdicts:
         if one.outcome == "faster" and one.ratio:
             gains.setdefault(of_level[one.cell].storage, []).append(one.ratio)
+    memory = in_memory(analysis)
+    on_disks = {storage: ratios for storage, ratios in gains.items() if storage not in memory}
     return LevelChoice(
         tuning=tuning,
         settings=_settings(analysis, server, tuning, safe),
         may_ruin=tuning == LEVELS[-1],
         outcomes=[one.outcome for one in verdicts],
-        gains=gains,
+        gains=on_disks or gains,
         cuts=list(cuts),
     )
 

@@ -81,10 +81,7 @@ def _speeds(analysis: Analysis, found: Sequence[CellLimit]) -> str:
     cells = [one for one in analysis.cells if one.cell.id in ids and one.figure]
     if len({one.metric for one in cells}) != 1:
         return ""
-    figures = sorted(one.figure.estimate for one in cells if one.figure)
-    factor = 1e-3 if cells[0].metric == "latency_mean_us" else 1.0
-    ends = dict.fromkeys(numbers.number(one * factor) for one in (figures[0], figures[-1]))
-    return f": {' to '.join(ends)} {UNITS[cells[0].metric]}"
+    return f": {_ends(cells)} {UNITS[cells[0].metric]}"
 
 
 def same_limits(found: Sequence[SameLimit]) -> str:
@@ -129,7 +126,7 @@ def _sentence(verdicts: Sequence[Verdict], analysis: Analysis) -> str:
         return f"{verdict_words.verdict(first)}{detail(verdicts)}."
     said, rest = outcomes(verdicts, baseline, first.same_within, lambda some: _where(some, verdicts), detail)
     if not said:
-        return f"{verdict_words.against(first)}: {rest}."
+        return f"{verdict_words.against(first)}: {rest}{_both(verdicts, cells)}."
     return f"{level} {verb} {said}{f'; {rest}' if rest else ''}."
 
 
@@ -152,18 +149,21 @@ def outcomes(
         for some in sorted(decided, key=len, reverse=True)
     ]
     rest = [
-        f"{UNDECIDED[one]}{where(by_outcome[one])}{_bound(by_outcome[one])}"
+        _with_bound(f"{UNDECIDED[one]}{where(by_outcome[one])}", by_outcome[one])
         for one in UNDECIDED
         if one in by_outcome
     ]
     return numbers.listed(said) if said else "", " and ".join(rest)
 
 
-def _bound(found: Sequence[Compared]) -> str:
-    """Return how large a difference may be that is not shown: `` (at most 10% slower or 11% faster)``."""
+def _with_bound(said: str, found: Sequence[Compared]) -> str:
+    """Add how large a difference may be that is not shown: ``… (at most 10% slower or 11% faster)``."""
     ends = [(one.ratio.low, one.ratio.high) for one in found if one.ratio]
     low, high = (min(one or 0 for one, _ in ends), max(one or 0 for _, one in ends)) if ends else (0, 0)
-    return f" ({verdict_words.at_most(low, high)})" if low and high else ""
+    if not low or not high:
+        return said
+    bound = verdict_words.at_most(low, high)
+    return f"{said}, {bound}" if said.endswith(")") else f"{said} ({bound})"
 
 
 def _outcome(found: Sequence[Compared], baseline: str, same_within: float) -> str:
@@ -191,7 +191,8 @@ def _where(some: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     if of == 1:
         return verdict_words.conditions(some[0].held)
     if len(some) == of:
-        return "" if some[0].outcome in UNDECIDED else f" in all {of} comparisons"
+        every = "both" if of == 2 else f"all {of}"
+        return "" if some[0].outcome in UNDECIDED else f" in {every} comparisons"
     found = boxes([one.held for one in some], [one.held for one in verdicts])
     return verdict_words.where(found) if len(found) <= MOST_PLACES else f" in {len(some)} of {of} comparisons"
 
@@ -217,6 +218,23 @@ def _figures(found: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -> str:
     time = _time(found)
     after = f"; {time.removeprefix(': ')}" if time.startswith(": ") else time
     return f": {own} instead of {other} {UNITS[most.metric]}{where}{after}"
+
+
+def _both(verdicts: Sequence[Verdict], cells: Mapping[str, CellAnswer]) -> str:
+    """Return the figures of both sides where no difference is shown: ``, 578 to 2,478 against 623 to …``."""
+    metrics = {one.metric for one in verdicts if one.outcome == "inconclusive"}
+    if len(metrics) != 1:
+        return ""
+    found = [one for one in verdicts if one.outcome == "inconclusive"]
+    sides = [_ends([cells[one.cell] for one in found]), _ends([cells[one.baseline_cell] for one in found])]
+    return f": {' against '.join(sides)} {UNITS[metrics.pop()]}" if all(sides) else ""
+
+
+def _ends(cells: Sequence[CellAnswer]) -> str:
+    """Return the least and the largest figure of some cells: ``34 to 323``; empty if none is known."""
+    figures = sorted(one.figure.estimate for one in cells if one.figure)
+    factor = 1e-3 if cells[0].metric == "latency_mean_us" else 1.0
+    return " to ".join(dict.fromkeys(numbers.number(one * factor) for one in (*figures[:1], *figures[-1:])))
 
 
 def _time(found: Sequence[Compared]) -> str:

@@ -25,6 +25,7 @@ NO_GAIN = "; whether it is faster is not decided"
 
 MOST_LEVERS = 2
 MOST_TROUBLES = 1
+MOST_HEADROOM = 2
 MOST_SETTINGS = 3
 
 
@@ -40,7 +41,8 @@ def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
         yield from _levers(analysis, decisions.levers)
         if analysis.plan.asks == "limits":
             yield from _troubles(analysis)
-        yield from map(_headroom, decisions.headroom)
+        else:
+            yield from map(_headroom, decisions.headroom[:MOST_HEADROOM])
 
 
 # ---------------------------------------------------------------- settings
@@ -172,7 +174,7 @@ def _headroom(one: Headroom) -> Line:
 def _storage(one: StorageChoice) -> Line:
     said = verdict_words.by_how_much(*(ratio.estimate for ratio in one.ratios))
     where = f" in {len(one.ratios)} of {one.compared} comparisons" if one.compared > len(one.ratios) else ""
-    return Line(f"{one.storage} is {said} {one.against}{where}.", lead="Which disk", style="plain")
+    return Line(f"`{one.storage}` is {said} `{one.against}`{where}.", lead="Which disk", style="plain")
 
 
 def _troubles(analysis: Analysis) -> Iterator[Line]:
