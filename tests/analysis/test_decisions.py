@@ -124,3 +124,21 @@ def test_only_what_is_no_main_memory_has_a_lever() -> None:
     cells = [change(one, what_if=gain(1.0 + one.cell.clients)) for one in limits.cells]
     levers = decide(change(analysis, limits=change(limits, cells=cells))).levers
     assert [(one.limit, one.what_if.ratio, len(one.cells)) for one in levers] == [("log flush", 9.0, 2)]
+
+
+def test_a_lever_has_the_settings_that_help_as_well() -> None:
+    plan = make_plan(storages=("disk",), tunings=("safest",), clients=(8,), blocks=3)
+    analysis = of_run(plan)
+    limits = make_limits(plan)
+    gain = WhatIf(says="a shorter one would help", ratio=2.0, low=1.0, high=3.0, basis="")
+
+    def lever(**changes: object) -> tuple[str | None, int | None, dict[str, str]]:
+        cells = [change(one, what_if=gain, **changes) for one in limits.cells]
+        [found] = decide(change(analysis, limits=change(limits, cells=cells))).levers
+        return found.memory_variable, found.data_bytes, found.relaxed
+
+    memory, data = plan.cells[0].memory_bytes, plan.cells[0].memory_bytes * 4
+    assert lever(limit="data reads", data_bytes=data) == ("innodb_buffer_pool_size", data, {})
+    assert lever(limit="data reads", data_bytes=memory // 2) == (None, None, {})
+    assert lever(limit="data reads", data_bytes=None) == (None, None, {})
+    assert lever()[2]["innodb_flush_log_at_trx_commit"] == "2"

@@ -3,7 +3,7 @@
 Each conclusion is a record of what was measured or cut. Where nothing was, its fields are empty.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from diskproof.analysis.answers import Analysis, Outcome, Verdict
 from diskproof.analysis.limits.records import CellLimit, WhatIf
 from diskproof.analysis.safety.shapes import CutAnswer
 from diskproof.analysis.safety.worst import worst_way
+from diskproof.families import of
 from diskproof.families.facts import LEVELS
 from diskproof.results.factor import Levelled
 from diskproof.results.limit import Limit
@@ -88,6 +89,12 @@ class Lever(Record):
     cells: list[Cell]
     what_if: WhatIf
     """Of the cell that gains most."""
+    memory_variable: str | None = None
+    """What sizes the memory for data, if reads hold the cells back and all data would fit into more."""
+    data_bytes: int | None = None
+    """How much that is; None as before."""
+    relaxed: dict[str, str] = Field(default_factory=dict)
+    """The variables with which no commit waits for a log's flush, if that holds it back."""
 
 
 class SameLimit(Record):
@@ -258,7 +265,23 @@ def _levers(analysis: Analysis) -> Iterator[Lever]:
     for (limit, _), alike in grouped(useful, _what_is_changed).items():
         best = max(alike, key=lambda one: one.what_if.ratio if one.what_if else 0.0)
         assert best.what_if  # those without were left out
-        yield Lever(limit=limit, cells=[one.cell for one in alike], what_if=best.what_if)
+        facts = analysis.machine.server(best.cell.server) if analysis.machine else None
+        family = of(facts.family) if facts else None
+        grows = limit == "data reads" and (best.data_bytes or 0) > best.cell.memory_bytes
+        yield Lever(
+            limit=limit,
+            cells=[one.cell for one in alike],
+            what_if=best.what_if,
+            memory_variable=family.memory_variable if family and grows else None,
+            data_bytes=best.data_bytes if grows else None,
+            relaxed=family.relaxed(_observed(analysis, best.cell)) if family and limit == "log flush" else {},
+        )
+
+
+def _observed(analysis: Analysis, cell: Cell) -> Mapping[str, str | None]:
+    """Return the server variables of a cell, as the server reported them."""
+    found = next((one.settings for one in analysis.cells if one.cell.id == cell.id), [])
+    return {one.name: one.observed for one in found}
 
 
 def _what_is_changed(one: CellLimit) -> tuple[Limit, str]:

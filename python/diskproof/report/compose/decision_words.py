@@ -38,7 +38,7 @@ def lines(analysis: Analysis, decisions: Decisions) -> Iterator[Line]:
     yield from _own_disk(analysis, decisions)
     if analysis.plan.crash is None:  # else the question is what is lost
         yield from map(_storage, decisions.storages)
-        yield from _levers(analysis, decisions.levers)
+        yield from _levers(analysis, decisions.levers, tested=bool(decisions.durability))
         if analysis.plan.asks == "limits":
             yield from _troubles(analysis)
         else:
@@ -186,14 +186,24 @@ def _troubles(analysis: Analysis) -> Iterator[Line]:
         yield Line(f"{alike[0].remedy.text.rstrip('.')}.", lead=f"Against {alike[0].name}", style="plain")
 
 
-def _levers(analysis: Analysis, levers: list[Lever]) -> Iterator[Line]:
+def _by_settings(one: Lever, *, tested: bool) -> str:
+    """Return which settings help as well; `tested`: other lines say what levels without a flush do."""
+    if one.memory_variable and one.data_bytes:
+        return f"; `{one.memory_variable}` of {numbers.size(one.data_bytes)} or more would hold all data"
+    if one.relaxed and not tested:
+        named = [f"`{name} = {value}`" for name, value in one.relaxed.items()]
+        return f"; with {numbers.listed(named)} no commit waits, and a crash may take the last ones"
+    return ""
+
+
+def _levers(analysis: Analysis, levers: list[Lever], *, tested: bool) -> Iterator[Line]:
     every = [{factor: cell.level(factor) for factor in analysis.varying} for cell in analysis.plan.cells]
     most = MOST_LEVERS if analysis.plan.asks == "limits" else 1
     for one in sorted(levers, key=lambda lever: -lever.what_if.ratio)[:most]:
         some = [{factor: cell.level(factor) for factor in analysis.varying} for cell in one.cells]
         where = verdict_words.where(boxes(some, every))
         yield Line(
-            f"{one.what_if.says.text} (predicted).",
+            f"{one.what_if.says.text} (predicted){_by_settings(one, tested=tested)}.",
             lead=f"Against {IN_WORDS[one.limit]}{where}",
             style="plain",
         )
