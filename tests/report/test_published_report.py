@@ -177,7 +177,7 @@ def test_the_scale_stands_near_the_head(repeated: Run) -> None:
 def test_a_run_of_the_study_as_it_stands_speaks_of_no_scale(quickstart: Run) -> None:
     folder, analysis = quickstart
     for report in (markdown.render(analysis), printed(analysis), html.render(folder, analysis)):
-        assert "What it can still show" not in report
+        assert " can show: " not in report
         assert "Beside" not in report
     assert "scale" not in csv.render(folder, analysis).splitlines()[0].split(",")
 
